@@ -1,1 +1,52 @@
-//! To be written.
+//! Convex frictional contact: the problem, its constraints, its solvers, and what a body must offer to take part.
+//!
+//! A time step of rigid and deformable bodies in contact is one convex minimisation over all velocities v,
+//!
+//! ```text
+//! min_v  ½ vᵀA v − bᵀv + Σ_i ℓ_i(J_i v + b_i)
+//! ```
+//!
+//! with A v = b the linearised momentum balance of the free bodies ([`Dynamics`]) and ℓ_i the convex cost of one
+//! constraint ([`Potential`]): a contact, a joint limit, an actuator. The impulse of a constraint is γ = −∂ℓ/∂v_c.
+//! This crate knows no shape and no body; it sees matrices, bases and costs.
+//!
+//! Read in this order: [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and
+//! [`ContactProblem`] (the whole), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as p_WQ are the field's notation"
+)]
+
+mod block_factors;
+mod body;
+mod constraint_set;
+mod dynamics;
+mod error;
+mod law;
+mod potential;
+mod problem;
+mod rows;
+mod solver;
+
+pub use block_factors::BlockFactors;
+pub use body::{
+    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, Load,
+    MaterialPoint, Primitive, StepInput, Surface,
+};
+pub use constraint_set::{
+    BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints,
+    RowIdx,
+};
+pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics};
+pub use error::{BodyError, SolveError};
+pub use law::{
+    Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit,
+    NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NormalForce, NormalPrediction, PdActuator, PdCommand,
+    PdGains, RowLaw, Sap, Similar, SmoothNorm, near_rigid_regularisation,
+};
+pub use potential::Potential;
+pub use problem::{ContactProblem, ParticipantIdx};
+pub use rows::{Lever, Rows};
+pub use solver::{
+    ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason,
+};

@@ -1,0 +1,264 @@
+//! Cholesky factors of the diagonal blocks of every A, and the inertia a contact feels through them.
+
+use nalgebra::Matrix6;
+
+use crate::constraint_set::{BasisId, ConstraintSet};
+use crate::dynamics::{BlockDiagonal, Dynamics};
+use crate::error::SolveError;
+use crate::problem::ParticipantIdx;
+use crate::rows::Entries;
+
+/// D = LLᵀ for the block diagonal D of A, participant by participant.
+///
+/// Its inverse estimates the Delassus operator, W ≈ J D⁻¹Jᵀ, from which constraints set their regularisation
+/// (Castro, Permenter, Han 2022, section V-A).
+#[derive(Clone, Debug, Default)]
+pub struct BlockFactors {
+    participants: Vec<Factored>,
+    values: Vec<f64>,
+    sizes: Vec<usize>,
+    gather: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Factored {
+    n_dofs: usize,
+    first_value: usize,
+    blocks: Blocks,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Blocks {
+    Whole,
+    Vertices,
+    /// Sizes from this offset, so many.
+    Mixed(usize, usize),
+}
+
+impl BlockFactors {
+    /// Factors the diagonal blocks of all participants; memory is reused.
+    ///
+    /// # Errors
+    /// [`SolveError::NotFinite`] or [`SolveError::NotPositiveDefinite`], naming participant and row.
+    pub fn factor(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
+        self.participants.clear();
+        self.values.clear();
+        self.sizes.clear();
+        for (p, dynamics) in dynamics.iter().enumerate() {
+            let participant = ParticipantIdx(p);
+            let n_dofs = dynamics.n_dofs();
+            let diagonal = dynamics.diagonal_blocks();
+            let blocks = match diagonal {
+                BlockDiagonal::Whole(_) => Blocks::Whole,
+                BlockDiagonal::Vertices(_) => Blocks::Vertices,
+                BlockDiagonal::Mixed { sizes, .. } => {
+                    self.sizes.extend_from_slice(sizes);
+                    Blocks::Mixed(self.sizes.len() - sizes.len(), sizes.len())
+                }
+            };
+            self.participants.push(Factored {
+                n_dofs,
+                first_value: self.values.len(),
+                blocks,
+            });
+            let mut failure = None;
+            diagonal.for_each(n_dofs, |block| {
+                let start = self.values.len();
+                self.values.extend_from_slice(block.values);
+                let factor = cholesky_in_place(&mut self.values[start..], block.size);
+                if let (Err(pivot), None) = (factor, &failure) {
+                    failure = Some((block.first_dof + pivot.row, pivot.value));
+                }
+            });
+            match failure {
+                Some((row, pivot)) if pivot.is_finite() => {
+                    return Err(SolveError::NotPositiveDefinite {
+                        participant,
+                        row,
+                        pivot,
+                    });
+                }
+                Some((row, value)) => {
+                    return Err(SolveError::NotFinite {
+                        place: format!("A of participant {participant}, row {row},"),
+                        value,
+                    });
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// x ← D⁻¹x for the velocities of one participant.
+    pub fn solve(&self, participant: ParticipantIdx, x: &mut [f64]) {
+        let factored = self.participants[participant.0];
+        let mut first_dof = 0;
+        while first_dof < factored.n_dofs {
+            let (start, size, offset) = self.block_of(factored, first_dof);
+            let factor = &self.values[offset..offset + size * size];
+            let x = &mut x[start..start + size];
+            solve_lower(factor, size, x);
+            solve_lower_transposed(factor, size, x);
+            first_dof = start + size;
+        }
+    }
+
+    /// (D⁻¹)_jj of velocity `dof`.
+    #[must_use]
+    pub fn inverse_diagonal(&self, participant: ParticipantIdx, dof: usize) -> f64 {
+        let factored = self.participants[participant.0];
+        let (start, size, offset) = self.block_of(factored, dof);
+        let factor = &self.values[offset..offset + size * size];
+        // Row of L⁻¹: forward substitution of the unit vector, its squared length.
+        let mut x = vec![0.0; size];
+        x[dof - start] = 1.0;
+        solve_lower(factor, size, &mut x);
+        x.iter().map(|x| x * x).sum()
+    }
+
+    /// M = B D⁻¹Bᵀ of a basis, r×r column-major in `out`: what its coordinates feel of the bodies' inertia.
+    pub fn delassus(&mut self, set: &ConstraintSet, basis: BasisId, out: &mut Vec<f64>) {
+        let record = &set.bases[basis.0];
+        let r = record.n_rows;
+        out.clear();
+        out.resize(r * r, 0.0);
+        let blocks = &set.blocks[record.blocks.clone()];
+        let mut gather = std::mem::take(&mut self.gather);
+        for (k, (participant, block)) in blocks.iter().enumerate() {
+            let factored = self.participants[participant.0];
+            let mut dof = block.dof;
+            while dof < block.dof + block.n_dofs {
+                let (start, size, offset) = self.block_of(factored, dof);
+                dof = start + size;
+                let touches = |dof: usize, n: usize| dof < start + size && start < dof + n;
+                let seen_before = blocks[..k]
+                    .iter()
+                    .any(|(p, b)| p == participant && touches(b.dof, b.n_dofs));
+                if seen_before {
+                    continue;
+                }
+                // Z = L⁻¹B_dᵀ over every block of the basis that meets this diagonal block; M += ZᵀZ.
+                gather.clear();
+                gather.resize(size * r, 0.0);
+                for (_, b) in blocks
+                    .iter()
+                    .filter(|(p, b)| p == participant && touches(b.dof, b.n_dofs))
+                {
+                    for j in 0..b.n_dofs {
+                        let column = b.dof + j;
+                        if !(start..start + size).contains(&column) {
+                            continue;
+                        }
+                        match b.entries {
+                            Entries::Identity => gather[(b.row + j) * size + column - start] += 1.0,
+                            Entries::Dense(from) => {
+                                for i in 0..b.n_rows {
+                                    gather[(b.row + i) * size + column - start] +=
+                                        set.block_values[from + j * b.n_rows + i];
+                                }
+                            }
+                        }
+                    }
+                }
+                let factor = &self.values[offset..offset + size * size];
+                for z in gather.chunks_exact_mut(size) {
+                    solve_lower(factor, size, z);
+                }
+                for (i, z_i) in gather.chunks_exact(size).enumerate() {
+                    for (j, z_j) in gather.chunks_exact(size).enumerate().take(i + 1) {
+                        let m = z_i.iter().zip(z_j).map(|(a, b)| a * b).sum::<f64>();
+                        out[i * r + j] += m;
+                        if i != j {
+                            out[j * r + i] += m;
+                        }
+                    }
+                }
+            }
+        }
+        self.gather = gather;
+    }
+
+    /// [`BlockFactors::delassus`] of a twist basis, six rows.
+    ///
+    /// # Panics
+    /// If the basis hasn't six rows.
+    pub fn twist_delassus(&mut self, set: &ConstraintSet, basis: BasisId) -> Matrix6<f64> {
+        let mut out = Vec::with_capacity(36);
+        self.delassus(set, basis, &mut out);
+        Matrix6::from_column_slice(&out)
+    }
+
+    /// First velocity, size and value offset of the diagonal block that holds `dof`.
+    fn block_of(&self, factored: Factored, dof: usize) -> (usize, usize, usize) {
+        match factored.blocks {
+            Blocks::Whole => (0, factored.n_dofs, factored.first_value),
+            Blocks::Vertices => (dof / 3 * 3, 3, factored.first_value + dof / 3 * 9),
+            Blocks::Mixed(first, count) => {
+                let (mut start, mut offset) = (0, factored.first_value);
+                for &size in &self.sizes[first..first + count] {
+                    if dof < start + size {
+                        return (start, size, offset);
+                    }
+                    start += size;
+                    offset += size * size;
+                }
+                unreachable!("diagonal blocks cover every velocity")
+            }
+        }
+    }
+}
+
+struct Pivot {
+    row: usize,
+    value: f64,
+}
+
+/// L in the lower triangle of `a` (n×n column-major).
+fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), Pivot> {
+    for j in 0..n {
+        let mut pivot = a[j * n + j];
+        for k in 0..j {
+            pivot -= a[k * n + j] * a[k * n + j];
+        }
+        // Negated so that NaN fails too.
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(Pivot {
+                row: j,
+                value: pivot,
+            });
+        }
+        let l_jj = pivot.sqrt();
+        a[j * n + j] = l_jj;
+        for i in j + 1..n {
+            let mut sum = a[j * n + i];
+            for k in 0..j {
+                sum -= a[k * n + i] * a[k * n + j];
+            }
+            a[j * n + i] = sum / l_jj;
+        }
+    }
+    Ok(())
+}
+
+/// x ← L⁻¹x.
+fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
+    for j in 0..n {
+        let x_j = x[j] / l[j * n + j];
+        x[j] = x_j;
+        for i in j + 1..n {
+            x[i] -= l[j * n + i] * x_j;
+        }
+    }
+}
+
+/// x ← L⁻ᵀx.
+fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
+    for j in (0..n).rev() {
+        let mut sum = x[j];
+        for i in j + 1..n {
+            sum -= l[j * n + i] * x[i];
+        }
+        x[j] = sum / l[j * n + j];
+    }
+}

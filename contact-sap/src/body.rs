@@ -1,0 +1,246 @@
+//! What a body must offer to take part in the contact problem.
+//!
+//! A [`DeformableModel`] is immutable; a [`BodyState`] is plain data; a [`BodyStep`] is the workspace of one step,
+//! reused from step to step without allocating. A body never asks the stepper, the solver never asks a body.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use serde::{Deserialize, Serialize};
+
+use crate::constraint_set::InternalConstraints;
+use crate::dynamics::Dynamics;
+use crate::error::BodyError;
+use crate::rows::{Lever, Rows};
+
+/// A body with its own degrees of freedom: a kinematic tree, a finite-element mesh, material points, a rod, a user's own.
+pub trait DeformableModel: Send + Sync {
+    /// A state to start from.
+    fn default_state(&self) -> BodyState;
+    /// A control that asks for nothing: no targets, no loads, nothing held.
+    fn default_control(&self) -> Control {
+        Control::default()
+    }
+    /// A workspace for steps of this model.
+    fn new_step(&self) -> Box<dyn BodyStep>;
+    /// What can be touched, in the world frame; `out` is overwritten and its memory reused.
+    fn surface(&self, state: &BodyState, out: &mut Surface);
+    /// Energies and momenta at `state`, with the gravity (m/s²) that acts on the body.
+    fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy;
+}
+
+/// One step of one body, from [`BodyStep::begin`] to [`BodyStep::advance`]. Each stepper uses the part it needs.
+///
+/// Everything after `begin` is a pure function of its arguments: a step can be repeated, halved or rejected.
+pub trait BodyStep: Send + Sync {
+    /// Opens a step at `state`. The number of velocities may differ from the last step's.
+    ///
+    /// # Errors
+    /// A state that does not belong to the model, or is not finite.
+    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError>;
+    /// The velocities at the start of the step, v0, length n.
+    fn start_velocity(&self) -> &[f64];
+    /// Strong-implicit steppers: computes A and b about v0, then offered by [`BodyStep::dynamics`].
+    ///
+    /// # Errors
+    /// A matrix that cannot be formed, for instance of an inverted element.
+    fn linearise(&mut self) -> Result<(), BodyError>;
+    /// A and b of the last [`BodyStep::linearise`].
+    fn dynamics(&self) -> &dyn Dynamics;
+
+    /// The basis of material point `p`, and how its velocity follows from it.
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx;
+    /// The rows u = B v + b of a basis. A twist basis is (ω, v_O), six rows in world axes, v_O the velocity of the
+    /// point of the body that is at `p_WO` now; other bases have no use for `p_WO`.
+    fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows);
+    /// Constraints of the body with itself: limits, actuators, dry friction, couplers.
+    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
+        let _ = out;
+    }
+    /// The state after the step with velocities `v`; `next` is overwritten and its memory reused.
+    ///
+    /// # Errors
+    /// A state that the model cannot be in.
+    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError>;
+
+    /// Asynchronous steppers: the velocities after one explicit step without contact.
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] unless overridden.
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
+        let _ = out;
+        Err(BodyError::Unsupported {
+            what: "explicit step",
+        })
+    }
+    /// Penalty steppers: the momentum residual m(v), zero at the free motion, N·s. Not linearised.
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] unless overridden.
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let _ = (v, out);
+        Err(BodyError::Unsupported {
+            what: "momentum residual",
+        })
+    }
+    /// Penalty steppers: y = (∂m/∂v) x at `v`; the derivative may be unsymmetric for some models.
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] unless overridden.
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let _ = (v, x, y);
+        Err(BodyError::Unsupported {
+            what: "momentum tangent",
+        })
+    }
+    /// Where material point `p` is at the end of a step with velocities `v`, world frame.
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64>;
+}
+
+/// Names one basis of a body: a link, a triangle, a segment, a grid cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BasisIdx(pub u32);
+
+/// Everything of a body that changes from step to step. Plain data.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Generalised positions.
+    pub q: Vec<f64>,
+    /// Generalised velocities.
+    pub v: Vec<f64>,
+    /// Whatever else changes results: plastic strains, reference frames, last rotations.
+    pub history: Vec<f64>,
+}
+
+/// What drives a body from outside, held until changed. Empty vectors mean: none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// Position targets of the actuators, one for each velocity (rad or m).
+    pub position: Vec<f64>,
+    /// Velocity targets of the actuators, one for each velocity.
+    pub velocity: Vec<f64>,
+    /// Feed-forward generalised force, one for each velocity (N·m or N), limited by the actuator's effort.
+    pub effort: Vec<f64>,
+    /// Velocities that are prescribed and leave the solve: `Some(0.0)` locks a joint.
+    pub held: Vec<Option<f64>>,
+    /// Forces on material points.
+    pub loads: Vec<Load>,
+}
+
+/// An external force on a material point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// Where it acts.
+    pub point: MaterialPoint,
+    /// Force, N, world axes.
+    pub force_W: Vector3<f64>,
+    /// Torque, N·m, world axes; only bodies with frames take it.
+    pub torque_W: Vector3<f64>,
+}
+
+/// What a step is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct StepInput<'a> {
+    /// Δt, s, positive.
+    pub time_step_s: f64,
+    /// Gravity, m/s², world axes.
+    pub gravity: Vector3<f64>,
+    /// The body's control.
+    pub control: &'a Control,
+}
+
+/// A material point: a place on a body that moves with it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MaterialPoint {
+    /// The primitive it belongs to.
+    pub primitive: Primitive,
+    /// Barycentric weights of the primitive's vertices, unused ones zero.
+    pub weights: [f64; 4],
+    /// Offset from there, m: in frame axes for a frame, in world axes otherwise.
+    pub offset: Vector3<f64>,
+}
+
+impl MaterialPoint {
+    /// The point at `p_FQ` of frame `frame`.
+    #[must_use]
+    pub fn on_frame(frame: u32, p_FQ: Vector3<f64>) -> Self {
+        Self {
+            primitive: Primitive::Frame(frame),
+            weights: [0.0; 4],
+            offset: p_FQ,
+        }
+    }
+
+    /// The vertex itself.
+    #[must_use]
+    pub fn on_vertex(vertex: u32) -> Self {
+        Self {
+            primitive: Primitive::Vertex(vertex),
+            weights: [1.0, 0.0, 0.0, 0.0],
+            offset: Vector3::zeros(),
+        }
+    }
+}
+
+/// A piece of a body's [`Surface`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Primitive {
+    /// A rigid frame.
+    Frame(u32),
+    /// A vertex.
+    Vertex(u32),
+    /// An edge, two vertices.
+    Edge(u32),
+    /// A triangle, three vertices.
+    Triangle(u32),
+    /// A tetrahedron, four vertices.
+    Tetrahedron(u32),
+}
+
+/// What of a body can be touched, in the world frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surface {
+    /// Poses X_WF of rigid frames, on which shapes are mounted.
+    pub frames: Vec<Isometry3<f64>>,
+    /// Vertices p_WV.
+    pub vertices: Vec<Point3<f64>>,
+    /// Radius about each vertex, m; empty: all zero.
+    pub radii: Vec<f64>,
+    /// Vertices of each edge.
+    pub edges: Vec<[u32; 2]>,
+    /// Vertices of each triangle, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Vertices of each tetrahedron.
+    pub tetrahedra: Vec<[u32; 4]>,
+}
+
+impl Surface {
+    /// Empties everything, keeping the memory.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.vertices.clear();
+        self.radii.clear();
+        self.edges.clear();
+        self.triangles.clear();
+        self.tetrahedra.clear();
+    }
+}
+
+/// Energies and momenta of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Energy {
+    /// J.
+    pub kinetic: f64,
+    /// Of gravity and springs, J.
+    pub potential: f64,
+    /// kg·m/s, world axes.
+    pub linear_momentum_W: Vector3<f64>,
+    /// About the world origin, kg·m²/s.
+    pub angular_momentum_W: Vector3<f64>,
+}
+
+/// What a body says of a finished step.
+#[must_use]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BodyReport {
+    /// Anything doubtful, in words that name the place.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,395 @@
+//! All constraints of a step, grouped by basis, in flat memory that is reused from step to step.
+
+use std::ops::Range;
+
+use nalgebra::Vector3;
+
+use crate::block_factors::BlockFactors;
+use crate::law::{ContactLaw, RowLaw};
+use crate::problem::ParticipantIdx;
+use crate::rows::{Entries, RowBlock, Rows};
+
+/// Names a contact, in the order they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContactIdx(pub usize);
+
+/// Names a scalar row, in the order they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowIdx(pub usize);
+
+/// Names a basis, in the order they were added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BasisId(pub usize);
+
+/// What a scalar row stands for, so that its impulse can be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConstraintLabel {
+    /// What it is.
+    pub kind: ConstraintKind,
+    /// Which one: a joint's velocity index for a body's own constraints, the adder's choice for others.
+    pub index: u32,
+}
+
+/// The kinds of scalar rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ConstraintKind {
+    /// Lower joint limit.
+    LowerLimit,
+    /// Upper joint limit.
+    UpperLimit,
+    /// Actuator.
+    Actuator,
+    /// Dry joint friction.
+    DryFriction,
+    /// Coupler (mimic joint).
+    Coupler,
+    /// Ball, distance or weld between bodies.
+    Bilateral,
+    /// Anything else.
+    Other,
+}
+
+/// The constraints of one step. Filled basis by basis, then read by a solver.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_contact_sap::{Bilateral, ConstraintKind, ConstraintLabel, ConstraintSet, ParticipantIdx, RowLaw, Rows};
+///
+/// // Dry friction of 0.2 N·m·s impulse bound on the only velocity of participant 0.
+/// let mut rows = Rows::default();
+/// rows.reset(1);
+/// rows.identity(0, 0, 1);
+/// let mut set = ConstraintSet::default();
+/// let mut basis = set.basis(1);
+/// basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+/// let label = ConstraintLabel { kind: ConstraintKind::DryFriction, index: 0 };
+/// basis.coordinate(0, RowLaw::Bilateral(Bilateral::dry_friction(0.2, 1e-3)), label);
+/// assert_eq!(set.n_rows(), 1);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ConstraintSet {
+    pub(crate) bases: Vec<BasisRecord>,
+    pub(crate) blocks: Vec<(ParticipantIdx, RowBlock)>,
+    pub(crate) block_values: Vec<f64>,
+    pub(crate) bias: Vec<f64>,
+    pub(crate) contacts: Vec<ContactRecord>,
+    pub(crate) rows: Vec<RowRecord>,
+    pub(crate) lever_values: Vec<f64>,
+    scratch: Rows,
+}
+
+/// One basis and the constraints that hang on it.
+#[derive(Clone, Debug)]
+pub(crate) struct BasisRecord {
+    pub(crate) n_rows: usize,
+    /// Offset of this basis's rows in the stacked u of all bases.
+    pub(crate) row0: usize,
+    pub(crate) blocks: Range<usize>,
+    pub(crate) contacts: Range<usize>,
+    pub(crate) rows: Range<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ContactRecord {
+    pub(crate) lever: ContactLever,
+    /// Added to Φu: minus the velocity of a moving surface.
+    pub(crate) bias: Vector3<f64>,
+    pub(crate) law: ContactLaw,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RowRecord {
+    pub(crate) lever: RowLever,
+    pub(crate) law: RowLaw,
+    pub(crate) label: ConstraintLabel,
+}
+
+/// Φ of a contact, 3×r.
+#[derive(Clone, Debug)]
+pub(crate) enum ContactLever {
+    /// u is one twist at O: v_c = v_O + ω × p.
+    Twist { p: Vector3<f64> },
+    /// u is `n_points` point velocities and then, if `p` is given, a twist: v_c = Σ w_j u_j + (v_O + ω × p).
+    Stencil {
+        weights: usize,
+        n_points: usize,
+        p: Option<Vector3<f64>>,
+    },
+    /// 3×r, column-major, from this offset of `lever_values`.
+    Dense(usize),
+}
+
+/// Φ of a scalar row, 1×r.
+#[derive(Clone, Debug)]
+pub(crate) enum RowLever {
+    Coordinate(usize),
+    Dense(usize),
+}
+
+impl ConstraintSet {
+    /// Empties the set, keeping the memory.
+    pub fn clear(&mut self) {
+        self.bases.clear();
+        self.blocks.clear();
+        self.block_values.clear();
+        self.bias.clear();
+        self.contacts.clear();
+        self.rows.clear();
+        self.lever_values.clear();
+    }
+
+    /// Opens a basis of `n_rows` velocity coordinates; constraints are added through what is returned.
+    pub fn basis(&mut self, n_rows: usize) -> BasisBuilder<'_> {
+        let row0 = self.bias.len();
+        self.bias.resize(row0 + n_rows, 0.0);
+        self.bases.push(BasisRecord {
+            n_rows,
+            row0,
+            blocks: self.blocks.len()..self.blocks.len(),
+            contacts: self.contacts.len()..self.contacts.len(),
+            rows: self.rows.len()..self.rows.len(),
+        });
+        BasisBuilder { set: self }
+    }
+
+    /// Constraints of a participant with itself.
+    pub fn internal<'a>(
+        &'a mut self,
+        participant: ParticipantIdx,
+        factors: &'a BlockFactors,
+    ) -> InternalConstraints<'a> {
+        InternalConstraints {
+            set: self,
+            participant,
+            factors,
+        }
+    }
+
+    /// Number of contacts.
+    #[must_use]
+    pub fn n_contacts(&self) -> usize {
+        self.contacts.len()
+    }
+
+    /// Number of scalar rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Number of bases.
+    #[must_use]
+    pub fn n_bases(&self) -> usize {
+        self.bases.len()
+    }
+
+    /// Law of a contact.
+    #[must_use]
+    pub fn contact_law(&self, contact: ContactIdx) -> &ContactLaw {
+        &self.contacts[contact.0].law
+    }
+
+    /// Law of a contact, to be replaced: the next solve sees it.
+    pub fn contact_law_mut(&mut self, contact: ContactIdx) -> &mut ContactLaw {
+        &mut self.contacts[contact.0].law
+    }
+
+    /// What a scalar row stands for, and the participant of its basis's first block.
+    #[must_use]
+    pub fn row_label(&self, row: RowIdx) -> ConstraintLabel {
+        self.rows[row.0].label
+    }
+}
+
+/// Fills the basis opened by [`ConstraintSet::basis`].
+///
+/// A contact's `bias` (m/s, world axes) is added to its velocity: v_c = Φu + bias; minus the velocity of a moving
+/// surface such as a belt, otherwise zero.
+#[derive(Debug)]
+pub struct BasisBuilder<'a> {
+    set: &'a mut ConstraintSet,
+}
+
+impl BasisBuilder<'_> {
+    /// The basis being filled.
+    #[must_use]
+    pub fn id(&self) -> BasisId {
+        BasisId(self.set.bases.len() - 1)
+    }
+
+    /// Adds `scale` times the rows of `participant`, its row 0 at `first_row`. A participant may be added any number of
+    /// times. Rows of several participants at the same place are summed: a relative twist is one added with 1, one with −1.
+    ///
+    /// # Panics
+    /// If the rows reach past the basis.
+    pub fn rows(&mut self, participant: ParticipantIdx, rows: &Rows, first_row: usize, scale: f64) {
+        let set = &mut *self.set;
+        let basis = set.bases.last_mut().expect("a builder has a basis");
+        assert!(
+            first_row + rows.n_rows <= basis.n_rows,
+            "rows reach past the basis"
+        );
+        for (k, b) in rows.bias.iter().enumerate() {
+            set.bias[basis.row0 + first_row + k] += scale * b;
+        }
+        for block in &rows.blocks {
+            let entries = match block.entries {
+                Entries::Identity if scale == 1.0 => Entries::Identity,
+                Entries::Identity => {
+                    let start = set.block_values.len();
+                    let n = block.n_rows;
+                    set.block_values.resize(start + n * n, 0.0);
+                    for i in 0..n {
+                        set.block_values[start + i * n + i] = scale;
+                    }
+                    Entries::Dense(start)
+                }
+                Entries::Dense(from) => {
+                    let start = set.block_values.len();
+                    let area = block.n_rows * block.n_dofs;
+                    let values = &rows.values[from..from + area];
+                    set.block_values.extend(values.iter().map(|x| scale * x));
+                    Entries::Dense(start)
+                }
+            };
+            let block = RowBlock {
+                row: block.row + first_row,
+                entries,
+                ..*block
+            };
+            set.blocks.push((participant, block));
+        }
+        basis.blocks.end = set.blocks.len();
+    }
+
+    /// Adds a contact whose basis is one twist at O; `p_OQ` leads to the contact point.
+    pub fn twist_contact(
+        &mut self,
+        p_OQ: Vector3<f64>,
+        bias: Vector3<f64>,
+        law: ContactLaw,
+    ) -> ContactIdx {
+        self.contact(ContactLever::Twist { p: p_OQ }, bias, law)
+    }
+
+    /// Adds a contact whose basis is point velocities, three rows a weight, and then, if `p_OQ` is given, a twist.
+    pub fn stencil_contact(
+        &mut self,
+        weights: impl IntoIterator<Item = f64>,
+        p_OQ: Option<Vector3<f64>>,
+        bias: Vector3<f64>,
+        law: ContactLaw,
+    ) -> ContactIdx {
+        let start = self.set.lever_values.len();
+        self.set.lever_values.extend(weights);
+        let n_points = self.set.lever_values.len() - start;
+        let lever = ContactLever::Stencil {
+            weights: start,
+            n_points,
+            p: p_OQ,
+        };
+        self.contact(lever, bias, law)
+    }
+
+    /// Adds a contact with Φ given in full, 3×r column-major.
+    ///
+    /// # Panics
+    /// If `phi` hasn't 3r values.
+    pub fn dense_contact(
+        &mut self,
+        phi: &[f64],
+        bias: Vector3<f64>,
+        law: ContactLaw,
+    ) -> ContactIdx {
+        let r = self.record().n_rows;
+        assert_eq!(phi.len(), 3 * r, "Φ of a contact is 3×r");
+        let start = self.set.lever_values.len();
+        self.set.lever_values.extend_from_slice(phi);
+        self.contact(ContactLever::Dense(start), bias, law)
+    }
+
+    /// Adds a scalar row on one coordinate of u.
+    ///
+    /// # Panics
+    /// If the basis has no such coordinate.
+    pub fn coordinate(&mut self, coordinate: usize, law: RowLaw, label: ConstraintLabel) -> RowIdx {
+        assert!(coordinate < self.record().n_rows, "no such coordinate");
+        self.row(RowLever::Coordinate(coordinate), law, label)
+    }
+
+    /// Adds a scalar row with Φ given in full, r values.
+    ///
+    /// # Panics
+    /// If `phi` hasn't r values.
+    pub fn dense_row(&mut self, phi: &[f64], law: RowLaw, label: ConstraintLabel) -> RowIdx {
+        assert_eq!(phi.len(), self.record().n_rows, "Φ of a row is 1×r");
+        let start = self.set.lever_values.len();
+        self.set.lever_values.extend_from_slice(phi);
+        self.row(RowLever::Dense(start), law, label)
+    }
+
+    fn record(&mut self) -> &mut BasisRecord {
+        self.set.bases.last_mut().expect("a builder has a basis")
+    }
+
+    fn contact(&mut self, lever: ContactLever, bias: Vector3<f64>, law: ContactLaw) -> ContactIdx {
+        self.set.contacts.push(ContactRecord { lever, bias, law });
+        let n = self.set.contacts.len();
+        self.record().contacts.end = n;
+        ContactIdx(n - 1)
+    }
+
+    fn row(&mut self, lever: RowLever, law: RowLaw, label: ConstraintLabel) -> RowIdx {
+        self.set.rows.push(RowRecord { lever, law, label });
+        let n = self.set.rows.len();
+        self.record().rows.end = n;
+        RowIdx(n - 1)
+    }
+}
+
+/// Takes the constraints of a body with itself.
+#[derive(Debug)]
+pub struct InternalConstraints<'a> {
+    set: &'a mut ConstraintSet,
+    participant: ParticipantIdx,
+    factors: &'a BlockFactors,
+}
+
+impl InternalConstraints<'_> {
+    /// Adds a scalar row on velocity `dof`.
+    pub fn velocity(&mut self, dof: usize, law: RowLaw, label: ConstraintLabel) -> RowIdx {
+        let mut rows = std::mem::take(&mut self.set.scratch);
+        rows.reset(1);
+        rows.identity(0, dof, 1);
+        let mut basis = self.set.basis(1);
+        basis.rows(self.participant, &rows, 0, 1.0);
+        let row = basis.coordinate(0, law, label);
+        self.set.scratch = rows;
+        row
+    }
+
+    /// Adds a scalar row that combines velocities: v_c = Σ coefficient · v_dof.
+    pub fn combination(
+        &mut self,
+        terms: &[(usize, f64)],
+        law: RowLaw,
+        label: ConstraintLabel,
+    ) -> RowIdx {
+        let mut rows = std::mem::take(&mut self.set.scratch);
+        rows.reset(1);
+        for &(dof, coefficient) in terms {
+            rows.dense(0, 1, dof, 1)[0] = coefficient;
+        }
+        let mut basis = self.set.basis(1);
+        basis.rows(self.participant, &rows, 0, 1.0);
+        let row = basis.coordinate(0, law, label);
+        self.set.scratch = rows;
+        row
+    }
+
+    /// w of velocity `dof`: the diagonal of the inverse of its diagonal block of A, 1/kg or 1/(kg·m²).
+    #[must_use]
+    pub fn inverse_inertia(&self, dof: usize) -> f64 {
+        self.factors.inverse_diagonal(self.participant, dof)
+    }
+}

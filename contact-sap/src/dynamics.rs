@@ -1,0 +1,157 @@
+//! One participant's linearised momentum balance A v = b + Jᵀγ.
+
+/// The linearised momentum balance A v = b + Jᵀγ of one participant, A symmetric positive definite.
+///
+/// b = A v* with v* the velocity of free motion; a quadratic body never needs v* itself. A has units of kg on
+/// translations; n is the number of velocities of the participant in this step.
+pub trait Dynamics: Send + Sync {
+    /// b, length n, N·s.
+    fn right_hand_side(&self) -> &[f64];
+    /// y = A x, both of length n.
+    fn apply(&self, x: &[f64], y: &mut [f64]);
+    /// The blocks on the diagonal of A, covering every row exactly once: one for a kinematic tree, one for each
+    /// vertex of a finite-element body. Scales, preconditioners and the estimate of a contact's inertia rest on them.
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_>;
+    /// A itself, where the body has it at hand. Direct solvers need it and say so when it is missing.
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        None
+    }
+    /// Overwrites `x` with an approximation of A⁻¹x and returns true, or returns false untouched. The approximation
+    /// must be linear, symmetric and positive definite.
+    fn precondition(&self, x: &mut [f64]) -> bool {
+        let _ = x;
+        false
+    }
+    /// Number of velocities n.
+    fn n_dofs(&self) -> usize {
+        self.right_hand_side().len()
+    }
+}
+
+/// A in full.
+#[derive(Clone, Copy, Debug)]
+pub enum Assembled<'a> {
+    /// n×n, column-major, both triangles stored.
+    Dense(&'a [f64]),
+    /// Compressed columns with both triangles stored and rows in ascending order within each column.
+    Sparse(sprs::CsMatViewI<'a, f64, u32>),
+}
+
+/// The diagonal blocks of A, in order of their first row.
+#[derive(Clone, Copy, Debug)]
+pub enum BlockDiagonal<'a> {
+    /// One block: the whole of A, n×n column-major.
+    Whole(&'a [f64]),
+    /// Consecutive 3×3 blocks, column-major, nine values each.
+    Vertices(&'a [f64]),
+    /// Blocks of any sizes that sum to n, values column-major one after the other.
+    Mixed {
+        /// Size of each block.
+        sizes: &'a [usize],
+        /// Values of all blocks.
+        values: &'a [f64],
+    },
+}
+
+/// One block of a [`BlockDiagonal`].
+#[derive(Clone, Copy, Debug)]
+pub struct DiagonalBlock<'a> {
+    /// First row and column within the participant.
+    pub first_dof: usize,
+    /// Rows and columns.
+    pub size: usize,
+    /// size×size, column-major.
+    pub values: &'a [f64],
+}
+
+impl<'a> BlockDiagonal<'a> {
+    /// Calls `each` with every block in order; `n_dofs` is the size of A.
+    pub fn for_each(&self, n_dofs: usize, mut each: impl FnMut(DiagonalBlock<'a>)) {
+        let mut first_dof = 0;
+        let mut offset = 0;
+        let mut visit = |size: usize, values: &'a [f64]| {
+            let area = size * size;
+            each(DiagonalBlock {
+                first_dof,
+                size,
+                values: &values[offset..offset + area],
+            });
+            first_dof += size;
+            offset += area;
+        };
+        match *self {
+            BlockDiagonal::Whole(values) => visit(n_dofs, values),
+            BlockDiagonal::Vertices(values) => {
+                for _ in 0..n_dofs / 3 {
+                    visit(3, values);
+                }
+            }
+            BlockDiagonal::Mixed { sizes, values } => {
+                for &size in sizes {
+                    visit(size, values);
+                }
+            }
+        }
+    }
+}
+
+/// A small dense participant: a kinematic tree, a test problem.
+#[derive(Clone, Debug, Default)]
+pub struct DenseDynamics {
+    matrix: Vec<f64>,
+    right_hand_side: Vec<f64>,
+}
+
+impl DenseDynamics {
+    /// A (n×n, column-major, symmetric) and b (length n). Values are checked by the solver, which names the participant.
+    ///
+    /// # Panics
+    /// If the lengths do not belong together.
+    #[must_use]
+    pub fn new(matrix: Vec<f64>, right_hand_side: Vec<f64>) -> Self {
+        let n = right_hand_side.len();
+        assert_eq!(matrix.len(), n * n, "A must be n×n for b of length n");
+        Self {
+            matrix,
+            right_hand_side,
+        }
+    }
+
+    /// Makes room for n velocities and returns (A, b) to be filled.
+    pub fn resize(&mut self, n: usize) -> (&mut [f64], &mut [f64]) {
+        self.matrix.clear();
+        self.matrix.resize(n * n, 0.0);
+        self.right_hand_side.clear();
+        self.right_hand_side.resize(n, 0.0);
+        (&mut self.matrix, &mut self.right_hand_side)
+    }
+
+    /// (A, b) as they are, to be changed in place.
+    pub fn parts_mut(&mut self) -> (&mut [f64], &mut [f64]) {
+        (&mut self.matrix, &mut self.right_hand_side)
+    }
+}
+
+impl Dynamics for DenseDynamics {
+    fn right_hand_side(&self) -> &[f64] {
+        &self.right_hand_side
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        let n = self.right_hand_side.len();
+        y.fill(0.0);
+        for (column, &x_j) in self.matrix.chunks_exact(n.max(1)).zip(x) {
+            for (y_i, a_ij) in y.iter_mut().zip(column) {
+                *y_i += a_ij * x_j;
+            }
+        }
+    }
+
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        BlockDiagonal::Whole(&self.matrix)
+    }
+
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        Some(Assembled::Dense(&self.matrix))
+    }
+}

@@ -1,0 +1,145 @@
+//! The laws of contact, limits, actuators and ties: each a convex [`Potential`].
+//!
+//! Hot loops match on [`ContactLaw`] and [`RowLaw`]; a law of your own goes in as their `Custom` variant.
+
+mod bilateral;
+mod lagged;
+mod limit;
+mod normal_force;
+mod parameters;
+mod pd_actuator;
+mod sap;
+mod similar;
+mod smooth_norm;
+
+use std::fmt;
+use std::sync::Arc;
+
+use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
+
+pub use bilateral::Bilateral;
+pub use lagged::Lagged;
+pub use limit::Limit;
+pub use normal_force::NormalForce;
+pub use parameters::{
+    ContactParameters, Dissipation, FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_ROW,
+    NormalPrediction, near_rigid_regularisation,
+};
+pub use pd_actuator::{PdActuator, PdCommand, PdGains};
+pub use sap::Sap;
+pub use similar::Similar;
+pub use smooth_norm::SmoothNorm;
+
+use crate::potential::Potential;
+
+/// The law of a contact point; v_c in world axes.
+#[derive(Clone)]
+pub enum ContactLaw {
+    /// Friction limit fixed at the start of the solve.
+    Lagged(Lagged),
+    /// Friction coupled to the normal impulse, by a cone of similar shape.
+    Similar(Similar),
+    /// Projection onto the friction cone.
+    Sap(Sap),
+    /// A user's own.
+    Custom(Arc<dyn Potential<3>>),
+}
+
+/// The law of a scalar row.
+#[derive(Clone)]
+pub enum RowLaw {
+    /// One-sided.
+    Limit(Limit),
+    /// Two-sided, with saturation: ties, couplers, dry friction.
+    Bilateral(Bilateral),
+    /// PD control with an effort limit.
+    PdActuator(PdActuator),
+    /// A user's own.
+    Custom(Arc<dyn Potential<1>>),
+}
+
+impl Potential<3> for ContactLaw {
+    #[inline]
+    fn cost(&self, v_c: &Vector3<f64>) -> f64 {
+        match self {
+            ContactLaw::Lagged(law) => law.cost(v_c),
+            ContactLaw::Similar(law) => law.cost(v_c),
+            ContactLaw::Sap(law) => law.cost(v_c),
+            ContactLaw::Custom(law) => law.cost(v_c),
+        }
+    }
+
+    #[inline]
+    fn impulse(&self, v_c: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            ContactLaw::Lagged(law) => law.impulse(v_c),
+            ContactLaw::Similar(law) => law.impulse(v_c),
+            ContactLaw::Sap(law) => law.impulse(v_c),
+            ContactLaw::Custom(law) => law.impulse(v_c),
+        }
+    }
+
+    #[inline]
+    fn hessian(&self, v_c: &Vector3<f64>) -> Matrix3<f64> {
+        match self {
+            ContactLaw::Lagged(law) => law.hessian(v_c),
+            ContactLaw::Similar(law) => law.hessian(v_c),
+            ContactLaw::Sap(law) => law.hessian(v_c),
+            ContactLaw::Custom(law) => law.hessian(v_c),
+        }
+    }
+}
+
+impl Potential<1> for RowLaw {
+    #[inline]
+    fn cost(&self, v_c: &Vector1<f64>) -> f64 {
+        match self {
+            RowLaw::Limit(law) => law.cost(v_c),
+            RowLaw::Bilateral(law) => law.cost(v_c),
+            RowLaw::PdActuator(law) => law.cost(v_c),
+            RowLaw::Custom(law) => law.cost(v_c),
+        }
+    }
+
+    #[inline]
+    fn impulse(&self, v_c: &Vector1<f64>) -> Vector1<f64> {
+        match self {
+            RowLaw::Limit(law) => law.impulse(v_c),
+            RowLaw::Bilateral(law) => law.impulse(v_c),
+            RowLaw::PdActuator(law) => law.impulse(v_c),
+            RowLaw::Custom(law) => law.impulse(v_c),
+        }
+    }
+
+    #[inline]
+    fn hessian(&self, v_c: &Vector1<f64>) -> Matrix1<f64> {
+        match self {
+            RowLaw::Limit(law) => law.hessian(v_c),
+            RowLaw::Bilateral(law) => law.hessian(v_c),
+            RowLaw::PdActuator(law) => law.hessian(v_c),
+            RowLaw::Custom(law) => law.hessian(v_c),
+        }
+    }
+}
+
+impl fmt::Debug for ContactLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ContactLaw::Lagged(law) => law.fmt(f),
+            ContactLaw::Similar(law) => law.fmt(f),
+            ContactLaw::Sap(law) => law.fmt(f),
+            ContactLaw::Custom(_) => f.write_str("Custom"),
+        }
+    }
+}
+
+impl fmt::Debug for RowLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RowLaw::Limit(law) => law.fmt(f),
+            RowLaw::Bilateral(law) => law.fmt(f),
+            RowLaw::PdActuator(law) => law.fmt(f),
+            RowLaw::Custom(_) => f.write_str("Custom"),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The similar contact model: friction coupled to the normal impulse of the same step.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::normal_force::NormalForce;
+use super::parameters::ContactParameters;
+use super::smooth_norm::SmoothNorm;
+use crate::potential::Potential;
+
+/// ℓ = ∫ n dz, z = v_n − μ s(v_t).
+///
+/// ```text
+/// γ = n(z)(n̂ − μ t̂),    G = −n'(z)(n̂ − μ t̂)(n̂ − μ t̂)ᵀ + μ n(z)(P − t̂ t̂ᵀ)/S
+/// ```
+///
+/// Coulomb's law holds in the step where contact starts, at the price of a gap μ‖v_t‖δt under sliding bodies. Not to be
+/// used with speculative contacts: the gap would act at a distance.
+///
+/// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
+#[derive(Clone, Copy, Debug)]
+pub struct Similar {
+    normal: Vector3<f64>,
+    normal_force: NormalForce,
+    friction: f64,
+    slip_softening: f64,
+}
+
+impl Similar {
+    /// With unit normal `normal_W` (from B into A, world axes); n0 = `normal_impulse` (N·s) only sets the softening.
+    #[must_use]
+    pub fn new(p: &ContactParameters, normal_W: Vector3<f64>, normal_impulse: f64) -> Self {
+        Self {
+            normal: normal_W,
+            normal_force: p.normal_force(),
+            friction: p.friction,
+            slip_softening: p.slip_softening(normal_impulse),
+        }
+    }
+
+    /// The softened slip at `v_c`.
+    #[inline]
+    pub(crate) fn slip(&self, v_c: &Vector3<f64>) -> SmoothNorm {
+        let v_t = v_c - self.normal * self.normal.dot(v_c);
+        SmoothNorm::new(&v_t, self.slip_softening)
+    }
+
+    /// G with the primal-dual tangent of friction, for the direction estimate `y`.
+    #[inline]
+    pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
+        let slip = self.slip(v_c);
+        let curvature = slip.primal_dual_hessian(&self.normal, y);
+        self.hessian_with(v_c, &slip, curvature)
+    }
+
+    #[inline]
+    fn z(&self, v_c: &Vector3<f64>, slip: &SmoothNorm) -> f64 {
+        self.normal.dot(v_c) - self.friction * slip.value()
+    }
+
+    #[inline]
+    fn hessian_with(
+        &self,
+        v_c: &Vector3<f64>,
+        slip: &SmoothNorm,
+        curvature: Matrix3<f64>,
+    ) -> Matrix3<f64> {
+        let z = self.z(v_c, slip);
+        let e = self.normal - slip.direction * self.friction;
+        e * e.transpose() * self.normal_force.stiffness(z)
+            + curvature * (self.friction * self.normal_force.impulse(z))
+    }
+
+    /// Unit normal, world axes.
+    #[must_use]
+    pub fn normal(&self) -> &Vector3<f64> {
+        &self.normal
+    }
+}
+
+impl Potential<3> for Similar {
+    #[inline]
+    fn cost(&self, v_c: &Vector3<f64>) -> f64 {
+        self.normal_force.energy(self.z(v_c, &self.slip(v_c)))
+    }
+
+    #[inline]
+    fn impulse(&self, v_c: &Vector3<f64>) -> Vector3<f64> {
+        let slip = self.slip(v_c);
+        let n = self.normal_force.impulse(self.z(v_c, &slip));
+        (self.normal - slip.direction * self.friction) * n
+    }
+
+    #[inline]
+    fn hessian(&self, v_c: &Vector3<f64>) -> Matrix3<f64> {
+        let slip = self.slip(v_c);
+        let curvature = slip.hessian(&self.normal);
+        self.hessian_with(v_c, &slip, curvature)
+    }
+}

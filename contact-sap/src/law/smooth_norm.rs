@@ -1,0 +1,64 @@
+//! The softened length of the slip velocity.
+
+use nalgebra::{Matrix3, Vector3};
+
+/// s(v_t) = √(‖v_t‖² + ε²) − ε and its derivatives, v_t = (I − n nᵀ)v_c the slip velocity in the contact plane.
+///
+/// ```text
+/// t̂ = ∂s/∂v_t = v_t/S,   ∂²s/∂v_t² = (P − t̂ t̂ᵀ)/S,   S = √(‖v_t‖² + ε²),  P = I − n nᵀ
+/// ```
+///
+/// Below ‖v_t‖ ≈ ε friction acts like a damper: ε is the creep speed of a contact in stiction.
+/// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields".
+#[derive(Clone, Copy, Debug)]
+pub struct SmoothNorm {
+    /// S = √(‖v_t‖² + ε²), m/s.
+    pub length: f64,
+    /// t̂ = v_t/S, ‖t̂‖ < 1.
+    pub direction: Vector3<f64>,
+    epsilon: f64,
+}
+
+impl SmoothNorm {
+    /// At slip velocity `v_t` (m/s, world axes, in the contact plane), softened by `epsilon` (m/s, positive).
+    #[must_use]
+    #[inline]
+    pub fn new(v_t: &Vector3<f64>, epsilon: f64) -> Self {
+        let length = (v_t.norm_squared() + epsilon * epsilon).sqrt();
+        Self {
+            length,
+            direction: v_t / length,
+            epsilon,
+        }
+    }
+
+    /// s = S − ε, computed as ‖v_t‖²/(S + ε), which loses no digits at small slip.
+    #[must_use]
+    #[inline]
+    pub fn value(&self) -> f64 {
+        let slip_squared = self.direction.norm_squared() * self.length * self.length;
+        slip_squared / (self.length + self.epsilon)
+    }
+
+    /// ∂²s/∂v_t² in the plane with unit normal `normal`.
+    #[must_use]
+    #[inline]
+    pub fn hessian(&self, normal: &Vector3<f64>) -> Matrix3<f64> {
+        let t = &self.direction;
+        (Matrix3::identity() - normal * normal.transpose() - t * t.transpose()) / self.length
+    }
+
+    /// ∂²s/∂v_t² with the direction estimate `y` (‖y‖ ≤ 1) in place of one t̂: the primal-dual tangent, also ⪰ 0.
+    ///
+    /// ```text
+    /// (P − ½(y t̂ᵀ + t̂ yᵀ))/S
+    /// ```
+    ///
+    /// Source: Chan, Golub, Mulet (1999), for total variation.
+    #[must_use]
+    #[inline]
+    pub fn primal_dual_hessian(&self, normal: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
+        let yt = 0.5 * y * self.direction.transpose();
+        (Matrix3::identity() - normal * normal.transpose() - yt - yt.transpose()) / self.length
+    }
+}

@@ -1,0 +1,149 @@
+//! Bases and levers: how a constraint velocity follows from the velocities of the bodies.
+//!
+//! Contacts of one pair of links, one triangle or one grid cell share a *basis* u = B v + b: a handful of velocity
+//! coordinates (a twist, the velocities of three vertices). A *lever* Φ takes them to one contact point,
+//! v_c = Φ u. Hessians of all contacts are summed in u before they reach the bodies: Bᵀ(Σ ΦᵀGΦ)B.
+
+use nalgebra::Vector3;
+
+/// Rows of a basis that one participant contributes: u = B v + b, B by dense or identity blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    pub(crate) n_rows: usize,
+    pub(crate) blocks: Vec<RowBlock>,
+    pub(crate) values: Vec<f64>,
+    pub(crate) bias: Vec<f64>,
+}
+
+/// A block of B: `n_rows` rows from `row`, `n_dofs` velocities from `dof`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RowBlock {
+    pub(crate) row: usize,
+    pub(crate) n_rows: usize,
+    pub(crate) dof: usize,
+    pub(crate) n_dofs: usize,
+    pub(crate) entries: Entries,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entries {
+    Identity,
+    /// Column-major `n_rows`×`n_dofs` from this offset of `values`.
+    Dense(usize),
+}
+
+impl Rows {
+    /// Empties the rows and makes room for `n_rows` of them, bias zero.
+    pub fn reset(&mut self, n_rows: usize) {
+        self.n_rows = n_rows;
+        self.blocks.clear();
+        self.values.clear();
+        self.bias.clear();
+        self.bias.resize(n_rows, 0.0);
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Adds a dense block: rows `row..row + n_rows`, velocities `dof..dof + n_dofs`; returns its `n_rows`×`n_dofs`
+    /// values, column-major and zero, to be filled.
+    ///
+    /// # Panics
+    /// If the rows reach past [`Rows::n_rows`].
+    pub fn dense(&mut self, row: usize, n_rows: usize, dof: usize, n_dofs: usize) -> &mut [f64] {
+        assert!(
+            row + n_rows <= self.n_rows,
+            "block reaches past the last row"
+        );
+        let start = self.values.len();
+        self.values.resize(start + n_rows * n_dofs, 0.0);
+        self.blocks.push(RowBlock {
+            row,
+            n_rows,
+            dof,
+            n_dofs,
+            entries: Entries::Dense(start),
+        });
+        &mut self.values[start..]
+    }
+
+    /// Adds an identity block of size `n`: row `row + i` is velocity `dof + i`.
+    ///
+    /// # Panics
+    /// If the rows reach past [`Rows::n_rows`].
+    pub fn identity(&mut self, row: usize, dof: usize, n: usize) {
+        assert!(row + n <= self.n_rows, "block reaches past the last row");
+        self.blocks.push(RowBlock {
+            row,
+            n_rows: n,
+            dof,
+            n_dofs: n,
+            entries: Entries::Identity,
+        });
+    }
+
+    /// The bias b, one value a row: velocities that are prescribed and not solved for.
+    pub fn bias_mut(&mut self) -> &mut [f64] {
+        &mut self.bias
+    }
+
+    /// u = B v + b for the participant's velocities `v`; `u` has [`Rows::n_rows`] entries.
+    pub fn apply(&self, v: &[f64], u: &mut [f64]) {
+        u.copy_from_slice(&self.bias);
+        for block in &self.blocks {
+            block.add_product(&self.values, v, u);
+        }
+    }
+}
+
+impl RowBlock {
+    /// u += B v.
+    pub(crate) fn add_product(&self, values: &[f64], v: &[f64], u: &mut [f64]) {
+        let u = &mut u[self.row..self.row + self.n_rows];
+        let v = &v[self.dof..self.dof + self.n_dofs];
+        match self.entries {
+            Entries::Identity => u.iter_mut().zip(v).for_each(|(u, v)| *u += v),
+            Entries::Dense(start) => {
+                let columns = values[start..].chunks_exact(self.n_rows);
+                for (column, v_j) in columns.zip(v) {
+                    u.iter_mut().zip(column).for_each(|(u, b)| *u += b * v_j);
+                }
+            }
+        }
+    }
+
+    /// v += Bᵀ u.
+    pub(crate) fn add_transposed_product(&self, values: &[f64], u: &[f64], v: &mut [f64]) {
+        let u = &u[self.row..self.row + self.n_rows];
+        let v = &mut v[self.dof..self.dof + self.n_dofs];
+        match self.entries {
+            Entries::Identity => v.iter_mut().zip(u).for_each(|(v, u)| *v += u),
+            Entries::Dense(start) => {
+                let columns = values[start..].chunks_exact(self.n_rows);
+                for (column, v_j) in columns.zip(v) {
+                    *v_j += column.iter().zip(u).map(|(b, u)| b * u).sum::<f64>();
+                }
+            }
+        }
+    }
+}
+
+/// How the world velocity of one material point follows from the rows of its basis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Lever {
+    /// The basis is a twist u = (ω, v_O), six rows: v_Q = v_O + ω × p_OQ. The caller knows p_OQ.
+    Twist,
+    /// The basis is k point velocities, 3k rows: v_Q = Σ w_j u_j.
+    Weights(Vec<f64>),
+    /// v_Q = Φ u with Φ 3×r, column-major.
+    Dense(Vec<f64>),
+}
+
+/// Φu of a twist: v_O + ω × p.
+pub(crate) fn twist_point_velocity(u: &[f64], p: &Vector3<f64>) -> Vector3<f64> {
+    let omega = Vector3::new(u[0], u[1], u[2]);
+    Vector3::new(u[3], u[4], u[5]) + omega.cross(p)
+}

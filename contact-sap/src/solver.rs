@@ -1,0 +1,135 @@
+//! What a solver of the contact problem promises, and what it reports.
+
+use std::time::Duration;
+
+use crate::error::SolveError;
+use crate::problem::ContactProblem;
+
+/// Solves the contact problem: the unique v that minimises ½vᵀAv − bᵀv + Σ ℓ_i.
+///
+/// A solver may keep workspaces and symbolic factors between calls, but its answer must be a function of its arguments
+/// alone: bit for bit, whatever was solved before and however many threads there are.
+pub trait ConvexContactSolver: Send {
+    /// Solves `problem` from the velocities `guess`; `out` is overwritten and its memory reused.
+    ///
+    /// # Errors
+    /// A problem that is not finite, not convex or not this solver's. Missing the tolerance is no error: the report
+    /// says [`StopReason::IterationLimit`].
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError>;
+
+    /// x ← H⁻¹x with H the Hessian at `at`: the derivative of the step with respect to anything θ is
+    /// ∂v/∂θ = −H⁻¹ ∂(∇ℓ)/∂θ.
+    ///
+    /// # Errors
+    /// As [`ConvexContactSolver::solve`].
+    fn hessian_solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        at: &Solution,
+        x: &mut [f64],
+    ) -> Result<(), SolveError>;
+}
+
+/// Velocities and impulses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// v of all participants, one after the other.
+    pub velocity: Vec<f64>,
+    /// γ of each contact, world axes, three values each, N·s.
+    pub contact_impulse: Vec<f64>,
+    /// γ of each scalar row, N·s or N·m·s.
+    pub row_impulse: Vec<f64>,
+    /// ‖D∇ℓ‖ of each iteration of the island that took most of them, √J.
+    pub residual_history: Vec<f64>,
+}
+
+/// When a solve may stop: ‖D∇ℓ‖ ≤ ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^(−1/2).
+///
+/// Every component of D∇ℓ has the unit √J, so the test means the same for a bolt and a building.
+///
+/// Source: Castro, Permenter, Han (2022), section VI-B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StopCriteria {
+    /// ε_a, √J. 1e-14: below it the step holds less energy than any sensor or f64 sum can show.
+    pub absolute_tolerance: f64,
+    /// ε_r. 1e-6: two digits below the accuracy of first-order contact; below 1e-7 round-off of stiff bodies ends it.
+    pub relative_tolerance: f64,
+    /// Iterations after which the solver gives up and says so.
+    pub iterations_max: usize,
+}
+
+impl Default for StopCriteria {
+    fn default() -> Self {
+        Self {
+            absolute_tolerance: 1e-14,
+            relative_tolerance: 1e-6,
+            iterations_max: 100,
+        }
+    }
+}
+
+/// Why a solve ended; ordered from best to worst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopReason {
+    /// The tolerance is met.
+    #[default]
+    Converged,
+    /// The cost no longer changes by more than round-off: as good as f64 allows.
+    CostStalledAtRoundOff,
+    /// [`StopCriteria::iterations_max`] was reached; the step should not be trusted.
+    IterationLimit,
+}
+
+/// What a solve did.
+#[must_use]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SolveReport {
+    /// The worst reason over all islands.
+    pub stop: StopReason,
+    /// Connected components that were solved apart.
+    pub islands: usize,
+    /// Iterations of the island that took most of them.
+    pub iterations: usize,
+    /// Iterations over all islands.
+    pub iterations_total: usize,
+    /// Factorisations over all islands.
+    pub factorisations: usize,
+    /// Iterations of inner linear solvers over all islands.
+    pub inner_iterations: usize,
+    /// Evaluations of the cost or its slope along search directions, over all islands.
+    pub line_search_evaluations: usize,
+    /// ½vᵀAv − bᵀv + Σ ℓ_i at the end, J.
+    pub cost: f64,
+    /// Largest ‖D∇ℓ‖ over the islands at the end, √J.
+    pub residual: f64,
+    /// Where time went, summed over islands.
+    pub stages: StageTimes,
+}
+
+/// Time by stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Checking the problem, finding islands, laying out memory.
+    pub set_up: Duration,
+    /// Costs, impulses, gradients.
+    pub gradient: Duration,
+    /// Forming the Hessian.
+    pub assembly: Duration,
+    /// Factorising and solving with it.
+    pub linear_solve: Duration,
+    /// Searching along directions.
+    pub line_search: Duration,
+}
+
+impl SolveReport {
+    /// The tolerance was met, or f64 can do no better.
+    #[must_use]
+    pub fn is_trusted(&self) -> bool {
+        self.stop < StopReason::IterationLimit
+    }
+}

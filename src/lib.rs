@@ -1,1 +1,5 @@
-//! To be written.
+//! pliant: convex frictional contact between rigid robots and soft things.
+//!
+//! This package is the face of the workspace: scenes, recordings and the command line.
+
+pub mod recording;

@@ -1,0 +1,289 @@
+//! What a run leaves behind: everything a picture, a plot or a table needs, as plain data.
+//!
+//! A [`Recording`] knows no world and no solver. Whoever steps a simulation fills it: first the bodies, what they look
+//! like ([`Visual`]) and the names of the numbers to be kept ([`Observable`]), then frames and rows as time passes.
+//! [`Recording::write_to`] leaves `replay.html`, `observables.csv` and `observables.npz`.
+//!
+//! ```
+//! use nalgebra::Isometry3;
+//! use pliant::recording::{Anchor, BodyIdx, Color, Frame, Observable, Recording, Visual, VisualShape};
+//!
+//! let ball = Visual {
+//!     name: "ball".into(),
+//!     anchor: Anchor::Body(BodyIdx(0)),
+//!     X_BG: Isometry3::identity(),
+//!     shape: VisualShape::Sphere { radius: 0.1 },
+//!     color: Color::palette(0),
+//! };
+//! let mut recording = Recording::new("a falling ball", vec!["ball".into()], vec![ball],
+//!     vec![Observable::new("ball.z", "m")])?;
+//! for k in 0..60 {
+//!     let t = f64::from(k) / 60.0;
+//!     let z = 5.0 - 0.5 * 9.81 * t * t;
+//!     recording.push_frame(Frame { time_s: t, X_WB: vec![Isometry3::translation(0.0, 0.0, z)], ..Frame::default() })?;
+//!     recording.push_observables(t, &[z])?;
+//! }
+//! assert!(recording.replay_html()?.contains("a falling ball"));
+//! # Ok::<(), pliant::recording::RecordingError>(())
+//! ```
+
+mod error;
+mod frame;
+mod packing;
+mod page;
+mod tables;
+mod visual;
+
+use std::path::{Path, PathBuf};
+
+use nalgebra::Point3;
+
+pub use error::RecordingError;
+pub use frame::{BodyIdx, ContactArrow, Deformed, Frame};
+pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
+
+/// A named number over time, one column of the table a run leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observable {
+    /// Unique within a recording; names of one body share what stands before the first dot (`box.z`, `box.speed`).
+    pub name: String,
+    /// The unit as it is printed (`m`, `N`, `rad/s`), empty for a pure number. Columns of one unit share a plot.
+    pub unit: String,
+}
+
+impl Observable {
+    /// A column `name` measured in `unit`.
+    pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            unit: unit.into(),
+        }
+    }
+}
+
+/// Where the replay's camera stands at first; lengths in metres, world frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewpoint {
+    /// The camera's place.
+    pub eye: Point3<f64>,
+    /// What it looks at, and orbits around.
+    pub target: Point3<f64>,
+}
+
+/// The frames and the table of one run. Grows by [`push_frame`](Self::push_frame) and
+/// [`push_observables`](Self::push_observables), which check what they are given, so that writing can't fail on numbers.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    title: String,
+    bodies: Vec<String>,
+    visuals: Vec<Visual>,
+    observables: Vec<Observable>,
+    viewpoint: Option<Viewpoint>,
+    frames: Vec<Frame>,
+    row_times_s: Vec<f64>,
+    /// Row by row, `observables.len()` numbers each.
+    rows: Vec<f64>,
+}
+
+impl Recording {
+    /// An empty recording of `bodies` (names, shown to the reader), what is drawn of them, and the table's columns.
+    ///
+    /// # Errors
+    /// A visual that names a body beyond `bodies` or whose shape can't be drawn; two observables of one name.
+    pub fn new(
+        title: impl Into<String>,
+        bodies: Vec<String>,
+        visuals: Vec<Visual>,
+        observables: Vec<Observable>,
+    ) -> Result<Self, RecordingError> {
+        for visual in &visuals {
+            visual.check(bodies.len())?;
+        }
+        for (column, observable) in observables.iter().enumerate() {
+            if observables[..column]
+                .iter()
+                .any(|earlier| earlier.name == observable.name)
+            {
+                return Err(RecordingError::DuplicateObservable {
+                    name: observable.name.clone(),
+                });
+            }
+        }
+        Ok(Self {
+            title: title.into(),
+            bodies,
+            visuals,
+            observables,
+            viewpoint: None,
+            frames: Vec::new(),
+            row_times_s: Vec::new(),
+            rows: Vec::new(),
+        })
+    }
+
+    /// Lets the replay begin from `viewpoint`; without it the camera stands so that everything is in the picture.
+    pub fn look_from(&mut self, viewpoint: Viewpoint) {
+        self.viewpoint = Some(viewpoint);
+    }
+
+    /// Appends a picture.
+    ///
+    /// # Errors
+    /// When a time does not follow the one before, a number isn't finite, or the counts don't fit the recording. The
+    /// recording then stays as it was, and what it holds can still be written.
+    pub fn push_frame(&mut self, frame: Frame) -> Result<(), RecordingError> {
+        check_time("frames", frame.time_s, self.frames.last().map(|f| f.time_s))?;
+        frame.check(&self.bodies, &self.visuals)?;
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Appends a row of the table: one value for each observable, in the unit it declared. NaN means "has no value now"
+    /// and leaves a gap in the plot.
+    ///
+    /// # Errors
+    /// When `time_s` does not follow the row before, the count is wrong, or a value is infinite.
+    pub fn push_observables(&mut self, time_s: f64, values: &[f64]) -> Result<(), RecordingError> {
+        check_time("observables", time_s, self.row_times_s.last().copied())?;
+        if values.len() != self.observables.len() {
+            return Err(RecordingError::ObservableCount {
+                time_s,
+                found: values.len(),
+                expected: self.observables.len(),
+            });
+        }
+        if let Some(column) = values.iter().position(|value| value.is_infinite()) {
+            let what = format!("observable {:?}", self.observables[column].name);
+            return Err(RecordingError::NotFinite { what, time_s });
+        }
+        self.row_times_s.push(time_s);
+        self.rows.extend_from_slice(values);
+        Ok(())
+    }
+
+    /// The name of the run, as the page shows it.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Names of the moving bodies; [`BodyIdx`] counts along them.
+    pub fn bodies(&self) -> &[String] {
+        &self.bodies
+    }
+
+    /// What is drawn.
+    pub fn visuals(&self) -> &[Visual] {
+        &self.visuals
+    }
+
+    /// The pictures so far.
+    pub fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// The table's columns.
+    pub fn observables(&self) -> &[Observable] {
+        &self.observables
+    }
+
+    /// Times of the table's rows, s.
+    pub fn row_times_s(&self) -> &[f64] {
+        &self.row_times_s
+    }
+
+    /// The values of one column over [`row_times_s`](Self::row_times_s).
+    ///
+    /// # Panics
+    /// When there is no such column.
+    pub fn column(&self, column: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
+        assert!(
+            column < self.observables.len(),
+            "column {column} of {} observables",
+            self.observables.len()
+        );
+        (0..self.row_times_s.len()).map(move |row| self.rows[row * self.observables.len() + column])
+    }
+
+    /// The replay as one self-contained page: player, shapes, frames and plots in it, nothing fetched from anywhere.
+    ///
+    /// Positions are rounded to a 2²⁰th of the way a body travels (so within half of that), rotations within 4·10⁻⁵ rad,
+    /// contact points and forces to a 2¹⁸th of their range, deforming surfaces to a 2¹⁶th of theirs. Plots show at most
+    /// 6000 points of a column; thinning keeps every peak.
+    ///
+    /// # Errors
+    /// [`RecordingError::NoFrames`] when nothing was recorded.
+    pub fn replay_html(&self) -> Result<String, RecordingError> {
+        page::replay_html(self)
+    }
+
+    /// Writes `replay.html` to `path`.
+    ///
+    /// # Errors
+    /// As [`replay_html`](Self::replay_html), or when the file can't be written.
+    pub fn write_replay(&self, path: &Path) -> Result<(), RecordingError> {
+        let page = self.replay_html()?;
+        std::fs::write(path, page).map_err(|source| RecordingError::write(path, source))
+    }
+
+    /// Writes the table as comma-separated text: a header `time [s],name [unit],…`, then one line a row, each number in
+    /// the fewest digits that read back to the same bits.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write_csv(&self, path: &Path) -> Result<(), RecordingError> {
+        std::fs::write(path, tables::csv(self))
+            .map_err(|source| RecordingError::write(path, source))
+    }
+
+    /// Writes the table for NumPy: arrays `time` and one for each observable by its name, f64, and the text arrays
+    /// `names` and `units` (UTF-8 bytes) that go together.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write_npz(&self, path: &Path) -> Result<(), RecordingError> {
+        let bytes = tables::npz(self).map_err(|source| RecordingError::write(path, source))?;
+        std::fs::write(path, bytes).map_err(|source| RecordingError::write(path, source))
+    }
+
+    /// Writes `replay.html`, `observables.csv` and `observables.npz` into `folder`, which is made if missing, and
+    /// returns their paths in this order. The tables are left out when the recording has no observables.
+    ///
+    /// # Errors
+    /// When nothing was recorded, or a file can't be written.
+    pub fn write_to(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
+        std::fs::create_dir_all(folder).map_err(|source| RecordingError::write(folder, source))?;
+        let mut written = vec![folder.join("replay.html")];
+        self.write_replay(&written[0])?;
+        if !self.observables.is_empty() {
+            written.push(folder.join("observables.csv"));
+            self.write_csv(&written[1])?;
+            written.push(folder.join("observables.npz"));
+            self.write_npz(&written[2])?;
+        }
+        Ok(written)
+    }
+}
+
+fn check_time(
+    series: &'static str,
+    time_s: f64,
+    previous_s: Option<f64>,
+) -> Result<(), RecordingError> {
+    if !time_s.is_finite() {
+        return Err(RecordingError::NotFinite {
+            what: format!("the time of the {series}"),
+            time_s,
+        });
+    }
+    match previous_s {
+        Some(previous_s) if time_s <= previous_s => Err(RecordingError::TimeNotIncreasing {
+            series,
+            time_s,
+            previous_s,
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! One picture: where everything is at one time, and the forces between.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use super::{RecordingError, Visual, VisualShape};
+
+/// Counts along the bodies of a [`Recording`](super::Recording).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyIdx(pub usize);
+
+/// The world at one time.
+#[allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Simulated time, s.
+    pub time_s: f64,
+    /// Pose of each body's frame B in the world, in the order of the recording's bodies.
+    pub X_WB: Vec<Isometry3<f64>>,
+    /// Forces at contacts, any number. A stable order from frame to frame makes the file smaller.
+    pub contacts: Vec<ContactArrow>,
+    /// The points of the visuals that deform, in the order of the visuals (those that don't are skipped).
+    pub deformed: Vec<Deformed>,
+}
+
+/// A force at a point, drawn as an arrow that begins there.
+#[allow(
+    non_snake_case,
+    reason = "monogram frame names such as p_WC are the field's notation"
+)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactArrow {
+    /// The contact point in the world, m.
+    pub p_WC: Point3<f64>,
+    /// The force on the contact's body A, world frame, N.
+    pub f_W: Vector3<f64>,
+}
+
+/// Where the points of something soft are.
+#[derive(Clone, Debug, Default)]
+pub struct Deformed {
+    /// World frame, m. For a deforming mesh as many as it declared.
+    pub points: Vec<Point3<f64>>,
+    /// One for each point, in the unit of the visual's [`ValueScale`](super::ValueScale), or empty.
+    pub values: Vec<f64>,
+}
+
+impl Frame {
+    pub(super) fn check(
+        &self,
+        bodies: &[String],
+        visuals: &[Visual],
+    ) -> Result<(), RecordingError> {
+        let time_s = self.time_s;
+        let count = |what: &str, found: usize, expected: usize| {
+            if found == expected {
+                return Ok(());
+            }
+            Err(RecordingError::Count {
+                what: what.to_owned(),
+                time_s,
+                found,
+                expected,
+            })
+        };
+        let not_finite = |what: String| Err(RecordingError::NotFinite { what, time_s });
+
+        count("poses", self.X_WB.len(), bodies.len())?;
+        for (body, pose) in bodies.iter().zip(&self.X_WB) {
+            if !(is_finite(&pose.translation.vector)
+                && pose.rotation.coords.iter().all(|x| x.is_finite()))
+            {
+                return not_finite(format!("the pose of body {body:?}"));
+            }
+        }
+        for (at, contact) in self.contacts.iter().enumerate() {
+            if !(is_finite(&contact.p_WC.coords) && is_finite(&contact.f_W)) {
+                return not_finite(format!(
+                    "contact {at} (point {}, force {})",
+                    contact.p_WC,
+                    contact.f_W.transpose()
+                ));
+            }
+        }
+        let soft: Vec<&Visual> = visuals
+            .iter()
+            .filter(|visual| visual.shape.deforms())
+            .collect();
+        count("deformed shapes", self.deformed.len(), soft.len())?;
+        for (visual, deformed) in soft.iter().zip(&self.deformed) {
+            if let VisualShape::DeformingMesh { n_vertices, .. } = visual.shape {
+                count(
+                    &format!("vertices of {:?}", visual.name),
+                    deformed.points.len(),
+                    n_vertices as usize,
+                )?;
+            }
+            if !deformed.values.is_empty() {
+                count(
+                    &format!("values of {:?}", visual.name),
+                    deformed.values.len(),
+                    deformed.points.len(),
+                )?;
+            }
+            if let Some(at) = deformed.points.iter().position(|p| !is_finite(&p.coords)) {
+                return not_finite(format!("point {at} of {:?}", visual.name));
+            }
+            if let Some(at) = deformed.values.iter().position(|value| !value.is_finite()) {
+                return not_finite(format!("value {at} of {:?}", visual.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Also false for what single precision, and so a screen, can no longer tell from infinity.
+fn is_finite(v: &Vector3<f64>) -> bool {
+    v.iter().all(|x| x.abs() < 1e15)
+}

@@ -1,0 +1,124 @@
+//! The observables as files other programs read: comma-separated text and NumPy archives.
+
+use std::fmt::Write as _;
+use std::io::{self, Cursor, Write as _};
+
+use npyz::WriterBuilder as _;
+use npyz::npz::NpzWriter;
+use npyz::zip::write::FileOptions;
+use npyz::zip::{CompressionMethod, DateTime};
+
+use super::Recording;
+
+pub(super) fn csv(recording: &Recording) -> String {
+    let mut text = String::from("time [s]");
+    for observable in recording.observables() {
+        let heading = match observable.unit.as_str() {
+            "" => observable.name.clone(),
+            unit => format!("{} [{unit}]", observable.name),
+        };
+        text.push(',');
+        text.push_str(&quoted(&heading));
+    }
+    text.push('\n');
+    let n_columns = recording.observables().len();
+    for (row, time_s) in recording.row_times_s().iter().enumerate() {
+        // `{:?}` writes the fewest digits that read back as the same number, with an exponent where that is shorter.
+        write!(text, "{time_s:?}").expect("writing to a string");
+        for value in &recording.rows[row * n_columns..(row + 1) * n_columns] {
+            write!(text, ",{value:?}").expect("writing to a string");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// As RFC 4180 asks for: quotes around a field that holds a comma, a quote or a line break, quotes inside doubled.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", field.replace('"', "\"\""));
+    }
+    field.to_owned()
+}
+
+pub(super) fn npz(recording: &Recording) -> io::Result<Vec<u8>> {
+    let mut file = Cursor::new(Vec::new());
+    {
+        let mut archive = NpzWriter::new(&mut file);
+        column(
+            &mut archive,
+            "time",
+            recording.row_times_s().iter().copied(),
+        )?;
+        for (index, observable) in recording.observables().iter().enumerate() {
+            column(&mut archive, &observable.name, recording.column(index))?;
+        }
+        text(
+            &mut archive,
+            "names",
+            recording.observables().iter().map(|o| o.name.as_str()),
+        )?;
+        text(
+            &mut archive,
+            "units",
+            recording.observables().iter().map(|o| o.unit.as_str()),
+        )?;
+        archive.zip_writer().finish()?;
+    }
+    Ok(file.into_inner())
+}
+
+type Archive<'a> = NpzWriter<&'a mut Cursor<Vec<u8>>>;
+
+/// Stored with no date, so that the same run leaves the same bytes.
+fn options() -> FileOptions {
+    FileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default())
+}
+
+fn column(
+    archive: &mut Archive<'_>,
+    name: &str,
+    values: impl ExactSizeIterator<Item = f64>,
+) -> io::Result<()> {
+    let shape = [values.len() as u64];
+    let mut array = archive
+        .array(name, options())?
+        .default_dtype()
+        .shape(&shape)
+        .begin_nd()?;
+    array.extend(values)?;
+    array.finish()
+}
+
+/// Text as NumPy's fixed-width byte strings (`S`), UTF-8, padded with zeros.
+fn text<'t>(
+    archive: &mut Archive<'_>,
+    name: &str,
+    values: impl ExactSizeIterator<Item = &'t str> + Clone,
+) -> io::Result<()> {
+    let width = values.clone().map(str::len).max().unwrap_or(0).max(1);
+    archive
+        .zip_writer()
+        .start_file(npyz::npz::file_name_from_array_name(name), options())?;
+    let header = format!(
+        "{{'descr': '|S{width}', 'fortran_order': False, 'shape': ({},), }}",
+        values.len()
+    );
+    let file = archive.zip_writer();
+    // The NPY format, version 1.0: magic, version, header length, a header that ends a block of 64 bytes in a newline.
+    let padded = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    file.write_all(b"\x93NUMPY\x01\x00")?;
+    file.write_all(
+        &u16::try_from(padded)
+            .expect("a header of a few dozen characters")
+            .to_le_bytes(),
+    )?;
+    file.write_all(format!("{header:<width$}\n", width = padded - 1).as_bytes())?;
+    for value in values {
+        file.write_all(value.as_bytes())?;
+        file.write_all(&vec![0; width - value.len()])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! What a body looks like: shape, colour, and where on the body it sits.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use super::{BodyIdx, RecordingError};
+
+/// Something drawn. A body may have several; what belongs to no body stands still.
+#[allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_BG are the field's notation"
+)]
+#[derive(Clone, Debug)]
+pub struct Visual {
+    /// Shown beside the body's name when the pointer rests on it.
+    pub name: String,
+    /// What carries it.
+    pub anchor: Anchor,
+    /// Pose of the shape's frame G in the frame B of its anchor (the world, for [`Anchor::World`]). Shapes that deform
+    /// are recorded in the world frame and ignore it.
+    pub X_BG: Isometry3<f64>,
+    /// The shape, in frame G.
+    pub shape: VisualShape,
+    /// Its colour; where a [`ValueScale`] is given and values are recorded, those colour it instead.
+    pub color: Color,
+}
+
+/// What carries a [`Visual`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// It stands still in the world.
+    World,
+    /// It moves with a body of the recording.
+    Body(BodyIdx),
+}
+
+/// The shape of a [`Visual`] in its own frame G; lengths in metres, axes of symmetry along G's z.
+#[derive(Clone, Debug)]
+pub enum VisualShape {
+    /// Solid below its boundary plane z = 0.
+    HalfSpace,
+    /// Centred at the origin.
+    Sphere {
+        /// Radius.
+        radius: f64,
+    },
+    /// Centred at the origin, faces along the axes.
+    Box {
+        /// Half the edge lengths along x, y, z.
+        half_extents: Vector3<f64>,
+    },
+    /// Centred at the origin.
+    Cylinder {
+        /// Radius.
+        radius: f64,
+        /// Length along z.
+        length: f64,
+    },
+    /// A cylinder of `length` along z, centred at the origin, with half a sphere on either end.
+    Capsule {
+        /// Radius.
+        radius: f64,
+        /// Length of the cylindrical part.
+        length: f64,
+    },
+    /// Centred at the origin.
+    Ellipsoid {
+        /// Half axes along x, y, z.
+        semi_axes: Vector3<f64>,
+    },
+    /// Apex at z = +height/2, base disc at z = −height/2.
+    Cone {
+        /// Radius of the base.
+        radius: f64,
+        /// Distance of the apex from the base.
+        height: f64,
+    },
+    /// A surface of triangles, counter-clockwise seen from outside.
+    Mesh {
+        /// Places of the vertices.
+        vertices: Vec<Point3<f64>>,
+        /// Three vertices each.
+        triangles: Vec<[u32; 3]>,
+    },
+    /// A surface whose vertices move on their own: [`Frame::deformed`](super::Frame::deformed) holds them.
+    DeformingMesh {
+        /// How many vertices every frame brings.
+        n_vertices: u32,
+        /// Three vertices each, counter-clockwise seen from outside.
+        triangles: Vec<[u32; 3]>,
+        /// How values at the vertices, if recorded, are coloured.
+        scale: Option<ValueScale>,
+    },
+    /// Small balls whose number may change from frame to frame: particles.
+    Points {
+        /// Radius of each.
+        radius: f64,
+        /// How values of the points, if recorded, are coloured.
+        scale: Option<ValueScale>,
+    },
+    /// A round thread through points that move on their own.
+    Thread {
+        /// Radius of its cross-section.
+        radius: f64,
+        /// Whether the last point is joined to the first.
+        ends: ThreadEnds,
+        /// How values at the points, if recorded, are coloured.
+        scale: Option<ValueScale>,
+    },
+}
+
+/// Whether a thread is a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadEnds {
+    /// Two free ends.
+    Open,
+    /// A loop.
+    Joined,
+}
+
+/// The meaning of recorded values: a range that is spread over the colours from dark to bright.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ValueScale {
+    /// What the values are, as in the legend: "pressure".
+    pub name: String,
+    /// Their unit.
+    pub unit: String,
+    /// The value drawn darkest.
+    pub min: f64,
+    /// The value drawn brightest.
+    pub max: f64,
+}
+
+/// A colour as screens take it: sRGB components and opacity, each in 0..=1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Color {
+    /// Red.
+    pub red: f64,
+    /// Green.
+    pub green: f64,
+    /// Blue.
+    pub blue: f64,
+    /// 1 is solid, 0 is invisible.
+    pub opacity: f64,
+}
+
+impl Color {
+    /// A light neutral grey for floors, walls and tables.
+    pub const GROUND: Color = Color::rgb(0.80, 0.81, 0.83);
+
+    /// A solid colour.
+    pub const fn rgb(red: f64, green: f64, blue: f64) -> Self {
+        Self {
+            red,
+            green,
+            blue,
+            opacity: 1.0,
+        }
+    }
+
+    /// One of eight colours that go together and stay apart for colour-blind readers; counts on round and round.
+    pub fn palette(index: usize) -> Self {
+        const PALETTE: [u32; 8] = [
+            0xe07a3f, 0x3d7ea6, 0xe2b13c, 0x5f9e6e, 0xb5527a, 0x6f73b8, 0x58b0b5, 0x9a6a4b,
+        ];
+        let hex = PALETTE[index % PALETTE.len()];
+        let channel = |shift: u32| f64::from((hex >> shift) & 0xff) / 255.0;
+        Self::rgb(channel(16), channel(8), channel(0))
+    }
+}
+
+impl VisualShape {
+    /// Whether frames bring its points ([`Frame::deformed`](super::Frame::deformed)).
+    pub fn deforms(&self) -> bool {
+        matches!(
+            self,
+            Self::DeformingMesh { .. } | Self::Points { .. } | Self::Thread { .. }
+        )
+    }
+
+    /// What is wrong with it, if anything.
+    fn fault(&self) -> Option<String> {
+        let positive = |what: &str, value: f64| {
+            (!(value.is_finite() && value > 0.0))
+                .then(|| format!("{what} = {value} m must be positive and finite"))
+        };
+        match self {
+            Self::HalfSpace => None,
+            Self::Sphere { radius } => positive("radius", *radius),
+            Self::Points { radius, scale } | Self::Thread { radius, scale, .. } => {
+                positive("radius", *radius).or_else(|| scale_fault(scale))
+            }
+            Self::Box { half_extents } => half_extents
+                .iter()
+                .find_map(|&h| positive("half extent", h)),
+            Self::Ellipsoid { semi_axes } => {
+                semi_axes.iter().find_map(|&a| positive("half axis", a))
+            }
+            Self::Cylinder { radius, length } => {
+                positive("radius", *radius).or_else(|| positive("length", *length))
+            }
+            Self::Cone { radius, height } => {
+                positive("radius", *radius).or_else(|| positive("height", *height))
+            }
+            // A capsule of no length is a ball, which is what fitted links sometimes come to.
+            Self::Capsule { radius, length } => positive("radius", *radius).or_else(|| {
+                (!(length.is_finite() && *length >= 0.0))
+                    .then(|| format!("length = {length} m must not be negative"))
+            }),
+            Self::Mesh {
+                vertices,
+                triangles,
+            } => vertices
+                .iter()
+                .position(|p| !p.coords.iter().all(|c| c.is_finite()))
+                .map(|at| format!("vertex {at} is not finite"))
+                .or_else(|| triangle_fault(triangles, vertices.len())),
+            Self::DeformingMesh {
+                n_vertices,
+                triangles,
+                scale,
+            } => triangle_fault(triangles, *n_vertices as usize).or_else(|| scale_fault(scale)),
+        }
+    }
+}
+
+fn triangle_fault(triangles: &[[u32; 3]], n_vertices: usize) -> Option<String> {
+    triangles
+        .iter()
+        .enumerate()
+        .find(|(_, corners)| corners.iter().any(|&v| v as usize >= n_vertices))
+        .map(|(at, corners)| {
+            format!("triangle {at} {corners:?} asks for a vertex beyond the {n_vertices} there are")
+        })
+}
+
+fn scale_fault(scale: &Option<ValueScale>) -> Option<String> {
+    scale
+        .as_ref()
+        .filter(|s| !(s.min.is_finite() && s.max.is_finite() && s.min < s.max))
+        .map(|s| {
+            format!(
+                "values {:?} range from {} to {}; the range must be finite and not empty",
+                s.name, s.min, s.max
+            )
+        })
+}
+
+impl Visual {
+    pub(super) fn check(&self, n_bodies: usize) -> Result<(), RecordingError> {
+        if let Anchor::Body(BodyIdx(body_idx)) = self.anchor
+            && body_idx >= n_bodies
+        {
+            return Err(RecordingError::UnknownBody {
+                visual: self.name.clone(),
+                body_idx,
+                n_bodies,
+            });
+        }
+        let Color {
+            red,
+            green,
+            blue,
+            opacity,
+        } = self.color;
+        let pose_is_finite = self.X_BG.to_homogeneous().iter().all(|x| x.is_finite());
+        let fault = if !pose_is_finite {
+            Some("its pose on the body is not finite".to_owned())
+        } else if ![red, green, blue, opacity]
+            .iter()
+            .all(|c| (0.0..=1.0).contains(c))
+        {
+            Some(format!(
+                "colour ({red}, {green}, {blue}), opacity {opacity}: each must lie in 0..=1"
+            ))
+        } else {
+            self.shape.fault()
+        };
+        match fault {
+            Some(reason) => Err(RecordingError::Shape {
+                visual: self.name.clone(),
+                reason,
+            }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// A camera that orbits a target, z up. Angles in radians, lengths in metres.
+
+const FIELD_OF_VIEW = 0.6;
+
+class OrbitCamera {
+  constructor() {
+    this.target = [0, 0, 0];
+    this.distance = 3;
+    this.azimuth = -0.9;
+    this.elevation = 0.42;
+  }
+
+  // Stands so that a ball of the given radius fills the picture.
+  fit(center, radius) {
+    this.target = center;
+    this.distance = (1.02 * radius) / Math.sin(FIELD_OF_VIEW / 2);
+  }
+
+  lookFrom(eye, target) {
+    const away = sub(eye, target);
+    this.target = target;
+    this.distance = length(away) || 1;
+    this.azimuth = Math.atan2(away[1], away[0]);
+    this.elevation = Math.asin(clamp(away[2] / this.distance, -1, 1));
+  }
+
+  get back() {
+    const c = Math.cos(this.elevation);
+    return [c * Math.cos(this.azimuth), c * Math.sin(this.azimuth), Math.sin(this.elevation)];
+  }
+
+  get eye() {
+    return add(this.target, scale(this.back, this.distance));
+  }
+
+  matrices(aspect, sceneRadius) {
+    const near = this.distance / 100;
+    const far = this.distance + 60 * sceneRadius;
+    // A tall window keeps the width of the scene in view instead of its height.
+    const field = aspect < 1 ? 2 * Math.atan(Math.tan(FIELD_OF_VIEW / 2) / aspect) : FIELD_OF_VIEW;
+    const view = lookAt(this.eye, this.target, [0, 0, 1]);
+    return { view, projection: perspective(field, aspect, near, far) };
+  }
+
+  // Movements of the pointer, in CSS pixels of a picture `height` high.
+  turn(dx, dy, height) {
+    this.azimuth -= (3.2 * dx) / height;
+    this.elevation = clamp(this.elevation + (3.2 * dy) / height, -1.55, 1.55);
+  }
+
+  shift(dx, dy, height) {
+    const perPixel = (2 * this.distance * Math.tan(FIELD_OF_VIEW / 2)) / height;
+    const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];
+    const up = cross(this.back, right);
+    this.target = add(this.target, add(scale(right, -dx * perPixel), scale(up, dy * perPixel)));
+  }
+
+  zoom(factor) {
+    this.distance *= factor;
+  }
+}
+
+// One pointer turns (shift or another button: moves), two pinch and move. `changed` is told after each movement.
+function steerWithPointer(canvas, camera, changed) {
+  const held = new Map();
+  const height = () => canvas.clientHeight || 1;
+  canvas.addEventListener("pointerdown", (event) => {
+    canvas.setPointerCapture(event.pointerId);
+    held.set(event.pointerId, [event.clientX, event.clientY]);
+    canvas.classList.add("held");
+  });
+  const release = (event) => {
+    held.delete(event.pointerId);
+    if (held.size === 0) canvas.classList.remove("held");
+  };
+  canvas.addEventListener("pointerup", release);
+  canvas.addEventListener("pointercancel", release);
+  canvas.addEventListener("pointermove", (event) => {
+    const before = held.get(event.pointerId);
+    if (!before) return;
+    const now = [event.clientX, event.clientY];
+    const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+    if (held.size === 2) {
+      const [, other] = [...held].find(([id]) => id !== event.pointerId);
+      const apart = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]) || 1;
+      camera.zoom(clamp(apart(before) / apart(now), 0.5, 2));
+      camera.shift(dx / 2, dy / 2, height());
+    } else if (event.shiftKey || event.buttons & 6) camera.shift(dx, dy, height());
+    else camera.turn(dx, dy, height());
+    held.set(event.pointerId, now);
+    changed();
+  });
+  canvas.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    camera.zoom(Math.exp(clamp(event.deltaY, -120, 120) * (event.ctrlKey ? 0.008 : 0.0015)));
+    changed();
+  }, { passive: false });
+  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+}

@@ -1,0 +1,139 @@
+// A thin layer over WebGL2: programs with named uniforms, vertex arrays, the shadow map.
+
+class Program {
+  constructor(gl, vertex, fragment, name) {
+    this.gl = gl;
+    this.handle = gl.createProgram();
+    for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(type);
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(`shader ${name}: ${gl.getShaderInfoLog(shader)}`);
+      gl.attachShader(this.handle, shader);
+    }
+    gl.linkProgram(this.handle);
+    if (!gl.getProgramParameter(this.handle, gl.LINK_STATUS)) throw new Error(`shader ${name}: ${gl.getProgramInfoLog(this.handle)}`);
+    this.uniforms = new Map();
+    for (let i = 0; i < gl.getProgramParameter(this.handle, gl.ACTIVE_UNIFORMS); i++) {
+      const { name: uniform, type } = gl.getActiveUniform(this.handle, i);
+      this.uniforms.set(uniform.replace("[0]", ""), { type, place: gl.getUniformLocation(this.handle, uniform) });
+    }
+  }
+
+  // Sets those of the values that the program asks for.
+  use(values) {
+    this.gl.useProgram(this.handle);
+    this.set(values);
+    return this;
+  }
+
+  set(values) {
+    const { gl } = this;
+    for (const [name, value] of Object.entries(values)) {
+      const uniform = this.uniforms.get(name);
+      if (!uniform) continue;
+      const { type, place } = uniform;
+      if (type === gl.FLOAT_MAT4) gl.uniformMatrix4fv(place, false, value);
+      else if (type === gl.FLOAT_VEC4) gl.uniform4fv(place, value);
+      else if (type === gl.FLOAT_VEC3) gl.uniform3fv(place, value);
+      else if (type === gl.FLOAT_VEC2) gl.uniform2fv(place, value);
+      else if (type === gl.FLOAT) gl.uniform1f(place, value);
+      else gl.uniform1i(place, value); // integers and textures
+    }
+  }
+}
+
+// Corners (and instances) of something to draw. `attributes`: name → { size, data, each } with each = 1 for one value
+// per instance. Places of the names are the same in all vertex shaders.
+const ATTRIBUTES = { a_position: 0, a_normal: 1, a_value: 2, a_corner: 3, a_start: 4, a_along: 5 };
+
+class Geometry {
+  constructor(gl, attributes, indices) {
+    this.gl = gl;
+    this.array = gl.createVertexArray();
+    this.buffers = {};
+    gl.bindVertexArray(this.array);
+    for (const [name, { size, data, each = 0 }] of Object.entries(attributes)) {
+      const buffer = (this.buffers[name] = gl.createBuffer());
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
+      gl.enableVertexAttribArray(ATTRIBUTES[name]);
+      gl.vertexAttribPointer(ATTRIBUTES[name], size, gl.FLOAT, false, 0, 0);
+      gl.vertexAttribDivisor(ATTRIBUTES[name], each);
+    }
+    this.indexed = Boolean(indices);
+    if (indices) {
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
+    }
+    gl.bindVertexArray(null);
+  }
+
+  update(name, data) {
+    this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
+    this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
+  }
+
+  draw(count, instances = 1) {
+    if (count === 0 || instances === 0) return;
+    const { gl } = this;
+    gl.bindVertexArray(this.array);
+    if (this.indexed) gl.drawElementsInstanced(gl.TRIANGLES, count, gl.UNSIGNED_INT, 0, instances);
+    else gl.drawArraysInstanced(gl.TRIANGLES, 0, count, instances);
+    gl.bindVertexArray(null);
+  }
+}
+
+// Depth as the sun sees it. One texture, read in two ways: plain depth (how far is what blocks the sun?) and
+// compared-and-smoothed (is this point in its shadow?).
+class ShadowMap {
+  constructor(gl, size) {
+    this.gl = gl;
+    this.size = size;
+    this.texture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.texture);
+    gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, size, size);
+    this.frame = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.texture, 0);
+    gl.drawBuffers([gl.NONE]);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    const sampler = (filter, compare) => {
+      const handle = gl.createSampler();
+      gl.samplerParameteri(handle, gl.TEXTURE_MIN_FILTER, filter);
+      gl.samplerParameteri(handle, gl.TEXTURE_MAG_FILTER, filter);
+      gl.samplerParameteri(handle, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
+      gl.samplerParameteri(handle, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
+      gl.samplerParameteri(handle, gl.TEXTURE_COMPARE_MODE, compare ? gl.COMPARE_REF_TO_TEXTURE : gl.NONE);
+      gl.samplerParameteri(handle, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL);
+      return handle;
+    };
+    this.depth = sampler(gl.NEAREST, false);
+    this.test = sampler(gl.LINEAR, true);
+  }
+
+  begin() {
+    const { gl } = this;
+    this.bind(null, null);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
+    gl.viewport(0, 0, this.size, this.size);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(1.5, 2);
+  }
+
+  end() {
+    const { gl } = this;
+    gl.disable(gl.POLYGON_OFFSET_FILL);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    this.bind(this.texture, [this.depth, this.test]);
+  }
+
+  bind(texture, samplers) {
+    for (const unit of [0, 1]) {
+      this.gl.activeTexture(this.gl.TEXTURE0 + unit);
+      this.gl.bindTexture(this.gl.TEXTURE_2D, texture);
+      this.gl.bindSampler(unit, samplers ? samplers[unit] : null);
+    }
+  }
+}

@@ -1,0 +1,341 @@
+// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, force arrows.
+
+const THEMES = {
+  light: {
+    horizon: [0.955, 0.962, 0.972], zenith: [0.83, 0.87, 0.92], ground: [0.925, 0.932, 0.943], grid: [0.66, 0.69, 0.74], shade: 0.56,
+    sun: [1.08, 1.03, 0.95], sky: [0.42, 0.46, 0.52], bounce: [0.26, 0.25, 0.24], force: [0.84, 0.15, 0.28],
+  },
+  dark: {
+    horizon: [0.125, 0.14, 0.163], zenith: [0.06, 0.068, 0.082], ground: [0.15, 0.166, 0.192], grid: [0.36, 0.39, 0.44], shade: 0.42,
+    sun: [1.02, 0.98, 0.92], sky: [0.26, 0.29, 0.34], bounce: [0.12, 0.12, 0.13], force: [1.0, 0.42, 0.45],
+  },
+};
+const SUN = normalized([-0.28, -0.5, 0.82]);
+// From low to high values.
+const RAMP = [[0.19, 0.12, 0.4], [0.17, 0.38, 0.62], [0.16, 0.62, 0.56], [0.6, 0.81, 0.37], [0.99, 0.9, 0.35]];
+const GROUND_GREY = [0.8, 0.81, 0.83]; // Color::GROUND: takes the theme's own ground colour
+const linearColor = (srgb) => srgb.map((x) => x ** 2.2);
+const STILL = { position: [0, 0, 0], rotation: [1, 0, 0, 0] };
+
+class Picture {
+  constructor(canvas, recording, shaders) {
+    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, preserveDrawingBuffer: false });
+    if (!gl) throw new Error("this browser offers no WebGL 2, which the replay is drawn with");
+    this.canvas = canvas;
+    this.gl = gl;
+    this.recording = recording;
+    this.program = (vertex, fragment, lit, defines = "") => {
+      const head = `#version 300 es\nprecision highp float;\nprecision highp int;\nprecision highp sampler2D;\nprecision highp sampler2DShadow;\n${defines}\n`;
+      return new Program(gl, head + shaders[vertex], head + (lit ? shaders.light : "") + shaders[fragment], `${vertex} + ${fragment}`);
+    };
+    this.programs = {
+      surface: this.program("surface.vert", "surface.frag", true),
+      surfaceDepth: this.program("surface.vert", "depth.frag", false),
+      ground: this.program("ground.vert", "ground.frag", true),
+      rod: this.program("rod.vert", "surface.frag", true),
+      rodDepth: this.program("rod.vert", "depth.frag", false),
+      ball: this.program("ball.vert", "ball.frag", true),
+      ballDepth: this.program("ball.vert", "ball.frag", false, "#define DEPTH_ONLY"),
+      sky: this.program("sky.vert", "sky.frag", true),
+    };
+    this.shadows = new ShadowMap(gl, 2048);
+    this.nothing = gl.createVertexArray();
+    this.square = new Geometry(gl, { a_position: { size: 3, data: new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0]) } });
+    this.arrowMesh = rodMesh(true);
+    this.arrows = this.rods(this.arrowMesh);
+    this.drawn = this.recording.visuals.map((visual) => this.prepare(visual));
+    this.bounds = sceneBounds(this.drawn, recording);
+    this.pickFrame = this.createPickFrame();
+    gl.enable(gl.DEPTH_TEST);
+    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
+  }
+
+  rods(mesh) {
+    const empty = new Float32Array(0);
+    return new Geometry(this.gl, {
+      a_corner: { size: 4, data: mesh },
+      a_start: { size: 3, data: empty, each: 1 },
+      a_along: { size: 3, data: empty, each: 1 },
+      a_value: { size: 1, data: empty, each: 1 },
+    });
+  }
+
+  balls() {
+    const empty = new Float32Array(0);
+    const corners = new Float32Array([[-1, -1], [1, -1], [1, 1], [-1, -1], [1, 1], [-1, 1]].flatMap((c) => [...c, 0, 0]));
+    return new Geometry(this.gl, {
+      a_corner: { size: 4, data: corners },
+      a_start: { size: 3, data: empty, each: 1 },
+      a_value: { size: 1, data: empty, each: 1 },
+    });
+  }
+
+  prepare(visual) {
+    const { gl } = this;
+    const { shape } = visual;
+    const item = { visual, kind: shape.kind, marking: MARKING[shape.kind] ?? 0, useValue: shape.scale ? 1 : 0 };
+    if (shape.kind === "deformingMesh") {
+      item.triangles = uint32s(shape.triangles);
+      const empty = new Float32Array(0);
+      item.geometry = new Geometry(gl, {
+        a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty },
+      }, item.triangles);
+    } else if (shape.kind === "points") {
+      item.balls = this.balls();
+    } else if (shape.kind === "thread") {
+      item.balls = this.balls();
+      item.bars = this.rods(rodMesh(false));
+    } else if (shape.kind !== "halfSpace") {
+      const mesh = meshOf(shape);
+      item.ball = boundingBall(mesh.positions);
+      item.count = mesh.indices.length;
+      item.geometry = new Geometry(gl, {
+        a_position: { size: 3, data: new Float32Array(mesh.positions) }, a_normal: { size: 3, data: new Float32Array(mesh.normals) },
+      }, new Uint32Array(mesh.indices));
+    }
+    return item;
+  }
+
+  // Brings everything to its place at time t.
+  moveTo(t) {
+    const place = placeInFrames(this.recording.times, t);
+    this.nearest = place.s < 0.5 ? place.k : place.next;
+    const bodies = this.recording.bodies.map(({ poses }) => bodyPose(poses, place));
+    this.bodies = bodies;
+    for (const item of this.drawn) {
+      const { visual } = item;
+      if (!visual.soft) {
+        item.pose = poseProduct(visual.body === null ? STILL : bodies[visual.body], visual.pose);
+        item.matrix = poseMatrix(item.pose);
+        continue;
+      }
+      const { points, values } = softPoints(visual.soft, place);
+      item.matrix = poseMatrix(STILL);
+      item.instances = points.length / 3;
+      if (item.kind === "deformingMesh") {
+        item.count = item.triangles.length;
+        item.geometry.update("a_position", points);
+        item.geometry.update("a_normal", smoothNormals(points, item.triangles));
+        item.geometry.update("a_value", values);
+        continue;
+      }
+      item.balls.update("a_start", points);
+      item.balls.update("a_value", values);
+      if (item.kind === "thread") {
+        const next = Float32Array.from(points, (_, i) => points[(i + 3) % points.length]);
+        item.bars.update("a_start", points);
+        item.bars.update("a_along", next.map((x, i) => x - points[i]));
+        item.bars.update("a_value", values);
+        item.barCount = Math.max(0, item.instances - (visual.shape.joined ? 0 : 1));
+      }
+    }
+    const contacts = this.recording.contacts[this.nearest];
+    this.contactCount = contacts.length / 6;
+    this.arrows.update("a_start", contacts.filter((_, i) => i % 6 < 3));
+    this.arrows.update("a_along", contacts.filter((_, i) => i % 6 >= 3));
+    this.arrows.update("a_value", new Float32Array(this.contactCount));
+  }
+
+  // `view`: { camera, theme: "light" | "dark", forces (show), metresPerNewton, grid (show) }.
+  draw(view) {
+    const { gl, canvas, bounds } = this;
+    const theme = THEMES[view.theme];
+    const shadow = this.drawShadows(view.camera);
+    const { view: look, projection } = view.camera.matrices(canvas.width / canvas.height, bounds.radius);
+    this.clipFromWorld = matrixProduct(projection, look);
+    const common = {
+      u_clipFromWorld: this.clipFromWorld, u_eye: view.camera.eye, u_sun: SUN, u_height: canvas.height,
+      u_sunColor: theme.sun, u_skyColor: theme.sky, u_bounceColor: theme.bounce,
+      u_horizon: linearColor(theme.horizon), u_zenith: linearColor(theme.zenith),
+      u_shadowFromWorld: shadow.matrix, u_shadowTexel: shadow.texel, u_shadowRange: shadow.range, u_shadowDepth: 0, u_shadowTest: 1,
+      u_ramp: RAMP.flat(),
+      u_right: [look[0], look[4], look[8]], u_up: [look[1], look[5], look[9]],
+    };
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.disable(gl.DEPTH_TEST);
+    this.programs.sky.use(common);
+    gl.bindVertexArray(this.nothing);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+    gl.enable(gl.DEPTH_TEST);
+
+    this.drawItems(this.programs, common, (item) => item.visual.color[3] >= 1);
+    gl.enable(gl.BLEND);
+    this.drawGrounds(view, theme, common);
+    this.drawItems(this.programs, common, (item) => item.visual.color[3] < 1);
+    if (view.forces) this.drawForces(view, theme, common);
+    gl.disable(gl.BLEND);
+  }
+
+  drawItems({ surface, ball, rod }, common, wanted) {
+    const items = this.drawn.filter(wanted);
+    surface.use(common);
+    for (const item of items) {
+      if (!item.geometry) continue;
+      surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_id: item.id });
+      item.geometry.draw(item.count);
+    }
+    for (const item of items) {
+      if (!item.balls) continue;
+      const its = { ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue, u_marking: 0 };
+      ball.use(its);
+      item.balls.draw(6, item.instances);
+      if (!item.bars) continue;
+      rod.use({ ...its, u_headRadius: 0, u_headLength: 0, u_lengthScale: 1 });
+      item.bars.draw(72, item.barCount);
+    }
+  }
+
+  // The sun's view covers the scene or, close up, what the camera looks at: sharp contact shadows at any zoom.
+  drawShadows(camera) {
+    const { bounds } = this;
+    const close = Math.max(0.9 * camera.distance, 0.1 * bounds.radius);
+    const radius = Math.min(1.25 * bounds.radius, close);
+    const range = 10 * bounds.radius;
+    const center = radius < close ? bounds.center : camera.target;
+    const look = lookAt(add(center, scale(SUN, range / 2)), center, [0, 0, 1]);
+    const texel = (2 * radius) / this.shadows.size;
+    // Whole texels only, so that edges don't crawl while the camera moves.
+    for (const i of [12, 13]) look[i] = Math.round(look[i] / texel) * texel;
+    const matrix = matrixProduct(orthographic(radius, range), look);
+    const { surfaceDepth: surface, ballDepth: ball, rodDepth: rod } = this.programs;
+    this.shadows.begin();
+    const common = { u_clipFromWorld: matrix, u_right: [look[0], look[4], look[8]], u_up: [look[1], look[5], look[9]] };
+    this.drawItems({ surface, ball, rod }, common, (item) => item.visual.color[3] > 0.3);
+    this.shadows.end();
+    return { matrix, texel, range };
+  }
+
+  drawGrounds(view, theme, common) {
+    const { bounds, programs: { ground } } = this;
+    const declared = this.drawn.filter((item) => item.kind === "halfSpace");
+    const below = { position: [bounds.center[0], bounds.center[1], bounds.low], rotation: [1, 0, 0, 0] };
+    const grounds = declared.length > 0
+      ? declared.map((item) => ({ pose: item.pose, color: item.visual.color }))
+      : [{ pose: below, color: GROUND_GREY }];
+    ground.use(common);
+    for (const { pose, color } of grounds) {
+      const normal = rotated(pose.rotation, [0, 0, 1]);
+      if (dot(normal, sub(common.u_eye, pose.position)) <= 0) continue; // seen from inside
+      const level = normal[2] > 0.999;
+      const [w, ...v] = pose.rotation;
+      const middle = rotated([w, ...scale(v, -1)], sub(bounds.center, pose.position));
+      const tint = color.slice(0, 3).map((x, i) => clamp((x / GROUND_GREY[i]) * theme.ground[i], 0, 1));
+      ground.set({
+        u_worldFromShape: poseMatrix(pose), u_normal: normal, u_middle: middle.slice(0, 2),
+        u_reach: (level ? 16 : 2.2) * bounds.radius, u_fadeFrom: level ? 0.12 : 0.8,
+        u_gridUnit: 10 ** Math.round(Math.log10(bounds.radius / 4)), u_gridStrength: view.grid ? 0.55 : 0,
+        u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade,
+      });
+      this.square.draw(6);
+    }
+  }
+
+  // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.
+  drawForces(view, theme, common) {
+    const { gl, programs: { rod } } = this;
+    const thick = 0.0042 * view.camera.distance;
+    const its = { u_lengthScale: view.metresPerNewton, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
+    rod.use({ ...common, ...its });
+    const count = this.arrowMesh.length / 4;
+    gl.depthMask(false);
+    gl.depthFunc(gl.GREATER);
+    rod.set({ u_color: [...theme.force, 0.28] });
+    this.arrows.draw(count, this.contactCount);
+    gl.depthMask(true);
+    gl.depthFunc(gl.LESS);
+    rod.set({ u_color: [...theme.force, 1] });
+    this.arrows.draw(count, this.contactCount);
+  }
+
+  createPickFrame() {
+    const { gl } = this;
+    const frame = gl.createFramebuffer();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
+    for (const [format, attachment] of [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT16, gl.DEPTH_ATTACHMENT]]) {
+      const buffer = gl.createRenderbuffer();
+      gl.bindRenderbuffer(gl.RENDERBUFFER, buffer);
+      gl.renderbufferStorage(gl.RENDERBUFFER, format, 1, 1);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, attachment, gl.RENDERBUFFER, buffer);
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    this.drawn.forEach((item, i) => (item.id = [((i + 1) & 255) / 255, ((i + 1) >> 8 & 255) / 255, 0, 1]));
+    return frame;
+  }
+
+  // What is drawn at x, y (-1..1, up): the picture of this one pixel, with numbers for colours.
+  pick(x, y) {
+    const { gl, canvas } = this;
+    const zoomed = new Float32Array([canvas.width, 0, 0, 0, 0, canvas.height, 0, 0, 0, 0, 1, 0, -x * canvas.width, -y * canvas.height, 0, 1]);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.pickFrame);
+    gl.viewport(0, 0, 1, 1);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    const { surfaceDepth } = this.programs;
+    surfaceDepth.use({ u_clipFromWorld: matrixProduct(zoomed, this.clipFromWorld) });
+    for (const item of this.drawn) {
+      if (!item.geometry) continue;
+      surfaceDepth.set({ u_worldFromShape: item.matrix, u_id: item.id });
+      item.geometry.draw(item.count);
+    }
+    const pixel = new Uint8Array(4);
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    return this.drawn[pixel[0] + 256 * pixel[1] - 1] ?? null;
+  }
+}
+
+// A ball around points: the middle of their box, and the farthest from it.
+function boundingBall(positions) {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < positions.length; i++) {
+    low[i % 3] = Math.min(low[i % 3], positions[i]);
+    high[i % 3] = Math.max(high[i % 3], positions[i]);
+  }
+  const center = scale(add(low, high), 0.5);
+  let radius = 0;
+  for (let i = 0; i < positions.length; i += 3) {
+    radius = Math.max(radius, Math.hypot(positions[i] - center[0], positions[i + 1] - center[1], positions[i + 2] - center[2]));
+  }
+  return { center, radius };
+}
+
+// Where the action is: of each thing the box it spends most of its time in, without things that left the others far
+// behind. `low` is the height of the lowest.
+function sceneBounds(drawn, { times, bodies }) {
+  const frames = Array.from({ length: Math.min(times.length, 50) }, (_, i, all) => Math.floor((i * (times.length - 1)) / Math.max(1, Math.min(times.length, 50) - 1)));
+  const boxes = [];
+  for (const { visual, ball } of drawn) {
+    let balls;
+    if (visual.soft) {
+      const { soft, shape } = visual;
+      balls = frames.filter((k) => soft.frames[k].points.length > 0).map((k) => {
+        const { center, radius } = boundingBall(softPoints(soft, { k, next: k, s: 0 }).points);
+        return { center, radius: radius + (shape.radius ?? 0) };
+      });
+    } else if (ball) {
+      balls = frames.map((k) => {
+        const body = visual.body === null ? STILL : bodyPose(bodies[visual.body].poses, { k, next: k, s: 0 });
+        const { position, rotation } = poseProduct(body, visual.pose);
+        return { center: add(position, rotated(rotation, ball.center)), radius: ball.radius };
+      });
+    }
+    if (!balls?.length) continue;
+    const along = (axis, side) => balls.map(({ center, radius }) => center[axis] + side * radius).sort((a, b) => a - b);
+    const share = Math.floor(0.04 * balls.length);
+    boxes.push({
+      low: [0, 1, 2].map((axis) => along(axis, -1)[share]),
+      high: [0, 1, 2].map((axis) => along(axis, 1)[balls.length - 1 - share]),
+    });
+  }
+  if (boxes.length === 0) return { center: [0, 0, 0], radius: 1, low: 0 };
+  const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
+  const middle = [0, 1, 2].map((axis) => median(boxes.map(({ low, high }) => (low[axis] + high[axis]) / 2)));
+  const reach = ({ low, high }) => Math.max(length(sub(low, middle)), length(sub(high, middle)));
+  const limit = 8 * median(boxes.map(reach));
+  const near = boxes.filter((box) => reach(box) <= limit);
+  const low = [0, 1, 2].map((axis) => Math.min(...near.map((box) => box.low[axis])));
+  const high = [0, 1, 2].map((axis) => Math.max(...near.map((box) => box.high[axis])));
+  return { center: scale(add(low, high), 0.5), radius: Math.max(length(sub(high, low)) / 2, 1e-6), low: low[2] };
+}

@@ -1,0 +1,294 @@
+// Puts the parts together: time, buttons, keys, what is shown. The address may end in settings, as in
+// replay.html#t=1.5&theme=dark&paused&still (still: only the picture).
+
+const element = (id) => document.getElementById(id);
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+const PLAY_ICON = "M7 4.5v15l13-7.5z";
+const PAUSE_ICON = "M6 4.5h4.5v15H6zM13.5 4.5H18v15h-4.5z";
+
+class Player {
+  constructor(recording, shaders, settings) {
+    this.recording = recording;
+    this.first = recording.times[0];
+    this.last = recording.times.at(-1);
+    this.t = clamp(Number(settings.get("t") ?? this.first), this.first, this.last);
+    this.speed = 1;
+    this.camera = new OrbitCamera();
+    this.picture = new Picture(element("picture"), recording, shaders);
+    this.followed = null;
+    this.plots = new Plots(element("curves"), element("legend"), recording.observables, (t) => this.seek(t), () => this.refresh());
+    const wantsDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    this.view = {
+      camera: this.camera,
+      theme: settings.get("theme") === "dark" || (wantsDark && settings.get("theme") !== "light") ? "dark" : "light",
+      forces: settings.get("forces") !== "off",
+      grid: settings.get("grid") !== "off",
+      metresPerNewton: 1,
+    };
+    this.usualScale = this.usualForceScale();
+    this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
+    document.documentElement.toggleAttribute("data-still", settings.has("still"));
+    this.resetView();
+    this.connect();
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.setPlaying(this.last > this.first && !settings.has("paused") && !settings.has("t") && !calm);
+  }
+
+  // A force that only one in ten exceeds gets an arrow of a third of the scene's radius.
+  usualForceScale() {
+    const sizes = [];
+    for (const contacts of this.recording.contacts) {
+      for (let i = 0; i < contacts.length; i += 6) sizes.push(Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));
+    }
+    sizes.sort((a, b) => a - b);
+    const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    return large > 0 ? (0.33 * this.picture.bounds.radius) / large : 0;
+  }
+
+  resetView() {
+    const { viewpoint } = this.recording;
+    Object.assign(this.camera, new OrbitCamera());
+    if (viewpoint) this.camera.lookFrom(...viewpoint);
+    else this.camera.fit(this.picture.bounds.center, this.picture.bounds.radius);
+    this.followed = null;
+    this.refresh();
+  }
+
+  connect() {
+    const canvas = element("picture");
+    steerWithPointer(canvas, this.camera, () => this.refresh());
+    canvas.addEventListener("pointermove", (event) => this.showLabel(event));
+    canvas.addEventListener("pointerleave", () => (element("label").hidden = true));
+    canvas.addEventListener("dblclick", (event) => this.follow(this.pickAt(event)));
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault();
+      notice("The graphics were taken away by the system. Reload the page to go on.");
+    });
+    new ResizeObserver(() => this.refresh()).observe(element("stage"));
+
+    const time = element("time");
+    [time.min, time.max] = [this.first, this.last];
+    time.disabled = this.last <= this.first;
+    time.addEventListener("input", () => this.seek(Number(time.value)));
+    element("play").addEventListener("click", () => this.togglePlaying());
+    const speed = element("speed");
+    speed.append(...SPEEDS.map((s) => new Option(`${s}×`, s)));
+    speed.value = 1;
+    speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
+    element("forces").addEventListener("click", () => this.toggle("forces"));
+    element("grid").addEventListener("click", () => this.toggle("grid"));
+    element("plots-switch").addEventListener("click", () => this.togglePlots());
+    element("theme").addEventListener("click", () => this.toggleTheme());
+    element("help-button").addEventListener("click", () => element("help").showModal());
+    element("force-scale").firstChild.addEventListener("input", () => this.refresh());
+    for (const id of ["forces", "force-scale"]) element(id).hidden = this.usualScale === 0;
+    element("plots-switch").hidden = this.recording.observables.length === 0;
+    for (const { shape } of this.recording.visuals) if (shape.scale) element("scales").append(scaleLegend(shape.scale));
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || element("help").open || event.target.matches("select")) return;
+    const forceScale = element("force-scale").firstChild;
+    const longer = (by) => {
+      forceScale.value = Number(forceScale.value) + by;
+      this.refresh();
+    };
+    const keys = {
+      " ": () => this.togglePlaying(),
+      ArrowLeft: () => this.stepFrames(event.shiftKey ? -10 : -1),
+      ArrowRight: () => this.stepFrames(event.shiftKey ? 10 : 1),
+      Home: () => this.seek(this.first),
+      End: () => this.seek(this.last),
+      "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
+      "]": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
+      f: () => this.toggle("forces"),
+      g: () => this.toggle("grid"),
+      p: () => this.togglePlots(),
+      t: () => this.toggleTheme(),
+      0: () => this.resetView(),
+      "+": () => longer(0.15),
+      "=": () => longer(0.15),
+      "-": () => longer(-0.15),
+      "?": () => element("help").showModal(),
+    };
+    const act = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+
+  togglePlaying() {
+    if (!this.playing && this.t >= this.last) this.t = this.first;
+    this.setPlaying(!this.playing && this.last > this.first);
+  }
+
+  setPlaying(playing) {
+    this.playing = playing;
+    this.clock = null;
+    element("play-icon").setAttribute("d", playing ? PAUSE_ICON : PLAY_ICON);
+    element("play").setAttribute("aria-label", playing ? "Pause" : "Play");
+    this.refresh();
+  }
+
+  setSpeed(speed) {
+    this.speed = speed;
+    element("speed").value = speed;
+  }
+
+  seek(t) {
+    this.t = clamp(t, this.first, this.last);
+    this.clock = null;
+    this.refresh();
+  }
+
+  stepFrames(by) {
+    this.setPlaying(false);
+    const { times } = this.recording;
+    this.seek(times[clamp(lastAtOrBefore(times, this.t + 1e-9) + by, 0, times.length - 1)]);
+  }
+
+  toggle(what) {
+    this.view[what] = !this.view[what];
+    this.refresh();
+  }
+
+  togglePlots() {
+    this.plotsShown = !this.plotsShown && this.recording.observables.length > 0;
+    this.refresh();
+  }
+
+  toggleTheme() {
+    this.view.theme = this.view.theme === "dark" ? "light" : "dark";
+    this.refresh();
+  }
+
+  pickAt(event) {
+    const { left, top, width, height } = element("picture").getBoundingClientRect();
+    return this.picture.pick((2 * (event.clientX - left)) / width - 1, 1 - (2 * (event.clientY - top)) / height);
+  }
+
+  showLabel(event) {
+    const label = element("label");
+    const item = event.buttons ? null : this.pickAt(event);
+    label.hidden = !item;
+    if (!item) return;
+    const { left, top } = element("stage").getBoundingClientRect();
+    const { visual } = item;
+    const body = visual.body === null ? "" : this.recording.bodies[visual.body].name;
+    label.textContent = !body || body === visual.name ? visual.name : `${body} · ${visual.name}`;
+    label.style.left = `${event.clientX - left}px`;
+    label.style.top = `${event.clientY - top}px`;
+  }
+
+  // Looks at a body from now on, and moves along with it.
+  follow(item) {
+    this.followed = item && item.visual.body !== null ? { item, was: item.pose.position } : null;
+    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, item.ball.center));
+    this.refresh();
+  }
+
+  // Asks for one picture soon, however often it is called.
+  refresh() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame((now) => {
+      this.asked = false;
+      this.advance(now);
+      this.drawNow();
+      if (this.playing) this.refresh();
+    });
+  }
+
+  advance(now) {
+    if (!this.playing) return;
+    const elapsed = this.clock === null ? 0 : Math.min((now - this.clock) / 1000, 0.25);
+    this.clock = now;
+    // Around and around, with a breath at the end.
+    const end = this.last + 0.8 * this.speed;
+    this.unbound = (this.unbound !== undefined && this.t >= this.last ? this.unbound : this.t) + elapsed * this.speed;
+    if (this.unbound > end) this.unbound = this.first;
+    this.t = Math.min(this.unbound, this.last);
+  }
+
+  drawNow() {
+    const { view, picture } = this;
+    document.documentElement.dataset.theme = view.theme;
+    element("plots").hidden = !this.plotsShown;
+    const canvas = element("picture");
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.max(1, Math.round(x * ratio)));
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+
+    picture.moveTo(this.t);
+    if (this.followed) {
+      const { position } = this.followed.item.pose;
+      this.camera.target = add(this.camera.target, sub(position, this.followed.was));
+      this.followed.was = position;
+    }
+    view.metresPerNewton = this.usualScale * 10 ** Number(element("force-scale").firstChild.value);
+    picture.draw(view);
+    if (this.plotsShown) this.plots.draw(this.t, [this.first, this.last]);
+    this.showState();
+    this.pictures = (this.pictures ?? 0) + 1;
+  }
+
+  showState() {
+    const { recording, picture, view } = this;
+    const time = element("time");
+    time.value = this.t;
+    time.style.setProperty("--filled", `${(100 * (this.t - this.first)) / (this.last - this.first || 1)}%`);
+    const decimals = this.last - this.first < 1 ? 4 : 2;
+    const now = document.createElement("b");
+    now.textContent = this.t.toFixed(decimals);
+    element("clock").replaceChildren(now, ` / ${this.last.toFixed(decimals)} s`);
+    const { contactCount } = picture;
+    const bodies = recording.bodies.length;
+    element("facts").textContent = `${bodies} ${bodies === 1 ? "body" : "bodies"}, ${contactCount} ${contactCount === 1 ? "contact" : "contacts"}`;
+    for (const what of ["forces", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
+    element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
+    if (this.usualScale > 0) {
+      // A round force, and the length of its arrow.
+      const tenth = 0.1 * picture.bounds.radius;
+      const force = 10 ** Math.round(Math.log10(tenth / view.metresPerNewton));
+      element("force-scale").lastChild.textContent = `${numberText(force)} N = ${lengthText(force * view.metresPerNewton)}`;
+    }
+  }
+}
+
+function lengthText(metres) {
+  const [unit, factor] = metres < 1e-3 ? ["µm", 1e6] : metres < 0.01 ? ["mm", 1e3] : metres < 1 ? ["cm", 100] : ["m", 1];
+  return `${numberText(metres * factor, 2)} ${unit}`;
+}
+
+function scaleLegend({ name, unit, min, max }) {
+  const item = document.createElement("li");
+  const heading = document.createElement("b");
+  heading.textContent = unit ? `${name} in ${unit}` : name;
+  const bar = document.createElement("i");
+  bar.style.background = `linear-gradient(to right, ${RAMP.map((c) => `rgb(${c.map((x) => Math.round(255 * x)).join(" ")})`).join(", ")})`;
+  item.append(heading, numberText(min), bar, numberText(max));
+  return item;
+}
+
+function notice(text) {
+  element("notice").textContent = text;
+  element("notice").hidden = false;
+}
+
+// What goes wrong is told to the reader, and left where a test can find it.
+function failed(error) {
+  document.documentElement.dataset.error = String(error?.message ?? error);
+  notice(`The replay can't be shown: ${error?.message ?? error}.`);
+}
+window.addEventListener("error", (event) => failed(event.error ?? event.message));
+
+const settings = new URLSearchParams(location.hash.slice(1));
+let player = null;
+try {
+  const recording = unpackRecording(JSON.parse(element("recording").textContent));
+  player = new Player(recording, JSON.parse(element("shaders").textContent), settings);
+} catch (error) {
+  failed(error);
+  console.error(error);
+}

@@ -1,0 +1,23 @@
+// A ball from a square: the normal at each pixel, and its true depth.
+in vec3 v_center;
+in vec2 v_square;
+in float v_value;
+uniform mat4 u_clipFromWorld;
+uniform vec3 u_right, u_up;
+uniform float u_radius;
+out vec4 color;
+
+void main() {
+  float r2 = dot(v_square, v_square);
+  if (r2 > 1.0) discard;
+  vec3 n = v_square.x * u_right + v_square.y * u_up + sqrt(1.0 - r2) * cross(u_right, u_up);
+  vec3 p = v_center + u_radius * n;
+  vec4 clip = u_clipFromWorld * vec4(p, 1.0);
+  gl_FragDepth = 0.5 * clip.z / clip.w + 0.5;
+#ifdef DEPTH_ONLY
+  color = vec4(1.0);
+#else
+  vec3 srgb = paint(v_value);
+  color = vec4(screen(shaded(linear(srgb), p, n)), 1.0);
+#endif
+}

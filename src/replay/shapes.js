@@ -1,0 +1,182 @@
+// Triangles for every shape: { positions, normals, indices, radius }, in the shape's own frame, z its axis of symmetry.
+// `radius` bounds it around the origin.
+
+// A surface from a grid of parameters; place(u, v) and normal(u, v) take numbers in 0..1.
+function patch(columns, rows, place, normal) {
+  const mesh = { positions: [], normals: [], indices: [] };
+  for (let j = 0; j <= rows; j++) {
+    for (let i = 0; i <= columns; i++) {
+      mesh.positions.push(...place(i / columns, j / rows));
+      mesh.normals.push(...normalized(normal(i / columns, j / rows)));
+    }
+  }
+  for (let j = 0; j < rows; j++) {
+    for (let i = 0; i < columns; i++) {
+      const a = j * (columns + 1) + i;
+      const b = a + columns + 1;
+      mesh.indices.push(a, a + 1, b + 1, a, b + 1, b);
+    }
+  }
+  return mesh;
+}
+
+function joined(...meshes) {
+  const all = { positions: [], normals: [], indices: [] };
+  for (const mesh of meshes) {
+    const first = all.positions.length / 3;
+    for (const x of mesh.positions) all.positions.push(x);
+    for (const x of mesh.normals) all.normals.push(x);
+    for (const i of mesh.indices) all.indices.push(first + i);
+  }
+  return all;
+}
+
+const ROUND = 48;
+const onCircle = (u) => [Math.cos(2 * Math.PI * u), Math.sin(2 * Math.PI * u)];
+
+function ellipsoidMesh([a, b, c]) {
+  const unit = (u, v) => {
+    const [x, y] = onCircle(u);
+    const polar = Math.PI * (v - 0.5);
+    return [x * Math.cos(polar), y * Math.cos(polar), Math.sin(polar)];
+  };
+  const place = (u, v) => unit(u, v).map((x, i) => x * [a, b, c][i]);
+  return patch(ROUND, ROUND / 2, place, (u, v) => unit(u, v).map((x, i) => x / [a, b, c][i]));
+}
+
+function discMesh(radius, z, up) {
+  const place = (u, v) => {
+    const [x, y] = onCircle(up > 0 ? u : 1 - u);
+    return [radius * (1 - v) * x, radius * (1 - v) * y, z];
+  };
+  return patch(ROUND, 1, place, () => [0, 0, up]);
+}
+
+// The side of a cone's frustum from radius r0 at z0 up to radius r1 at z1.
+function sideMesh(r0, z0, r1, z1) {
+  const place = (u, v) => [...onCircle(u).map((x) => x * mix(r0, r1, v)), mix(z0, z1, v)];
+  return patch(ROUND, 1, place, (u) => [...onCircle(u).map((x) => x * (z1 - z0)), r0 - r1]);
+}
+
+const cylinderMesh = (r, h) => joined(sideMesh(r, -h / 2, r, h / 2), discMesh(r, h / 2, 1), discMesh(r, -h / 2, -1));
+const coneMesh = (r, h) => joined(sideMesh(r, -h / 2, 0, h / 2), discMesh(r, -h / 2, -1));
+
+function capsuleMesh(radius, h) {
+  // A sphere cut at its equator, the halves moved apart: the row of triangles between becomes the cylinder.
+  const unit = (u, v) => {
+    const [x, y] = onCircle(u);
+    const row = Math.round(v * 25);
+    const polar = (Math.PI / 24) * (row <= 12 ? row - 12 : row - 13);
+    return [x * Math.cos(polar), y * Math.cos(polar), Math.sin(polar), row <= 12 ? -1 : 1];
+  };
+  const place = (u, v) => {
+    const [x, y, z, end] = unit(u, v);
+    return [radius * x, radius * y, radius * z + (end * h) / 2];
+  };
+  return patch(ROUND, 25, place, (u, v) => unit(u, v).slice(0, 3));
+}
+
+// A box whose edges catch the light as if slightly rounded: the shape is exact, only normals bend near the edges.
+function boxMesh(halfExtents) {
+  const bevel = 0.06 * Math.min(...halfExtents);
+  const faces = [];
+  for (const axis of [0, 1, 2]) {
+    for (const side of [-1, 1]) {
+      const [i, j] = side > 0 ? [(axis + 1) % 3, (axis + 2) % 3] : [(axis + 2) % 3, (axis + 1) % 3];
+      const along = (k, s) => [-halfExtents[k], bevel - halfExtents[k], halfExtents[k] - bevel, halfExtents[k]][Math.round(3 * s)];
+      const bend = (s) => [-0.8, 0, 0, 0.8][Math.round(3 * s)];
+      const vector = (a, b, c) => {
+        const v = [0, 0, 0];
+        v[axis] = a;
+        v[i] = b;
+        v[j] = c;
+        return v;
+      };
+      faces.push(patch(3, 3, (u, v) => vector(side * halfExtents[axis], along(i, u), along(j, v)), (u, v) => vector(side, bend(u), bend(v))));
+    }
+  }
+  return joined(...faces);
+}
+
+// A triangle mesh with the normals of a machined part: smooth where faces meet within 40°, sharp beyond.
+function facetedMesh(vertices, triangles) {
+  const corner = (v) => [vertices[3 * v], vertices[3 * v + 1], vertices[3 * v + 2]];
+  const places = new Map();
+  const place = Array.from({ length: vertices.length / 3 }, (_, v) => {
+    const key = corner(v).join();
+    if (!places.has(key)) places.set(key, places.size);
+    return places.get(key);
+  });
+  const around = Array.from({ length: places.size }, () => []);
+  const areas = [];
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [a, b, c] = [0, 1, 2].map((i) => corner(triangles[t + i]));
+    areas.push(cross(sub(b, a), sub(c, a)));
+    for (let i = 0; i < 3; i++) around[place[triangles[t + i]]].push(t / 3);
+  }
+  const facing = areas.map(normalized);
+  const mesh = { positions: [], normals: [], indices: [] };
+  triangles.forEach((vertex, at) => {
+    const own = facing[Math.floor(at / 3)];
+    let normal = [0, 0, 0];
+    for (const t of around[place[vertex]]) if (dot(facing[t], own) > 0.766) normal = add(normal, areas[t]);
+    mesh.positions.push(...corner(vertex));
+    mesh.normals.push(...normalized(normal));
+    mesh.indices.push(at);
+  });
+  return mesh;
+}
+
+// Smooth normals of a surface that moves.
+function smoothNormals(points, triangles) {
+  const normals = new Float32Array(points.length);
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [a, b, c] = [3 * triangles[t], 3 * triangles[t + 1], 3 * triangles[t + 2]];
+    const [ux, uy, uz] = [points[b] - points[a], points[b + 1] - points[a + 1], points[b + 2] - points[a + 2]];
+    const [vx, vy, vz] = [points[c] - points[a], points[c + 1] - points[a + 1], points[c + 2] - points[a + 2]];
+    const n = [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
+    for (const v of [a, b, c]) for (let i = 0; i < 3; i++) normals[v + i] += n[i];
+  }
+  return normals; // of any length: the shader normalises
+}
+
+function meshOf(shape) {
+  switch (shape.kind) {
+    case "sphere": return ellipsoidMesh([shape.radius, shape.radius, shape.radius]);
+    case "ellipsoid": return ellipsoidMesh(shape.semiAxes);
+    case "box": return boxMesh(shape.halfExtents);
+    case "cylinder": return cylinderMesh(shape.radius, shape.length);
+    case "capsule": return capsuleMesh(shape.radius, shape.length);
+    case "cone": return coneMesh(shape.radius, shape.height);
+    case "mesh": return facetedMesh(float32s(shape.vertices), uint32s(shape.triangles));
+    default: return null;
+  }
+}
+
+function boundingRadius({ positions }) {
+  let r = 0;
+  for (let i = 0; i < positions.length; i += 3) r = Math.max(r, Math.hypot(positions[i], positions[i + 1], positions[i + 2]));
+  return r;
+}
+
+// How a turning body shows its turning: the darker fields painted on round shapes (see surface.frag).
+const MARKING = { sphere: 1, ellipsoid: 1, cylinder: 2, capsule: 2, cone: 2 };
+
+// Arrows and threads: a round bar and, for arrows, a head. Each corner is (radial x, radial y, part, slope): rod.vert
+// puts part 0 at the bar's start, 1 at its end, 2 on the head's rim, 3 at the tip, and makes the normal from the slope.
+function rodMesh(withHead) {
+  const corners = [];
+  const sides = 12;
+  for (let i = 0; i < sides; i++) {
+    const [c, d] = [onCircle(i / sides), onCircle((i + 1) / sides)];
+    const band = (from, to, slope) => {
+      for (const [radial, part] of [[c, from], [d, from], [d, to], [c, from], [d, to], [c, to]]) corners.push(...radial, part, slope);
+    };
+    band(0, 1, 0);
+    if (withHead) {
+      band(2, 3, 0.4);
+      band(2, 1, -1);
+    }
+  }
+  return new Float32Array(corners);
+}

@@ -1,0 +1,148 @@
+// From the packed document in the page to arrays. The writer, and the meaning of each stream, is src/recording/packing.rs.
+
+function bytesOf(base64) {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+const float64s = (base64) => new Float64Array(bytesOf(base64).buffer);
+const float32s = (base64) => new Float32Array(bytesOf(base64).buffer);
+const uint32s = (base64) => new Uint32Array(bytesOf(base64).buffer);
+
+class IntegerReader {
+  constructor(base64) {
+    this.bytes = bytesOf(base64);
+    this.at = 0;
+    this.zeros = 0;
+  }
+  digits() {
+    let value = 0;
+    let weight = 1;
+    for (;;) {
+      const byte = this.bytes[this.at++];
+      if (byte === undefined) throw new Error("a stream of the recording ends too early");
+      value += (byte & 0x7f) * weight;
+      if (byte < 0x80) return value;
+      weight *= 128;
+    }
+  }
+  next() {
+    if (this.zeros > 0) {
+      this.zeros--;
+      return 0;
+    }
+    const digits = this.digits();
+    if (digits === 0) {
+      this.zeros = this.digits();
+      return 0;
+    }
+    return digits % 2 ? -(digits + 1) / 2 : digits / 2;
+  }
+}
+
+// Poses of one body: seven numbers a frame, x y z and the quaternion w x y z.
+function unpackPoses({ origin, step, quaternionStep, stream }, frameCount) {
+  const reader = new IntegerReader(stream);
+  const poses = new Float64Array(7 * frameCount);
+  for (let channel = 0; channel < 7; channel++) {
+    let last = 0;
+    let lastButOne = 0;
+    for (let k = 0; k < frameCount; k++) {
+      const value = reader.next() + 2 * last - lastButOne;
+      lastButOne = last;
+      last = value;
+      poses[7 * k + channel] = channel < 3 ? origin[channel] + step * value : quaternionStep * value;
+    }
+  }
+  return poses;
+}
+
+// Contacts of each frame: six numbers each, point and force.
+function unpackContacts({ origin, step, forceStep, stream }, frameCount) {
+  const reader = new IntegerReader(stream);
+  let before = [];
+  return Array.from({ length: frameCount }, () => {
+    const count = reader.next();
+    const now = Array.from({ length: 6 * count }, (_, i) => reader.next() + (before[i] ?? 0));
+    before = now;
+    return Float32Array.from(now, (value, i) => (i % 6 < 3 ? origin[i % 6] + step * value : forceStep * value));
+  });
+}
+
+// Points of something soft in each frame: 16-bit places on its grid, 8-bit values on its scale (or none).
+function unpackPoints({ origin, step, stream }, frameCount) {
+  const reader = new IntegerReader(stream);
+  let before = { points: [], values: [] };
+  const frames = Array.from({ length: frameCount }, () => {
+    const count = reader.next();
+    const hasValues = reader.next() === 1;
+    const points = new Uint16Array(3 * count);
+    for (let i = 0; i < points.length; i++) points[i] = reader.next() + (before.points[i] ?? 0);
+    const values = new Uint8Array(hasValues ? count : 0);
+    for (let i = 0; i < values.length; i++) values[i] = reader.next() + (before.values[i] ?? 0);
+    return (before = { points, values });
+  });
+  return { origin, step, frames };
+}
+
+function unpackRecording(document) {
+  const times = float64s(document.times);
+  const rowTimes = float64s(document.rowTimes);
+  return {
+    title: document.title,
+    times,
+    viewpoint: document.viewpoint,
+    bodies: document.bodies.map(({ name, poses }) => ({ name, poses: unpackPoses(poses, times.length) })),
+    visuals: document.visuals.map((visual) => ({
+      ...visual,
+      pose: { position: visual.position, rotation: visual.quat_wxyz },
+      soft: visual.shape.frames ? unpackPoints(visual.shape.frames, times.length) : null,
+    })),
+    contacts: unpackContacts(document.contacts, times.length),
+    observables: document.observables.map(({ name, unit, times: own, values }) => ({
+      name,
+      unit,
+      times: own ? float64s(own) : rowTimes,
+      values: float32s(values),
+    })),
+  };
+}
+
+// The frame at or before time t, and how far (0 to 1) t is on the way to the next.
+function placeInFrames(times, t) {
+  const k = clamp(lastAtOrBefore(times, t), 0, times.length - 1);
+  if (k + 1 >= times.length) return { k, next: k, s: 0 };
+  return { k, next: k + 1, s: clamp((t - times[k]) / (times[k + 1] - times[k]), 0, 1) };
+}
+
+// Index of the last of ascending numbers that is at most t; −1 when all are beyond.
+function lastAtOrBefore(ascending, t) {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle] <= t) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function bodyPose(poses, { k, next, s }) {
+  const [a, b] = [7 * k, 7 * next];
+  return {
+    position: [0, 1, 2].map((i) => mix(poses[a + i], poses[b + i], s)),
+    rotation: quaternionBetween([...poses.subarray(a + 3, a + 7)], [...poses.subarray(b + 3, b + 7)], s),
+  };
+}
+
+// Places (and values, 0 to 1) of something soft. Between two frames of equally many points they move evenly.
+function softPoints({ origin, step, frames }, { k, next, s }) {
+  const here = frames[k];
+  const there = frames[next].points.length === here.points.length ? frames[next] : here;
+  const points = new Float32Array(here.points.length);
+  for (let i = 0; i < points.length; i++) points[i] = origin[i % 3] + step * mix(here.points[i], there.points[i], s);
+  const values = new Float32Array(points.length / 3).fill(-1);
+  for (let i = 0; i < here.values.length; i++) values[i] = mix(here.values[i], there.values[i] ?? here.values[i], s) / 255;
+  return { points, values };
+}

@@ -152,6 +152,15 @@ impl ConstraintSet {
         BasisBuilder { set: self }
     }
 
+    /// Goes on filling the basis that was opened last.
+    ///
+    /// # Panics
+    /// If no basis was opened.
+    pub fn last_basis(&mut self) -> BasisBuilder<'_> {
+        assert!(!self.bases.is_empty(), "no basis was opened");
+        BasisBuilder { set: self }
+    }
+
     /// Constraints of a participant with itself.
     pub fn internal<'a>(
         &'a mut self,
@@ -328,6 +337,11 @@ impl BasisBuilder<'_> {
         self.row(RowLever::Dense(start), law, label)
     }
 
+    /// M = B D⁻¹Bᵀ of the rows added so far, r×r column-major: see [`BlockFactors::delassus`].
+    pub fn delassus(&self, factors: &mut BlockFactors, out: &mut Vec<f64>) {
+        factors.delassus(self.set, self.id(), out);
+    }
+
     fn record(&mut self) -> &mut BasisRecord {
         self.set.bases.last_mut().expect("a builder has a basis")
     }
@@ -368,10 +382,11 @@ impl InternalConstraints<'_> {
         row
     }
 
-    /// Adds a scalar row that combines velocities: v_c = Σ coefficient · v_dof.
+    /// Adds a scalar row that combines velocities: v_c = Σ coefficient · v_dof + bias.
     pub fn combination(
         &mut self,
         terms: &[(usize, f64)],
+        bias: f64,
         law: RowLaw,
         label: ConstraintLabel,
     ) -> RowIdx {
@@ -380,6 +395,7 @@ impl InternalConstraints<'_> {
         for &(dof, coefficient) in terms {
             rows.dense(0, 1, dof, 1)[0] = coefficient;
         }
+        rows.bias_mut()[0] = bias;
         let mut basis = self.set.basis(1);
         basis.rows(self.participant, &rows, 0, 1.0);
         let row = basis.coordinate(0, law, label);

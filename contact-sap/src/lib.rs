@@ -34,8 +34,8 @@ pub use body::{
     MaterialPoint, Primitive, StepInput, Surface,
 };
 pub use constraint_set::{
-    BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints,
-    RowIdx,
+    BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,
+    InternalConstraints, RowIdx,
 };
 pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics};
 pub use error::{BodyError, SolveError};

@@ -126,6 +126,40 @@ pub struct StageTimes {
     pub line_search: Duration,
 }
 
+impl std::ops::Add for StageTimes {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            set_up: self.set_up + other.set_up,
+            gradient: self.gradient + other.gradient,
+            assembly: self.assembly + other.assembly,
+            linear_solve: self.linear_solve + other.linear_solve,
+            line_search: self.line_search + other.line_search,
+        }
+    }
+}
+
+impl<S: ConvexContactSolver + ?Sized> ConvexContactSolver for Box<S> {
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        (**self).solve(problem, guess, out)
+    }
+
+    fn hessian_solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        at: &Solution,
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        (**self).hessian_solve(problem, at, x)
+    }
+}
+
 impl SolveReport {
     /// The tolerance was met, or f64 can do no better.
     #[must_use]

@@ -1,1 +1,3 @@
-//! To be written.
+//! Contact geometry: shapes, meshes and their readers, signed distance, point contact.
+
+pub mod mesh;

@@ -1,0 +1,61 @@
+//! Triangle and tetrahedral meshes: built once with checks, then immutable, with the adjacency that contact needs.
+//!
+//! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh), from bytes in memory
+//! ([`surface_from_bytes`], [`tets_from_bytes`]), from arrays ([`TriMesh::build`], [`TetMesh::build`]) or from
+//! [`generate`]. All four ways pass the same checks, and all but the last return a [`LoadReport`] beside the mesh:
+//! what was ignored, repaired or looks doubtful, each with its place. Nothing is dropped in silence.
+//!
+//! What a surface must satisfy depends on what it is for ([`SurfaceUse`]): a solid is closed, 2-manifold and points
+//! outward; a cloth may be open.
+//!
+//! ```
+//! use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, surface_from_bytes};
+//!
+//! let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+//! let (mesh, report) = surface_from_bytes(obj, "corner.obj", SurfaceUse::Solid, &SurfaceOptions::default())?;
+//! assert!(report.entries.is_empty() && mesh.is_closed());
+//! assert!((mesh.solid_moments().unwrap().volume - 1.0 / 6.0).abs() < 1e-15);
+//! # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+//! ```
+
+mod base64;
+mod cells;
+mod components;
+mod cursor;
+mod error;
+mod format;
+pub mod generate;
+mod gmsh;
+mod index;
+mod moments;
+mod names;
+mod obj;
+mod options;
+mod orientation;
+mod read;
+mod report;
+mod scalar;
+mod self_intersection;
+mod stl;
+mod surface_build;
+mod tet_build;
+mod tet_mesh;
+mod topology;
+mod tri_mesh;
+mod vtk;
+mod vtk_cells;
+mod vtu;
+mod vtu_write;
+mod weld;
+
+pub use error::{Flaw, MeshError, Place, Spot};
+pub use format::MeshFormat;
+pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
+pub use moments::{Bounds, SolidMoments};
+pub use options::{Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld, WeldWhen};
+pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
+pub use report::{LoadEntry, LoadReport, Severity};
+pub use tet_mesh::{Boundary, TetMesh, tet_quality};
+pub use topology::Edge;
+pub use tri_mesh::{TriMesh, triangle_quality};
+pub use vtu_write::{PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};

@@ -1,0 +1,198 @@
+//! What every reader produces: points and cells of mixed kinds, from which surfaces and tetrahedra are picked.
+
+use super::error::{Flaw, MeshError};
+use super::names::Names;
+use super::report::{LoadReport, Severity};
+use super::surface_build::Soup;
+use super::tet_build::TetSoup;
+use nalgebra::Vector3;
+
+/// Shape of a cell, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CellKind {
+    /// Points and lines: of no use in a mesh.
+    Thin,
+    Triangle,
+    /// Triangle strip.
+    Strip,
+    /// Polygon of at least three corners, in order.
+    Polygon,
+    /// Axis-aligned rectangle with its corners in rows.
+    Pixel,
+    Tet,
+    /// Anything else; the code is the file's.
+    OtherSurface(u32),
+    OtherVolume(u32),
+}
+
+/// Cells with their corners in compressed rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cells {
+    kinds: Vec<CellKind>,
+    ends: Vec<usize>,
+    corners: Vec<u32>,
+}
+
+impl Cells {
+    pub(crate) fn len(&self) -> usize {
+        self.kinds.len()
+    }
+
+    pub(crate) fn push(&mut self, kind: CellKind, corners: impl IntoIterator<Item = u32>) {
+        self.corners.extend(corners);
+        self.kinds.push(kind);
+        self.ends.push(self.corners.len());
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CellKind, &[u32])> {
+        (0..self.len()).map(|c| {
+            let start = if c == 0 { 0 } else { self.ends[c - 1] };
+            (self.kinds[c], &self.corners[start..self.ends[c]])
+        })
+    }
+}
+
+/// A file's content, with finite coordinates and indices in range.
+#[derive(Debug)]
+pub(crate) struct Grid {
+    pub(crate) names: Names,
+    pub(crate) points: Vec<Vector3<f64>>,
+    pub(crate) cells: Cells,
+    /// What the file calls a cell of this code.
+    pub(crate) kind_name: fn(u32) -> &'static str,
+    pub(crate) report: LoadReport,
+}
+
+/// What a caller wants of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Surface,
+    Tets,
+}
+
+impl Grid {
+    /// The triangles, and polygons cut into fans of triangles.
+    pub(crate) fn into_soup(mut self) -> Result<(Soup, LoadReport), MeshError> {
+        let mut triangles = Vec::with_capacity(self.cells.len());
+        let mut element_of = Vec::with_capacity(self.cells.len());
+        let mut ignored = Vec::new();
+        let mut tets = 0;
+        let mut bent = Vec::new();
+        for ((kind, corners), c) in self.cells.iter().zip(0_u32..) {
+            let before = triangles.len();
+            match kind {
+                CellKind::Triangle => triangles.push([corners[0], corners[1], corners[2]]),
+                CellKind::Pixel => {
+                    let [a, b, c, d] = [corners[0], corners[1], corners[3], corners[2]];
+                    triangles.extend([[a, b, c], [a, c, d]]);
+                }
+                CellKind::Polygon => {
+                    triangles.extend(corners[1..].windows(2).map(|pair| [corners[0], pair[0], pair[1]]));
+                    if is_bent(&self.points, &triangles[before..]) {
+                        bent.push(c);
+                    }
+                }
+                CellKind::Strip => triangles.extend(corners.windows(3).enumerate().map(|(k, triple)| {
+                    if k % 2 == 0 { [triple[0], triple[1], triple[2]] } else { [triple[1], triple[0], triple[2]] }
+                })),
+                CellKind::OtherSurface(code) => return Err(self.unsupported(c, code, "triangles and polygons")),
+                CellKind::Tet | CellKind::OtherVolume(_) => {
+                    tets += 1;
+                    ignored.push(c);
+                }
+                CellKind::Thin => ignored.push(c),
+            }
+            element_of.resize(triangles.len(), c);
+        }
+        if triangles.is_empty() && tets > 0 {
+            return Err(MeshError::Unsupported(Flaw::new(
+                self.names.whole(),
+                format!("{tets} volume cells but no triangles, where a surface is wanted"),
+                "Read it as a tetrahedral mesh and take its boundary",
+            )));
+        }
+        self.report_ignored(&ignored, "no surface cells");
+        if let Some(&first) = bent.first() {
+            let list = self.names.element_list(&bent);
+            let text = format!("{} polygons are not convex; cut into a fan they may overlap: {list}", bent.len());
+            self.report.add(Severity::Doubtful, self.names.element_place(first), text);
+        }
+        Ok((Soup { names: self.names, vertices: self.points, triangles, element_of }, self.report))
+    }
+
+    /// The tetrahedra.
+    pub(crate) fn into_tet_soup(mut self) -> Result<(TetSoup, LoadReport), MeshError> {
+        let mut tets = Vec::with_capacity(self.cells.len());
+        let mut element_of = Vec::with_capacity(self.cells.len());
+        let mut ignored = Vec::new();
+        let mut surface_cells = 0;
+        for ((kind, corners), c) in self.cells.iter().zip(0_u32..) {
+            match kind {
+                CellKind::Tet => {
+                    tets.push([corners[0], corners[1], corners[2], corners[3]]);
+                    element_of.push(c);
+                }
+                CellKind::OtherVolume(code) => return Err(self.unsupported(c, code, "4-node tetrahedra")),
+                CellKind::Thin => ignored.push(c),
+                _ => {
+                    surface_cells += 1;
+                    ignored.push(c);
+                }
+            }
+        }
+        if tets.is_empty() && surface_cells > 0 {
+            return Err(MeshError::Unsupported(Flaw::new(
+                self.names.whole(),
+                format!("{surface_cells} surface cells but no tetrahedra, where a tetrahedral mesh is wanted"),
+                "Fill it with a mesh generator, or read it as a surface",
+            )));
+        }
+        self.report_ignored(&ignored, "no tetrahedra");
+        Ok((TetSoup { names: self.names, vertices: self.points, tets, element_of }, self.report))
+    }
+
+    fn report_ignored(&mut self, ignored: &[u32], why: &str) {
+        if let Some(&first) = ignored.first() {
+            let list = self.names.element_list(ignored);
+            let text = format!("{} cells are {why}: {list}", ignored.len());
+            self.report.add(Severity::Ignored, self.names.element_place(first), text);
+        }
+    }
+
+    /// Names the cell, its kind, and every other kind in the file that would be refused for the same reason.
+    fn unsupported(&self, cell: u32, code: u32, supported: &str) -> MeshError {
+        let mut others: Vec<u32> = self
+            .cells
+            .kinds
+            .iter()
+            .filter_map(|kind| match (kind, self.cells.kinds[cell as usize]) {
+                (CellKind::OtherVolume(other), CellKind::OtherVolume(_))
+                | (CellKind::OtherSurface(other), CellKind::OtherSurface(_)) => Some(*other),
+                _ => None,
+            })
+            .filter(|other| *other != code)
+            .collect();
+        others.sort_unstable();
+        others.dedup();
+        let mut what = format!("{} is a {} (type {code})", self.names.elements.name(cell), (self.kind_name)(code));
+        if !others.is_empty() {
+            let list: Vec<String> = others.iter().map(|o| format!("{} (type {o})", (self.kind_name)(*o))).collect();
+            what.push_str(&format!("; the file also has: {}", list.join(", ")));
+        }
+        MeshError::Unsupported(Flaw::new(
+            self.names.element_place(cell),
+            what,
+            format!("Only {supported} are supported; convert it with a mesh tool"),
+        ))
+    }
+}
+
+/// Whether a triangle of the fan points against the polygon as a whole.
+fn is_bent(points: &[Vector3<f64>], fan: &[[u32; 3]]) -> bool {
+    let area = |triangle: &[u32; 3]| {
+        let [a, b, c] = triangle.map(|corner| points[corner as usize]);
+        (b - a).cross(&(c - a))
+    };
+    let total: Vector3<f64> = fan.iter().map(area).sum();
+    fan.len() > 1 && fan.iter().any(|triangle| area(triangle).dot(&total) < 0.0)
+}

@@ -1,0 +1,136 @@
+//! What can be wrong with a mesh: where, with which value, and what would be right.
+
+use std::fmt;
+use thiserror::Error;
+
+/// Why a mesh could not be read, built or written. The variants are for matching, the text is for people.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// The operating system could not hand over the file.
+    #[error("{file}: cannot be read: {source}")]
+    Unreadable {
+        /// The path as given.
+        file: String,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Neither the name nor the content tells which format this is.
+    #[error("{0}")]
+    UnknownFormat(Box<Flaw>),
+    /// The content is not what its format demands: wrong words, wrong counts, a file that ends too early.
+    #[error("{0}")]
+    Syntax(Box<Flaw>),
+    /// Legal in its format, but not read here.
+    #[error("{0}")]
+    Unsupported(Box<Flaw>),
+    /// A coordinate is not a finite number, or too large or small to compute with.
+    #[error("{0}")]
+    Coordinate(Box<Flaw>),
+    /// A triangle or tetrahedron refers to a vertex that is not there.
+    #[error("{0}")]
+    Index(Box<Flaw>),
+    /// A single triangle or tetrahedron is unusable: degenerate, flat, inverted, or there twice.
+    #[error("{0}")]
+    Element(Box<Flaw>),
+    /// The elements do not fit together: open, not manifold, not orientable.
+    #[error("{0}")]
+    Topology(Box<Flaw>),
+    /// More vertices, elements or bytes than 32-bit indices can address.
+    #[error("{0}")]
+    TooLarge(Box<Flaw>),
+    /// An option or argument is out of its range.
+    #[error("{0}")]
+    Setting(Box<Flaw>),
+    /// The writer's stream failed.
+    #[error("VTU or PVD could not be written: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+impl MeshError {
+    /// The place, what is wrong there and what to do, when the error is about the mesh and not about the file system.
+    #[must_use]
+    pub fn flaw(&self) -> Option<&Flaw> {
+        match self {
+            Self::Unreadable { .. } | Self::Write(_) => None,
+            Self::UnknownFormat(flaw)
+            | Self::Syntax(flaw)
+            | Self::Unsupported(flaw)
+            | Self::Coordinate(flaw)
+            | Self::Index(flaw)
+            | Self::Element(flaw)
+            | Self::Topology(flaw)
+            | Self::TooLarge(flaw)
+            | Self::Setting(flaw) => Some(flaw),
+        }
+    }
+}
+
+/// One thing that is wrong: where, what (with the value), and the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// Where it is.
+    pub at: Place,
+    /// What is wrong, naming the element and the value.
+    pub what: String,
+    /// What would be right, or what to do.
+    pub remedy: String,
+}
+
+impl Flaw {
+    pub(crate) fn new(at: Place, what: impl Into<String>, remedy: impl Into<String>) -> Box<Self> {
+        Box::new(Self { at, what: what.into(), remedy: remedy.into() })
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}. {}", self.at, self.what, self.remedy)
+    }
+}
+
+/// A place in a file, or in arrays handed over in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file as given by the caller; for arrays a name such as "triangle mesh".
+    pub file: String,
+    /// Where in it.
+    pub spot: Spot,
+}
+
+/// Where in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// No single place: the whole file.
+    Whole,
+    /// A line of a text file, counted from 1.
+    Line(u32),
+    /// An offset in a binary file, in bytes from 0.
+    Byte(u64),
+}
+
+impl Place {
+    pub(crate) fn new(file: &str, spot: Spot) -> Self {
+        Self { file: file.to_owned(), spot }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.spot {
+            Spot::Whole => write!(f, "{}", self.file),
+            Spot::Line(line) => write!(f, "{}:{line}", self.file),
+            Spot::Byte(byte) => write!(f, "{}, byte {byte}", self.file),
+        }
+    }
+}
+
+/// A short piece of the input for a message: at most 32 characters, and never bytes that are not text.
+pub(crate) fn quote(token: &[u8]) -> String {
+    const SHOWN_MAX: usize = 32;
+    if !token.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
+        return format!("{} bytes that are not plain text", token.len());
+    }
+    let shown = String::from_utf8_lossy(&token[..token.len().min(SHOWN_MAX)]);
+    if token.len() > SHOWN_MAX { format!("`{shown}...`") } else { format!("`{shown}`") }
+}

@@ -1,0 +1,87 @@
+//! Which format a file is in: by what its content says, else by its name.
+
+use super::error::{Flaw, MeshError, Place, Spot};
+use super::report::{LoadReport, Severity};
+use std::path::Path;
+
+/// The formats that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshFormat {
+    /// Wavefront OBJ: surfaces.
+    Obj,
+    /// STL, ASCII or binary: surfaces.
+    Stl,
+    /// Legacy VTK, ASCII or big-endian binary, versions 1 to 5.1: surfaces and tetrahedra.
+    LegacyVtk,
+    /// VTK's XML unstructured grid: surfaces and tetrahedra.
+    Vtu,
+    /// Gmsh MSH 2 (ASCII), 4.0 (ASCII) and 4.1 (ASCII, binary): surfaces and tetrahedra.
+    Gmsh,
+}
+
+impl MeshFormat {
+    fn of_extension(name: &str) -> Option<Self> {
+        let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "obj" => Self::Obj,
+            "stl" => Self::Stl,
+            "vtk" => Self::LegacyVtk,
+            "vtu" => Self::Vtu,
+            "msh" => Self::Gmsh,
+            _ => return None,
+        })
+    }
+
+    /// From unmistakable first bytes. OBJ has none.
+    fn of_content(bytes: &[u8]) -> Option<Self> {
+        let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let start = &start[..start.len().min(512)];
+        let text = start.trim_ascii_start();
+        let begins = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
+        if begins(b"# vtk DataFile") {
+            Some(Self::LegacyVtk)
+        } else if begins(b"$MeshFormat") {
+            Some(Self::Gmsh)
+        } else if begins(b"<VTKFile") || (begins(b"<?xml") && start.windows(8).any(|w| w == b"<VTKFile")) {
+            Some(Self::Vtu)
+        } else if super::stl::declared_size(bytes) == Some(bytes.len() as u64)
+            || (begins(b"solid") && start.to_ascii_lowercase().windows(5).any(|w| w == b"facet"))
+        {
+            Some(Self::Stl)
+        } else {
+            None
+        }
+    }
+
+    /// The format of a file, from content and name; where they disagree the content is believed and that is reported.
+    pub(crate) fn choose(name: &str, bytes: &[u8], report: &mut LoadReport) -> Result<Self, MeshError> {
+        let at = || Place::new(name, Spot::Whole);
+        if bytes.is_empty() {
+            return Err(MeshError::Syntax(Flaw::new(at(), "the file is empty", "Write the mesh again")));
+        }
+        match (Self::of_content(bytes), Self::of_extension(name)) {
+            (Some(content), Some(extension)) if content != extension => {
+                let text = format!("the name says {}, the content is {}", extension.name(), content.name());
+                report.add(Severity::Doubtful, at(), text);
+                Ok(content)
+            }
+            (Some(format), _) | (None, Some(format)) => Ok(format),
+            (None, None) => Err(MeshError::UnknownFormat(Flaw::new(
+                at(),
+                "neither its name nor its content tells which mesh format this is",
+                "Supported are OBJ (.obj), STL (.stl), legacy VTK (.vtk), VTU (.vtu) and Gmsh (.msh)",
+            ))),
+        }
+    }
+
+    /// Its name in messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Obj => "OBJ",
+            Self::Stl => "STL",
+            Self::LegacyVtk => "legacy VTK",
+            Self::Vtu => "VTU",
+            Self::Gmsh => "Gmsh",
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! Gmsh MSH: version 2 (ASCII), 4.0 (ASCII), 4.1 (ASCII and binary). Sections other than nodes and elements are skipped.
+
+use super::cells::{CellKind, Cells, Grid};
+use super::cursor::{Cursor, Word, parse_number};
+use super::error::{Flaw, MeshError, quote};
+use super::names::{Names, Naming, Numbering, Spots};
+use super::report::{LoadReport, Severity};
+use super::scalar::{Endian, Scalar};
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Version2,
+    Version40,
+    Version41,
+}
+
+/// Numbers of the file, in text (where a record ends with its line) or in binary.
+struct Numbers<'a> {
+    cursor: Cursor<'a>,
+    /// `None` for ASCII.
+    binary: Option<Endian>,
+}
+
+/// An element with the node numbers as in the file.
+struct RawElements {
+    kinds: Vec<CellKind>,
+    tags: Vec<u64>,
+    lines: Vec<u32>,
+    ends: Vec<usize>,
+    nodes: Vec<u64>,
+}
+
+pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut numbers = Numbers { cursor: Cursor::new(bytes, file), binary: None };
+    let mut layout = None;
+    let mut nodes = None;
+    let mut elements = None;
+    let mut skipped: BTreeMap<String, u32> = BTreeMap::new();
+    while let Some(word) = numbers.cursor.word() {
+        let line = word.line;
+        numbers.cursor.line_text();
+        let Some(name) = word.bytes.strip_prefix(b"$") else {
+            let what = format!("expected a section such as $Nodes, found {}", quote(word.bytes));
+            return Err(numbers.cursor.syntax(line, what, "Sections start with $Name and end with $EndName"));
+        };
+        match (name, layout) {
+            (b"MeshFormat", None) => layout = Some(mesh_format(&mut numbers)?),
+            (b"Nodes", Some(layout)) if nodes.is_none() => nodes = Some(read_nodes(&mut numbers, layout)?),
+            (b"Elements", Some(layout)) if elements.is_none() => elements = Some(read_elements(&mut numbers, layout)?),
+            (b"Nodes" | b"Elements", Some(_)) => {
+                let what = format!("a second section {}", quote(word.bytes));
+                return Err(numbers.cursor.syntax(line, what, "Each may occur once; merge them"));
+            }
+            (b"Comments", _) | (_, Some(_)) => {
+                skip_section(&mut numbers.cursor, word)?;
+                let name = quote(word.bytes).replace('`', "");
+                skipped.entry(name).or_insert(line);
+                continue;
+            }
+            _ => {
+                let what = format!("{} stands before $MeshFormat", quote(word.bytes));
+                return Err(numbers.cursor.syntax(line, what, "A Gmsh file starts with $MeshFormat"));
+            }
+        }
+        end_section(&mut numbers.cursor, name)?;
+    }
+    let missing = |name: &str| {
+        let what = format!("the file ends, but {name} is missing");
+        MeshError::Syntax(Flaw::new(numbers.cursor.here(), what, "A mesh has $MeshFormat, $Nodes and $Elements"))
+    };
+    let (tags, points, lines) = nodes.ok_or_else(|| missing("$Nodes"))?;
+    let elements = elements.ok_or_else(|| missing("$Elements"))?;
+    skipped.remove("$Comments");
+    if let Some(&first) = skipped.values().min() {
+        let list: Vec<&str> = skipped.keys().take(12).map(String::as_str).collect();
+        let text = format!("sections without effect on the mesh: {}", list.join(", "));
+        report.add(Severity::Ignored, numbers.cursor.place(first), text);
+    }
+    assemble(&numbers, file, tags, points, lines, elements, report)
+}
+
+/// Turns node numbers into indices.
+fn assemble(
+    numbers: &Numbers<'_>,
+    file: &str,
+    tags: Vec<u64>,
+    points: Vec<Vector3<f64>>,
+    lines: Vec<u32>,
+    elements: RawElements,
+    report: LoadReport,
+) -> Result<Grid, MeshError> {
+    let mut by_tag: Vec<(u64, u32)> = tags.iter().copied().zip(0_u32..).collect();
+    by_tag.sort_unstable();
+    if let Some(pair) = by_tag.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let line = lines.get(pair[1].1 as usize).copied().unwrap_or(0);
+        let what = format!("node {} is there twice", pair[0].0);
+        return Err(numbers.cursor.syntax(line.max(1), what, "Each node needs a number of its own"));
+    }
+    let mut cells = Cells::default();
+    let mut start = 0;
+    for (e, (kind, end)) in elements.kinds.iter().zip(&elements.ends).enumerate() {
+        let mut corners = Vec::with_capacity(end - start);
+        for node in &elements.nodes[start..*end] {
+            let Ok(found) = by_tag.binary_search_by_key(node, |entry| entry.0) else {
+                let what = format!("element {} refers to node {node}, which is not there", elements.tags[e]);
+                let place = numbers.cursor.place(elements.lines.get(e).copied().unwrap_or(1));
+                return Err(MeshError::Index(Flaw::new(place, what, "Every node must be listed in $Nodes")));
+            };
+            corners.push(by_tag[found].1);
+        }
+        start = *end;
+        cells.push(*kind, corners);
+    }
+    let spots = |lines: Vec<u32>| if numbers.binary.is_some() { Spots::Unknown } else { Spots::Lines(lines) };
+    let names = Names {
+        file: file.to_owned(),
+        vertices: Naming { word: "node", plural: "nodes", numbering: Numbering::Tags(tags), spots: spots(lines) },
+        elements: Naming {
+            word: "element",
+            plural: "elements",
+            numbering: Numbering::Tags(elements.tags),
+            spots: spots(elements.lines),
+        },
+    };
+    Ok(Grid { names, points, cells, kind_name: |code| element_type(code).map_or("unknown element", |e| e.0), report })
+}
+
+fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
+    let cursor = &mut numbers.cursor;
+    let line = cursor.line();
+    let mut next = |name: &str| {
+        let word = cursor.word_on_line();
+        word.ok_or_else(|| cursor.syntax(line, format!("$MeshFormat: the {name} is missing"), "Write: 4.1 0 8"))
+    };
+    let version = next("version")?;
+    let file_type = next("file type")?;
+    let data_size = next("data size")?;
+    cursor.line_text();
+    let unsupported = |what: String, remedy: &str| {
+        Err(MeshError::Unsupported(Flaw::new(cursor.place(line), what, remedy)))
+    };
+    // Written "2", "2.2", "4.1", "2.2000001", so compared as numbers.
+    let number = parse_number(version.bytes).unwrap_or(-1.0);
+    let layout = match (number * 10.0).round() {
+        20.0..=22.0 => Layout::Version2,
+        40.0 => Layout::Version40,
+        41.0 => Layout::Version41,
+        _ => {
+            let what = format!("Gmsh format version {}", quote(version.bytes));
+            return unsupported(what, "Versions 2 to 2.2, 4.0 and 4.1 are supported; save it as one of them");
+        }
+    };
+    match (file_type.bytes, layout) {
+        (b"0", _) => Ok(layout),
+        (b"1", Layout::Version41) if data_size.bytes == b"8" => {
+            let one = cursor.block(4).ok_or_else(|| cursor.ended("$MeshFormat"))?;
+            numbers.binary = Some(if one == 1_i32.to_le_bytes() {
+                Endian::Little
+            } else if one == 1_i32.to_be_bytes() {
+                Endian::Big
+            } else {
+                return Err(cursor.syntax(line, "the binary marker is not 1", "Save the file again"));
+            });
+            cursor.line_text();
+            Ok(layout)
+        }
+        (b"1", _) => unsupported(
+            format!("binary Gmsh {} with data size {}", quote(version.bytes), quote(data_size.bytes)),
+            "Binary is read in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
+        ),
+        _ => Err(cursor.syntax(
+            line,
+            format!("$MeshFormat: file type {}", quote(file_type.bytes)),
+            "It is 0 for ASCII and 1 for binary",
+        )),
+    }
+}
+
+/// The word $EndName has to follow.
+fn end_section(cursor: &mut Cursor<'_>, name: &[u8]) -> Result<(), MeshError> {
+    let label = String::from_utf8_lossy(name);
+    match cursor.word() {
+        Some(word) if word.bytes.strip_prefix(b"$End") == Some(name) => {
+            cursor.line_text();
+            Ok(())
+        }
+        Some(word) => {
+            let what = format!("expected $End{label}, found {}", quote(word.bytes));
+            Err(cursor.syntax(word.line, what, "Is the count of the section right?"))
+        }
+        None => Err(MeshError::Syntax(Flaw::new(
+            cursor.here(),
+            format!("end of file before $End{label}"),
+            "The file was cut off; write it again",
+        ))),
+    }
+}
+
+/// Moves behind the line `$EndName` of a section that is not read. Its content may be binary.
+fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshError> {
+    let name = &section.bytes[1..];
+    while let Some(line) = cursor.line_text() {
+        // In binary files the marker need not stand at the start of what looks like a line.
+        let marker = line.bytes.windows(4).rposition(|w| w == b"$End").map(|at| &line.bytes[at + 4..]);
+        if marker == Some(name) {
+            return Ok(());
+        }
+    }
+    let what = format!("end of file inside the section {}", quote(section.bytes));
+    Err(cursor.syntax(section.line, what, "Each section ends with $End and its name"))
+}
+
+impl<'a> Numbers<'a> {
+    fn place_error(&self, what: String, remedy: &str) -> MeshError {
+        self.cursor.syntax(self.cursor.line(), what, remedy)
+    }
+
+    fn word(&mut self, what: &dyn Fn() -> String) -> Result<Word<'a>, MeshError> {
+        match self.cursor.word_on_line() {
+            Some(word) => Ok(word),
+            None if self.cursor.rest().is_empty() => Err(self.cursor.ended(what())),
+            None => Err(self.place_error(format!("{}: the line has too few numbers", what()), "See the Gmsh manual")),
+        }
+    }
+
+    fn block(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<&'a [u8], MeshError> {
+        self.cursor.block(scalar.size()).ok_or_else(|| self.cursor.ended(what()))
+    }
+
+    /// An integer, of `scalar` type in binary files.
+    fn integer(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
+        match self.binary {
+            Some(endian) => Ok(scalar.integer(self.block(scalar, what)?, endian)),
+            None => {
+                let word = self.word(what)?;
+                self.cursor.integer(word, what)
+            }
+        }
+    }
+
+    fn int(&mut self, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
+        self.integer(Scalar::I32, what)
+    }
+
+    /// A tag: an integer from 0 on.
+    fn tag(&mut self, what: &dyn Fn() -> String) -> Result<u64, MeshError> {
+        let tag = self.integer(Scalar::U64, what)?;
+        u64::try_from(tag).map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
+    }
+
+    /// A count of things that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary.
+    fn count(&mut self, bytes_each: usize, binary_bytes_each: usize, what: &str) -> Result<usize, MeshError> {
+        let line = self.cursor.line();
+        let count = self.tag(&|| format!("number of {what}"))?;
+        let each = if self.binary.is_some() { binary_bytes_each } else { bytes_each };
+        let room = self.cursor.rest().len() + 1;
+        usize::try_from(count)
+            .ok()
+            .filter(|count| count.checked_mul(each).is_some_and(|needed| needed <= room))
+            .ok_or_else(|| {
+                let what = format!("{count} {what} do not fit into the {} bytes left", room - 1);
+                self.cursor.syntax(line, what, "The count is too large, or the file was cut off")
+            })
+    }
+
+    fn coordinate(&mut self, what: &dyn Fn() -> String) -> Result<f64, MeshError> {
+        let Some(endian) = self.binary else {
+            let word = self.word(what)?;
+            return self.cursor.number(word, what);
+        };
+        let x = Scalar::F64.float(self.block(Scalar::F64, what)?, endian);
+        if x.is_finite() {
+            return Ok(x);
+        }
+        let what = format!("{}: {x} is not finite", what());
+        Err(MeshError::Coordinate(Flaw::new(self.cursor.here(), what, "Coordinates must be finite")))
+    }
+
+    /// In text a record ends with its line.
+    fn end_record(&mut self, what: &dyn Fn() -> String) -> Result<(), MeshError> {
+        if self.binary.is_some() {
+            return Ok(());
+        }
+        if let Some(word) = self.cursor.word_on_line() {
+            let what = format!("{}: unexpected {} at the end of the line", what(), quote(word.bytes));
+            return Err(self.cursor.syntax(word.line, what, "The line has too many numbers"));
+        }
+        self.cursor.line_text();
+        Ok(())
+    }
+}
+
+type Nodes = (Vec<u64>, Vec<Vector3<f64>>, Vec<u32>);
+
+fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshError> {
+    let header = || "$Nodes, first line".to_owned();
+    let blocks = if layout == Layout::Version2 { 1 } else { numbers.count(8, 20, "node blocks")? };
+    let total = numbers.count(7, 32, "nodes")?;
+    if layout == Layout::Version41 {
+        numbers.tag(&header)?;
+        numbers.tag(&header)?;
+    }
+    numbers.end_record(&header)?;
+    let mut tags = Vec::with_capacity(total);
+    let mut points = Vec::with_capacity(total);
+    let mut lines = Vec::with_capacity(total);
+    for block in 0..blocks {
+        let name = || format!("$Nodes, block {block}");
+        let mut parameters = 0;
+        let mut in_block = total;
+        if layout != Layout::Version2 {
+            let first = numbers.int(&name)?;
+            let second = numbers.int(&name)?;
+            let dimension = if layout == Layout::Version41 { first } else { second };
+            let parametric = numbers.int(&name)?;
+            in_block = numbers.count(7, 32, "nodes of a block")?;
+            numbers.end_record(&name)?;
+            if !(0..=3).contains(&dimension) || !(0..=1).contains(&parametric) {
+                let what = format!("{}: dimension {dimension}, parametric {parametric}", name());
+                return Err(numbers.place_error(what, "The dimension is 0 to 3, parametric 0 or 1"));
+            }
+            parameters = parametric * dimension;
+        }
+        if in_block > total - tags.len() {
+            let what = format!("{} has {in_block} nodes, but only {} are left", name(), total - tags.len());
+            return Err(numbers.place_error(what, "The blocks together have the number of nodes in the first line"));
+        }
+        if layout == Layout::Version41 {
+            for _ in 0..in_block {
+                tags.push(numbers.tag(&|| format!("{}, node number", name()))?);
+                numbers.end_record(&name)?;
+            }
+        }
+        for _ in 0..in_block {
+            let line = numbers.cursor.line();
+            if layout != Layout::Version41 {
+                tags.push(numbers.tag(&|| format!("node {} of {total}", points.len()))?);
+            }
+            let tag = tags[points.len()];
+            let name = || format!("node {tag}");
+            let mut point = Vector3::zeros();
+            for x in point.iter_mut() {
+                *x = numbers.coordinate(&name)?;
+            }
+            for _ in 0..parameters {
+                numbers.coordinate(&name)?;
+            }
+            numbers.end_record(&name)?;
+            points.push(point);
+            lines.push(line);
+        }
+    }
+    if points.len() < total {
+        let what = format!("$Nodes announces {total} nodes, its blocks have {}", points.len());
+        return Err(numbers.place_error(what, "The blocks together have the number of nodes in the first line"));
+    }
+    Ok((tags, points, lines))
+}
+
+fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElements, MeshError> {
+    let header = || "$Elements, first line".to_owned();
+    let blocks = if layout == Layout::Version2 { 1 } else { numbers.count(8, 20, "element blocks")? };
+    let total = numbers.count(4, 16, "elements")?;
+    if layout == Layout::Version41 {
+        numbers.tag(&header)?;
+        numbers.tag(&header)?;
+    }
+    numbers.end_record(&header)?;
+    let mut elements = RawElements {
+        kinds: Vec::with_capacity(total),
+        tags: Vec::with_capacity(total),
+        lines: Vec::with_capacity(total),
+        ends: Vec::with_capacity(total),
+        nodes: Vec::new(),
+    };
+    for block in 0..blocks {
+        let name = || format!("$Elements, block {block}");
+        let mut in_block = total;
+        let mut block_type = None;
+        if layout != Layout::Version2 {
+            numbers.int(&name)?;
+            numbers.int(&name)?;
+            let code = numbers.int(&name)?;
+            in_block = numbers.count(4, 16, "elements of a block")?;
+            numbers.end_record(&name)?;
+            block_type = Some(code);
+        }
+        if in_block > total - elements.kinds.len() {
+            let left = total - elements.kinds.len();
+            let what = format!("{} has {in_block} elements, but only {left} are left", name());
+            return Err(numbers.place_error(what, "The blocks together have the number in the first line"));
+        }
+        for _ in 0..in_block {
+            read_element(numbers, &mut elements, block_type, total)?;
+        }
+    }
+    if elements.kinds.len() < total {
+        let what = format!("$Elements announces {total} elements, its blocks have {}", elements.kinds.len());
+        return Err(numbers.place_error(what, "The blocks together have the number in the first line"));
+    }
+    Ok(elements)
+}
+
+fn read_element(
+    numbers: &mut Numbers<'_>,
+    elements: &mut RawElements,
+    block_type: Option<i64>,
+    total: usize,
+) -> Result<(), MeshError> {
+    let line = numbers.cursor.line();
+    let count = elements.kinds.len();
+    let tag = numbers.tag(&|| format!("$Elements, element {count} of {total}"))?;
+    let name = || format!("element {tag}");
+    let code = match block_type {
+        Some(code) => code,
+        None => {
+            let code = numbers.int(&name)?;
+            let n_tags = numbers.count(2, 4, &format!("tags of element {tag}"))?;
+            for _ in 0..n_tags {
+                numbers.int(&name)?;
+            }
+            code
+        }
+    };
+    let known = u32::try_from(code).ok().and_then(|code| element_type(code).map(|known| (code, known)));
+    let Some((code, (_, dimension, n_nodes))) = known else {
+        let what = format!("element {tag} has type {code}, which is not known");
+        let flaw = Flaw::new(numbers.cursor.place(line), what, "Triangles are type 2, tetrahedra type 4");
+        return Err(MeshError::Unsupported(flaw));
+    };
+    let kind = match (code, dimension) {
+        (2, _) => CellKind::Triangle,
+        (3, _) => CellKind::Polygon,
+        (4, _) => CellKind::Tet,
+        (_, 0 | 1) => CellKind::Thin,
+        (_, 2) => CellKind::OtherSurface(code),
+        _ => CellKind::OtherVolume(code),
+    };
+    for _ in 0..n_nodes {
+        let node = numbers.tag(&name)?;
+        elements.nodes.push(node);
+    }
+    numbers.end_record(&name)?;
+    elements.kinds.push(kind);
+    elements.tags.push(tag);
+    elements.lines.push(line);
+    elements.ends.push(elements.nodes.len());
+    Ok(())
+}
+
+/// Name, dimension and number of nodes of a Gmsh element type.
+fn element_type(code: u32) -> Option<(&'static str, u32, usize)> {
+    Some(match code {
+        1 => ("2-node line", 1, 2),
+        2 => ("3-node triangle", 2, 3),
+        3 => ("4-node quadrangle", 2, 4),
+        4 => ("4-node tetrahedron", 3, 4),
+        5 => ("8-node hexahedron", 3, 8),
+        6 => ("6-node prism", 3, 6),
+        7 => ("5-node pyramid", 3, 5),
+        8 => ("3-node line", 1, 3),
+        9 => ("6-node triangle", 2, 6),
+        10 => ("9-node quadrangle", 2, 9),
+        11 => ("10-node tetrahedron", 3, 10),
+        12 => ("27-node hexahedron", 3, 27),
+        13 => ("18-node prism", 3, 18),
+        14 => ("14-node pyramid", 3, 14),
+        15 => ("1-node point", 0, 1),
+        16 => ("8-node quadrangle", 2, 8),
+        17 => ("20-node hexahedron", 3, 20),
+        18 => ("15-node prism", 3, 15),
+        19 => ("13-node pyramid", 3, 13),
+        20 => ("9-node triangle", 2, 9),
+        21 => ("10-node triangle", 2, 10),
+        22 => ("12-node triangle", 2, 12),
+        23 => ("15-node triangle", 2, 15),
+        24 => ("15-node triangle", 2, 15),
+        25 => ("21-node triangle", 2, 21),
+        26 => ("4-node line", 1, 4),
+        27 => ("5-node line", 1, 5),
+        28 => ("6-node line", 1, 6),
+        29 => ("20-node tetrahedron", 3, 20),
+        30 => ("35-node tetrahedron", 3, 35),
+        31 => ("56-node tetrahedron", 3, 56),
+        92 => ("64-node hexahedron", 3, 64),
+        93 => ("125-node hexahedron", 3, 125),
+        _ => return None,
+    })
+}

@@ -1,0 +1,264 @@
+//! Making neighbouring triangles agree, and solids point outward.
+
+use super::components::DisjointSets;
+use super::error::{Flaw, MeshError};
+use super::moments::{Bounds, solid_moments};
+use super::options::{Orientation, SurfaceUse};
+use super::report::{LoadReport, Severity};
+use super::surface_build::Soup;
+use super::topology::{edge_groups, sorted_half_edges};
+use nalgebra::Vector3;
+use std::f64::consts::PI;
+
+/// A neighbour across an edge, and whether the two triangles run along it in the same direction (which they should
+/// not).
+#[derive(Clone, Copy)]
+struct Link {
+    to: u32,
+    same_direction: bool,
+}
+
+/// Flips the minority of each shell whose triangles disagree with their neighbours.
+///
+/// # Errors
+/// [`MeshError::Topology`] when a solid is one-sided like a Möbius strip; [`MeshError::Element`] when something would
+/// have to be flipped and may not.
+pub(crate) fn orient_consistently(
+    soup: &mut Soup,
+    surface_use: SurfaceUse,
+    orientation: Orientation,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let links = links(&soup.triangles);
+    let n = soup.triangles.len();
+    let mut flip: Vec<Option<bool>> = vec![None; n];
+    let mut flipped = Vec::new();
+    for start in 0..n as u32 {
+        if flip[start as usize].is_some() {
+            continue;
+        }
+        flip[start as usize] = Some(false);
+        let mut shell = vec![start];
+        let mut one_sided = None;
+        let mut next = 0;
+        while let Some(&t) = shell.get(next) {
+            next += 1;
+            let own = flip[t as usize] == Some(true);
+            for link in links[t as usize].iter().flatten() {
+                let wanted = own ^ link.same_direction;
+                match flip[link.to as usize] {
+                    None => {
+                        flip[link.to as usize] = Some(wanted);
+                        shell.push(link.to);
+                    }
+                    Some(found) if found != wanted => one_sided = Some((t, link.to)),
+                    Some(_) => {}
+                }
+            }
+        }
+        if let Some((one, two)) = one_sided {
+            report_one_sided(soup, one, two, surface_use, report)?;
+            continue;
+        }
+        let against: Vec<u32> = shell.iter().copied().filter(|t| flip[*t as usize] == Some(true)).collect();
+        if 2 * against.len() <= shell.len() {
+            flipped.extend(against);
+        } else {
+            flipped.extend(shell.iter().copied().filter(|t| flip[*t as usize] == Some(false)));
+        }
+    }
+    flipped.sort_unstable();
+    let Some(&first) = flipped.first() else { return Ok(()) };
+    let element = soup.element_of[first as usize];
+    let list = soup.names.element_list(&soup.elements(&flipped));
+    let at = soup.names.element_place(element);
+    if orientation == Orientation::Refuse {
+        return Err(MeshError::Element(Flaw::new(
+            at,
+            format!("{} triangles are oriented against their neighbours: {list}", flipped.len()),
+            "Reverse them, or load with Orientation::Reorder",
+        )));
+    }
+    flipped.iter().for_each(|t| soup.triangles[*t as usize].swap(1, 2));
+    let text = format!("{} triangles oriented against their neighbours were flipped: {list}", flipped.len());
+    report.add(Severity::Repaired, at, text);
+    Ok(())
+}
+
+fn report_one_sided(
+    soup: &Soup,
+    one: u32,
+    two: u32,
+    surface_use: SurfaceUse,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let [one, two] = [one, two].map(|t| soup.element_of[t as usize]);
+    let names = &soup.names;
+    let what = format!(
+        "the surface is one-sided like a Moebius strip: {} and {} cannot agree",
+        names.elements.name(one),
+        names.elements.name(two)
+    );
+    if surface_use == SurfaceUse::Solid {
+        let remedy = "A solid has an inside and an outside; remove or cut the twisted part";
+        return Err(MeshError::Topology(Flaw::new(names.element_place(one), what, remedy)));
+    }
+    report.add(Severity::Doubtful, names.element_place(one), what);
+    Ok(())
+}
+
+/// The neighbours of each triangle; every edge has at most two triangles.
+fn links(triangles: &[[u32; 3]]) -> Vec<[Option<Link>; 3]> {
+    let mut links = vec![[None; 3]; triangles.len()];
+    let halves = sorted_half_edges(triangles);
+    for group in edge_groups(&halves) {
+        if let [one, two] = group {
+            let same_direction = one.ascends(triangles) == two.ascends(triangles);
+            for (from, to) in [(one, two), (two, one)] {
+                let link = Link { to: to.triangle(), same_direction };
+                links[from.triangle() as usize][(from.half % 3) as usize] = Some(link);
+            }
+        }
+    }
+    links
+}
+
+/// One closed, consistently oriented shell.
+struct Shell {
+    triangles: Vec<u32>,
+    bounds: Bounds,
+    volume: f64,
+}
+
+/// Turns shells that point inwards, except cavities.
+///
+/// A shell inside an odd number of others is a cavity when it points inwards, as it should. If it points outward it
+/// probably is a second body inside the first: that is kept and reported.
+///
+/// # Errors
+/// [`MeshError::Element`] when something would have to be flipped and may not.
+pub(crate) fn orient_outward(
+    soup: &mut Soup,
+    orientation: Orientation,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let mut shells = shells(soup);
+    let total: f64 = shells.iter().map(|shell| shell.volume).sum();
+    if total < 0.0 {
+        let text = format!("all triangles pointed inwards (signed volume {total:.6e} m3)");
+        turn(soup, &mut shells, None, &text, orientation, report)?;
+    }
+    for s in 0..shells.len() {
+        if shells[s].volume > 0.0 && shells.len() == 1 {
+            return Ok(());
+        }
+        let point = soup.corners(shells[s].triangles[0])[0];
+        let depth = (0..shells.len())
+            .filter(|&o| o != s && shells[o].bounds.contains(&point) && encloses(soup, &shells[o], &point))
+            .count();
+        let first = soup.element_of[shells[s].triangles[0] as usize];
+        let name = soup.names.elements.name(first);
+        match (depth % 2 == 1, shells[s].volume < 0.0) {
+            (false, true) => {
+                let text = format!("the closed shell that starts with {name} pointed inwards");
+                turn(soup, &mut shells, Some(s), &text, orientation, report)?;
+            }
+            (true, false) => {
+                let text = format!("the closed shell that starts with {name} lies inside another; both count as solid");
+                report.add(Severity::Doubtful, soup.names.element_place(first), text);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Flips one shell, or all.
+fn turn(
+    soup: &mut Soup,
+    shells: &mut [Shell],
+    which: Option<usize>,
+    what: &str,
+    orientation: Orientation,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let turned = which.map_or(0..shells.len(), |s| s..s + 1);
+    let first = soup.element_of[shells[turned.start].triangles[0] as usize];
+    let at = soup.names.element_place(first);
+    if orientation == Orientation::Refuse {
+        return Err(MeshError::Element(Flaw::new(
+            at,
+            what,
+            "Reverse the order of the vertices, or load with Orientation::Reorder",
+        )));
+    }
+    for shell in &mut shells[turned] {
+        shell.volume = -shell.volume;
+        shell.triangles.iter().for_each(|t| soup.triangles[*t as usize].swap(1, 2));
+    }
+    report.add(Severity::Repaired, at, format!("{what}; flipped"));
+    Ok(())
+}
+
+fn shells(soup: &Soup) -> Vec<Shell> {
+    let mut sets = DisjointSets::new(soup.triangles.len());
+    let halves = sorted_half_edges(&soup.triangles);
+    for group in edge_groups(&halves) {
+        for half in &group[1..] {
+            sets.join(group[0].triangle(), half.triangle());
+        }
+    }
+    let mut shell_of_root = vec![u32::MAX; soup.triangles.len()];
+    let mut members: Vec<Vec<u32>> = Vec::new();
+    for t in 0..soup.triangles.len() as u32 {
+        let root = sets.find(t) as usize;
+        if shell_of_root[root] == u32::MAX {
+            shell_of_root[root] = members.len() as u32;
+            members.push(Vec::new());
+        }
+        members[shell_of_root[root] as usize].push(t);
+    }
+    let shell = |triangles: Vec<u32>| {
+        let corners = || triangles.iter().map(|t| soup.corners(*t));
+        let points: Vec<Vector3<f64>> = corners().flatten().collect();
+        let bounds = Bounds::of(&points).expect("a shell has triangles");
+        let center = bounds.center();
+        let fan = corners().map(|[a, b, c]| [Vector3::zeros(), a - center, b - center, c - center]);
+        let volume = solid_moments(center, fan).volume;
+        Shell { triangles, bounds, volume }
+    };
+    members.into_iter().map(shell).collect()
+}
+
+/// Whether the shell winds around the point, in either direction.
+fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
+    let turns: f64 = shell.triangles.iter().map(|t| solid_angle(point, soup.corners(*t))).sum::<f64>() / (4.0 * PI);
+    turns.abs() > 0.5
+}
+
+/// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle turns clockwise seen
+/// from there, so that a closed outward surface around the point sums to 4π.
+///
+/// ```text
+/// tan(Ω/2) = a · (b × c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)
+/// ```
+///
+/// # Source
+/// Van Oosterom and Strackee (1983), The solid angle of a plane triangle.
+fn solid_angle(point: &Vector3<f64>, corners: [Vector3<f64>; 3]) -> f64 {
+    let [a, b, c] = corners.map(|corner| corner - point);
+    let (l_a, l_b, l_c) = (a.norm(), b.norm(), c.norm());
+    let below = l_a * l_b * l_c + a.dot(&b) * l_c + b.dot(&c) * l_a + c.dot(&a) * l_b;
+    2.0 * a.dot(&b.cross(&c)).atan2(below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octant_triangle_spans_an_eighth_of_the_sphere() {
+        let angle = solid_angle(&Vector3::zeros(), [Vector3::x(), Vector3::y(), Vector3::z()]);
+        assert!((angle - PI / 2.0).abs() < 4.0 * f64::EPSILON);
+    }
+}

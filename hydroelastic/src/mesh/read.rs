@@ -1,0 +1,109 @@
+//! The front door of the readers: a path or bytes in, a checked mesh and a load report out.
+
+use super::cells::{Grid, Wanted};
+use super::error::{Flaw, MeshError, Place, Spot};
+use super::format::MeshFormat;
+use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
+use super::report::LoadReport;
+use super::surface_build::build_surface;
+use super::tet_build::build_tets;
+use super::tet_mesh::TetMesh;
+use super::tri_mesh::TriMesh;
+use super::{gmsh, obj, stl, vtk, vtu};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// Files beyond this are refused: their indices would come near the end of 32 bits.
+const FILE_BYTES_MAX: u64 = 1 << 32;
+
+/// Reads a surface from an OBJ, STL, legacy VTK, VTU or Gmsh file.
+///
+/// The format is the one the content shows, else the one the extension names.
+///
+/// # Errors
+/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+pub fn read_surface(
+    path: impl AsRef<Path>,
+    surface_use: SurfaceUse,
+    options: &SurfaceOptions,
+) -> Result<(TriMesh, LoadReport), MeshError> {
+    let (bytes, name) = bytes_of(path.as_ref())?;
+    surface_from_bytes(&bytes, &name, surface_use, options)
+}
+
+/// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.
+///
+/// # Errors
+/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+pub fn read_tets(path: impl AsRef<Path>, options: &TetOptions) -> Result<(TetMesh, LoadReport), MeshError> {
+    let (bytes, name) = bytes_of(path.as_ref())?;
+    tets_from_bytes(&bytes, &name, options)
+}
+
+/// [`read_surface`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+///
+/// # Errors
+/// As [`read_surface`].
+pub fn surface_from_bytes(
+    bytes: &[u8],
+    file_name: &str,
+    surface_use: SurfaceUse,
+    options: &SurfaceOptions,
+) -> Result<(TriMesh, LoadReport), MeshError> {
+    let (soup, report) = grid_from_bytes(bytes, file_name, Wanted::Surface)?.into_soup()?;
+    build_surface(soup, surface_use, options, report)
+}
+
+/// [`read_tets`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+///
+/// # Errors
+/// As [`read_tets`].
+pub fn tets_from_bytes(
+    bytes: &[u8],
+    file_name: &str,
+    options: &TetOptions,
+) -> Result<(TetMesh, LoadReport), MeshError> {
+    let (soup, report) = grid_from_bytes(bytes, file_name, Wanted::Tets)?.into_tet_soup()?;
+    build_tets(soup, options, report)
+}
+
+fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, MeshError> {
+    let mut report = LoadReport::default();
+    let format = MeshFormat::choose(file, bytes, &mut report)?;
+    if wanted == Wanted::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
+        return Err(MeshError::Unsupported(Flaw::new(
+            Place::new(file, Spot::Whole),
+            format!("{} files hold surfaces, and a tetrahedral mesh is wanted", format.name()),
+            "Use legacy VTK, VTU or Gmsh",
+        )));
+    }
+    match format {
+        MeshFormat::Obj => obj::parse(bytes, file, report),
+        MeshFormat::Stl => stl::parse(bytes, file, report),
+        MeshFormat::LegacyVtk => vtk::parse(bytes, file, wanted, report),
+        MeshFormat::Vtu => vtu::parse(bytes, file, report),
+        MeshFormat::Gmsh => gmsh::parse(bytes, file, report),
+    }
+}
+
+fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
+    let name = path.display().to_string();
+    let unreadable = |source| MeshError::Unreadable { file: name.clone(), source };
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        let kind = std::io::Error::other("not a regular file");
+        return Err(unreadable(kind));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(MeshError::TooLarge(Flaw::new(
+            Place::new(&name, Spot::Whole),
+            format!("the file has more than {FILE_BYTES_MAX} bytes"),
+            "Split the mesh",
+        )));
+    }
+    Ok((bytes, name))
+}

@@ -1,0 +1,370 @@
+//! From a triangle soup to a `TriMesh`: the checks, in order, and the repairs between them.
+
+use super::error::{Flaw, MeshError};
+use super::moments::Bounds;
+use super::names::{Names, Numbering};
+use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, Weld, WeldWhen};
+use super::orientation::{orient_consistently, orient_outward};
+use super::report::{LoadReport, Severity};
+use super::self_intersection::{SelfIntersection, find_self_intersection};
+use super::topology::{edge_groups, sorted_half_edges};
+use super::tri_mesh::{TriMesh, triangle_quality};
+use super::weld::{coincident_count, representatives};
+use nalgebra::Vector3;
+use std::collections::HashMap;
+
+/// Below this [`triangle_quality`] the normal is round-off: 2⁻⁴⁶, some digits above the rounding of the coordinates.
+const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
+/// Below this quality a triangle is reported: its normal has lost a third of its digits.
+const NEEDLE_QUALITY: f64 = 1e-5;
+/// Sides of meshes for simulation lie between 10 µm and 100 km; anything else is probably a wrong unit.
+const USUAL_EXTENT: [f64; 2] = [1e-5, 1e5];
+/// The inertia needs the fifth power of the size: beyond these it would overflow or vanish in f64.
+const COMPUTABLE_EXTENT: [f64; 2] = [1e-58, 1e58];
+/// Half-edges are counted in u32.
+pub(crate) const COUNT_MAX: usize = 1 << 30;
+
+/// Triangles as read, with what is needed to talk about them.
+pub(crate) struct Soup {
+    pub(crate) names: Names,
+    pub(crate) vertices: Vec<Vector3<f64>>,
+    /// Indices are in range.
+    pub(crate) triangles: Vec<[u32; 3]>,
+    /// The file's element (a polygon may give several triangles) of each triangle.
+    pub(crate) element_of: Vec<u32>,
+}
+
+impl Soup {
+    /// The file's elements of these triangles, each once.
+    pub(crate) fn elements(&self, triangles: &[u32]) -> Vec<u32> {
+        let mut elements: Vec<u32> = triangles.iter().map(|t| self.element_of[*t as usize]).collect();
+        elements.dedup();
+        elements
+    }
+
+    pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
+        self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
+    }
+
+    fn keep_triangles(&mut self, keep: &[bool]) {
+        let mut kept = keep.iter();
+        self.triangles.retain(|_| *kept.next().unwrap_or(&true));
+        let mut kept = keep.iter();
+        self.element_of.retain(|_| *kept.next().unwrap_or(&true));
+    }
+}
+
+pub(crate) fn build_surface(
+    mut soup: Soup,
+    surface_use: SurfaceUse,
+    options: &SurfaceOptions,
+    mut report: LoadReport,
+) -> Result<(TriMesh, LoadReport), MeshError> {
+    options.validate()?;
+    let solid = surface_use == SurfaceUse::Solid;
+    check_counts(&soup.names, soup.vertices.len(), soup.triangles.len())?;
+    check_finite(&soup.names, &soup.vertices)?;
+    if scale(&mut soup.vertices, &options.scale) {
+        soup.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+    }
+    check_extent(&soup.names, &soup.vertices, &mut report)?;
+
+    let corner_soup = matches!(soup.names.vertices.numbering, Numbering::Corners);
+    if options.weld_when == WeldWhen::Always && options.weld != Weld::Never {
+        weld(&mut soup, options.weld, &mut report);
+    } else if corner_soup {
+        weld(&mut soup, if options.weld == Weld::Never { Weld::Exact } else { options.weld }, &mut report);
+    }
+    clean(&mut soup, options.degenerate, &mut report)?;
+    let coincident = coincident_count(&soup.vertices);
+    if solid && coincident > 0 && options.weld != Weld::Never && !open_edges(&soup.triangles).is_empty() {
+        weld(&mut soup, options.weld, &mut report);
+        clean(&mut soup, options.degenerate, &mut report)?;
+    } else if !solid && coincident > 0 {
+        let (at, count) = (soup.names.whole(), coincident);
+        let text = format!("{count} vertices lie exactly on others: the cloth is not joined there, unless it is welded");
+        report.add(Severity::Doubtful, at, text);
+    }
+
+    check_edges(&soup)?;
+    if solid {
+        check_closed(&soup)?;
+    }
+    orient_consistently(&mut soup, surface_use, options.orientation, &mut report)?;
+    if solid {
+        orient_outward(&mut soup, options.orientation, &mut report)?;
+    }
+    let vertex_names = drop_unused_vertices(&mut soup.vertices, &mut soup.triangles, &soup.names, &mut report);
+    let mesh = TriMesh::assemble(soup.vertices.clone(), &soup.triangles, surface_use);
+    report_doubts(&soup, &mesh, &vertex_names, options, &mut report);
+    Ok((mesh, report))
+}
+
+pub(crate) fn check_counts(names: &Names, n_vertices: usize, n_elements: usize) -> Result<(), MeshError> {
+    let refuse = |what: String, remedy: &str| Err(Flaw::new(names.whole(), what, remedy));
+    if n_vertices.max(n_elements) > COUNT_MAX {
+        let what = format!("{n_vertices} vertices and {n_elements} {}", names.elements.plural);
+        return refuse(what, "At most 2^30 of each can be indexed; split the mesh").map_err(MeshError::TooLarge);
+    }
+    if n_vertices == 0 {
+        return refuse("no vertices".into(), "A mesh needs vertices and elements between them")
+            .map_err(MeshError::Syntax);
+    }
+    if n_elements == 0 {
+        let what = format!("{n_vertices} vertices but no {}", names.elements.plural);
+        return refuse(what, "Points alone make no mesh").map_err(MeshError::Syntax);
+    }
+    Ok(())
+}
+
+pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(), MeshError> {
+    for (vertex, v) in vertices.iter().zip(0_u32..) {
+        if !vertex.iter().all(|x| x.is_finite()) {
+            return Err(MeshError::Coordinate(Flaw::new(
+                names.vertex_place(v),
+                format!("{} is at ({}, {}, {})", names.vertices.name(v), vertex.x, vertex.y, vertex.z),
+                "Coordinates must be finite numbers",
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Scales in place; whether that mirrors.
+pub(crate) fn scale(vertices: &mut [Vector3<f64>], factors: &Vector3<f64>) -> bool {
+    vertices.iter_mut().for_each(|vertex| vertex.component_mul_assign(factors));
+    factors.iter().filter(|factor| **factor < 0.0).count() % 2 == 1
+}
+
+pub(crate) fn check_extent(
+    names: &Names,
+    vertices: &[Vector3<f64>],
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let Some(bounds) = Bounds::of(vertices) else { return Ok(()) };
+    let extent = bounds.extent().max();
+    let reach = bounds.min.amax().max(bounds.max.amax());
+    if !(extent >= COMPUTABLE_EXTENT[0] && reach <= COMPUTABLE_EXTENT[1]) {
+        return Err(MeshError::Coordinate(Flaw::new(
+            names.whole(),
+            format!("the mesh is {extent:e} m large and reaches {reach:e} m from the origin"),
+            format!(
+                "Between {:e} m and {:e} m its inertia can be computed; choose the scale option",
+                COMPUTABLE_EXTENT[0], COMPUTABLE_EXTENT[1]
+            ),
+        )));
+    }
+    if extent < USUAL_EXTENT[0] || extent > USUAL_EXTENT[1] {
+        let text = format!("the longest side of the mesh is {extent:e} m; if its unit is not the metre, scale it");
+        report.add(Severity::Doubtful, names.whole(), text);
+    }
+    if reach * f64::EPSILON > 1e-6 * extent {
+        let text = format!("{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer");
+        report.add(Severity::Doubtful, names.whole(), text);
+    }
+    Ok(())
+}
+
+fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
+    let first = representatives(&soup.vertices, weld);
+    let mut used = vec![false; soup.vertices.len()];
+    soup.triangles.iter().flatten().for_each(|corner| used[*corner as usize] = true);
+    let before = used.iter().filter(|used| **used).count();
+    for corner in soup.triangles.iter_mut().flatten() {
+        *corner = first[*corner as usize];
+    }
+    used.fill(false);
+    soup.triangles.iter().flatten().for_each(|corner| used[*corner as usize] = true);
+    let after = used.iter().filter(|used| **used).count();
+    if after < before {
+        let corners = matches!(soup.names.vertices.numbering, Numbering::Corners);
+        let word = if corners { "corners" } else { "vertices" };
+        report.add(Severity::Repaired, soup.names.whole(), format!("{before} {word} were welded to {after} vertices"));
+    }
+}
+
+/// Drops or refuses triangles of no area; refuses triangles that are there twice.
+fn clean(soup: &mut Soup, degenerate: Degenerate, report: &mut LoadReport) -> Result<(), MeshError> {
+    let no_area = |t: u32| {
+        let [a, b, c] = soup.triangles[t as usize];
+        a == b || b == c || c == a || triangle_quality(soup.corners(t)) < NO_AREA_QUALITY
+    };
+    let bad: Vec<u32> = (0..soup.triangles.len() as u32).filter(|t| no_area(*t)).collect();
+    if let Some(&worst) = bad.first() {
+        let element = soup.element_of[worst as usize];
+        let corners = soup.triangles[worst as usize];
+        let name = soup.names.elements.name(element);
+        let vertices = soup.names.vertex_list(&corners);
+        let what = if corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0] {
+            format!("{name} (vertices {vertices}) has a repeated vertex")
+        } else {
+            format!("{name} (vertices {vertices}) has no area: its vertices lie on a line")
+        };
+        let at = soup.names.element_place(element);
+        if degenerate == Degenerate::Refuse || bad.len() == soup.triangles.len() {
+            let remedy = if degenerate == Degenerate::Refuse {
+                "Remove it, or load with Degenerate::Drop"
+            } else {
+                "No triangle with an area is left"
+            };
+            return Err(MeshError::Element(Flaw::new(at, what, remedy)));
+        }
+        let list = soup.names.element_list(&soup.elements(&bad));
+        let text = if bad.len() == 1 {
+            format!("{what}; it was dropped")
+        } else {
+            format!("{} triangles without area were dropped: {list}", bad.len())
+        };
+        report.add(Severity::Repaired, at, text);
+        let mut keep = vec![true; soup.triangles.len()];
+        bad.iter().for_each(|t| keep[*t as usize] = false);
+        soup.keep_triangles(&keep);
+    }
+    check_repeated(soup)
+}
+
+fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
+    let mut first_with = HashMap::with_capacity(soup.triangles.len());
+    for (triangle, t) in soup.triangles.iter().zip(0_u32..) {
+        let mut key = *triangle;
+        key.sort_unstable();
+        if let Some(first) = first_with.insert(key, t) {
+            let [one, two] = [first, t].map(|t| soup.element_of[t as usize]);
+            let names = &soup.names;
+            return Err(MeshError::Element(Flaw::new(
+                names.element_place(two),
+                format!(
+                    "{} {} and {} have the same vertices {}",
+                    names.elements.plural,
+                    names.elements.number(one),
+                    names.elements.number(two),
+                    names.vertex_list(triangle)
+                ),
+                "Remove one of them: a surface has one layer",
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn open_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
+    let halves = sorted_half_edges(triangles);
+    edge_groups(&halves).filter(|group| group.len() == 1).map(|group| [group[0].low, group[0].high]).collect()
+}
+
+fn check_edges(soup: &Soup) -> Result<(), MeshError> {
+    let halves = sorted_half_edges(&soup.triangles);
+    let Some(group) = edge_groups(&halves).find(|group| group.len() > 2) else { return Ok(()) };
+    let triangles: Vec<u32> = group.iter().map(|half| half.triangle()).collect();
+    let elements = soup.elements(&triangles);
+    let names = &soup.names;
+    let [one, two] = [group[0].low, group[0].high].map(|vertex| names.vertices.number(vertex));
+    Err(MeshError::Topology(Flaw::new(
+        names.element_place(*elements.last().expect("an edge has triangles")),
+        format!(
+            "the edge of vertices {one} and {two} is shared by {} triangles: {}",
+            group.len(),
+            names.element_list(&elements)
+        ),
+        "An edge may have at most two; separate the sheets or remove the extra triangle",
+    )))
+}
+
+fn check_closed(soup: &Soup) -> Result<(), MeshError> {
+    const NAMED_MAX: usize = 6;
+    let open = open_edges(&soup.triangles);
+    if open.is_empty() {
+        return Ok(());
+    }
+    let name = |edge: &[u32; 2]| {
+        let [one, two] = edge.map(|vertex| soup.names.vertices.number(vertex));
+        format!("{one}-{two}")
+    };
+    let mut list = open.iter().take(NAMED_MAX).map(name).collect::<Vec<_>>().join(", ");
+    if open.len() > NAMED_MAX {
+        list.push_str(&format!(" and {} more", open.len() - NAMED_MAX));
+    }
+    Err(MeshError::Topology(Flaw::new(
+        soup.names.whole(),
+        format!("the surface is not closed: {} open edges (by vertices: {list})", open.len()),
+        "A solid has no holes; close it, weld it (Weld::Within) if its parts only nearly touch, or load it as a cloth",
+    )))
+}
+
+/// Drops vertices that no element uses and renumbers; returns the old index of each that is kept.
+pub(crate) fn drop_unused_vertices<const N: usize>(
+    vertices: &mut Vec<Vector3<f64>>,
+    elements: &mut [[u32; N]],
+    names: &Names,
+    report: &mut LoadReport,
+) -> Vec<u32> {
+    let mut new_index = vec![u32::MAX; vertices.len()];
+    elements.iter().flatten().for_each(|vertex| new_index[*vertex as usize] = 0);
+    let unused: Vec<u32> = (0..vertices.len() as u32).filter(|v| new_index[*v as usize] != 0).collect();
+    let old_index: Vec<u32> = (0..vertices.len() as u32).filter(|v| new_index[*v as usize] == 0).collect();
+    for (old, new) in old_index.iter().zip(0_u32..) {
+        new_index[*old as usize] = new;
+        vertices[new as usize] = vertices[*old as usize];
+    }
+    vertices.truncate(old_index.len());
+    for vertex in elements.iter_mut().flatten() {
+        *vertex = new_index[*vertex as usize];
+    }
+    let corners = matches!(names.vertices.numbering, Numbering::Corners);
+    if let Some(&first) = unused.first()
+        && !corners
+    {
+        let list = names.list(&names.vertices, &unused);
+        let verb = if unused.len() == 1 { "was" } else { "were" };
+        let text = format!("no {} uses {list}, which {verb} dropped", names.elements.word);
+        report.add(Severity::Ignored, names.vertex_place(first), text);
+    }
+    old_index
+}
+
+/// What is kept but probably not meant: touching points, needles, crossings.
+fn report_doubts(
+    soup: &Soup,
+    mesh: &TriMesh,
+    vertex_names: &[u32],
+    options: &SurfaceOptions,
+    report: &mut LoadReport,
+) {
+    let names = &soup.names;
+    let bowties: Vec<u32> = mesh.bowties().iter().map(|vertex| vertex_names[*vertex as usize]).collect();
+    if let Some(&first) = bowties.first() {
+        let text = format!("the surface touches itself in {} only", names.list(&names.vertices, &bowties));
+        report.add(Severity::Doubtful, names.vertex_place(first), text);
+    }
+    let needle = |t: &u32| triangle_quality(soup.corners(*t)) < NEEDLE_QUALITY;
+    let needles: Vec<u32> = (0..soup.triangles.len() as u32).filter(needle).collect();
+    if let Some(&first) = needles.first() {
+        let (worst, quality) = mesh.min_quality();
+        let text = format!(
+            "{} needle-like triangles: {}; the worst, {}, has quality {quality:.1e}",
+            needles.len(),
+            names.element_list(&soup.elements(&needles)),
+            names.elements.name(soup.element_of[worst.index()])
+        );
+        report.add(Severity::Doubtful, names.element_place(soup.element_of[first as usize]), text);
+    }
+    if mesh.surface_use() == SurfaceUse::Cloth || options.self_intersections == SelfIntersections::Skip {
+        return;
+    }
+    match find_self_intersection(mesh) {
+        SelfIntersection::None => {}
+        SelfIntersection::Between(one, two) => {
+            let [one, two] = [one, two].map(|t| soup.element_of[t.index()]);
+            let text = format!(
+                "the surface crosses itself: {} and {} intersect (and perhaps others); overlaps count twice",
+                names.elements.name(one),
+                names.elements.name(two)
+            );
+            report.add(Severity::Doubtful, names.element_place(one), text);
+        }
+        SelfIntersection::Unknown => {
+            let text = "too many triangles lie close together to tell whether the surface crosses itself";
+            report.add(Severity::Doubtful, names.whole(), text);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! From a heap of tetrahedra to a `TetMesh`: the checks, in order, and the repairs between them.
+
+use super::error::{Flaw, MeshError};
+use super::moments::six_volumes;
+use super::names::Names;
+use super::options::{Orientation, TetOptions, Weld};
+use super::report::{LoadReport, Severity};
+use super::surface_build::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
+use super::tet_mesh::{FACES, TetMesh, tet_quality};
+use super::weld::{coincident_count, representatives};
+use nalgebra::Vector3;
+use std::collections::HashMap;
+
+/// Below this |[`tet_quality`]| the sign of the volume is round-off: 2⁻⁴⁶.
+const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
+/// Below this quality a tetrahedron is reported: its height is a thousandth of its width, and an explicit time step
+/// would have to be that much smaller.
+const SLIVER_QUALITY: f64 = 1e-3;
+
+/// Tetrahedra as read, with what is needed to talk about them.
+pub(crate) struct TetSoup {
+    pub(crate) names: Names,
+    pub(crate) vertices: Vec<Vector3<f64>>,
+    /// Indices are in range.
+    pub(crate) tets: Vec<[u32; 4]>,
+    /// The file's element of each tetrahedron.
+    pub(crate) element_of: Vec<u32>,
+}
+
+impl TetSoup {
+    fn corners(&self, tet: u32) -> [Vector3<f64>; 4] {
+        self.tets[tet as usize].map(|corner| self.vertices[corner as usize])
+    }
+
+    fn elements(&self, tets: &[u32]) -> Vec<u32> {
+        tets.iter().map(|t| self.element_of[*t as usize]).collect()
+    }
+
+    /// "cell 5 (vertices 0 4 7 6)".
+    fn describe(&self, tet: u32) -> String {
+        let name = self.names.elements.name(self.element_of[tet as usize]);
+        format!("{name} ({} {})", self.names.vertices.plural, self.names.vertex_list(&self.tets[tet as usize]))
+    }
+
+    fn element_error(&self, tet: u32, what: String, remedy: &str) -> MeshError {
+        let at = self.names.element_place(self.element_of[tet as usize]);
+        MeshError::Element(Flaw::new(at, what, remedy))
+    }
+}
+
+/// One face of one tetrahedron.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Face {
+    /// Ascending.
+    pub(crate) corners: [u32; 3],
+    /// 4 × tetrahedron + opposite corner.
+    code: u32,
+}
+
+impl Face {
+    pub(crate) fn tet(self) -> usize {
+        (self.code / 4) as usize
+    }
+
+    pub(crate) fn side(self) -> usize {
+        (self.code % 4) as usize
+    }
+}
+
+/// All faces of all tetrahedra, equal ones side by side.
+pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
+    let mut faces = Vec::with_capacity(4 * tets.len());
+    for (tet, t) in tets.iter().zip(0_u32..) {
+        for (k, face) in FACES.iter().enumerate() {
+            let mut corners = face.map(|corner| tet[corner]);
+            corners.sort_unstable();
+            faces.push(Face { corners, code: 4 * t + k as u32 });
+        }
+    }
+    faces.sort_unstable();
+    faces
+}
+
+pub(crate) fn build_tets(
+    mut soup: TetSoup,
+    options: &TetOptions,
+    mut report: LoadReport,
+) -> Result<(TetMesh, LoadReport), MeshError> {
+    options.validate()?;
+    check_counts(&soup.names, soup.vertices.len(), soup.tets.len())?;
+    check_finite(&soup.names, &soup.vertices)?;
+    if scale(&mut soup.vertices, &options.scale) {
+        soup.tets.iter_mut().for_each(|tet| tet.swap(2, 3));
+    }
+    check_extent(&soup.names, &soup.vertices, &mut report)?;
+    weld(&mut soup, options.weld, &mut report);
+    check_corners(&soup)?;
+    orient(&mut soup, options.orientation, &mut report)?;
+    check_repeated(&soup)?;
+    check_faces(&soup, &mut report)?;
+    report_slivers(&soup, &mut report);
+    drop_unused_vertices(&mut soup.vertices, &mut soup.tets, &soup.names, &mut report);
+    let mesh = TetMesh::assemble(soup.vertices.clone(), &soup.tets);
+    report_coincident(&soup, &mesh, &mut report);
+    Ok((mesh, report))
+}
+
+fn weld(soup: &mut TetSoup, weld: Weld, report: &mut LoadReport) {
+    let first = representatives(&soup.vertices, weld);
+    let mut merged: Vec<u32> = Vec::new();
+    for corner in soup.tets.iter_mut().flatten() {
+        if first[*corner as usize] != *corner {
+            merged.push(*corner);
+            *corner = first[*corner as usize];
+        }
+    }
+    merged.sort_unstable();
+    merged.dedup();
+    if !merged.is_empty() {
+        let list = soup.names.list(&soup.names.vertices, &merged);
+        let text = format!("{} vertices were welded to others: {list}", merged.len());
+        report.add(Severity::Repaired, soup.names.vertex_place(merged[0]), text);
+    }
+}
+
+fn check_corners(soup: &TetSoup) -> Result<(), MeshError> {
+    for (tet, t) in soup.tets.iter().zip(0_u32..) {
+        if let Some(k) = (1..4).find(|k| tet[..*k].contains(&tet[*k])) {
+            let vertex = soup.names.vertices.name(tet[k]);
+            let what = format!("{} has {vertex} twice", soup.describe(t));
+            return Err(soup.element_error(t, what, "Its volume is 0; remove it"));
+        }
+        let quality = tet_quality(soup.corners(t));
+        if quality.abs() < FLAT_QUALITY {
+            let what = format!("{} is flat: its volume is 0 to round-off", soup.describe(t));
+            return Err(soup.element_error(t, what, "Remove it, or move one of its vertices out of the plane"));
+        }
+    }
+    Ok(())
+}
+
+fn orient(soup: &mut TetSoup, orientation: Orientation, report: &mut LoadReport) -> Result<(), MeshError> {
+    let negative = |t: &u32| tet_quality(soup.corners(*t)) < 0.0;
+    let inverted: Vec<u32> = (0..soup.tets.len() as u32).filter(negative).collect();
+    let Some(&first) = inverted.first() else { return Ok(()) };
+    let [a, b, c, d] = soup.corners(first);
+    let volume = six_volumes(&a, &b, &c, &d) / 6.0;
+    let what = format!("{} has volume {volume:.6e} m3: its vertices are in the wrong order", soup.describe(first));
+    if orientation == Orientation::Refuse {
+        return Err(soup.element_error(first, what, "Swap two of them, or load with Orientation::Reorder"));
+    }
+    inverted.iter().for_each(|t| soup.tets[*t as usize].swap(2, 3));
+    let text = match inverted.len() {
+        1 => format!("{what}; two were swapped"),
+        n if n == soup.tets.len() => format!("all {n} elements have negative volume; two vertices of each were swapped"),
+        n => format!(
+            "{n} elements of negative volume were reordered: {}",
+            soup.names.element_list(&soup.elements(&inverted))
+        ),
+    };
+    report.add(Severity::Repaired, soup.names.element_place(soup.element_of[first as usize]), text);
+    Ok(())
+}
+
+fn check_repeated(soup: &TetSoup) -> Result<(), MeshError> {
+    let mut first_with = HashMap::with_capacity(soup.tets.len());
+    for (tet, t) in soup.tets.iter().zip(0_u32..) {
+        let mut key = *tet;
+        key.sort_unstable();
+        if let Some(first) = first_with.insert(key, t) {
+            let [one, two] = [first, t].map(|t| soup.names.elements.number(soup.element_of[t as usize]));
+            let names = &soup.names;
+            let what = format!(
+                "{} {one} and {two} have the same vertices {}",
+                names.elements.plural,
+                names.vertex_list(tet)
+            );
+            return Err(soup.element_error(t, what, "Remove one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses faces of three tetrahedra; reports pairs of tetrahedra that lie on the same side of their face.
+fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError> {
+    let faces = sorted_faces(&soup.tets);
+    let mut folded = Vec::new();
+    for group in faces.chunk_by(|a, b| a.corners == b.corners) {
+        let tets: Vec<u32> = group.iter().map(|face| face.tet() as u32).collect();
+        if group.len() > 2 {
+            let names = &soup.names;
+            return Err(MeshError::Topology(Flaw::new(
+                names.element_place(soup.element_of[tets[group.len() - 1] as usize]),
+                format!(
+                    "the face of {} {} belongs to {} elements: {}",
+                    names.vertices.plural,
+                    names.vertex_list(&group[0].corners),
+                    group.len(),
+                    names.element_list(&soup.elements(&tets))
+                ),
+                "A face may belong to one or two; remove the elements that overlap",
+            )));
+        }
+        if let [one, two] = group
+            && same_turn(&soup.tets, *one, *two)
+        {
+            folded.extend(tets);
+        }
+    }
+    folded.sort_unstable();
+    folded.dedup();
+    if let Some(&first) = folded.first() {
+        let list = soup.names.element_list(&soup.elements(&folded));
+        let text = format!("neighbours overlap, lying on the same side of their common face: {list}");
+        report.add(Severity::Doubtful, soup.names.element_place(soup.element_of[first as usize]), text);
+    }
+    Ok(())
+}
+
+/// Whether both tetrahedra see the face's corners in the same cyclic order; proper neighbours see them reversed.
+fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
+    let cycle = |face: Face| {
+        let [a, b, c] = FACES[face.side()].map(|corner| tets[face.tet()][corner]);
+        // Even permutations of an ascending triple.
+        (a < b && b < c) || (b < c && c < a) || (c < a && a < b)
+    };
+    cycle(one) == cycle(two)
+}
+
+fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
+    let n = soup.tets.len() as u32;
+    let qualities: Vec<f64> = (0..n).map(|t| tet_quality(soup.corners(t))).collect();
+    let mut slivers: Vec<u32> = (0..n).filter(|t| qualities[*t as usize] < SLIVER_QUALITY).collect();
+    slivers.sort_by(|a, b| qualities[*a as usize].total_cmp(&qualities[*b as usize]));
+    let Some(&worst) = slivers.first() else { return };
+    let element = soup.element_of[worst as usize];
+    let text = format!(
+        "{} of {n} elements are slivers (quality below {SLIVER_QUALITY:e}); the worst, {}, has quality {:.1e}",
+        slivers.len(),
+        soup.names.elements.name(element),
+        qualities[worst as usize]
+    );
+    report.add(Severity::Doubtful, soup.names.element_place(element), text);
+}
+
+fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
+    let coincident = coincident_count(mesh.vertices());
+    if coincident > 0 {
+        let n = mesh.vertices().len();
+        let text = format!(
+            "{n} {} lie at {} places, in {} separate bodies; to join them, load with Weld::Exact",
+            soup.names.vertices.plural,
+            n - coincident,
+            mesh.component_count()
+        );
+        report.add(Severity::Doubtful, soup.names.whole(), text);
+    }
+}

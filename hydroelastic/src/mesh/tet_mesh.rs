@@ -1,0 +1,259 @@
+//! `TetMesh`: a checked, immutable tetrahedral mesh with adjacency and its boundary surface.
+
+use super::components::components_by_vertex;
+use super::error::{Flaw, MeshError};
+use super::index::{TetIdx, TriangleIdx, VertexIdx};
+use super::moments::{Bounds, SolidMoments, six_volumes, solid_moments};
+use super::names::Names;
+use super::options::{Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
+use super::report::LoadReport;
+use super::tet_build::{TetSoup, build_tets, sorted_faces};
+use super::tri_mesh::TriMesh;
+use nalgebra::Vector3;
+
+/// The corners of face k of a tetrahedron, which lies opposite to corner k, counter-clockwise seen from outside.
+pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
+
+/// A tetrahedral mesh: vertices in metres, tetrahedra of positive volume, adjacency, boundary.
+///
+/// Every face belongs to one or two tetrahedra, every vertex to at least one.
+#[derive(Clone, Debug)]
+pub struct TetMesh {
+    vertices: Vec<Vector3<f64>>,
+    tets: Vec<[VertexIdx; 4]>,
+    neighbours: Vec<[Option<TetIdx>; 4]>,
+    boundary: Boundary,
+    component_of: Vec<u32>,
+    component_count: u32,
+    bounds: Bounds,
+}
+
+/// The faces with a single tetrahedron: the skin of a [`TetMesh`], in the order of their tetrahedra.
+#[derive(Clone, Debug, Default)]
+pub struct Boundary {
+    /// Corners as vertices of the tetrahedral mesh, counter-clockwise seen from outside.
+    pub triangles: Vec<[VertexIdx; 3]>,
+    /// The tetrahedron behind each triangle.
+    pub tets: Vec<TetIdx>,
+    /// The corner (0..4) of that tetrahedron that lies opposite to the triangle.
+    pub opposite_corners: Vec<u8>,
+}
+
+impl TetMesh {
+    /// Checks and builds a mesh from arrays: `vertices` in m, `tets` as vertex indices counted from 0. The volume
+    /// (b − a) × (c − a) · (d − a) / 6 of a tetrahedron `a b c d` should be positive.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Everything in [`MeshError`] that does not concern files: coordinates that are not finite, indices out of range,
+    /// flat or repeated tetrahedra, faces of three tetrahedra.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        tets: Vec<[u32; 4]>,
+        options: &TetOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
+        for (tet, t) in tets.iter().zip(0_u32..) {
+            if let Some(corner) = tet.iter().find(|corner| **corner as usize >= vertices.len()) {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_place(t),
+                    format!("tetrahedron {t} refers to vertex {corner} of {}", vertices.len()),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..tets.len() as u32).collect();
+        build_tets(TetSoup { names, vertices, tets, element_of }, options, LoadReport::default())
+    }
+
+    /// From parts that have passed every check.
+    pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, tets: &[[u32; 4]]) -> Self {
+        let mut neighbours = vec![[None; 4]; tets.len()];
+        for group in sorted_faces(tets).chunk_by(|a, b| a.corners == b.corners) {
+            assert!(group.len() <= 2, "faces with more than two tetrahedra are refused before adjacency is built");
+            if let [one, two] = group {
+                neighbours[one.tet()][one.side()] = Some(TetIdx(two.tet() as u32));
+                neighbours[two.tet()][two.side()] = Some(TetIdx(one.tet() as u32));
+            }
+        }
+        let mut boundary = Boundary::default();
+        for ((tet, across), t) in tets.iter().zip(&neighbours).zip(0_u32..) {
+            for k in 0..4 {
+                if across[k].is_none() {
+                    boundary.triangles.push(FACES[k].map(|corner| VertexIdx(tet[corner])));
+                    boundary.tets.push(TetIdx(t));
+                    boundary.opposite_corners.push(k as u8);
+                }
+            }
+        }
+        let (component_of, component_count) = components_by_vertex(vertices.len(), tets);
+        let bounds = Bounds::of(&vertices).expect("a checked mesh has vertices");
+        let tets = tets.iter().map(|tet| tet.map(VertexIdx)).collect();
+        Self { vertices, tets, neighbours, boundary, component_of, component_count, bounds }
+    }
+
+    /// Positions, m.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Corners of each tetrahedron, of positive volume.
+    #[must_use]
+    pub fn tets(&self) -> &[[VertexIdx; 4]] {
+        &self.tets
+    }
+
+    /// Positions of the four corners, m.
+    #[must_use]
+    pub fn corners(&self, tet: TetIdx) -> [Vector3<f64>; 4] {
+        self.tets[tet.index()].map(|vertex| self.vertices[vertex.index()])
+    }
+
+    /// The tetrahedra across the four faces; face k lies opposite to corner k; `None` on the boundary.
+    #[must_use]
+    pub fn neighbours(&self, tet: TetIdx) -> [Option<TetIdx>; 4] {
+        self.neighbours[tet.index()]
+    }
+
+    /// The skin.
+    #[must_use]
+    pub fn boundary(&self) -> &Boundary {
+        &self.boundary
+    }
+
+    /// Area of the skin, m².
+    #[must_use]
+    pub fn boundary_area(&self) -> f64 {
+        let area = |triangle: &[VertexIdx; 3]| {
+            let [a, b, c] = triangle.map(|vertex| self.vertices[vertex.index()]);
+            0.5 * (b - a).cross(&(c - a)).norm()
+        };
+        self.boundary.triangles.iter().map(area).sum()
+    }
+
+    /// The skin as a surface of its own, with the vertex of this mesh for each of its vertices. Its triangle k is
+    /// triangle k of [`TetMesh::boundary`].
+    ///
+    /// # Errors
+    /// [`MeshError::Topology`] when parts of the mesh touch in an edge only (four boundary triangles share it), and
+    /// [`MeshError::Element`] when a boundary triangle has no area to speak of (a very flat tetrahedron).
+    pub fn boundary_surface(&self) -> Result<(TriMesh, Vec<VertexIdx>), MeshError> {
+        let mut new_index = vec![u32::MAX; self.vertices.len()];
+        let mut old_index = Vec::new();
+        let renumber = |vertex: VertexIdx| {
+            let new = &mut new_index[vertex.index()];
+            if *new == u32::MAX {
+                *new = old_index.len() as u32;
+                old_index.push(vertex);
+            }
+            *new
+        };
+        let triangles = self.boundary.triangles.iter().flatten().copied().map(renumber).collect::<Vec<u32>>();
+        let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
+        let vertices = old_index.iter().map(|vertex| self.vertices[vertex.index()]).collect();
+        let as_is = SurfaceOptions {
+            weld: Weld::Never,
+            degenerate: Degenerate::Refuse,
+            orientation: Orientation::Refuse,
+            self_intersections: SelfIntersections::Skip,
+            ..SurfaceOptions::default()
+        };
+        let (surface, _) = TriMesh::build(vertices, triangles, SurfaceUse::Solid, &as_is)?;
+        Ok((surface, old_index))
+    }
+
+    /// Volume of one tetrahedron, m³; positive.
+    #[must_use]
+    pub fn tet_volume(&self, tet: TetIdx) -> f64 {
+        let [a, b, c, d] = self.corners(tet);
+        six_volumes(&a, &b, &c, &d) / 6.0
+    }
+
+    /// Volume, centroid and inertia of the whole mesh at unit density.
+    #[must_use]
+    pub fn solid_moments(&self) -> SolidMoments {
+        let center = self.bounds.center();
+        solid_moments(center, self.tet_indices().map(|t| self.corners(t).map(|corner| corner - center)))
+    }
+
+    /// The smallest axis-aligned box around the vertices.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// How many pieces the mesh has; tetrahedra that share a vertex belong to one piece.
+    #[must_use]
+    pub fn component_count(&self) -> usize {
+        self.component_count as usize
+    }
+
+    /// The piece of a tetrahedron, counted from 0.
+    #[must_use]
+    pub fn component_of(&self, tet: TetIdx) -> usize {
+        self.component_of[tet.index()] as usize
+    }
+
+    /// Shape of one tetrahedron, see [`tet_quality`].
+    #[must_use]
+    pub fn quality(&self, tet: TetIdx) -> f64 {
+        tet_quality(self.corners(tet))
+    }
+
+    /// The worst tetrahedron and its quality.
+    #[must_use]
+    pub fn min_quality(&self) -> (TetIdx, f64) {
+        let qualities = self.tet_indices().map(|t| (t, self.quality(t)));
+        qualities.min_by(|a, b| a.1.total_cmp(&b.1)).expect("a checked mesh has tetrahedra")
+    }
+
+    /// The boundary triangles of one tetrahedron.
+    pub fn boundary_of(&self, tet: TetIdx) -> impl Iterator<Item = TriangleIdx> {
+        let start = self.boundary.tets.partition_point(|t| *t < tet) as u32;
+        let end = self.boundary.tets.partition_point(|t| *t <= tet) as u32;
+        (start..end).map(TriangleIdx)
+    }
+
+    fn tet_indices(&self) -> impl Iterator<Item = TetIdx> + use<> {
+        (0..self.tets.len() as u32).map(TetIdx)
+    }
+}
+
+/// Shape of a tetrahedron: 6√2 V / l_rms³ with signed volume V and root mean square edge length l_rms.
+///
+/// Dimensionless; 1 for a regular tetrahedron, towards 0 for a sliver or needle, 0 when flat, negative when inverted.
+#[must_use]
+pub fn tet_quality(corners: [Vector3<f64>; 4]) -> f64 {
+    let [a, b, c, d] = corners;
+    let edges = [b - a, c - a, d - a, c - b, d - b, d - c];
+    let mean_square = edges.iter().map(Vector3::norm_squared).sum::<f64>() / 6.0;
+    let cube = mean_square * mean_square.sqrt();
+    if cube == 0.0 { 0.0 } else { 2.0_f64.sqrt() * six_volumes(&a, &b, &c, &d) / cube }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_tetrahedron_has_quality_one_at_any_size() {
+        for size in [1e-20, 1.0, 1e20] {
+            let corner = |x: f64, y: f64, z: f64| Vector3::new(x, y, z) * size;
+            let tet = [corner(1., 1., 1.), corner(1., -1., -1.), corner(-1., 1., -1.), corner(-1., -1., 1.)];
+            let [a, b, c, d] = tet;
+            assert!((tet_quality(tet) - 1.0).abs() < 8.0 * f64::EPSILON);
+            assert!((tet_quality([a, c, b, d]) + 1.0).abs() < 8.0 * f64::EPSILON);
+        }
+    }
+
+    #[test]
+    fn faces_of_a_positive_tetrahedron_point_outward() {
+        let tet: [Vector3<f64>; 4] = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
+        for (k, face) in FACES.iter().enumerate() {
+            let [a, b, c] = face.map(|corner| tet[corner]);
+            assert!((b - a).cross(&(c - a)).dot(&(a - tet[k])) > 0.0, "face {k}");
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! `TriMesh`: a checked, immutable triangle surface with adjacency.
+
+use super::components::components_by_vertex;
+use super::error::{Flaw, MeshError};
+use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
+use super::moments::{Bounds, SolidMoments, solid_moments};
+use super::names::Names;
+use super::options::{SurfaceOptions, SurfaceUse};
+use super::report::LoadReport;
+use super::surface_build::{Soup, build_surface};
+use super::topology::{Edge, Topology};
+use nalgebra::Vector3;
+
+/// A triangle surface: vertices in metres, triangles counter-clockwise seen from outside, adjacency.
+///
+/// Every edge has one or two triangles, every vertex at least one, every triangle a positive area, and neighbours
+/// agree on the orientation (except on a one-sided cloth, which the load report names). A surface built as
+/// [`SurfaceUse::Solid`] is closed and points outward.
+#[derive(Clone, Debug)]
+pub struct TriMesh {
+    vertices: Vec<Vector3<f64>>,
+    triangles: Vec<[VertexIdx; 3]>,
+    topology: Topology,
+    boundary_loops: Vec<Vec<VertexIdx>>,
+    component_of: Vec<u32>,
+    component_count: u32,
+    surface_use: SurfaceUse,
+    bounds: Bounds,
+}
+
+impl TriMesh {
+    /// Checks and builds a surface from arrays: `vertices` in m, `triangles` as vertex indices counted from 0.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Everything in [`MeshError`] that does not concern files: coordinates that are not finite, indices out of range,
+    /// degenerate or repeated triangles, edges of three triangles, and for a solid open edges.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[u32; 3]>,
+        surface_use: SurfaceUse,
+        options: &SurfaceOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
+        for (triangle, t) in triangles.iter().zip(0_u32..) {
+            if let Some(corner) = triangle.iter().find(|corner| **corner as usize >= vertices.len()) {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_place(t),
+                    format!("triangle {t} refers to vertex {corner} of {}", vertices.len()),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..triangles.len() as u32).collect();
+        build_surface(Soup { names, vertices, triangles, element_of }, surface_use, options, LoadReport::default())
+    }
+
+    /// From parts that have passed every check.
+    pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, triangles: &[[u32; 3]], surface_use: SurfaceUse) -> Self {
+        let topology = Topology::new(vertices.len(), triangles);
+        let boundary_loops = topology.boundary_loops(triangles);
+        let (component_of, component_count) = components_by_vertex(vertices.len(), triangles);
+        let bounds = Bounds::of(&vertices).expect("a checked mesh has vertices");
+        let triangles = triangles.iter().map(|triangle| triangle.map(VertexIdx)).collect();
+        Self { vertices, triangles, topology, boundary_loops, component_of, component_count, surface_use, bounds }
+    }
+
+    /// Positions, m.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Corners of each triangle, counter-clockwise seen from outside.
+    #[must_use]
+    pub fn triangles(&self) -> &[[VertexIdx; 3]] {
+        &self.triangles
+    }
+
+    /// Corners of each triangle as bare integers, for libraries that want them so.
+    pub fn raw_triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
+        self.triangles.iter().map(|triangle| triangle.map(u32::from))
+    }
+
+    /// Positions of the three corners, m.
+    #[must_use]
+    pub fn corners(&self, triangle: TriangleIdx) -> [Vector3<f64>; 3] {
+        self.triangles[triangle.index()].map(|vertex| self.vertices[vertex.index()])
+    }
+
+    /// All edges, sorted by their vertices.
+    #[must_use]
+    pub fn edges(&self) -> &[Edge] {
+        &self.topology.edges
+    }
+
+    /// The three edges of a triangle; edge k runs from corner k to corner k + 1.
+    #[must_use]
+    pub fn triangle_edges(&self, triangle: TriangleIdx) -> [EdgeIdx; 3] {
+        self.topology.triangle_edges[triangle.index()]
+    }
+
+    /// The triangles across the three edges, in the order of [`TriMesh::triangle_edges`]; `None` on the boundary.
+    #[must_use]
+    pub fn neighbours(&self, triangle: TriangleIdx) -> [Option<TriangleIdx>; 3] {
+        self.triangle_edges(triangle).map(|edge| self.topology.edges[edge.index()].across(triangle))
+    }
+
+    /// The triangles around a vertex, ascending.
+    #[must_use]
+    pub fn triangles_around(&self, vertex: VertexIdx) -> &[TriangleIdx] {
+        self.topology.around(vertex.0)
+    }
+
+    /// What the surface was built for.
+    #[must_use]
+    pub fn surface_use(&self) -> SurfaceUse {
+        self.surface_use
+    }
+
+    /// Whether every edge has two triangles.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.boundary_loops.is_empty()
+    }
+
+    /// The edges with one triangle.
+    pub fn boundary_edges(&self) -> impl Iterator<Item = &Edge> {
+        self.topology.edges.iter().filter(|edge| edge.is_boundary())
+    }
+
+    /// The closed chains of boundary edges, each as its vertices in order.
+    #[must_use]
+    pub fn boundary_loops(&self) -> &[Vec<VertexIdx>] {
+        &self.boundary_loops
+    }
+
+    /// Vertices − edges + triangles: 2 for a sphere, 0 for a torus, summed over components.
+    #[must_use]
+    pub fn euler_number(&self) -> i64 {
+        self.vertices.len() as i64 - self.topology.edges.len() as i64 + self.triangles.len() as i64
+    }
+
+    /// How many pieces the surface has; triangles that share a vertex belong to one piece.
+    #[must_use]
+    pub fn component_count(&self) -> usize {
+        self.component_count as usize
+    }
+
+    /// The piece of a triangle, counted from 0.
+    #[must_use]
+    pub fn component_of(&self, triangle: TriangleIdx) -> usize {
+        self.component_of[triangle.index()] as usize
+    }
+
+    /// The pieces as meshes of their own, in the order of [`TriMesh::component_of`].
+    #[must_use]
+    pub fn split_components(&self) -> Vec<Self> {
+        let mut pieces = vec![(Vec::new(), Vec::new()); self.component_count()];
+        let mut new_index = vec![u32::MAX; self.vertices.len()];
+        for (corners, component) in self.raw_triangles().zip(&self.component_of) {
+            let (vertices, triangles) = &mut pieces[*component as usize];
+            triangles.push(corners.map(|corner| {
+                let new = &mut new_index[corner as usize];
+                if *new == u32::MAX {
+                    *new = vertices.len() as u32;
+                    vertices.push(self.vertices[corner as usize]);
+                }
+                *new
+            }));
+        }
+        pieces.into_iter().map(|(v, t): (Vec<_>, Vec<_>)| Self::assemble(v, &t, self.surface_use)).collect()
+    }
+
+    /// The smallest axis-aligned box around the vertices.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Area of one triangle, m².
+    #[must_use]
+    pub fn triangle_area(&self, triangle: TriangleIdx) -> f64 {
+        let [a, b, c] = self.corners(triangle);
+        0.5 * (b - a).cross(&(c - a)).norm()
+    }
+
+    /// Outward unit normal of one triangle.
+    #[must_use]
+    pub fn triangle_normal(&self, triangle: TriangleIdx) -> Vector3<f64> {
+        let [a, b, c] = self.corners(triangle);
+        (b - a).cross(&(c - a)).normalize()
+    }
+
+    /// Area of the surface, m².
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        self.triangle_indices().map(|t| self.triangle_area(t)).sum()
+    }
+
+    /// Area-weighted centre of the surface itself, m: where a sheet balances.
+    #[must_use]
+    pub fn area_centroid(&self) -> Vector3<f64> {
+        let center = self.bounds.center();
+        let mut area = 0.0;
+        let mut first = Vector3::zeros();
+        for t in self.triangle_indices() {
+            let triangle_area = self.triangle_area(t);
+            let [a, b, c] = self.corners(t).map(|corner| corner - center);
+            area += triangle_area;
+            first += triangle_area / 3.0 * (a + b + c);
+        }
+        center + first / area
+    }
+
+    /// Volume, centroid and inertia of the enclosed solid at unit density; `None` when the surface is open.
+    ///
+    /// Where pieces overlap the overlap counts twice; a cavity counts negatively.
+    #[must_use]
+    pub fn solid_moments(&self) -> Option<SolidMoments> {
+        let center = self.bounds.center();
+        let fan = self.triangle_indices().map(|t| {
+            let [a, b, c] = self.corners(t).map(|corner| corner - center);
+            [Vector3::zeros(), a, b, c]
+        });
+        self.is_closed().then(|| solid_moments(center, fan))
+    }
+
+    /// Shape of one triangle, see [`triangle_quality`].
+    #[must_use]
+    pub fn quality(&self, triangle: TriangleIdx) -> f64 {
+        triangle_quality(self.corners(triangle))
+    }
+
+    /// The worst triangle and its quality.
+    #[must_use]
+    pub fn min_quality(&self) -> (TriangleIdx, f64) {
+        let qualities = self.triangle_indices().map(|t| (t, self.quality(t)));
+        qualities.min_by(|a, b| a.1.total_cmp(&b.1)).expect("a checked mesh has triangles")
+    }
+
+    /// Vertices whose triangles form more than one fan.
+    pub(crate) fn bowties(&self) -> Vec<u32> {
+        self.topology.bowties()
+    }
+
+    fn triangle_indices(&self) -> impl Iterator<Item = TriangleIdx> + use<> {
+        (0..self.triangles.len() as u32).map(TriangleIdx)
+    }
+}
+
+/// Shape of a triangle: 4√3 A / (l₁² + l₂² + l₃²) with area A and side lengths l.
+///
+/// Dimensionless; 1 for an equilateral triangle, towards 0 for a needle, 0 when the corners lie on a line.
+#[must_use]
+pub fn triangle_quality([a, b, c]: [Vector3<f64>; 3]) -> f64 {
+    let squares = (b - a).norm_squared() + (c - b).norm_squared() + (a - c).norm_squared();
+    if squares == 0.0 { 0.0 } else { 2.0 * 3.0_f64.sqrt() * (b - a).cross(&(c - a)).norm() / squares }
+}

@@ -52,7 +52,10 @@ pub use error::{Flaw, MeshError, Place, Spot};
 pub use format::MeshFormat;
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};
-pub use options::{Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld, WeldWhen};
+pub use options::{
+    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
+    WeldWhen,
+};
 pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};

@@ -21,7 +21,11 @@ fn folder() -> Option<PathBuf> {
 enum Must {
     /// A closed solid with this volume and number of triangles or tetrahedra; the remarks contain these words, and
     /// without words there are none.
-    Load { volume: f64, elements: usize, remarks: &'static [&'static str] },
+    Load {
+        volume: f64,
+        elements: usize,
+        remarks: &'static [&'static str],
+    },
     /// The error contains these words, and the file's name.
     Fail(&'static [&'static str]),
 }
@@ -29,11 +33,19 @@ enum Must {
 use Must::{Fail, Load};
 
 const fn cube(remarks: &'static [&'static str]) -> Must {
-    Load { volume: 1.0, elements: 12, remarks }
+    Load {
+        volume: 1.0,
+        elements: 12,
+        remarks,
+    }
 }
 
 const fn tet_cube(remarks: &'static [&'static str]) -> Must {
-    Load { volume: 1.0, elements: 6, remarks }
+    Load {
+        volume: 1.0,
+        elements: 6,
+        remarks,
+    }
 }
 
 const WELDED: &[&str] = &["repaired", "36 corners", "8 vertices"];
@@ -44,7 +56,10 @@ const TABLE: &[(&str, Must)] = &[
     ("ok_crlf.obj", cube(&[])),
     ("ok_bom.obj", cube(&[])),
     ("ok_negative_indices.obj", cube(&[])),
-    ("ok_quads_with_slashes.obj", cube(&["ignored", "vn (1)", "vt (1)"])),
+    (
+        "ok_quads_with_slashes.obj",
+        cube(&["ignored", "vn (1)", "vt (1)"]),
+    ),
     ("ok_exponents.obj", cube(&[])),
     ("ok_no_final_newline.vtk", tet_cube(&[])),
     ("ok_ascii.stl", cube(WELDED)),
@@ -52,10 +67,23 @@ const TABLE: &[(&str, Must)] = &[
     ("ok_binary_header_says_solid.stl", cube(WELDED)),
     ("ok_ascii_upper_case_tabs.stl", cube(WELDED)),
     ("ok_big_endian.vtk", tet_cube(&[])),
-    ("little_endian.vtk", Fail(&["CELLS", "cell 0", "67108864", "big-endian"])),
+    (
+        "little_endian.vtk",
+        Fail(&["CELLS", "cell 0", "67108864", "big-endian"]),
+    ),
     ("ok_vtk51_offsets.vtk", tet_cube(&[])),
-    ("ok_two_components.vtk", Load { volume: 2.0, elements: 12, remarks: &[] }),
-    ("unreferenced_vertex.vtk", tet_cube(&["unreferenced_vertex.vtk:14", "point 8", "dropped"])),
+    (
+        "ok_two_components.vtk",
+        Load {
+            volume: 2.0,
+            elements: 12,
+            remarks: &[],
+        },
+    ),
+    (
+        "unreferenced_vertex.vtk",
+        tet_cube(&["unreferenced_vertex.vtk:14", "point 8", "dropped"]),
+    ),
     ("empty.obj", Fail(&["empty"])),
     ("empty.vtk", Fail(&["empty"])),
     ("empty.stl", Fail(&["empty"])),
@@ -63,53 +91,180 @@ const TABLE: &[(&str, Must)] = &[
     ("empty.vtu", Fail(&["empty"])),
     ("comments_only.obj", Fail(&["no vertices"])),
     ("points_only.vtk", Fail(&["CELLS is missing"])),
-    ("truncated_points.vtk", Fail(&["truncated_points.vtk:10:", "point 4"])),
+    (
+        "truncated_points.vtk",
+        Fail(&["truncated_points.vtk:10:", "point 4"]),
+    ),
     ("truncated_cells.vtk", Fail(&["CELLS", "cell 3"])),
     ("truncated_types.vtk", Fail(&["CELL_TYPES"])),
     ("truncated.stl", Fail(&["byte 334", "triangle 5"])),
     ("count_4_billion.stl", Fail(&["4294967295", "triangle 1"])),
-    ("count_huge.vtk", Fail(&["count_huge.vtk:5:", "999999999999", "do not fit"])),
+    (
+        "count_huge.vtk",
+        Fail(&["count_huge.vtk:5:", "999999999999", "do not fit"]),
+    ),
     ("count_negative.vtk", Fail(&["count_negative.vtk:5:", "-8"])),
-    ("count_too_small.vtk", Fail(&["count_too_small.vtk:13:", "expected CELLS"])),
-    ("cells_size_wrong.vtk", Fail(&["cells_size_wrong.vtk:14:", "24", "30"])),
-    ("nan_vertex.obj", Fail(&["nan_vertex.obj:5:", "vertex 4", "nan"])),
-    ("inf_vertex.vtk", Fail(&["inf_vertex.vtk:9:", "point 3", "inf"])),
-    ("overflow_vertex.obj", Fail(&["overflow_vertex.obj:5:", "vertex 4", "1e999"])),
+    (
+        "count_too_small.vtk",
+        Fail(&["count_too_small.vtk:13:", "expected CELLS"]),
+    ),
+    (
+        "cells_size_wrong.vtk",
+        Fail(&["cells_size_wrong.vtk:14:", "24", "30"]),
+    ),
+    (
+        "nan_vertex.obj",
+        Fail(&["nan_vertex.obj:5:", "vertex 4", "nan"]),
+    ),
+    (
+        "inf_vertex.vtk",
+        Fail(&["inf_vertex.vtk:9:", "point 3", "inf"]),
+    ),
+    (
+        "overflow_vertex.obj",
+        Fail(&["overflow_vertex.obj:5:", "vertex 4", "1e999"]),
+    ),
     ("nan.stl", Fail(&["triangle 2, corner 0"])),
-    ("decimal_comma.obj", Fail(&["decimal_comma.obj:5:", "decimal point"])),
-    ("two_coordinates.obj", Fail(&["two_coordinates.obj:5:", "vertex 4 has 2 coordinates"])),
-    ("huge_coordinates.obj", Load { volume: 1e90, elements: 12, remarks: &["doubtful", "1e30 m", "scale"] }),
-    ("tiny_coordinates.obj", Load { volume: 1e-90, elements: 12, remarks: &["doubtful", "1e-30 m", "scale"] }),
+    (
+        "decimal_comma.obj",
+        Fail(&["decimal_comma.obj:5:", "decimal point"]),
+    ),
+    (
+        "two_coordinates.obj",
+        Fail(&["two_coordinates.obj:5:", "vertex 4 has 2 coordinates"]),
+    ),
+    (
+        "huge_coordinates.obj",
+        Load {
+            volume: 1e90,
+            elements: 12,
+            remarks: &["doubtful", "1e30 m", "scale"],
+        },
+    ),
+    (
+        "tiny_coordinates.obj",
+        Load {
+            volume: 1e-90,
+            elements: 12,
+            remarks: &["doubtful", "1e-30 m", "scale"],
+        },
+    ),
     ("far_from_origin.vtk", tet_cube(&[])),
-    ("index_out_of_range.obj", Fail(&["index_out_of_range.obj:21:", "vertex 99 of 8"])),
-    ("index_zero.obj", Fail(&["index_zero.obj:21:", "counts vertices from 1"])),
-    ("index_negative_too_far.obj", Fail(&["index_negative_too_far.obj:21:", "vertex -9 of 8"])),
+    (
+        "index_out_of_range.obj",
+        Fail(&["index_out_of_range.obj:21:", "vertex 99 of 8"]),
+    ),
+    (
+        "index_zero.obj",
+        Fail(&["index_zero.obj:21:", "counts vertices from 1"]),
+    ),
+    (
+        "index_negative_too_far.obj",
+        Fail(&["index_negative_too_far.obj:21:", "vertex -9 of 8"]),
+    ),
     ("index_float.obj", Fail(&["index_float.obj:21:", "6.5"])),
-    ("face_two_vertices.obj", Fail(&["face_two_vertices.obj:21:", "2 vertices"])),
-    ("index_out_of_range.vtk", Fail(&["index_out_of_range.vtk:20:", "cell 5", "42"])),
-    ("index_negative.vtk", Fail(&["index_negative.vtk:20:", "cell 5", "-1"])),
-    ("degenerate_triangle.obj", cube(&["degenerate_triangle.obj:22", "face 12", "repeated vertex", "dropped"])),
-    ("zero_area_triangle.obj", cube(&["face 12", "on a line", "dropped", "vertex 9"])),
-    ("duplicate_vertices.obj", cube(&["repaired", "36 vertices", "welded to 8"])),
+    (
+        "face_two_vertices.obj",
+        Fail(&["face_two_vertices.obj:21:", "2 vertices"]),
+    ),
+    (
+        "index_out_of_range.vtk",
+        Fail(&["index_out_of_range.vtk:20:", "cell 5", "42"]),
+    ),
+    (
+        "index_negative.vtk",
+        Fail(&["index_negative.vtk:20:", "cell 5", "-1"]),
+    ),
+    (
+        "degenerate_triangle.obj",
+        cube(&[
+            "degenerate_triangle.obj:22",
+            "face 12",
+            "repeated vertex",
+            "dropped",
+        ]),
+    ),
+    (
+        "zero_area_triangle.obj",
+        cube(&["face 12", "on a line", "dropped", "vertex 9"]),
+    ),
+    (
+        "duplicate_vertices.obj",
+        cube(&["repaired", "36 vertices", "welded to 8"]),
+    ),
     ("duplicate_triangle.obj", Fail(&["faces 0 and 12"])),
-    ("nonmanifold_edge.obj", Fail(&["edge of vertices 1 and 5", "3 triangles"])),
-    ("bowtie_vertex.obj", Load { volume: 1.0 / 3.0, elements: 8, remarks: &["doubtful", "vertex 1"] }),
-    ("flipped_triangle.obj", cube(&["flipped_triangle.obj:12", "repaired", "face 2", "flipped"])),
+    (
+        "nonmanifold_edge.obj",
+        Fail(&["edge of vertices 1 and 5", "3 triangles"]),
+    ),
+    (
+        "bowtie_vertex.obj",
+        Load {
+            volume: 1.0 / 3.0,
+            elements: 8,
+            remarks: &["doubtful", "vertex 1"],
+        },
+    ),
+    (
+        "flipped_triangle.obj",
+        cube(&["flipped_triangle.obj:12", "repaired", "face 2", "flipped"]),
+    ),
     ("inside_out.obj", cube(&["repaired", "inwards", "flipped"])),
     ("open_cube.obj", Fail(&["3 open edges", "2-6, 2-8, 6-8"])),
-    ("self_intersecting.obj", Load { volume: 2.0, elements: 24, remarks: &["doubtful", "crosses itself"] }),
-    ("inverted_tet.vtk", tet_cube(&["inverted_tet.vtk:17", "cell 2", "-1.666667e-1", "swapped"])),
-    ("all_inverted.vtk", tet_cube(&["all 6 elements have negative volume"])),
-    ("flat_tet.vtk", Fail(&["flat_tet.vtk:21:", "cell 6", "volume is 0"])),
-    ("sliver_tet.vtk", Load { volume: 1.0, elements: 7, remarks: &["doubtful", "cell 6", "quality 1.8e-12"] }),
-    ("repeated_vertex_tet.vtk", Fail(&["repeated_vertex_tet.vtk:20:", "cell 5", "twice"])),
-    ("duplicate_points.vtk", tet_cube(&["doubtful", "24 points lie at 8 places", "6 separate bodies"])),
+    (
+        "self_intersecting.obj",
+        Load {
+            volume: 2.0,
+            elements: 24,
+            remarks: &["doubtful", "crosses itself"],
+        },
+    ),
+    (
+        "inverted_tet.vtk",
+        tet_cube(&["inverted_tet.vtk:17", "cell 2", "-1.666667e-1", "swapped"]),
+    ),
+    (
+        "all_inverted.vtk",
+        tet_cube(&["all 6 elements have negative volume"]),
+    ),
+    (
+        "flat_tet.vtk",
+        Fail(&["flat_tet.vtk:21:", "cell 6", "volume is 0"]),
+    ),
+    (
+        "sliver_tet.vtk",
+        Load {
+            volume: 1.0,
+            elements: 7,
+            remarks: &["doubtful", "cell 6", "quality 1.6e-12"],
+        },
+    ),
+    (
+        "repeated_vertex_tet.vtk",
+        Fail(&["repeated_vertex_tet.vtk:20:", "cell 5", "twice"]),
+    ),
+    (
+        "duplicate_points.vtk",
+        tet_cube(&["doubtful", "24 points lie at 8 places", "6 separate bodies"]),
+    ),
     ("duplicate_tet.vtk", Fail(&["cells 0 and 6"])),
     ("nonmanifold_face.vtk", Fail(&["face of points 1 3 7"])),
-    ("hexahedron.vtk", Fail(&["cell 0", "hexahedron (type 12)", "tetrahedra"])),
-    ("quadratic_tet.vtk", Fail(&["cell 0", "quadratic tetrahedron (type 24)"])),
-    ("mixed_tets_and_triangles.vtk", tet_cube(&["ignored", "no tetrahedra: cell 6 (line 21)"])),
-    ("unknown_cell_type.vtk", Fail(&["unknown_cell_type.vtk:26:", "CELL_TYPES", "cell 5", "999"])),
+    (
+        "hexahedron.vtk",
+        Fail(&["cell 0", "hexahedron (type 12)", "tetrahedra"]),
+    ),
+    (
+        "quadratic_tet.vtk",
+        Fail(&["cell 0", "quadratic tetrahedron (type 24)"]),
+    ),
+    (
+        "mixed_tets_and_triangles.vtk",
+        tet_cube(&["ignored", "no tetrahedra: cell 6 (line 21)"]),
+    ),
+    (
+        "unknown_cell_type.vtk",
+        Fail(&["unknown_cell_type.vtk:27:", "CELL_TYPES", "cell 5", "999"]),
+    ),
     ("polydata.vtk", Fail(&["polydata.vtk:4:", "POLYDATA"])),
     ("wrong_magic.vtk", Fail(&["wrong_magic.vtk:1:"])),
     ("garbage.obj", Fail(&["not an OBJ statement", "is text"])),
@@ -120,7 +275,10 @@ const TABLE: &[(&str, Must)] = &[
     ("ok_cube_sparse_ids.msh", tet_cube(&[])),
     ("missing_end.msh", Fail(&["end of file", "$EndElements"])),
     ("unknown_node.msh", Fail(&["element 6", "node 77"])),
-    ("tet10.msh", Fail(&["element 1", "10-node tetrahedron (type 11)"])),
+    (
+        "tet10.msh",
+        Fail(&["element 1", "10-node tetrahedron (type 11)"]),
+    ),
     ("version_99.msh", Fail(&["version_99.msh:2:", "99.0"])),
 ];
 
@@ -135,11 +293,23 @@ fn load(name: &str) -> Option<Result<(Facts, LoadReport), MeshError>> {
     Some(if is_surface {
         read_surface(&path, SurfaceUse::Solid, &SurfaceOptions::default()).map(|(mesh, report)| {
             let volume = mesh.solid_moments().expect("a solid is closed").volume;
-            (Facts { volume, elements: mesh.triangles().len() }, report)
+            (
+                Facts {
+                    volume,
+                    elements: mesh.triangles().len(),
+                },
+                report,
+            )
         })
     } else {
         read_tets(&path, &TetOptions::default()).map(|(mesh, report)| {
-            (Facts { volume: mesh.solid_moments().volume, elements: mesh.tets().len() }, report)
+            (
+                Facts {
+                    volume: mesh.solid_moments().volume,
+                    elements: mesh.tets().len(),
+                },
+                report,
+            )
         })
     })
 }
@@ -150,22 +320,40 @@ fn every_file_gets_what_its_table_asks_for() {
     for (name, must) in TABLE {
         let Some(result) = load(name) else { return };
         let (text, words) = match (must, result) {
-            (Load { volume, elements, remarks }, Ok((facts, report))) => {
+            (
+                Load {
+                    volume,
+                    elements,
+                    remarks,
+                },
+                Ok((facts, report)),
+            ) => {
                 if (facts.volume / volume - 1.0).abs() > 1e-9 || facts.elements != *elements {
-                    complaints.push(format!("{name}: volume {}, {} elements", facts.volume, facts.elements));
+                    complaints.push(format!(
+                        "{name}: volume {}, {} elements",
+                        facts.volume, facts.elements
+                    ));
                 }
                 if remarks.is_empty() && !report.entries.is_empty() {
                     complaints.push(format!("{name}: unexpected remarks:\n{report}"));
                 }
-                if report.entries.iter().any(|entry| !entry.at.file.ends_with(name)) {
-                    complaints.push(format!("{name}: a remark does not name the file:\n{report}"));
+                if report
+                    .entries
+                    .iter()
+                    .any(|entry| !entry.at.file.ends_with(name))
+                {
+                    complaints.push(format!(
+                        "{name}: a remark does not name the file:\n{report}"
+                    ));
                 }
                 (report.to_string(), remarks)
             }
             (Fail(words), Err(error)) => {
                 let text = error.to_string();
                 if !text.contains(name) {
-                    complaints.push(format!("{name}: the message does not name the file: {text}"));
+                    complaints.push(format!(
+                        "{name}: the message does not name the file: {text}"
+                    ));
                 }
                 (text, words)
             }
@@ -185,61 +373,104 @@ fn every_file_gets_what_its_table_asks_for() {
         }
         let plain = text.chars().all(|c| c == '\n' || (' '..='~').contains(&c));
         if !plain || text.len() > 1000 {
-            complaints.push(format!("{name}: message is too long or has odd characters: {text:?}"));
+            complaints.push(format!(
+                "{name}: message is too long or has odd characters: {text:?}"
+            ));
         }
     }
-    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+    assert!(
+        complaints.is_empty(),
+        "{} complaints:\n{}",
+        complaints.len(),
+        complaints.join("\n")
+    );
 }
 
 #[test]
 fn the_table_here_has_every_file_of_the_folder() {
     let Some(folder) = folder() else { return };
     let entries = std::fs::read_dir(folder).expect("the folder can be listed");
-    let present: BTreeSet<String> =
-        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let present: BTreeSet<String> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
     let listed: BTreeSet<String> = TABLE.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(present, listed);
 }
 
-fn surface(name: &str, surface_use: SurfaceUse) -> Option<Result<(TriMesh, LoadReport), MeshError>> {
-    Some(read_surface(folder()?.join(name), surface_use, &SurfaceOptions::default()))
+fn surface(
+    name: &str,
+    surface_use: SurfaceUse,
+) -> Option<Result<(TriMesh, LoadReport), MeshError>> {
+    Some(read_surface(
+        folder()?.join(name),
+        surface_use,
+        &SurfaceOptions::default(),
+    ))
 }
 
 #[test]
 fn open_cube_loads_as_cloth_with_one_loop_of_three_edges() {
-    let Some(result) = surface("open_cube.obj", SurfaceUse::Cloth) else { return };
+    let Some(result) = surface("open_cube.obj", SurfaceUse::Cloth) else {
+        return;
+    };
     let (mesh, report) = result.unwrap();
     assert!(report.entries.is_empty(), "{report}");
-    assert_eq!((mesh.boundary_edges().count(), mesh.boundary_loops().len()), (3, 1));
+    assert_eq!(
+        (mesh.boundary_edges().count(), mesh.boundary_loops().len()),
+        (3, 1)
+    );
     assert!(mesh.solid_moments().is_none());
 }
 
 #[test]
 fn edge_of_three_triangles_is_refused_as_cloth_too() {
-    let Some(result) = surface("nonmanifold_edge.obj", SurfaceUse::Cloth) else { return };
+    let Some(result) = surface("nonmanifold_edge.obj", SurfaceUse::Cloth) else {
+        return;
+    };
     let error = result.unwrap_err();
     assert!(matches!(error, MeshError::Topology(_)), "{error}");
-    assert!(error.to_string().contains("edge of vertices 1 and 5"), "{error}");
+    assert!(
+        error.to_string().contains("edge of vertices 1 and 5"),
+        "{error}"
+    );
 }
 
 #[test]
 fn cube_of_six_squares_has_the_facts_of_a_cube() {
-    let Some(result) = surface("ok_quads_with_slashes.obj", SurfaceUse::Solid) else { return };
+    let Some(result) = surface("ok_quads_with_slashes.obj", SurfaceUse::Solid) else {
+        return;
+    };
     let (mesh, _) = result.unwrap();
-    assert_eq!((mesh.vertices().len(), mesh.edges().len(), mesh.euler_number()), (8, 18, 2));
+    assert_eq!(
+        (
+            mesh.vertices().len(),
+            mesh.edges().len(),
+            mesh.euler_number()
+        ),
+        (8, 18, 2)
+    );
     assert!((mesh.area() - 6.0).abs() < 1e-14);
 }
 
 #[test]
 fn two_cubes_in_one_file_are_two_components() {
     let Some(folder) = folder() else { return };
-    let (mesh, _) = read_tets(folder.join("ok_two_components.vtk"), &TetOptions::default()).unwrap();
+    let (mesh, _) =
+        read_tets(folder.join("ok_two_components.vtk"), &TetOptions::default()).unwrap();
     assert_eq!(mesh.component_count(), 2);
 }
 
 #[test]
 fn polygonal_vtk_data_load_as_a_surface() {
-    let Some(result) = surface("polydata.vtk", SurfaceUse::Cloth) else { return };
+    let Some(result) = surface("polydata.vtk", SurfaceUse::Cloth) else {
+        return;
+    };
     assert_eq!(result.unwrap().0.triangles().len(), 1);
 }
 

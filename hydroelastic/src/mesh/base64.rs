@@ -5,10 +5,16 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// Appends the encoding of `bytes`, padded.
 pub(crate) fn encode(bytes: &[u8], out: &mut String) {
     for chunk in bytes.chunks(3) {
-        let group = chunk.iter().enumerate().fold(0_u32, |group, (k, byte)| group | u32::from(*byte) << (16 - 8 * k));
+        let group = chunk.iter().enumerate().fold(0_u32, |group, (k, byte)| {
+            group | u32::from(*byte) << (16 - 8 * k)
+        });
         for k in 0..4 {
             let symbol = ALPHABET[(group >> (18 - 6 * k) & 63) as usize];
-            out.push(if k <= chunk.len() { char::from(symbol) } else { '=' });
+            out.push(if k <= chunk.len() {
+                char::from(symbol)
+            } else {
+                '='
+            });
         }
     }
 }
@@ -41,7 +47,11 @@ pub(crate) fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
             (group, symbols, padding) = (0, 0, 0);
         }
     }
-    if symbols == 0 { Ok(bytes) } else { Err(text.len()) }
+    if symbols == 0 {
+        Ok(bytes)
+    } else {
+        Err(text.len())
+    }
 }
 
 #[cfg(test)]
@@ -50,7 +60,9 @@ mod tests {
 
     #[test]
     fn rfc_4648_examples_are_reproduced_both_ways() {
-        let examples = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        let examples = [
+            "", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy",
+        ];
         for (length, expected) in examples.iter().enumerate() {
             let mut text = String::new();
             encode(&b"foobar"[..length], &mut text);

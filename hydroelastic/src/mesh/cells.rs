@@ -87,15 +87,27 @@ impl Grid {
                     triangles.extend([[a, b, c], [a, c, d]]);
                 }
                 CellKind::Polygon => {
-                    triangles.extend(corners[1..].windows(2).map(|pair| [corners[0], pair[0], pair[1]]));
+                    triangles.extend(
+                        corners[1..]
+                            .windows(2)
+                            .map(|pair| [corners[0], pair[0], pair[1]]),
+                    );
                     if is_bent(&self.points, &triangles[before..]) {
                         bent.push(c);
                     }
                 }
-                CellKind::Strip => triangles.extend(corners.windows(3).enumerate().map(|(k, triple)| {
-                    if k % 2 == 0 { [triple[0], triple[1], triple[2]] } else { [triple[1], triple[0], triple[2]] }
-                })),
-                CellKind::OtherSurface(code) => return Err(self.unsupported(c, code, "triangles and polygons")),
+                CellKind::Strip => {
+                    triangles.extend(corners.windows(3).enumerate().map(|(k, triple)| {
+                        if k % 2 == 0 {
+                            [triple[0], triple[1], triple[2]]
+                        } else {
+                            [triple[1], triple[0], triple[2]]
+                        }
+                    }))
+                }
+                CellKind::OtherSurface(code) => {
+                    return Err(self.unsupported(c, code, "triangles and polygons"));
+                }
                 CellKind::Tet | CellKind::OtherVolume(_) => {
                     tets += 1;
                     ignored.push(c);
@@ -114,10 +126,22 @@ impl Grid {
         self.report_ignored(&ignored, "no surface cells");
         if let Some(&first) = bent.first() {
             let list = self.names.element_list(&bent);
-            let text = format!("{} polygons are not convex; cut into a fan they may overlap: {list}", bent.len());
-            self.report.add(Severity::Doubtful, self.names.element_place(first), text);
+            let text = format!(
+                "{} polygons are not convex; cut into a fan they may overlap: {list}",
+                bent.len()
+            );
+            self.report
+                .add(Severity::Doubtful, self.names.element_place(first), text);
         }
-        Ok((Soup { names: self.names, vertices: self.points, triangles, element_of }, self.report))
+        Ok((
+            Soup {
+                names: self.names,
+                vertices: self.points,
+                triangles,
+                element_of,
+            },
+            self.report,
+        ))
     }
 
     /// The tetrahedra.
@@ -132,7 +156,9 @@ impl Grid {
                     tets.push([corners[0], corners[1], corners[2], corners[3]]);
                     element_of.push(c);
                 }
-                CellKind::OtherVolume(code) => return Err(self.unsupported(c, code, "4-node tetrahedra")),
+                CellKind::OtherVolume(code) => {
+                    return Err(self.unsupported(c, code, "4-node tetrahedra"));
+                }
                 CellKind::Thin => ignored.push(c),
                 _ => {
                     surface_cells += 1;
@@ -143,19 +169,30 @@ impl Grid {
         if tets.is_empty() && surface_cells > 0 {
             return Err(MeshError::Unsupported(Flaw::new(
                 self.names.whole(),
-                format!("{surface_cells} surface cells but no tetrahedra, where a tetrahedral mesh is wanted"),
+                format!(
+                    "{surface_cells} surface cells but no tetrahedra, where a tetrahedral mesh is wanted"
+                ),
                 "Fill it with a mesh generator, or read it as a surface",
             )));
         }
         self.report_ignored(&ignored, "no tetrahedra");
-        Ok((TetSoup { names: self.names, vertices: self.points, tets, element_of }, self.report))
+        Ok((
+            TetSoup {
+                names: self.names,
+                vertices: self.points,
+                tets,
+                element_of,
+            },
+            self.report,
+        ))
     }
 
     fn report_ignored(&mut self, ignored: &[u32], why: &str) {
         if let Some(&first) = ignored.first() {
             let list = self.names.element_list(ignored);
             let text = format!("{} cells are {why}: {list}", ignored.len());
-            self.report.add(Severity::Ignored, self.names.element_place(first), text);
+            self.report
+                .add(Severity::Ignored, self.names.element_place(first), text);
         }
     }
 
@@ -174,9 +211,16 @@ impl Grid {
             .collect();
         others.sort_unstable();
         others.dedup();
-        let mut what = format!("{} is a {} (type {code})", self.names.elements.name(cell), (self.kind_name)(code));
+        let mut what = format!(
+            "{} is a {} (type {code})",
+            self.names.elements.name(cell),
+            (self.kind_name)(code)
+        );
         if !others.is_empty() {
-            let list: Vec<String> = others.iter().map(|o| format!("{} (type {o})", (self.kind_name)(*o))).collect();
+            let list: Vec<String> = others
+                .iter()
+                .map(|o| format!("{} (type {o})", (self.kind_name)(*o)))
+                .collect();
             what.push_str(&format!("; the file also has: {}", list.join(", ")));
         }
         MeshError::Unsupported(Flaw::new(

@@ -7,7 +7,9 @@ pub(crate) struct DisjointSets {
 
 impl DisjointSets {
     pub(crate) fn new(n: usize) -> Self {
-        Self { parent: (0..n as u32).collect() }
+        Self {
+            parent: (0..n as u32).collect(),
+        }
     }
 
     pub(crate) fn find(&mut self, mut i: u32) -> u32 {
@@ -31,7 +33,10 @@ impl DisjointSets {
 
 /// Labels elements by connected component, counted from 0 in the order of first appearance. Elements hang together
 /// when they share a vertex.
-pub(crate) fn components_by_vertex<const N: usize>(n_vertices: usize, elements: &[[u32; N]]) -> (Vec<u32>, u32) {
+pub(crate) fn components_by_vertex<const N: usize>(
+    n_vertices: usize,
+    elements: &[[u32; N]],
+) -> (Vec<u32>, u32) {
     let mut sets = DisjointSets::new(n_vertices);
     for element in elements {
         for k in 1..N {

@@ -33,7 +33,12 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn starting_at_line(bytes: &'a [u8], file: &'a str, line: u32) -> Self {
-        Self { bytes, at: 0, line, file }
+        Self {
+            bytes,
+            at: 0,
+            line,
+            file,
+        }
     }
 
     pub(crate) fn rest(&self) -> &'a [u8] {
@@ -42,8 +47,13 @@ impl<'a> Cursor<'a> {
 
     /// The line of the next byte; at the end of the file the last line that has something on it.
     pub(crate) fn line(&self) -> u32 {
-        let after_newline = self.rest().is_empty() && self.at > 0 && self.bytes[self.at - 1] == b'\n';
-        if after_newline { self.line - 1 } else { self.line }
+        let after_newline =
+            self.rest().is_empty() && self.at > 0 && self.bytes[self.at - 1] == b'\n';
+        if after_newline {
+            self.line - 1
+        } else {
+            self.line
+        }
     }
 
     pub(crate) fn here(&self) -> Place {
@@ -60,23 +70,38 @@ impl<'a> Cursor<'a> {
             return None;
         }
         let rest = self.rest();
-        let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .unwrap_or(rest.len());
         let line = self.line;
         self.at += (length + 1).min(rest.len());
         if length < rest.len() {
             self.line = self.line.saturating_add(1);
         }
-        Some(Word { bytes: rest[..length].trim_ascii_end(), line })
+        Some(Word {
+            bytes: rest[..length].trim_ascii_end(),
+            line,
+        })
     }
 
     /// The next word on this line; `None` at its end.
     pub(crate) fn word_on_line(&mut self) -> Option<Word<'a>> {
         let rest = self.rest();
-        self.at += rest.iter().position(|byte| !is_blank(*byte)).unwrap_or(rest.len());
+        self.at += rest
+            .iter()
+            .position(|byte| !is_blank(*byte))
+            .unwrap_or(rest.len());
         let rest = self.rest();
-        let length = rest.iter().position(|byte| is_blank(*byte) || *byte == b'\n').unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| is_blank(*byte) || *byte == b'\n')
+            .unwrap_or(rest.len());
         self.at += length;
-        (length > 0).then(|| Word { bytes: &rest[..length], line: self.line })
+        (length > 0).then(|| Word {
+            bytes: &rest[..length],
+            line: self.line,
+        })
     }
 
     /// The next word, on this line or a later one; `None` at the end of the file.
@@ -98,11 +123,18 @@ impl<'a> Cursor<'a> {
     pub(crate) fn block(&mut self, count: usize) -> Option<&'a [u8]> {
         let block = self.rest().get(..count)?;
         self.at += count;
-        self.line = self.line.saturating_add(block.iter().filter(|byte| **byte == b'\n').count() as u32);
+        self.line = self
+            .line
+            .saturating_add(block.iter().filter(|byte| **byte == b'\n').count() as u32);
         Some(block)
     }
 
-    pub(crate) fn syntax(&self, line: u32, what: impl Into<String>, remedy: impl Into<String>) -> MeshError {
+    pub(crate) fn syntax(
+        &self,
+        line: u32,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> MeshError {
         MeshError::Syntax(Flaw::new(self.place(line), what, remedy))
     }
 
@@ -116,7 +148,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// A finite number; `what` names it in the message.
-    pub(crate) fn number(&self, word: Word<'_>, what: &dyn Fn() -> String) -> Result<f64, MeshError> {
+    pub(crate) fn number(
+        &self,
+        word: Word<'_>,
+        what: &dyn Fn() -> String,
+    ) -> Result<f64, MeshError> {
         parse_number(word.bytes).map_err(|problem| {
             MeshError::Coordinate(Flaw::new(
                 self.place(word.line),
@@ -127,7 +163,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// An integer; `what` names it in the message.
-    pub(crate) fn integer(&self, word: Word<'_>, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
+    pub(crate) fn integer(
+        &self,
+        word: Word<'_>,
+        what: &dyn Fn() -> String,
+    ) -> Result<i64, MeshError> {
         parse_integer(word.bytes).ok_or_else(|| {
             self.syntax(
                 word.line,
@@ -138,15 +178,29 @@ impl<'a> Cursor<'a> {
     }
 
     /// A count, at least 0, of things that take at least `bytes_each` bytes of the rest of the file.
-    pub(crate) fn count(&self, word: Word<'_>, bytes_each: usize, what: &str) -> Result<usize, MeshError> {
+    pub(crate) fn count(
+        &self,
+        word: Word<'_>,
+        bytes_each: usize,
+        what: &str,
+    ) -> Result<usize, MeshError> {
         let count = self.integer(word, &|| format!("number of {what}"))?;
         // The last number of a text file may lack its separator.
         let room = self.rest().len().saturating_add(1);
         match usize::try_from(count) {
-            Ok(count) if count.checked_mul(bytes_each).is_some_and(|needed| needed <= room) => Ok(count),
+            Ok(count)
+                if count
+                    .checked_mul(bytes_each)
+                    .is_some_and(|needed| needed <= room) =>
+            {
+                Ok(count)
+            }
             Ok(_) => Err(self.syntax(
                 word.line,
-                format!("{count} {what} do not fit into the {} bytes left of the file", self.rest().len()),
+                format!(
+                    "{count} {what} do not fit into the {} bytes left of the file",
+                    self.rest().len()
+                ),
                 "The count is too large, or the file was cut off",
             )),
             Err(_) => Err(self.syntax(
@@ -173,7 +227,9 @@ impl NumberProblem {
 
     pub(crate) fn remedy(&self, token: &[u8]) -> &'static str {
         match self {
-            Self::NotANumber if token.contains(&b',') => "Numbers are written with a decimal point, not a comma",
+            Self::NotANumber if token.contains(&b',') => {
+                "Numbers are written with a decimal point, not a comma"
+            }
             Self::NotANumber => "A number such as 1.5 or 2e-3 is needed here",
             Self::NotFinite => "Coordinates must be finite and below 1.8e308",
         }
@@ -184,7 +240,11 @@ impl NumberProblem {
 pub(crate) fn parse_number(token: &[u8]) -> Result<f64, NumberProblem> {
     let text = std::str::from_utf8(token).map_err(|_| NumberProblem::NotANumber)?;
     let number: f64 = text.parse().map_err(|_| NumberProblem::NotANumber)?;
-    if number.is_finite() { Ok(number) } else { Err(NumberProblem::NotFinite) }
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(NumberProblem::NotFinite)
+    }
 }
 
 pub(crate) fn parse_integer(token: &[u8]) -> Option<i64> {

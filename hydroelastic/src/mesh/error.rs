@@ -79,7 +79,11 @@ pub struct Flaw {
 
 impl Flaw {
     pub(crate) fn new(at: Place, what: impl Into<String>, remedy: impl Into<String>) -> Box<Self> {
-        Box::new(Self { at, what: what.into(), remedy: remedy.into() })
+        Box::new(Self {
+            at,
+            what: what.into(),
+            remedy: remedy.into(),
+        })
     }
 }
 
@@ -111,7 +115,10 @@ pub enum Spot {
 
 impl Place {
     pub(crate) fn new(file: &str, spot: Spot) -> Self {
-        Self { file: file.to_owned(), spot }
+        Self {
+            file: file.to_owned(),
+            spot,
+        }
     }
 }
 
@@ -128,9 +135,16 @@ impl fmt::Display for Place {
 /// A short piece of the input for a message: at most 32 characters, and never bytes that are not text.
 pub(crate) fn quote(token: &[u8]) -> String {
     const SHOWN_MAX: usize = 32;
-    if !token.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
+    if !token
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+    {
         return format!("{} bytes that are not plain text", token.len());
     }
     let shown = String::from_utf8_lossy(&token[..token.len().min(SHOWN_MAX)]);
-    if token.len() > SHOWN_MAX { format!("`{shown}...`") } else { format!("`{shown}`") }
+    if token.len() > SHOWN_MAX {
+        format!("`{shown}...`")
+    } else {
+        format!("`{shown}`")
+    }
 }

@@ -37,12 +37,15 @@ impl MeshFormat {
         let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let start = &start[..start.len().min(512)];
         let text = start.trim_ascii_start();
-        let begins = |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
+        let begins =
+            |word: &[u8]| text.len() >= word.len() && text[..word.len()].eq_ignore_ascii_case(word);
         if begins(b"# vtk DataFile") {
             Some(Self::LegacyVtk)
         } else if begins(b"$MeshFormat") {
             Some(Self::Gmsh)
-        } else if begins(b"<VTKFile") || (begins(b"<?xml") && start.windows(8).any(|w| w == b"<VTKFile")) {
+        } else if begins(b"<VTKFile")
+            || (begins(b"<?xml") && start.windows(8).any(|w| w == b"<VTKFile"))
+        {
             Some(Self::Vtu)
         } else if super::stl::declared_size(bytes) == Some(bytes.len() as u64)
             || (begins(b"solid") && start.to_ascii_lowercase().windows(5).any(|w| w == b"facet"))
@@ -54,14 +57,26 @@ impl MeshFormat {
     }
 
     /// The format of a file, from content and name; where they disagree the content is believed and that is reported.
-    pub(crate) fn choose(name: &str, bytes: &[u8], report: &mut LoadReport) -> Result<Self, MeshError> {
+    pub(crate) fn choose(
+        name: &str,
+        bytes: &[u8],
+        report: &mut LoadReport,
+    ) -> Result<Self, MeshError> {
         let at = || Place::new(name, Spot::Whole);
         if bytes.is_empty() {
-            return Err(MeshError::Syntax(Flaw::new(at(), "the file is empty", "Write the mesh again")));
+            return Err(MeshError::Syntax(Flaw::new(
+                at(),
+                "the file is empty",
+                "Write the mesh again",
+            )));
         }
         match (Self::of_content(bytes), Self::of_extension(name)) {
             (Some(content), Some(extension)) if content != extension => {
-                let text = format!("the name says {}, the content is {}", extension.name(), content.name());
+                let text = format!(
+                    "the name says {}, the content is {}",
+                    extension.name(),
+                    content.name()
+                );
                 report.add(Severity::Doubtful, at(), text);
                 Ok(content)
             }

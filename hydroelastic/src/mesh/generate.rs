@@ -36,7 +36,11 @@ pub fn sphere(radius: f64, subdivisions: u32) -> Result<TriMesh, MeshError> {
                 if adjacent(i, j) && adjacent(j, k) && adjacent(k, i) {
                     let outward = directions[i].cross(&directions[j]).dot(&directions[k]) > 0.0;
                     let corners = [i as u32, j as u32, k as u32];
-                    triangles.push(if outward { corners } else { [corners[0], corners[2], corners[1]] });
+                    triangles.push(if outward {
+                        corners
+                    } else {
+                        [corners[0], corners[2], corners[1]]
+                    });
                 }
             }
         }
@@ -47,10 +51,13 @@ pub fn sphere(radius: f64, subdivisions: u32) -> Result<TriMesh, MeshError> {
         let mut finer = Vec::with_capacity(4 * triangles.len());
         for [a, b, c] in triangles {
             let [ab, bc, ca] = [(a, b), (b, c), (c, a)].map(|(from, to): (u32, u32)| {
-                *midpoints.entry((from.min(to), from.max(to))).or_insert_with(|| {
-                    vertices.push((vertices[from as usize] + vertices[to as usize]).normalize());
-                    vertices.len() as u32 - 1
-                })
+                *midpoints
+                    .entry((from.min(to), from.max(to)))
+                    .or_insert_with(|| {
+                        vertices
+                            .push((vertices[from as usize] + vertices[to as usize]).normalize());
+                        vertices.len() as u32 - 1
+                    })
             });
             finer.extend([[a, ab, ca], [b, bc, ab], [c, ca, bc], [ab, bc, ca]]);
         }
@@ -65,10 +72,30 @@ pub fn sphere(radius: f64, subdivisions: u32) -> Result<TriMesh, MeshError> {
 /// # Errors
 /// [`MeshError::Setting`] unless all half extents are positive.
 pub fn cuboid(half_extents: Vector3<f64>) -> Result<TriMesh, MeshError> {
-    half_extents.iter().try_for_each(|half| positive("half extent", *half))?;
-    let corner = |c: u32| Vector3::from_fn(|k, _| if c >> k & 1 == 1 { half_extents[k] } else { -half_extents[k] });
-    let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    half_extents
+        .iter()
+        .try_for_each(|half| positive("half extent", *half))?;
+    let corner = |c: u32| {
+        Vector3::from_fn(|k, _| {
+            if c >> k & 1 == 1 {
+                half_extents[k]
+            } else {
+                -half_extents[k]
+            }
+        })
+    };
+    let faces = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles = faces
+        .iter()
+        .flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]])
+        .collect();
     closed((0..8).map(corner).collect(), triangles)
 }
 
@@ -82,7 +109,12 @@ pub fn cylinder(radius: f64, half_length: f64, segments: u32) -> Result<TriMesh,
     positive("radius", radius)?;
     positive("half length", half_length)?;
     within("segments", segments, 3, 4096)?;
-    revolve(&[(radius, -half_length), (radius, half_length)], -half_length, half_length, segments)
+    revolve(
+        &[(radius, -half_length), (radius, half_length)],
+        -half_length,
+        half_length,
+        segments,
+    )
 }
 
 /// A capsule about the origin along z: a cylinder of the given half length with a half sphere at either end.
@@ -97,19 +129,43 @@ pub fn capsule(radius: f64, half_length: f64, segments: u32) -> Result<TriMesh, 
     within("segments", segments, 4, 4096)?;
     let rings = (segments / 4).max(1);
     let angle = |ring: u32| PI / 2.0 * f64::from(ring) / f64::from(rings);
-    let south = (1..=rings).map(|ring| (radius * angle(ring).sin(), -half_length - radius * angle(ring).cos()));
-    let north = (1..=rings).rev().map(|ring| (radius * angle(ring).sin(), half_length + radius * angle(ring).cos()));
+    let south = (1..=rings).map(|ring| {
+        (
+            radius * angle(ring).sin(),
+            -half_length - radius * angle(ring).cos(),
+        )
+    });
+    let north = (1..=rings).rev().map(|ring| {
+        (
+            radius * angle(ring).sin(),
+            half_length + radius * angle(ring).cos(),
+        )
+    });
     let profile: Vec<(f64, f64)> = south.chain(north).collect();
-    revolve(&profile, -half_length - radius, half_length + radius, segments)
+    revolve(
+        &profile,
+        -half_length - radius,
+        half_length + radius,
+        segments,
+    )
 }
 
 /// Turns a profile of (distance from the axis, height), from bottom to top, about z and closes it with two poles.
-fn revolve(profile: &[(f64, f64)], bottom: f64, top: f64, segments: u32) -> Result<TriMesh, MeshError> {
+fn revolve(
+    profile: &[(f64, f64)],
+    bottom: f64,
+    top: f64,
+    segments: u32,
+) -> Result<TriMesh, MeshError> {
     let mut vertices = Vec::with_capacity(profile.len() * segments as usize + 2);
     for (distance, height) in profile {
         for segment in 0..segments {
             let angle = TAU * f64::from(segment) / f64::from(segments);
-            vertices.push(Vector3::new(distance * angle.cos(), distance * angle.sin(), *height));
+            vertices.push(Vector3::new(
+                distance * angle.cos(),
+                distance * angle.sin(),
+                *height,
+            ));
         }
     }
     let (south, north) = (vertices.len() as u32, vertices.len() as u32 + 1);
@@ -155,7 +211,11 @@ pub fn torus(
         for j in 0..minor_segments {
             let v = TAU * f64::from(j) / f64::from(minor_segments);
             let distance = major_radius + minor_radius * v.cos();
-            vertices.push(Vector3::new(distance * u.cos(), distance * u.sin(), minor_radius * v.sin()));
+            vertices.push(Vector3::new(
+                distance * u.cos(),
+                distance * u.sin(),
+                minor_radius * v.sin(),
+            ));
         }
     }
     let at = |i: u32, j: u32| i % major_segments * minor_segments + j % minor_segments;
@@ -177,7 +237,9 @@ pub fn torus(
 /// [`MeshError::Setting`] unless both sizes are positive and both counts lie in 1..=4096.
 pub fn sheet(size: [f64; 2], cells: [u32; 2]) -> Result<TriMesh, MeshError> {
     size.iter().try_for_each(|side| positive("size", *side))?;
-    cells.iter().try_for_each(|count| within("cells", *count, 1, 4096))?;
+    cells
+        .iter()
+        .try_for_each(|count| within("cells", *count, 1, 4096))?;
     let [n_x, n_y] = cells;
     let coordinate = |k: usize, i: u32| size[k] * (f64::from(i) / f64::from(cells[k]) - 0.5);
     let vertices = (0..=n_y)
@@ -188,7 +250,11 @@ pub fn sheet(size: [f64; 2], cells: [u32; 2]) -> Result<TriMesh, MeshError> {
     for j in 0..n_y {
         for i in 0..n_x {
             let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
-            triangles.extend(if (i + j) % 2 == 0 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] });
+            triangles.extend(if (i + j) % 2 == 0 {
+                [[a, b, c], [a, c, d]]
+            } else {
+                [[a, b, d], [b, c, d]]
+            });
         }
     }
     build(vertices, triangles, SurfaceUse::Cloth)
@@ -202,8 +268,12 @@ pub fn sheet(size: [f64; 2], cells: [u32; 2]) -> Result<TriMesh, MeshError> {
 /// # Errors
 /// [`MeshError::Setting`] unless all half extents are positive and all counts lie in 1..=256.
 pub fn tet_cuboid(half_extents: Vector3<f64>, cells: [u32; 3]) -> Result<TetMesh, MeshError> {
-    half_extents.iter().try_for_each(|half| positive("half extent", *half))?;
-    cells.iter().try_for_each(|count| within("cells", *count, 1, 256))?;
+    half_extents
+        .iter()
+        .try_for_each(|half| positive("half extent", *half))?;
+    cells
+        .iter()
+        .try_for_each(|count| within("cells", *count, 1, 256))?;
     let [n_x, n_y, n_z] = cells;
     let at = |i: [u32; 3]| (i[2] * (n_y + 1) + i[1]) * (n_x + 1) + i[0];
     let mut vertices = Vec::new();
@@ -225,7 +295,11 @@ pub fn tet_cuboid(half_extents: Vector3<f64>, cells: [u32; 3]) -> Result<TetMesh
     for k in 0..n_z {
         for j in 0..n_y {
             for i in 0..n_x {
-                for (axes, swap) in even.iter().map(|axes| (axes, false)).chain(odd.iter().map(|axes| (axes, true))) {
+                for (axes, swap) in even
+                    .iter()
+                    .map(|axes| (axes, false))
+                    .chain(odd.iter().map(|axes| (axes, true)))
+                {
                     let mut corner = [i, j, k];
                     let mut tet = [at(corner); 4];
                     for (step, axis) in axes.iter().enumerate() {
@@ -247,7 +321,11 @@ fn closed(vertices: Vec<Vector3<f64>>, triangles: Vec<[u32; 3]>) -> Result<TriMe
     build(vertices, triangles, SurfaceUse::Solid)
 }
 
-fn build(vertices: Vec<Vector3<f64>>, triangles: Vec<[u32; 3]>, surface_use: SurfaceUse) -> Result<TriMesh, MeshError> {
+fn build(
+    vertices: Vec<Vector3<f64>>,
+    triangles: Vec<[u32; 3]>,
+    surface_use: SurfaceUse,
+) -> Result<TriMesh, MeshError> {
     let options = SurfaceOptions {
         weld: Weld::Never,
         self_intersections: SelfIntersections::Skip, // true by construction
@@ -260,16 +338,30 @@ fn positive(name: &str, value: f64) -> Result<(), MeshError> {
     if value > 0.0 && value.is_finite() {
         return Ok(());
     }
-    let (at, what) = (Place::new("generated mesh", Spot::Whole), format!("{name} = {value} m"));
-    Err(MeshError::Setting(Flaw::new(at, what, "It must be positive and finite")))
+    let (at, what) = (
+        Place::new("generated mesh", Spot::Whole),
+        format!("{name} = {value} m"),
+    );
+    Err(MeshError::Setting(Flaw::new(
+        at,
+        what,
+        "It must be positive and finite",
+    )))
 }
 
 fn within(name: &str, value: u32, min: u32, max: u32) -> Result<(), MeshError> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    let (at, what) = (Place::new("generated mesh", Spot::Whole), format!("{name} = {value}"));
-    Err(MeshError::Setting(Flaw::new(at, what, format!("It must lie in {min}..={max}"))))
+    let (at, what) = (
+        Place::new("generated mesh", Spot::Whole),
+        format!("{name} = {value}"),
+    );
+    Err(MeshError::Setting(Flaw::new(
+        at,
+        what,
+        format!("It must lie in {min}..={max}"),
+    )))
 }
 
 #[cfg(test)]
@@ -289,13 +381,21 @@ mod tests {
         });
         for k in 0..2 {
             let order = (errors[0][k] / errors[1][k]).log2();
-            assert!(errors[0][k] > 0.0 && (order - 2.0).abs() < 0.15, "order {order}, errors {errors:?}");
+            assert!(
+                errors[0][k] > 0.0 && (order - 2.0).abs() < 0.15,
+                "order {order}, errors {errors:?}"
+            );
         }
     }
 
     #[test]
     fn sphere_converges_at_second_order() {
-        check_second_order(|level| sphere(2.0, level + 1).unwrap(), 32.0 / 3.0 * PI, 16.0 * PI, 2);
+        check_second_order(
+            |level| sphere(2.0, level + 1).unwrap(),
+            32.0 / 3.0 * PI,
+            16.0 * PI,
+            2,
+        );
     }
 
     #[test]
@@ -335,7 +435,14 @@ mod tests {
     #[test]
     fn sheet_is_open_with_one_loop_and_faces_up() {
         let mesh = sheet([2.0, 1.0], [4, 3]).unwrap();
-        assert_eq!((mesh.triangles().len(), mesh.euler_number(), mesh.boundary_loops().len()), (24, 1, 1));
+        assert_eq!(
+            (
+                mesh.triangles().len(),
+                mesh.euler_number(),
+                mesh.boundary_loops().len()
+            ),
+            (24, 1, 1)
+        );
         assert_eq!(mesh.boundary_loops()[0].len(), 14);
         assert!((mesh.area() - 2.0).abs() < 1e-15);
         assert!((0..24).all(|t| mesh.triangle_normal(t.into()).z > 0.999));
@@ -351,7 +458,10 @@ mod tests {
             (cylinder(1.0, 1.0, 2), "segments"),
         ] {
             let error = result.unwrap_err();
-            assert!(matches!(error, MeshError::Setting(_)) && error.to_string().contains(name), "{error}");
+            assert!(
+                matches!(error, MeshError::Setting(_)) && error.to_string().contains(name),
+                "{error}"
+            );
         }
     }
 }

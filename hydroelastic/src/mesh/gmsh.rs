@@ -34,7 +34,10 @@ struct RawElements {
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut numbers = Numbers { cursor: Cursor::new(bytes, file), binary: None };
+    let mut numbers = Numbers {
+        cursor: Cursor::new(bytes, file),
+        binary: None,
+    };
     let mut layout = None;
     let mut nodes = None;
     let mut elements = None;
@@ -43,16 +46,29 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         let line = word.line;
         numbers.cursor.line_text();
         let Some(name) = word.bytes.strip_prefix(b"$") else {
-            let what = format!("expected a section such as $Nodes, found {}", quote(word.bytes));
-            return Err(numbers.cursor.syntax(line, what, "Sections start with $Name and end with $EndName"));
+            let what = format!(
+                "expected a section such as $Nodes, found {}",
+                quote(word.bytes)
+            );
+            return Err(numbers.cursor.syntax(
+                line,
+                what,
+                "Sections start with $Name and end with $EndName",
+            ));
         };
         match (name, layout) {
             (b"MeshFormat", None) => layout = Some(mesh_format(&mut numbers)?),
-            (b"Nodes", Some(layout)) if nodes.is_none() => nodes = Some(read_nodes(&mut numbers, layout)?),
-            (b"Elements", Some(layout)) if elements.is_none() => elements = Some(read_elements(&mut numbers, layout)?),
+            (b"Nodes", Some(layout)) if nodes.is_none() => {
+                nodes = Some(read_nodes(&mut numbers, layout)?)
+            }
+            (b"Elements", Some(layout)) if elements.is_none() => {
+                elements = Some(read_elements(&mut numbers, layout)?)
+            }
             (b"Nodes" | b"Elements", Some(_)) => {
                 let what = format!("a second section {}", quote(word.bytes));
-                return Err(numbers.cursor.syntax(line, what, "Each may occur once; merge them"));
+                return Err(numbers
+                    .cursor
+                    .syntax(line, what, "Each may occur once; merge them"));
             }
             (b"Comments", _) | (_, Some(_)) => {
                 skip_section(&mut numbers.cursor, word)?;
@@ -62,14 +78,22 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             }
             _ => {
                 let what = format!("{} stands before $MeshFormat", quote(word.bytes));
-                return Err(numbers.cursor.syntax(line, what, "A Gmsh file starts with $MeshFormat"));
+                return Err(numbers.cursor.syntax(
+                    line,
+                    what,
+                    "A Gmsh file starts with $MeshFormat",
+                ));
             }
         }
         end_section(&mut numbers.cursor, name)?;
     }
     let missing = |name: &str| {
         let what = format!("the file ends, but {name} is missing");
-        MeshError::Syntax(Flaw::new(numbers.cursor.here(), what, "A mesh has $MeshFormat, $Nodes and $Elements"))
+        MeshError::Syntax(Flaw::new(
+            numbers.cursor.here(),
+            what,
+            "A mesh has $MeshFormat, $Nodes and $Elements",
+        ))
     };
     let (tags, points, lines) = nodes.ok_or_else(|| missing("$Nodes"))?;
     let elements = elements.ok_or_else(|| missing("$Elements"))?;
@@ -97,7 +121,11 @@ fn assemble(
     if let Some(pair) = by_tag.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let line = lines.get(pair[1].1 as usize).copied().unwrap_or(0);
         let what = format!("node {} is there twice", pair[0].0);
-        return Err(numbers.cursor.syntax(line.max(1), what, "Each node needs a number of its own"));
+        return Err(numbers.cursor.syntax(
+            line.max(1),
+            what,
+            "Each node needs a number of its own",
+        ));
     }
     let mut cells = Cells::default();
     let mut start = 0;
@@ -105,19 +133,39 @@ fn assemble(
         let mut corners = Vec::with_capacity(end - start);
         for node in &elements.nodes[start..*end] {
             let Ok(found) = by_tag.binary_search_by_key(node, |entry| entry.0) else {
-                let what = format!("element {} refers to node {node}, which is not there", elements.tags[e]);
-                let place = numbers.cursor.place(elements.lines.get(e).copied().unwrap_or(1));
-                return Err(MeshError::Index(Flaw::new(place, what, "Every node must be listed in $Nodes")));
+                let what = format!(
+                    "element {} refers to node {node}, which is not there",
+                    elements.tags[e]
+                );
+                let place = numbers
+                    .cursor
+                    .place(elements.lines.get(e).copied().unwrap_or(1));
+                return Err(MeshError::Index(Flaw::new(
+                    place,
+                    what,
+                    "Every node must be listed in $Nodes",
+                )));
             };
             corners.push(by_tag[found].1);
         }
         start = *end;
         cells.push(*kind, corners);
     }
-    let spots = |lines: Vec<u32>| if numbers.binary.is_some() { Spots::Unknown } else { Spots::Lines(lines) };
+    let spots = |lines: Vec<u32>| {
+        if numbers.binary.is_some() {
+            Spots::Unknown
+        } else {
+            Spots::Lines(lines)
+        }
+    };
     let names = Names {
         file: file.to_owned(),
-        vertices: Naming { word: "node", plural: "nodes", numbering: Numbering::Tags(tags), spots: spots(lines) },
+        vertices: Naming {
+            word: "node",
+            plural: "nodes",
+            numbering: Numbering::Tags(tags),
+            spots: spots(lines),
+        },
         elements: Naming {
             word: "element",
             plural: "elements",
@@ -125,7 +173,13 @@ fn assemble(
             spots: spots(elements.lines),
         },
     };
-    Ok(Grid { names, points, cells, kind_name: |code| element_type(code).map_or("unknown element", |e| e.0), report })
+    Ok(Grid {
+        names,
+        points,
+        cells,
+        kind_name: |code| element_type(code).map_or("unknown element", |e| e.0),
+        report,
+    })
 }
 
 fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
@@ -133,14 +187,24 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
     let line = cursor.line();
     let mut next = |name: &str| {
         let word = cursor.word_on_line();
-        word.ok_or_else(|| cursor.syntax(line, format!("$MeshFormat: the {name} is missing"), "Write: 4.1 0 8"))
+        word.ok_or_else(|| {
+            cursor.syntax(
+                line,
+                format!("$MeshFormat: the {name} is missing"),
+                "Write: 4.1 0 8",
+            )
+        })
     };
     let version = next("version")?;
     let file_type = next("file type")?;
     let data_size = next("data size")?;
     cursor.line_text();
     let unsupported = |what: String, remedy: &str| {
-        Err(MeshError::Unsupported(Flaw::new(cursor.place(line), what, remedy)))
+        Err(MeshError::Unsupported(Flaw::new(
+            cursor.place(line),
+            what,
+            remedy,
+        )))
     };
     // Written "2", "2.2", "4.1", "2.2000001", so compared as numbers.
     let number = parse_number(version.bytes).unwrap_or(-1.0);
@@ -150,7 +214,10 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
         41.0 => Layout::Version41,
         _ => {
             let what = format!("Gmsh format version {}", quote(version.bytes));
-            return unsupported(what, "Versions 2 to 2.2, 4.0 and 4.1 are supported; save it as one of them");
+            return unsupported(
+                what,
+                "Versions 2 to 2.2, 4.0 and 4.1 are supported; save it as one of them",
+            );
         }
     };
     match (file_type.bytes, layout) {
@@ -162,13 +229,21 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
             } else if one == 1_i32.to_be_bytes() {
                 Endian::Big
             } else {
-                return Err(cursor.syntax(line, "the binary marker is not 1", "Save the file again"));
+                return Err(cursor.syntax(
+                    line,
+                    "the binary marker is not 1",
+                    "Save the file again",
+                ));
             });
             cursor.line_text();
             Ok(layout)
         }
         (b"1", _) => unsupported(
-            format!("binary Gmsh {} with data size {}", quote(version.bytes), quote(data_size.bytes)),
+            format!(
+                "binary Gmsh {} with data size {}",
+                quote(version.bytes),
+                quote(data_size.bytes)
+            ),
             "Binary is read in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
         ),
         _ => Err(cursor.syntax(
@@ -204,13 +279,21 @@ fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshEr
     let name = &section.bytes[1..];
     while let Some(line) = cursor.line_text() {
         // In binary files the marker need not stand at the start of what looks like a line.
-        let marker = line.bytes.windows(4).rposition(|w| w == b"$End").map(|at| &line.bytes[at + 4..]);
+        let marker = line
+            .bytes
+            .windows(4)
+            .rposition(|w| w == b"$End")
+            .map(|at| &line.bytes[at + 4..]);
         if marker == Some(name) {
             return Ok(());
         }
     }
     let what = format!("end of file inside the section {}", quote(section.bytes));
-    Err(cursor.syntax(section.line, what, "Each section ends with $End and its name"))
+    Err(cursor.syntax(
+        section.line,
+        what,
+        "Each section ends with $End and its name",
+    ))
 }
 
 impl<'a> Numbers<'a> {
@@ -222,12 +305,17 @@ impl<'a> Numbers<'a> {
         match self.cursor.word_on_line() {
             Some(word) => Ok(word),
             None if self.cursor.rest().is_empty() => Err(self.cursor.ended(what())),
-            None => Err(self.place_error(format!("{}: the line has too few numbers", what()), "See the Gmsh manual")),
+            None => Err(self.place_error(
+                format!("{}: the line has too few numbers", what()),
+                "See the Gmsh manual",
+            )),
         }
     }
 
     fn block(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<&'a [u8], MeshError> {
-        self.cursor.block(scalar.size()).ok_or_else(|| self.cursor.ended(what()))
+        self.cursor
+            .block(scalar.size())
+            .ok_or_else(|| self.cursor.ended(what()))
     }
 
     /// An integer, of `scalar` type in binary files.
@@ -248,21 +336,35 @@ impl<'a> Numbers<'a> {
     /// A tag: an integer from 0 on.
     fn tag(&mut self, what: &dyn Fn() -> String) -> Result<u64, MeshError> {
         let tag = self.integer(Scalar::U64, what)?;
-        u64::try_from(tag).map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
+        u64::try_from(tag)
+            .map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
     }
 
     /// A count of things that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary.
-    fn count(&mut self, bytes_each: usize, binary_bytes_each: usize, what: &str) -> Result<usize, MeshError> {
+    fn count(
+        &mut self,
+        bytes_each: usize,
+        binary_bytes_each: usize,
+        what: &str,
+    ) -> Result<usize, MeshError> {
         let line = self.cursor.line();
         let count = self.tag(&|| format!("number of {what}"))?;
-        let each = if self.binary.is_some() { binary_bytes_each } else { bytes_each };
+        let each = if self.binary.is_some() {
+            binary_bytes_each
+        } else {
+            bytes_each
+        };
         let room = self.cursor.rest().len() + 1;
         usize::try_from(count)
             .ok()
             .filter(|count| count.checked_mul(each).is_some_and(|needed| needed <= room))
             .ok_or_else(|| {
                 let what = format!("{count} {what} do not fit into the {} bytes left", room - 1);
-                self.cursor.syntax(line, what, "The count is too large, or the file was cut off")
+                self.cursor.syntax(
+                    line,
+                    what,
+                    "The count is too large, or the file was cut off",
+                )
             })
     }
 
@@ -276,7 +378,11 @@ impl<'a> Numbers<'a> {
             return Ok(x);
         }
         let what = format!("{}: {x} is not finite", what());
-        Err(MeshError::Coordinate(Flaw::new(self.cursor.here(), what, "Coordinates must be finite")))
+        Err(MeshError::Coordinate(Flaw::new(
+            self.cursor.here(),
+            what,
+            "Coordinates must be finite",
+        )))
     }
 
     /// In text a record ends with its line.
@@ -285,8 +391,14 @@ impl<'a> Numbers<'a> {
             return Ok(());
         }
         if let Some(word) = self.cursor.word_on_line() {
-            let what = format!("{}: unexpected {} at the end of the line", what(), quote(word.bytes));
-            return Err(self.cursor.syntax(word.line, what, "The line has too many numbers"));
+            let what = format!(
+                "{}: unexpected {} at the end of the line",
+                what(),
+                quote(word.bytes)
+            );
+            return Err(self
+                .cursor
+                .syntax(word.line, what, "The line has too many numbers"));
         }
         self.cursor.line_text();
         Ok(())
@@ -297,7 +409,11 @@ type Nodes = (Vec<u64>, Vec<Vector3<f64>>, Vec<u32>);
 
 fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshError> {
     let header = || "$Nodes, first line".to_owned();
-    let blocks = if layout == Layout::Version2 { 1 } else { numbers.count(8, 20, "node blocks")? };
+    let blocks = if layout == Layout::Version2 {
+        1
+    } else {
+        numbers.count(8, 20, "node blocks")?
+    };
     let total = numbers.count(7, 32, "nodes")?;
     if layout == Layout::Version41 {
         numbers.tag(&header)?;
@@ -314,7 +430,11 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
         if layout != Layout::Version2 {
             let first = numbers.int(&name)?;
             let second = numbers.int(&name)?;
-            let dimension = if layout == Layout::Version41 { first } else { second };
+            let dimension = if layout == Layout::Version41 {
+                first
+            } else {
+                second
+            };
             let parametric = numbers.int(&name)?;
             in_block = numbers.count(7, 32, "nodes of a block")?;
             numbers.end_record(&name)?;
@@ -325,8 +445,15 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
             parameters = parametric * dimension;
         }
         if in_block > total - tags.len() {
-            let what = format!("{} has {in_block} nodes, but only {} are left", name(), total - tags.len());
-            return Err(numbers.place_error(what, "The blocks together have the number of nodes in the first line"));
+            let what = format!(
+                "{} has {in_block} nodes, but only {} are left",
+                name(),
+                total - tags.len()
+            );
+            return Err(numbers.place_error(
+                what,
+                "The blocks together have the number of nodes in the first line",
+            ));
         }
         if layout == Layout::Version41 {
             for _ in 0..in_block {
@@ -354,15 +481,25 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
         }
     }
     if points.len() < total {
-        let what = format!("$Nodes announces {total} nodes, its blocks have {}", points.len());
-        return Err(numbers.place_error(what, "The blocks together have the number of nodes in the first line"));
+        let what = format!(
+            "$Nodes announces {total} nodes, its blocks have {}",
+            points.len()
+        );
+        return Err(numbers.place_error(
+            what,
+            "The blocks together have the number of nodes in the first line",
+        ));
     }
     Ok((tags, points, lines))
 }
 
 fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElements, MeshError> {
     let header = || "$Elements, first line".to_owned();
-    let blocks = if layout == Layout::Version2 { 1 } else { numbers.count(8, 20, "element blocks")? };
+    let blocks = if layout == Layout::Version2 {
+        1
+    } else {
+        numbers.count(8, 20, "element blocks")?
+    };
     let total = numbers.count(4, 16, "elements")?;
     if layout == Layout::Version41 {
         numbers.tag(&header)?;
@@ -390,16 +527,28 @@ fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElement
         }
         if in_block > total - elements.kinds.len() {
             let left = total - elements.kinds.len();
-            let what = format!("{} has {in_block} elements, but only {left} are left", name());
-            return Err(numbers.place_error(what, "The blocks together have the number in the first line"));
+            let what = format!(
+                "{} has {in_block} elements, but only {left} are left",
+                name()
+            );
+            return Err(numbers.place_error(
+                what,
+                "The blocks together have the number in the first line",
+            ));
         }
         for _ in 0..in_block {
             read_element(numbers, &mut elements, block_type, total)?;
         }
     }
     if elements.kinds.len() < total {
-        let what = format!("$Elements announces {total} elements, its blocks have {}", elements.kinds.len());
-        return Err(numbers.place_error(what, "The blocks together have the number in the first line"));
+        let what = format!(
+            "$Elements announces {total} elements, its blocks have {}",
+            elements.kinds.len()
+        );
+        return Err(numbers.place_error(
+            what,
+            "The blocks together have the number in the first line",
+        ));
     }
     Ok(elements)
 }
@@ -425,10 +574,16 @@ fn read_element(
             code
         }
     };
-    let known = u32::try_from(code).ok().and_then(|code| element_type(code).map(|known| (code, known)));
+    let known = u32::try_from(code)
+        .ok()
+        .and_then(|code| element_type(code).map(|known| (code, known)));
     let Some((code, (_, dimension, n_nodes))) = known else {
         let what = format!("element {tag} has type {code}, which is not known");
-        let flaw = Flaw::new(numbers.cursor.place(line), what, "Triangles are type 2, tetrahedra type 4");
+        let flaw = Flaw::new(
+            numbers.cursor.place(line),
+            what,
+            "Triangles are type 2, tetrahedra type 4",
+        );
         return Err(MeshError::Unsupported(flaw));
     };
     let kind = match (code, dimension) {

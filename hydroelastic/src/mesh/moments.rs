@@ -27,10 +27,16 @@ impl Bounds {
     pub fn of<'a>(points: impl IntoIterator<Item = &'a Vector3<f64>>) -> Option<Self> {
         let mut points = points.into_iter();
         let first = *points.next()?;
-        Some(points.fold(Self { min: first, max: first }, |bounds, point| Self {
-            min: bounds.min.inf(point),
-            max: bounds.max.sup(point),
-        }))
+        Some(points.fold(
+            Self {
+                min: first,
+                max: first,
+            },
+            |bounds, point| Self {
+                min: bounds.min.inf(point),
+                max: bounds.max.sup(point),
+            },
+        ))
     }
 
     /// Midpoint, m.
@@ -54,7 +60,12 @@ impl Bounds {
 
 /// Six times the signed volume of the tetrahedron `a b c d`: (b − a) × (c − a) · (d − a), m³; positive when `a b c`
 /// turns counter-clockwise seen from `d`'s opposite side.
-pub(crate) fn six_volumes(a: &Vector3<f64>, b: &Vector3<f64>, c: &Vector3<f64>, d: &Vector3<f64>) -> f64 {
+pub(crate) fn six_volumes(
+    a: &Vector3<f64>,
+    b: &Vector3<f64>,
+    c: &Vector3<f64>,
+    d: &Vector3<f64>,
+) -> f64 {
     (b - a).cross(&(c - a)).dot(&(d - a))
 }
 
@@ -71,7 +82,10 @@ pub(crate) fn six_volumes(a: &Vector3<f64>, b: &Vector3<f64>, c: &Vector3<f64>, 
 ///
 /// # Source
 /// Textbook; the simplex quadrature of degree 2.
-pub(crate) fn solid_moments(origin: Vector3<f64>, tets: impl Iterator<Item = [Vector3<f64>; 4]>) -> SolidMoments {
+pub(crate) fn solid_moments(
+    origin: Vector3<f64>,
+    tets: impl Iterator<Item = [Vector3<f64>; 4]>,
+) -> SolidMoments {
     let mut volume = 0.0;
     let mut first = Vector3::zeros();
     let mut second = Matrix3::zeros();
@@ -83,7 +97,11 @@ pub(crate) fn solid_moments(origin: Vector3<f64>, tets: impl Iterator<Item = [Ve
         let squares = a * a.transpose() + b * b.transpose() + c * c.transpose() + d * d.transpose();
         second += tet_volume / 20.0 * (squares + sum * sum.transpose());
     }
-    let center = if volume == 0.0 { Vector3::zeros() } else { first / volume };
+    let center = if volume == 0.0 {
+        Vector3::zeros()
+    } else {
+        first / volume
+    };
     let spread = second - volume * center * center.transpose();
     SolidMoments {
         volume,

@@ -20,7 +20,10 @@ pub(crate) enum Spots {
     /// The line of each.
     Lines(Vec<u32>),
     /// Equally spaced records of a binary file.
-    Bytes { first: u64, stride: u64 },
+    Bytes {
+        first: u64,
+        stride: u64,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +36,12 @@ pub(crate) struct Naming {
 
 impl Naming {
     pub(crate) fn counted(word: &'static str, plural: &'static str, first: u64) -> Self {
-        Self { word, plural, numbering: Numbering::From(first), spots: Spots::Unknown }
+        Self {
+            word,
+            plural,
+            numbering: Numbering::From(first),
+            spots: Spots::Unknown,
+        }
     }
 
     /// The bare number, as in the file.
@@ -93,7 +101,10 @@ impl Names {
     }
 
     pub(crate) fn vertex_list(&self, vertices: &[u32]) -> String {
-        let numbers: Vec<String> = vertices.iter().map(|vertex| self.vertices.number(*vertex)).collect();
+        let numbers: Vec<String> = vertices
+            .iter()
+            .map(|vertex| self.vertices.number(*vertex))
+            .collect();
         numbers.join(" ")
     }
 

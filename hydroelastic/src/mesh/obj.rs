@@ -59,8 +59,12 @@ impl<'a> Reader<'a> {
     }
 
     fn statement(&mut self, line: &[u8], number: u32) -> Result<(), MeshError> {
-        let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-        let Some(keyword) = words.next() else { return Ok(()) };
+        let mut words = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty());
+        let Some(keyword) = words.next() else {
+            return Ok(());
+        };
         if keyword.starts_with(b"#") {
             return Ok(());
         }
@@ -81,7 +85,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn vertex<'w>(&mut self, words: &mut dyn Iterator<Item = &'w [u8]>, line: u32) -> Result<(), MeshError> {
+    fn vertex(
+        &mut self,
+        words: &mut dyn Iterator<Item = &[u8]>,
+        line: u32,
+    ) -> Result<(), MeshError> {
         let mut numbers = [0.0; 7];
         let mut given = 0;
         let vertex = self.points.len() + 1;
@@ -96,24 +104,29 @@ impl<'a> Reader<'a> {
             })?;
             if given == numbers.len() {
                 let what = format!("vertex {vertex} has more than {} numbers", numbers.len());
-                return Err(self.cursor.syntax(line, what, "A vertex is written as: v x y z"));
+                return Err(self
+                    .cursor
+                    .syntax(line, what, "A vertex is written as: v x y z"));
             }
             numbers[given] = number;
             given += 1;
         }
         if given < 3 {
             let what = format!("vertex {vertex} has {given} coordinates");
-            return Err(self.cursor.syntax(line, what, "A vertex needs three: v x y z"));
+            return Err(self
+                .cursor
+                .syntax(line, what, "A vertex needs three: v x y z"));
         }
         if given > 3 {
             self.extras.get_or_insert((0, line)).0 += 1;
         }
-        self.points.push(Vector3::new(numbers[0], numbers[1], numbers[2]));
+        self.points
+            .push(Vector3::new(numbers[0], numbers[1], numbers[2]));
         self.point_lines.push(line);
         Ok(())
     }
 
-    fn face<'w>(&mut self, words: &mut dyn Iterator<Item = &'w [u8]>, line: u32) -> Result<(), MeshError> {
+    fn face(&mut self, words: &mut dyn Iterator<Item = &[u8]>, line: u32) -> Result<(), MeshError> {
         let face = self.cells.len();
         let mut corners = Vec::with_capacity(4);
         for word in words {
@@ -128,7 +141,11 @@ impl<'a> Reader<'a> {
                 return Err(self.cursor.syntax(line, what, remedy));
             };
             let n = self.points.len() as i64;
-            let index = if vertex < 0 { n.saturating_add(vertex) } else { vertex - 1 };
+            let index = if vertex < 0 {
+                n.saturating_add(vertex)
+            } else {
+                vertex - 1
+            };
             let Some(index) = u32::try_from(index).ok().filter(|_| vertex != 0) else {
                 let remedy = match vertex {
                     0 => "OBJ counts vertices from 1",
@@ -140,35 +157,59 @@ impl<'a> Reader<'a> {
         }
         if corners.len() < 3 {
             let what = format!("face {face} has {} vertices", corners.len());
-            return Err(self.cursor.syntax(line, what, "A face needs at least three"));
+            return Err(self
+                .cursor
+                .syntax(line, what, "A face needs at least three"));
         }
-        let kind = if corners.len() == 3 { CellKind::Triangle } else { CellKind::Polygon };
+        let kind = if corners.len() == 3 {
+            CellKind::Triangle
+        } else {
+            CellKind::Polygon
+        };
         self.cells.push(kind, corners);
         self.face_lines.push(line);
         Ok(())
     }
 
     fn index_error(&self, face: usize, line: u32, vertex: i64, remedy: &str) -> MeshError {
-        let what = format!("face {face} refers to vertex {vertex} of {}", self.points.len());
+        let what = format!(
+            "face {face} refers to vertex {vertex} of {}",
+            self.points.len()
+        );
         MeshError::Index(Flaw::new(self.cursor.place(line), what, remedy))
     }
 
     fn finish(self, file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
         // A face may stand before its vertices, so the upper bound is known only now.
         for (((_, corners), line), face) in self.cells.iter().zip(&self.face_lines).zip(0..) {
-            if let Some(corner) = corners.iter().find(|corner| **corner as usize >= self.points.len()) {
+            if let Some(corner) = corners
+                .iter()
+                .find(|corner| **corner as usize >= self.points.len())
+            {
                 let vertex = i64::from(*corner) + 1;
-                return Err(self.index_error(face, *line, vertex, "Every vertex needs its own line: v x y z"));
+                return Err(self.index_error(
+                    face,
+                    *line,
+                    vertex,
+                    "Every vertex needs its own line: v x y z",
+                ));
             }
         }
         if let Some(&(_, first)) = self.ignored.values().min_by_key(|(_, line)| *line) {
             const NAMED_MAX: usize = 12;
-            let mut names: Vec<String> =
-                self.ignored.iter().take(NAMED_MAX).map(|(name, (count, _))| format!("{name} ({count})")).collect();
+            let mut names: Vec<String> = self
+                .ignored
+                .iter()
+                .take(NAMED_MAX)
+                .map(|(name, (count, _))| format!("{name} ({count})"))
+                .collect();
             if self.ignored.len() > NAMED_MAX {
                 names.push(format!("and {} more kinds", self.ignored.len() - NAMED_MAX));
             }
-            let text = format!("statements without effect on the shape: {}", names.join(", "));
+            let text = format!(
+                "statements without effect on the shape: {}",
+                names.join(", ")
+            );
             report.add(Severity::Ignored, self.cursor.place(first), text);
         }
         if let Some((count, first)) = self.extras {
@@ -190,12 +231,21 @@ impl<'a> Reader<'a> {
                 spots: Spots::Lines(self.face_lines),
             },
         };
-        Ok(Grid { names, points: self.points, cells: self.cells, kind_name: |_| "face", report })
+        Ok(Grid {
+            names,
+            points: self.points,
+            cells: self.cells,
+            kind_name: |_| "face",
+            report,
+        })
     }
 }
 
 /// OBJ statements are short lower-case words; vendors add their own.
 fn is_statement_name(word: &[u8]) -> bool {
     const LENGTH_MAX: usize = 24;
-    word.len() <= LENGTH_MAX && word.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    word.len() <= LENGTH_MAX
+        && word
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
 }

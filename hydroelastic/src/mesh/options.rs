@@ -84,7 +84,7 @@ impl Default for SurfaceOptions {
     fn default() -> Self {
         Self {
             scale: Vector3::repeat(1.0),
-            weld: Weld::Exact,              // never changes the shape; a distance would need to know the unit
+            weld: Weld::Exact, // never changes the shape; a distance would need to know the unit
             weld_when: WeldWhen::OpenSolid, // seams of a cloth, and bodies that only touch, stay apart
             degenerate: Degenerate::Drop,   // contributes neither area nor a normal
             orientation: Orientation::Reorder,
@@ -135,7 +135,10 @@ impl TetOptions {
 }
 
 fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshError> {
-    if !scale.iter().all(|factor| factor.is_finite() && *factor != 0.0) {
+    if !scale
+        .iter()
+        .all(|factor| factor.is_finite() && *factor != 0.0)
+    {
         return Err(refuse(
             format!("scale = ({}, {}, {})", scale.x, scale.y, scale.z),
             "Each factor must be finite and not 0",
@@ -153,5 +156,9 @@ fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshE
 }
 
 fn refuse(what: String, remedy: &str) -> MeshError {
-    MeshError::Setting(Flaw::new(Place::new("mesh options", Spot::Whole), what, remedy))
+    MeshError::Setting(Flaw::new(
+        Place::new("mesh options", Spot::Whole),
+        what,
+        remedy,
+    ))
 }

@@ -60,27 +60,46 @@ pub(crate) fn orient_consistently(
             report_one_sided(soup, one, two, surface_use, report)?;
             continue;
         }
-        let against: Vec<u32> = shell.iter().copied().filter(|t| flip[*t as usize] == Some(true)).collect();
+        let against: Vec<u32> = shell
+            .iter()
+            .copied()
+            .filter(|t| flip[*t as usize] == Some(true))
+            .collect();
         if 2 * against.len() <= shell.len() {
             flipped.extend(against);
         } else {
-            flipped.extend(shell.iter().copied().filter(|t| flip[*t as usize] == Some(false)));
+            flipped.extend(
+                shell
+                    .iter()
+                    .copied()
+                    .filter(|t| flip[*t as usize] == Some(false)),
+            );
         }
     }
     flipped.sort_unstable();
-    let Some(&first) = flipped.first() else { return Ok(()) };
+    let Some(&first) = flipped.first() else {
+        return Ok(());
+    };
     let element = soup.element_of[first as usize];
     let list = soup.names.element_list(&soup.elements(&flipped));
     let at = soup.names.element_place(element);
     if orientation == Orientation::Refuse {
         return Err(MeshError::Element(Flaw::new(
             at,
-            format!("{} triangles are oriented against their neighbours: {list}", flipped.len()),
+            format!(
+                "{} triangles are oriented against their neighbours: {list}",
+                flipped.len()
+            ),
             "Reverse them, or load with Orientation::Reorder",
         )));
     }
-    flipped.iter().for_each(|t| soup.triangles[*t as usize].swap(1, 2));
-    let text = format!("{} triangles oriented against their neighbours were flipped: {list}", flipped.len());
+    flipped
+        .iter()
+        .for_each(|t| soup.triangles[*t as usize].swap(1, 2));
+    let text = format!(
+        "{} triangles oriented against their neighbours were flipped: {list}",
+        flipped.len()
+    );
     report.add(Severity::Repaired, at, text);
     Ok(())
 }
@@ -101,7 +120,11 @@ fn report_one_sided(
     );
     if surface_use == SurfaceUse::Solid {
         let remedy = "A solid has an inside and an outside; remove or cut the twisted part";
-        return Err(MeshError::Topology(Flaw::new(names.element_place(one), what, remedy)));
+        return Err(MeshError::Topology(Flaw::new(
+            names.element_place(one),
+            what,
+            remedy,
+        )));
     }
     report.add(Severity::Doubtful, names.element_place(one), what);
     Ok(())
@@ -115,7 +138,10 @@ fn links(triangles: &[[u32; 3]]) -> Vec<[Option<Link>; 3]> {
         if let [one, two] = group {
             let same_direction = one.ascends(triangles) == two.ascends(triangles);
             for (from, to) in [(one, two), (two, one)] {
-                let link = Link { to: to.triangle(), same_direction };
+                let link = Link {
+                    to: to.triangle(),
+                    same_direction,
+                };
                 links[from.triangle() as usize][(from.half % 3) as usize] = Some(link);
             }
         }
@@ -154,7 +180,9 @@ pub(crate) fn orient_outward(
         }
         let point = soup.corners(shells[s].triangles[0])[0];
         let depth = (0..shells.len())
-            .filter(|&o| o != s && shells[o].bounds.contains(&point) && encloses(soup, &shells[o], &point))
+            .filter(|&o| {
+                o != s && shells[o].bounds.contains(&point) && encloses(soup, &shells[o], &point)
+            })
             .count();
         let first = soup.element_of[shells[s].triangles[0] as usize];
         let name = soup.names.elements.name(first);
@@ -164,7 +192,9 @@ pub(crate) fn orient_outward(
                 turn(soup, &mut shells, Some(s), &text, orientation, report)?;
             }
             (true, false) => {
-                let text = format!("the closed shell that starts with {name} lies inside another; both count as solid");
+                let text = format!(
+                    "the closed shell that starts with {name} lies inside another; both count as solid"
+                );
                 report.add(Severity::Doubtful, soup.names.element_place(first), text);
             }
             _ => {}
@@ -194,7 +224,10 @@ fn turn(
     }
     for shell in &mut shells[turned] {
         shell.volume = -shell.volume;
-        shell.triangles.iter().for_each(|t| soup.triangles[*t as usize].swap(1, 2));
+        shell
+            .triangles
+            .iter()
+            .for_each(|t| soup.triangles[*t as usize].swap(1, 2));
     }
     report.add(Severity::Repaired, at, format!("{what}; flipped"));
     Ok(())
@@ -225,14 +258,23 @@ fn shells(soup: &Soup) -> Vec<Shell> {
         let center = bounds.center();
         let fan = corners().map(|[a, b, c]| [Vector3::zeros(), a - center, b - center, c - center]);
         let volume = solid_moments(center, fan).volume;
-        Shell { triangles, bounds, volume }
+        Shell {
+            triangles,
+            bounds,
+            volume,
+        }
     };
     members.into_iter().map(shell).collect()
 }
 
 /// Whether the shell winds around the point, in either direction.
 fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
-    let turns: f64 = shell.triangles.iter().map(|t| solid_angle(point, soup.corners(*t))).sum::<f64>() / (4.0 * PI);
+    let turns: f64 = shell
+        .triangles
+        .iter()
+        .map(|t| solid_angle(point, soup.corners(*t)))
+        .sum::<f64>()
+        / (4.0 * PI);
     turns.abs() > 0.5
 }
 
@@ -258,7 +300,10 @@ mod tests {
 
     #[test]
     fn octant_triangle_spans_an_eighth_of_the_sphere() {
-        let angle = solid_angle(&Vector3::zeros(), [Vector3::x(), Vector3::y(), Vector3::z()]);
+        let angle = solid_angle(
+            &Vector3::zeros(),
+            [Vector3::x(), Vector3::y(), Vector3::z()],
+        );
         assert!((angle - PI / 2.0).abs() < 4.0 * f64::EPSILON);
     }
 }

@@ -36,7 +36,10 @@ pub fn read_surface(
 ///
 /// # Errors
 /// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
-pub fn read_tets(path: impl AsRef<Path>, options: &TetOptions) -> Result<(TetMesh, LoadReport), MeshError> {
+pub fn read_tets(
+    path: impl AsRef<Path>,
+    options: &TetOptions,
+) -> Result<(TetMesh, LoadReport), MeshError> {
     let (bytes, name) = bytes_of(path.as_ref())?;
     tets_from_bytes(&bytes, &name, options)
 }
@@ -74,7 +77,10 @@ fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, Mes
     if wanted == Wanted::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
         return Err(MeshError::Unsupported(Flaw::new(
             Place::new(file, Spot::Whole),
-            format!("{} files hold surfaces, and a tetrahedral mesh is wanted", format.name()),
+            format!(
+                "{} files hold surfaces, and a tetrahedral mesh is wanted",
+                format.name()
+            ),
             "Use legacy VTK, VTU or Gmsh",
         )));
     }
@@ -89,7 +95,10 @@ fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, Mes
 
 fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
     let name = path.display().to_string();
-    let unreadable = |source| MeshError::Unreadable { file: name.clone(), source };
+    let unreadable = |source| MeshError::Unreadable {
+        file: name.clone(),
+        source,
+    };
     let file = File::open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
     if !metadata.is_file() {
@@ -97,7 +106,9 @@ fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
         return Err(unreadable(kind));
     }
     let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(MeshError::TooLarge(Flaw::new(
             Place::new(&name, Spot::Whole),

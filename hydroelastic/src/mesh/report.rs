@@ -45,17 +45,25 @@ pub struct LoadReport {
 
 impl LoadReport {
     pub(crate) fn add(&mut self, severity: Severity, at: Place, text: impl Into<String>) {
-        self.entries.push(LoadEntry { severity, at, text: text.into() });
+        self.entries.push(LoadEntry {
+            severity,
+            at,
+            text: text.into(),
+        });
     }
 
     /// The remarks of one severity.
     pub fn of(&self, severity: Severity) -> impl Iterator<Item = &LoadEntry> {
-        self.entries.iter().filter(move |entry| entry.severity == severity)
+        self.entries
+            .iter()
+            .filter(move |entry| entry.severity == severity)
     }
 }
 
 impl fmt::Display for LoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.entries.iter().try_for_each(|entry| writeln!(f, "{entry}"))
+        self.entries
+            .iter()
+            .try_for_each(|entry| writeln!(f, "{entry}"))
     }
 }

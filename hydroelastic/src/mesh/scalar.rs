@@ -107,12 +107,27 @@ mod tests {
 
     #[test]
     fn numbers_survive_both_byte_orders() {
-        assert_eq!(Scalar::F64.float(&2.5_f64.to_le_bytes(), Endian::Little), 2.5);
+        assert_eq!(
+            Scalar::F64.float(&2.5_f64.to_le_bytes(), Endian::Little),
+            2.5
+        );
         assert_eq!(Scalar::F64.float(&2.5_f64.to_be_bytes(), Endian::Big), 2.5);
-        assert_eq!(Scalar::F32.float(&(-0.25_f32).to_be_bytes(), Endian::Big), -0.25);
-        assert_eq!(Scalar::I16.integer(&(-2_i16).to_le_bytes(), Endian::Little), -2);
-        assert_eq!(Scalar::I32.integer(&(-7_i32).to_be_bytes(), Endian::Big), -7);
+        assert_eq!(
+            Scalar::F32.float(&(-0.25_f32).to_be_bytes(), Endian::Big),
+            -0.25
+        );
+        assert_eq!(
+            Scalar::I16.integer(&(-2_i16).to_le_bytes(), Endian::Little),
+            -2
+        );
+        assert_eq!(
+            Scalar::I32.integer(&(-7_i32).to_be_bytes(), Endian::Big),
+            -7
+        );
         assert_eq!(Scalar::U8.integer(&[200], Endian::Big), 200);
-        assert_eq!(Scalar::U64.integer(&u64::MAX.to_le_bytes(), Endian::Little), i64::MAX);
+        assert_eq!(
+            Scalar::U64.integer(&u64::MAX.to_le_bytes(), Endian::Little),
+            i64::MAX
+        );
     }
 }

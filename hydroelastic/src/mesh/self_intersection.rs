@@ -24,13 +24,18 @@ pub(crate) fn find_self_intersection(mesh: &TriMesh) -> SelfIntersection {
     let boxes: Vec<Aabb> = (0..mesh.triangles().len() as u32)
         .map(|t| {
             let [a, b, c] = mesh.corners(TriangleIdx(t));
-            Aabb { mins: a.inf(&b).inf(&c).into(), maxs: a.sup(&b).sup(&c).into() }
+            Aabb {
+                mins: a.inf(&b).inf(&c).into(),
+                maxs: a.sup(&b).sup(&c).into(),
+            }
         })
         .collect();
     let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
     let mut budget = 10_000 + PAIRS_PER_TRIANGLE_MAX * boxes.len();
     for (one, two) in tree.leaf_pairs(&tree, |a, b| a.intersects(b)) {
-        let Some(left) = budget.checked_sub(1) else { return SelfIntersection::Unknown };
+        let Some(left) = budget.checked_sub(1) else {
+            return SelfIntersection::Unknown;
+        };
         budget = left;
         if one < two && triangles_cross(mesh, TriangleIdx(one), TriangleIdx(two)) {
             return SelfIntersection::Between(TriangleIdx(one), TriangleIdx(two));
@@ -45,7 +50,9 @@ fn triangles_cross(mesh: &TriMesh, one: TriangleIdx, two: TriangleIdx) -> bool {
         return false;
     }
     let (p, q) = (mesh.corners(one), mesh.corners(two));
-    (0..3).any(|k| segment_crosses([p[k], p[(k + 1) % 3]], q) || segment_crosses([q[k], q[(k + 1) % 3]], p))
+    (0..3).any(|k| {
+        segment_crosses([p[k], p[(k + 1) % 3]], q) || segment_crosses([q[k], q[(k + 1) % 3]], p)
+    })
 }
 
 /// Whether the ends lie strictly on either side of the triangle's plane and the segment passes through the triangle

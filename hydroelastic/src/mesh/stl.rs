@@ -42,7 +42,10 @@ impl Facets {
 pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, MeshError> {
     // The size decides: many binary files say "solid" in their header.
     let fits = declared_size(bytes) == Some(bytes.len() as u64);
-    let begins_solid = bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    let begins_solid = bytes
+        .trim_ascii_start()
+        .get(..5)
+        .is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
     let has_zero = bytes[..bytes.len().min(512)].contains(&0);
     if !fits && begins_solid && !has_zero {
         parse_ascii(bytes, file, report)
@@ -53,18 +56,31 @@ pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid
 
 fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let flaw = |byte: usize, what: String, remedy: &str| {
-        Err(MeshError::Syntax(Flaw::new(Place::new(file, Spot::Byte(byte as u64)), what, remedy)))
+        Err(MeshError::Syntax(Flaw::new(
+            Place::new(file, Spot::Byte(byte as u64)),
+            what,
+            remedy,
+        )))
     };
     let Some(count) = declared_count(bytes) else {
-        let what = format!("{} bytes are neither an ASCII STL nor a binary one", bytes.len());
-        return flaw(0, what, "ASCII starts with the word solid; binary has a header of 84 bytes");
+        let what = format!(
+            "{} bytes are neither an ASCII STL nor a binary one",
+            bytes.len()
+        );
+        return flaw(
+            0,
+            what,
+            "ASCII starts with the word solid; binary has a header of 84 bytes",
+        );
     };
     let records = bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES);
     let present = records.len();
     if (present as u64) < count {
         return flaw(
             HEADER_BYTES + TRIANGLE_BYTES * present,
-            format!("the header announces {count} triangles, but the file ends inside triangle {present}"),
+            format!(
+                "the header announces {count} triangles, but the file ends inside triangle {present}"
+            ),
             "The file was cut off, or is not an STL file",
         );
     }
@@ -72,7 +88,10 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
     let stride = TRIANGLE_BYTES as u64;
     let mut facets = Facets {
         points: Vec::with_capacity(3 * count),
-        spots: Spots::Bytes { first: HEADER_BYTES as u64, stride },
+        spots: Spots::Bytes {
+            first: HEADER_BYTES as u64,
+            stride,
+        },
         contradicted: Vec::new(),
     };
     let mut attributes = 0;
@@ -84,12 +103,18 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
             })
         };
         let corners = [vector(1), vector(2), vector(3)];
-        if let Some(k) = corners.iter().position(|corner| !corner.iter().all(|x| x.is_finite())) {
+        if let Some(k) = corners
+            .iter()
+            .position(|corner| !corner.iter().all(|x| x.is_finite()))
+        {
             let byte = HEADER_BYTES + TRIANGLE_BYTES * t + 12 * (k + 1);
             let corner = corners[k];
             return Err(MeshError::Coordinate(Flaw::new(
                 Place::new(file, Spot::Byte(byte as u64)),
-                format!("triangle {t}, corner {k} is at ({}, {}, {})", corner.x, corner.y, corner.z),
+                format!(
+                    "triangle {t}, corner {k} is at ({}, {}, {})",
+                    corner.x, corner.y, corner.z
+                ),
                 "Coordinates must be finite numbers",
             )));
         }
@@ -98,19 +123,34 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
     }
     if attributes > 0 {
         let text = format!("attribute bytes (colours) of {attributes} triangles");
-        report.add(Severity::Ignored, Place::new(file, Spot::Byte(HEADER_BYTES as u64 + 48)), text);
+        report.add(
+            Severity::Ignored,
+            Place::new(file, Spot::Byte(HEADER_BYTES as u64 + 48)),
+            text,
+        );
     }
     let end = HEADER_BYTES + TRIANGLE_BYTES * count;
     if bytes.len() > end {
-        let text = format!("{} bytes after the last of {count} triangles", bytes.len() - end);
-        report.add(Severity::Doubtful, Place::new(file, Spot::Byte(end as u64)), text);
+        let text = format!(
+            "{} bytes after the last of {count} triangles",
+            bytes.len() - end
+        );
+        report.add(
+            Severity::Doubtful,
+            Place::new(file, Spot::Byte(end as u64)),
+            text,
+        );
     }
     Ok(grid(facets, file, report))
 }
 
 fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, MeshError> {
     let mut cursor = Cursor::new(bytes, file);
-    let mut facets = Facets { points: Vec::new(), spots: Spots::Unknown, contradicted: Vec::new() };
+    let mut facets = Facets {
+        points: Vec::new(),
+        spots: Spots::Unknown,
+        contradicted: Vec::new(),
+    };
     let mut lines = Vec::new();
     let mut inside = false;
     while let Some(word) = cursor.word() {
@@ -152,8 +192,15 @@ fn expect(cursor: &mut Cursor<'_>, keyword: &str, triangle: usize) -> Result<(),
     match cursor.word() {
         Some(word) if word.is(keyword) => Ok(()),
         Some(word) => {
-            let what = format!("triangle {triangle}: expected {keyword}, found {}", quote(word.bytes));
-            Err(cursor.syntax(word.line, what, "A triangle is: facet normal, outer loop, 3 vertex, endloop, endfacet"))
+            let what = format!(
+                "triangle {triangle}: expected {keyword}, found {}",
+                quote(word.bytes)
+            );
+            Err(cursor.syntax(
+                word.line,
+                what,
+                "A triangle is: facet normal, outer loop, 3 vertex, endloop, endfacet",
+            ))
         }
         None => Err(cursor.ended(format_args!("triangle {triangle}, before {keyword}"))),
     }
@@ -196,5 +243,11 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
         );
         report.add(Severity::Doubtful, names.element_place(first), text);
     }
-    Grid { names, points: facets.points, cells, kind_name: |_| "triangle", report }
+    Grid {
+        names,
+        points: facets.points,
+        cells,
+        kind_name: |_| "triangle",
+        report,
+    }
 }

@@ -12,13 +12,14 @@ use super::tri_mesh::{TriMesh, triangle_quality};
 use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// Below this [`triangle_quality`] the normal is round-off: 2⁻⁴⁶, some digits above the rounding of the coordinates.
 const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a triangle is reported: its normal has lost a third of its digits.
 const NEEDLE_QUALITY: f64 = 1e-5;
 /// Sides of meshes for simulation lie between 10 µm and 100 km; anything else is probably a wrong unit.
-const USUAL_EXTENT: [f64; 2] = [1e-5, 1e5];
+const USUAL_EXTENT: RangeInclusive<f64> = 1e-5..=1e5;
 /// The inertia needs the fifth power of the size: beyond these it would overflow or vanish in f64.
 const COMPUTABLE_EXTENT: [f64; 2] = [1e-58, 1e58];
 /// Half-edges are counted in u32.
@@ -37,7 +38,10 @@ pub(crate) struct Soup {
 impl Soup {
     /// The file's elements of these triangles, each once.
     pub(crate) fn elements(&self, triangles: &[u32]) -> Vec<u32> {
-        let mut elements: Vec<u32> = triangles.iter().map(|t| self.element_of[*t as usize]).collect();
+        let mut elements: Vec<u32> = triangles
+            .iter()
+            .map(|t| self.element_of[*t as usize])
+            .collect();
         elements.dedup();
         elements
     }
@@ -65,7 +69,9 @@ pub(crate) fn build_surface(
     check_counts(&soup.names, soup.vertices.len(), soup.triangles.len())?;
     check_finite(&soup.names, &soup.vertices)?;
     if scale(&mut soup.vertices, &options.scale) {
-        soup.triangles.iter_mut().for_each(|triangle| triangle.swap(1, 2));
+        soup.triangles
+            .iter_mut()
+            .for_each(|triangle| triangle.swap(1, 2));
     }
     check_extent(&soup.names, &soup.vertices, &mut report)?;
 
@@ -73,16 +79,30 @@ pub(crate) fn build_surface(
     if options.weld_when == WeldWhen::Always && options.weld != Weld::Never {
         weld(&mut soup, options.weld, &mut report);
     } else if corner_soup {
-        weld(&mut soup, if options.weld == Weld::Never { Weld::Exact } else { options.weld }, &mut report);
+        weld(
+            &mut soup,
+            if options.weld == Weld::Never {
+                Weld::Exact
+            } else {
+                options.weld
+            },
+            &mut report,
+        );
     }
     clean(&mut soup, options.degenerate, &mut report)?;
     let coincident = coincident_count(&soup.vertices);
-    if solid && coincident > 0 && options.weld != Weld::Never && !open_edges(&soup.triangles).is_empty() {
+    if solid
+        && coincident > 0
+        && options.weld != Weld::Never
+        && !open_edges(&soup.triangles).is_empty()
+    {
         weld(&mut soup, options.weld, &mut report);
         clean(&mut soup, options.degenerate, &mut report)?;
     } else if !solid && coincident > 0 {
         let (at, count) = (soup.names.whole(), coincident);
-        let text = format!("{count} vertices lie exactly on others: the cloth is not joined there, unless it is welded");
+        let text = format!(
+            "{count} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
+        );
         report.add(Severity::Doubtful, at, text);
     }
 
@@ -94,21 +114,37 @@ pub(crate) fn build_surface(
     if solid {
         orient_outward(&mut soup, options.orientation, &mut report)?;
     }
-    let vertex_names = drop_unused_vertices(&mut soup.vertices, &mut soup.triangles, &soup.names, &mut report);
+    let vertex_names = drop_unused_vertices(
+        &mut soup.vertices,
+        &mut soup.triangles,
+        &soup.names,
+        &mut report,
+    );
     let mesh = TriMesh::assemble(soup.vertices.clone(), &soup.triangles, surface_use);
     report_doubts(&soup, &mesh, &vertex_names, options, &mut report);
     Ok((mesh, report))
 }
 
-pub(crate) fn check_counts(names: &Names, n_vertices: usize, n_elements: usize) -> Result<(), MeshError> {
+pub(crate) fn check_counts(
+    names: &Names,
+    n_vertices: usize,
+    n_elements: usize,
+) -> Result<(), MeshError> {
     let refuse = |what: String, remedy: &str| Err(Flaw::new(names.whole(), what, remedy));
     if n_vertices.max(n_elements) > COUNT_MAX {
-        let what = format!("{n_vertices} vertices and {n_elements} {}", names.elements.plural);
-        return refuse(what, "At most 2^30 of each can be indexed; split the mesh").map_err(MeshError::TooLarge);
+        let what = format!(
+            "{n_vertices} vertices and {n_elements} {}",
+            names.elements.plural
+        );
+        return refuse(what, "At most 2^30 of each can be indexed; split the mesh")
+            .map_err(MeshError::TooLarge);
     }
     if n_vertices == 0 {
-        return refuse("no vertices".into(), "A mesh needs vertices and elements between them")
-            .map_err(MeshError::Syntax);
+        return refuse(
+            "no vertices".into(),
+            "A mesh needs vertices and elements between them",
+        )
+        .map_err(MeshError::Syntax);
     }
     if n_elements == 0 {
         let what = format!("{n_vertices} vertices but no {}", names.elements.plural);
@@ -122,7 +158,13 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
         if !vertex.iter().all(|x| x.is_finite()) {
             return Err(MeshError::Coordinate(Flaw::new(
                 names.vertex_place(v),
-                format!("{} is at ({}, {}, {})", names.vertices.name(v), vertex.x, vertex.y, vertex.z),
+                format!(
+                    "{} is at ({}, {}, {})",
+                    names.vertices.name(v),
+                    vertex.x,
+                    vertex.y,
+                    vertex.z
+                ),
                 "Coordinates must be finite numbers",
             )));
         }
@@ -132,7 +174,9 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
 
 /// Scales in place; whether that mirrors.
 pub(crate) fn scale(vertices: &mut [Vector3<f64>], factors: &Vector3<f64>) -> bool {
-    vertices.iter_mut().for_each(|vertex| vertex.component_mul_assign(factors));
+    vertices
+        .iter_mut()
+        .for_each(|vertex| vertex.component_mul_assign(factors));
     factors.iter().filter(|factor| **factor < 0.0).count() % 2 == 1
 }
 
@@ -141,7 +185,9 @@ pub(crate) fn check_extent(
     vertices: &[Vector3<f64>],
     report: &mut LoadReport,
 ) -> Result<(), MeshError> {
-    let Some(bounds) = Bounds::of(vertices) else { return Ok(()) };
+    let Some(bounds) = Bounds::of(vertices) else {
+        return Ok(());
+    };
     let extent = bounds.extent().max();
     let reach = bounds.min.amax().max(bounds.max.amax());
     if !(extent >= COMPUTABLE_EXTENT[0] && reach <= COMPUTABLE_EXTENT[1]) {
@@ -154,12 +200,16 @@ pub(crate) fn check_extent(
             ),
         )));
     }
-    if extent < USUAL_EXTENT[0] || extent > USUAL_EXTENT[1] {
-        let text = format!("the longest side of the mesh is {extent:e} m; if its unit is not the metre, scale it");
+    if !USUAL_EXTENT.contains(&extent) {
+        let text = format!(
+            "the longest side of the mesh is {extent:e} m; if its unit is not the metre, scale it"
+        );
         report.add(Severity::Doubtful, names.whole(), text);
     }
     if reach * f64::EPSILON > 1e-6 * extent {
-        let text = format!("{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer");
+        let text = format!(
+            "{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer"
+        );
         report.add(Severity::Doubtful, names.whole(), text);
     }
     Ok(())
@@ -168,38 +218,55 @@ pub(crate) fn check_extent(
 fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
     let first = representatives(&soup.vertices, weld);
     let mut used = vec![false; soup.vertices.len()];
-    soup.triangles.iter().flatten().for_each(|corner| used[*corner as usize] = true);
+    soup.triangles
+        .iter()
+        .flatten()
+        .for_each(|corner| used[*corner as usize] = true);
     let before = used.iter().filter(|used| **used).count();
     for corner in soup.triangles.iter_mut().flatten() {
         *corner = first[*corner as usize];
     }
     used.fill(false);
-    soup.triangles.iter().flatten().for_each(|corner| used[*corner as usize] = true);
+    soup.triangles
+        .iter()
+        .flatten()
+        .for_each(|corner| used[*corner as usize] = true);
     let after = used.iter().filter(|used| **used).count();
     if after < before {
         let corners = matches!(soup.names.vertices.numbering, Numbering::Corners);
         let word = if corners { "corners" } else { "vertices" };
-        report.add(Severity::Repaired, soup.names.whole(), format!("{before} {word} were welded to {after} vertices"));
+        report.add(
+            Severity::Repaired,
+            soup.names.whole(),
+            format!("{before} {word} were welded to {after} vertices"),
+        );
     }
 }
 
 /// Drops or refuses triangles of no area; refuses triangles that are there twice.
-fn clean(soup: &mut Soup, degenerate: Degenerate, report: &mut LoadReport) -> Result<(), MeshError> {
+fn clean(
+    soup: &mut Soup,
+    degenerate: Degenerate,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
     let no_area = |t: u32| {
         let [a, b, c] = soup.triangles[t as usize];
         a == b || b == c || c == a || triangle_quality(soup.corners(t)) < NO_AREA_QUALITY
     };
-    let bad: Vec<u32> = (0..soup.triangles.len() as u32).filter(|t| no_area(*t)).collect();
+    let bad: Vec<u32> = (0..soup.triangles.len() as u32)
+        .filter(|t| no_area(*t))
+        .collect();
     if let Some(&worst) = bad.first() {
         let element = soup.element_of[worst as usize];
         let corners = soup.triangles[worst as usize];
         let name = soup.names.elements.name(element);
         let vertices = soup.names.vertex_list(&corners);
-        let what = if corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0] {
-            format!("{name} (vertices {vertices}) has a repeated vertex")
-        } else {
-            format!("{name} (vertices {vertices}) has no area: its vertices lie on a line")
-        };
+        let what =
+            if corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0] {
+                format!("{name} (vertices {vertices}) has a repeated vertex")
+            } else {
+                format!("{name} (vertices {vertices}) has no area: its vertices lie on a line")
+            };
         let at = soup.names.element_place(element);
         if degenerate == Degenerate::Refuse || bad.len() == soup.triangles.len() {
             let remedy = if degenerate == Degenerate::Refuse {
@@ -249,12 +316,17 @@ fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
 
 fn open_edges(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     let halves = sorted_half_edges(triangles);
-    edge_groups(&halves).filter(|group| group.len() == 1).map(|group| [group[0].low, group[0].high]).collect()
+    edge_groups(&halves)
+        .filter(|group| group.len() == 1)
+        .map(|group| [group[0].low, group[0].high])
+        .collect()
 }
 
 fn check_edges(soup: &Soup) -> Result<(), MeshError> {
     let halves = sorted_half_edges(&soup.triangles);
-    let Some(group) = edge_groups(&halves).find(|group| group.len() > 2) else { return Ok(()) };
+    let Some(group) = edge_groups(&halves).find(|group| group.len() > 2) else {
+        return Ok(());
+    };
     let triangles: Vec<u32> = group.iter().map(|half| half.triangle()).collect();
     let elements = soup.elements(&triangles);
     let names = &soup.names;
@@ -280,13 +352,21 @@ fn check_closed(soup: &Soup) -> Result<(), MeshError> {
         let [one, two] = edge.map(|vertex| soup.names.vertices.number(vertex));
         format!("{one}-{two}")
     };
-    let mut list = open.iter().take(NAMED_MAX).map(name).collect::<Vec<_>>().join(", ");
+    let mut list = open
+        .iter()
+        .take(NAMED_MAX)
+        .map(name)
+        .collect::<Vec<_>>()
+        .join(", ");
     if open.len() > NAMED_MAX {
         list.push_str(&format!(" and {} more", open.len() - NAMED_MAX));
     }
     Err(MeshError::Topology(Flaw::new(
         soup.names.whole(),
-        format!("the surface is not closed: {} open edges (by vertices: {list})", open.len()),
+        format!(
+            "the surface is not closed: {} open edges (by vertices: {list})",
+            open.len()
+        ),
         "A solid has no holes; close it, weld it (Weld::Within) if its parts only nearly touch, or load it as a cloth",
     )))
 }
@@ -299,9 +379,16 @@ pub(crate) fn drop_unused_vertices<const N: usize>(
     report: &mut LoadReport,
 ) -> Vec<u32> {
     let mut new_index = vec![u32::MAX; vertices.len()];
-    elements.iter().flatten().for_each(|vertex| new_index[*vertex as usize] = 0);
-    let unused: Vec<u32> = (0..vertices.len() as u32).filter(|v| new_index[*v as usize] != 0).collect();
-    let old_index: Vec<u32> = (0..vertices.len() as u32).filter(|v| new_index[*v as usize] == 0).collect();
+    elements
+        .iter()
+        .flatten()
+        .for_each(|vertex| new_index[*vertex as usize] = 0);
+    let unused: Vec<u32> = (0..vertices.len() as u32)
+        .filter(|v| new_index[*v as usize] != 0)
+        .collect();
+    let old_index: Vec<u32> = (0..vertices.len() as u32)
+        .filter(|v| new_index[*v as usize] == 0)
+        .collect();
     for (old, new) in old_index.iter().zip(0_u32..) {
         new_index[*old as usize] = new;
         vertices[new as usize] = vertices[*old as usize];
@@ -316,7 +403,10 @@ pub(crate) fn drop_unused_vertices<const N: usize>(
     {
         let list = names.list(&names.vertices, &unused);
         let verb = if unused.len() == 1 { "was" } else { "were" };
-        let text = format!("no {} uses {list}, which {verb} dropped", names.elements.word);
+        let text = format!(
+            "no {} uses {list}, which {verb} dropped",
+            names.elements.word
+        );
         report.add(Severity::Ignored, names.vertex_place(first), text);
     }
     old_index
@@ -331,9 +421,16 @@ fn report_doubts(
     report: &mut LoadReport,
 ) {
     let names = &soup.names;
-    let bowties: Vec<u32> = mesh.bowties().iter().map(|vertex| vertex_names[*vertex as usize]).collect();
+    let bowties: Vec<u32> = mesh
+        .bowties()
+        .iter()
+        .map(|vertex| vertex_names[*vertex as usize])
+        .collect();
     if let Some(&first) = bowties.first() {
-        let text = format!("the surface touches itself in {} only", names.list(&names.vertices, &bowties));
+        let text = format!(
+            "the surface touches itself in {} only",
+            names.list(&names.vertices, &bowties)
+        );
         report.add(Severity::Doubtful, names.vertex_place(first), text);
     }
     let needle = |t: &u32| triangle_quality(soup.corners(*t)) < NEEDLE_QUALITY;
@@ -346,9 +443,15 @@ fn report_doubts(
             names.element_list(&soup.elements(&needles)),
             names.elements.name(soup.element_of[worst.index()])
         );
-        report.add(Severity::Doubtful, names.element_place(soup.element_of[first as usize]), text);
+        report.add(
+            Severity::Doubtful,
+            names.element_place(soup.element_of[first as usize]),
+            text,
+        );
     }
-    if mesh.surface_use() == SurfaceUse::Cloth || options.self_intersections == SelfIntersections::Skip {
+    if mesh.surface_use() == SurfaceUse::Cloth
+        || options.self_intersections == SelfIntersections::Skip
+    {
         return;
     }
     match find_self_intersection(mesh) {
@@ -363,7 +466,8 @@ fn report_doubts(
             report.add(Severity::Doubtful, names.element_place(one), text);
         }
         SelfIntersection::Unknown => {
-            let text = "too many triangles lie close together to tell whether the surface crosses itself";
+            let text =
+                "too many triangles lie close together to tell whether the surface crosses itself";
             report.add(Severity::Doubtful, names.whole(), text);
         }
     }

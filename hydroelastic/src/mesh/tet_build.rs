@@ -39,7 +39,11 @@ impl TetSoup {
     /// "cell 5 (vertices 0 4 7 6)".
     fn describe(&self, tet: u32) -> String {
         let name = self.names.elements.name(self.element_of[tet as usize]);
-        format!("{name} ({} {})", self.names.vertices.plural, self.names.vertex_list(&self.tets[tet as usize]))
+        format!(
+            "{name} ({} {})",
+            self.names.vertices.plural,
+            self.names.vertex_list(&self.tets[tet as usize])
+        )
     }
 
     fn element_error(&self, tet: u32, what: String, remedy: &str) -> MeshError {
@@ -74,7 +78,10 @@ pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
         for (k, face) in FACES.iter().enumerate() {
             let mut corners = face.map(|corner| tet[corner]);
             corners.sort_unstable();
-            faces.push(Face { corners, code: 4 * t + k as u32 });
+            faces.push(Face {
+                corners,
+                code: 4 * t + k as u32,
+            });
         }
     }
     faces.sort_unstable();
@@ -133,32 +140,57 @@ fn check_corners(soup: &TetSoup) -> Result<(), MeshError> {
         let quality = tet_quality(soup.corners(t));
         if quality.abs() < FLAT_QUALITY {
             let what = format!("{} is flat: its volume is 0 to round-off", soup.describe(t));
-            return Err(soup.element_error(t, what, "Remove it, or move one of its vertices out of the plane"));
+            return Err(soup.element_error(
+                t,
+                what,
+                "Remove it, or move one of its vertices out of the plane",
+            ));
         }
     }
     Ok(())
 }
 
-fn orient(soup: &mut TetSoup, orientation: Orientation, report: &mut LoadReport) -> Result<(), MeshError> {
+fn orient(
+    soup: &mut TetSoup,
+    orientation: Orientation,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
     let negative = |t: &u32| tet_quality(soup.corners(*t)) < 0.0;
     let inverted: Vec<u32> = (0..soup.tets.len() as u32).filter(negative).collect();
-    let Some(&first) = inverted.first() else { return Ok(()) };
+    let Some(&first) = inverted.first() else {
+        return Ok(());
+    };
     let [a, b, c, d] = soup.corners(first);
     let volume = six_volumes(&a, &b, &c, &d) / 6.0;
-    let what = format!("{} has volume {volume:.6e} m3: its vertices are in the wrong order", soup.describe(first));
+    let what = format!(
+        "{} has volume {volume:.6e} m3: its vertices are in the wrong order",
+        soup.describe(first)
+    );
     if orientation == Orientation::Refuse {
-        return Err(soup.element_error(first, what, "Swap two of them, or load with Orientation::Reorder"));
+        return Err(soup.element_error(
+            first,
+            what,
+            "Swap two of them, or load with Orientation::Reorder",
+        ));
     }
-    inverted.iter().for_each(|t| soup.tets[*t as usize].swap(2, 3));
+    inverted
+        .iter()
+        .for_each(|t| soup.tets[*t as usize].swap(2, 3));
     let text = match inverted.len() {
         1 => format!("{what}; two were swapped"),
-        n if n == soup.tets.len() => format!("all {n} elements have negative volume; two vertices of each were swapped"),
+        n if n == soup.tets.len() => {
+            format!("all {n} elements have negative volume; two vertices of each were swapped")
+        }
         n => format!(
             "{n} elements of negative volume were reordered: {}",
             soup.names.element_list(&soup.elements(&inverted))
         ),
     };
-    report.add(Severity::Repaired, soup.names.element_place(soup.element_of[first as usize]), text);
+    report.add(
+        Severity::Repaired,
+        soup.names.element_place(soup.element_of[first as usize]),
+        text,
+    );
     Ok(())
 }
 
@@ -168,7 +200,8 @@ fn check_repeated(soup: &TetSoup) -> Result<(), MeshError> {
         let mut key = *tet;
         key.sort_unstable();
         if let Some(first) = first_with.insert(key, t) {
-            let [one, two] = [first, t].map(|t| soup.names.elements.number(soup.element_of[t as usize]));
+            let [one, two] =
+                [first, t].map(|t| soup.names.elements.number(soup.element_of[t as usize]));
             let names = &soup.names;
             let what = format!(
                 "{} {one} and {two} have the same vertices {}",
@@ -211,8 +244,13 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     folded.dedup();
     if let Some(&first) = folded.first() {
         let list = soup.names.element_list(&soup.elements(&folded));
-        let text = format!("neighbours overlap, lying on the same side of their common face: {list}");
-        report.add(Severity::Doubtful, soup.names.element_place(soup.element_of[first as usize]), text);
+        let text =
+            format!("neighbours overlap, lying on the same side of their common face: {list}");
+        report.add(
+            Severity::Doubtful,
+            soup.names.element_place(soup.element_of[first as usize]),
+            text,
+        );
     }
     Ok(())
 }
@@ -221,8 +259,11 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
 fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
     let cycle = |face: Face| {
         let [a, b, c] = FACES[face.side()].map(|corner| tets[face.tet()][corner]);
-        // Even permutations of an ascending triple.
-        (a < b && b < c) || (b < c && c < a) || (c < a && a < b)
+        // An even permutation of an ascending triple climbs twice around, an odd one once.
+        [a < b, b < c, c < a]
+            .iter()
+            .filter(|climbs| **climbs)
+            .count()
     };
     cycle(one) == cycle(two)
 }
@@ -230,9 +271,13 @@ fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
 fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
     let n = soup.tets.len() as u32;
     let qualities: Vec<f64> = (0..n).map(|t| tet_quality(soup.corners(t))).collect();
-    let mut slivers: Vec<u32> = (0..n).filter(|t| qualities[*t as usize] < SLIVER_QUALITY).collect();
+    let mut slivers: Vec<u32> = (0..n)
+        .filter(|t| qualities[*t as usize] < SLIVER_QUALITY)
+        .collect();
     slivers.sort_by(|a, b| qualities[*a as usize].total_cmp(&qualities[*b as usize]));
-    let Some(&worst) = slivers.first() else { return };
+    let Some(&worst) = slivers.first() else {
+        return;
+    };
     let element = soup.element_of[worst as usize];
     let text = format!(
         "{} of {n} elements are slivers (quality below {SLIVER_QUALITY:e}); the worst, {}, has quality {:.1e}",

@@ -5,7 +5,9 @@ use super::error::{Flaw, MeshError};
 use super::index::{TetIdx, TriangleIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, six_volumes, solid_moments};
 use super::names::Names;
-use super::options::{Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
+use super::options::{
+    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
+};
 use super::report::LoadReport;
 use super::tet_build::{TetSoup, build_tets, sorted_faces};
 use super::tri_mesh::TriMesh;
@@ -55,23 +57,41 @@ impl TetMesh {
     ) -> Result<(Self, LoadReport), MeshError> {
         let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
         for (tet, t) in tets.iter().zip(0_u32..) {
-            if let Some(corner) = tet.iter().find(|corner| **corner as usize >= vertices.len()) {
+            if let Some(corner) = tet
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
                 return Err(MeshError::Index(Flaw::new(
                     names.element_place(t),
-                    format!("tetrahedron {t} refers to vertex {corner} of {}", vertices.len()),
+                    format!(
+                        "tetrahedron {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
                     "Vertices are counted from 0",
                 )));
             }
         }
         let element_of = (0..tets.len() as u32).collect();
-        build_tets(TetSoup { names, vertices, tets, element_of }, options, LoadReport::default())
+        build_tets(
+            TetSoup {
+                names,
+                vertices,
+                tets,
+                element_of,
+            },
+            options,
+            LoadReport::default(),
+        )
     }
 
     /// From parts that have passed every check.
     pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, tets: &[[u32; 4]]) -> Self {
         let mut neighbours = vec![[None; 4]; tets.len()];
         for group in sorted_faces(tets).chunk_by(|a, b| a.corners == b.corners) {
-            assert!(group.len() <= 2, "faces with more than two tetrahedra are refused before adjacency is built");
+            assert!(
+                group.len() <= 2,
+                "faces with more than two tetrahedra are refused before adjacency is built"
+            );
             if let [one, two] = group {
                 neighbours[one.tet()][one.side()] = Some(TetIdx(two.tet() as u32));
                 neighbours[two.tet()][two.side()] = Some(TetIdx(one.tet() as u32));
@@ -81,7 +101,9 @@ impl TetMesh {
         for ((tet, across), t) in tets.iter().zip(&neighbours).zip(0_u32..) {
             for k in 0..4 {
                 if across[k].is_none() {
-                    boundary.triangles.push(FACES[k].map(|corner| VertexIdx(tet[corner])));
+                    boundary
+                        .triangles
+                        .push(FACES[k].map(|corner| VertexIdx(tet[corner])));
                     boundary.tets.push(TetIdx(t));
                     boundary.opposite_corners.push(k as u8);
                 }
@@ -90,7 +112,15 @@ impl TetMesh {
         let (component_of, component_count) = components_by_vertex(vertices.len(), tets);
         let bounds = Bounds::of(&vertices).expect("a checked mesh has vertices");
         let tets = tets.iter().map(|tet| tet.map(VertexIdx)).collect();
-        Self { vertices, tets, neighbours, boundary, component_of, component_count, bounds }
+        Self {
+            vertices,
+            tets,
+            neighbours,
+            boundary,
+            component_of,
+            component_count,
+            bounds,
+        }
     }
 
     /// Positions, m.
@@ -150,9 +180,22 @@ impl TetMesh {
             }
             *new
         };
-        let triangles = self.boundary.triangles.iter().flatten().copied().map(renumber).collect::<Vec<u32>>();
-        let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
-        let vertices = old_index.iter().map(|vertex| self.vertices[vertex.index()]).collect();
+        let triangles = self
+            .boundary
+            .triangles
+            .iter()
+            .flatten()
+            .copied()
+            .map(renumber)
+            .collect::<Vec<u32>>();
+        let triangles = triangles
+            .chunks_exact(3)
+            .map(|t| [t[0], t[1], t[2]])
+            .collect();
+        let vertices = old_index
+            .iter()
+            .map(|vertex| self.vertices[vertex.index()])
+            .collect();
         let as_is = SurfaceOptions {
             weld: Weld::Never,
             degenerate: Degenerate::Refuse,
@@ -175,7 +218,11 @@ impl TetMesh {
     #[must_use]
     pub fn solid_moments(&self) -> SolidMoments {
         let center = self.bounds.center();
-        solid_moments(center, self.tet_indices().map(|t| self.corners(t).map(|corner| corner - center)))
+        solid_moments(
+            center,
+            self.tet_indices()
+                .map(|t| self.corners(t).map(|corner| corner - center)),
+        )
     }
 
     /// The smallest axis-aligned box around the vertices.
@@ -206,7 +253,9 @@ impl TetMesh {
     #[must_use]
     pub fn min_quality(&self) -> (TetIdx, f64) {
         let qualities = self.tet_indices().map(|t| (t, self.quality(t)));
-        qualities.min_by(|a, b| a.1.total_cmp(&b.1)).expect("a checked mesh has tetrahedra")
+        qualities
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .expect("a checked mesh has tetrahedra")
     }
 
     /// The boundary triangles of one tetrahedron.
@@ -230,7 +279,11 @@ pub fn tet_quality(corners: [Vector3<f64>; 4]) -> f64 {
     let edges = [b - a, c - a, d - a, c - b, d - b, d - c];
     let mean_square = edges.iter().map(Vector3::norm_squared).sum::<f64>() / 6.0;
     let cube = mean_square * mean_square.sqrt();
-    if cube == 0.0 { 0.0 } else { 2.0_f64.sqrt() * six_volumes(&a, &b, &c, &d) / cube }
+    if cube == 0.0 {
+        0.0
+    } else {
+        2.0_f64.sqrt() * six_volumes(&a, &b, &c, &d) / cube
+    }
 }
 
 #[cfg(test)]
@@ -241,7 +294,12 @@ mod tests {
     fn regular_tetrahedron_has_quality_one_at_any_size() {
         for size in [1e-20, 1.0, 1e20] {
             let corner = |x: f64, y: f64, z: f64| Vector3::new(x, y, z) * size;
-            let tet = [corner(1., 1., 1.), corner(1., -1., -1.), corner(-1., 1., -1.), corner(-1., -1., 1.)];
+            let tet = [
+                corner(1., 1., 1.),
+                corner(-1., 1., -1.),
+                corner(1., -1., -1.),
+                corner(-1., -1., 1.),
+            ];
             let [a, b, c, d] = tet;
             assert!((tet_quality(tet) - 1.0).abs() < 8.0 * f64::EPSILON);
             assert!((tet_quality([a, c, b, d]) + 1.0).abs() < 8.0 * f64::EPSILON);

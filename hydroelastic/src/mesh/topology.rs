@@ -23,7 +23,11 @@ impl Edge {
     /// The triangle on the other side of `from`; `None` on the boundary.
     #[must_use]
     pub fn across(&self, from: TriangleIdx) -> Option<TriangleIdx> {
-        if self.first == from { self.second } else { Some(self.first) }
+        if self.first == from {
+            self.second
+        } else {
+            Some(self.first)
+        }
     }
 }
 
@@ -52,7 +56,11 @@ pub(crate) fn sorted_half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
     for (triangle, t) in triangles.iter().zip(0_u32..) {
         for k in 0..3 {
             let (from, to) = (triangle[k], triangle[(k + 1) % 3]);
-            halves.push(HalfEdge { low: from.min(to), high: from.max(to), half: 3 * t + k as u32 });
+            halves.push(HalfEdge {
+                low: from.min(to),
+                high: from.max(to),
+                half: 3 * t + k as u32,
+            });
         }
     }
     halves.sort_unstable();
@@ -79,7 +87,10 @@ impl Topology {
         let mut edges = Vec::with_capacity(halves.len() / 2);
         let mut triangle_edges = vec![[EdgeIdx(0); 3]; triangles.len()];
         for (group, e) in edge_groups(&halves).zip(0_u32..) {
-            assert!(group.len() <= 2, "edges with more than two triangles are refused before adjacency is built");
+            assert!(
+                group.len() <= 2,
+                "edges with more than two triangles are refused before adjacency is built"
+            );
             edges.push(Edge {
                 vertices: [VertexIdx(group[0].low), VertexIdx(group[0].high)],
                 first: TriangleIdx(group[0].triangle()),
@@ -90,11 +101,17 @@ impl Topology {
             }
         }
         let (vertex_start, vertex_triangles) = incidence(n_vertices, triangles);
-        Self { edges, triangle_edges, vertex_start, vertex_triangles }
+        Self {
+            edges,
+            triangle_edges,
+            vertex_start,
+            vertex_triangles,
+        }
     }
 
     pub(crate) fn around(&self, vertex: u32) -> &[TriangleIdx] {
-        let range = self.vertex_start[vertex as usize] as usize..self.vertex_start[vertex as usize + 1] as usize;
+        let range = self.vertex_start[vertex as usize] as usize
+            ..self.vertex_start[vertex as usize + 1] as usize;
         &self.vertex_triangles[range]
     }
 
@@ -105,13 +122,20 @@ impl Topology {
     /// The side of `triangle` that ends in `vertex` and is not `side`.
     fn other_side_at(&self, triangle: TriangleIdx, side: EdgeIdx, vertex: VertexIdx) -> EdgeIdx {
         let sides = self.triangle_edges[triangle.index()];
-        let other = sides.into_iter().find(|&s| s != side && self.edge(s).vertices.contains(&vertex));
+        let other = sides
+            .into_iter()
+            .find(|&s| s != side && self.edge(s).vertices.contains(&vertex));
         other.expect("two sides of a triangle meet in each of its corners")
     }
 
     /// Turns around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached
     /// again. Returns the boundary edge (if any) and how many triangles were passed, the first included.
-    fn turn(&self, mut triangle: TriangleIdx, mut side: EdgeIdx, vertex: VertexIdx) -> (Option<EdgeIdx>, usize) {
+    fn turn(
+        &self,
+        mut triangle: TriangleIdx,
+        mut side: EdgeIdx,
+        vertex: VertexIdx,
+    ) -> (Option<EdgeIdx>, usize) {
         let start = triangle;
         let mut passed = 1;
         loop {
@@ -131,10 +155,14 @@ impl Topology {
         (0..n_vertices)
             .filter(|&v| {
                 let triangles = self.around(v);
-                let Some(&start) = triangles.first() else { return false };
+                let Some(&start) = triangles.first() else {
+                    return false;
+                };
                 let vertex = VertexIdx(v);
                 let at_vertex = |s: &EdgeIdx| self.edge(*s).vertices.contains(&vertex);
-                let side = self.triangle_edges[start.index()].into_iter().find(at_vertex);
+                let side = self.triangle_edges[start.index()]
+                    .into_iter()
+                    .find(at_vertex);
                 let side = side.expect("a triangle around a vertex has a side that ends there");
                 let (boundary, mut passed) = self.turn(start, side, vertex);
                 if boundary.is_some() {
@@ -155,7 +183,9 @@ impl Topology {
                 continue;
             }
             let corners = triangles[edge.first.index()];
-            let k = self.triangle_edges[edge.first.index()].iter().position(|side| side.0 == e);
+            let k = self.triangle_edges[edge.first.index()]
+                .iter()
+                .position(|side| side.0 == e);
             let mut from = VertexIdx(corners[k.expect("an edge is a side of its triangle")]);
             let mut side = EdgeIdx(e);
             let mut chain = Vec::new();

@@ -44,26 +44,58 @@ impl TriMesh {
     ) -> Result<(Self, LoadReport), MeshError> {
         let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
         for (triangle, t) in triangles.iter().zip(0_u32..) {
-            if let Some(corner) = triangle.iter().find(|corner| **corner as usize >= vertices.len()) {
+            if let Some(corner) = triangle
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
                 return Err(MeshError::Index(Flaw::new(
                     names.element_place(t),
-                    format!("triangle {t} refers to vertex {corner} of {}", vertices.len()),
+                    format!(
+                        "triangle {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
                     "Vertices are counted from 0",
                 )));
             }
         }
         let element_of = (0..triangles.len() as u32).collect();
-        build_surface(Soup { names, vertices, triangles, element_of }, surface_use, options, LoadReport::default())
+        build_surface(
+            Soup {
+                names,
+                vertices,
+                triangles,
+                element_of,
+            },
+            surface_use,
+            options,
+            LoadReport::default(),
+        )
     }
 
     /// From parts that have passed every check.
-    pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, triangles: &[[u32; 3]], surface_use: SurfaceUse) -> Self {
+    pub(crate) fn assemble(
+        vertices: Vec<Vector3<f64>>,
+        triangles: &[[u32; 3]],
+        surface_use: SurfaceUse,
+    ) -> Self {
         let topology = Topology::new(vertices.len(), triangles);
         let boundary_loops = topology.boundary_loops(triangles);
         let (component_of, component_count) = components_by_vertex(vertices.len(), triangles);
         let bounds = Bounds::of(&vertices).expect("a checked mesh has vertices");
-        let triangles = triangles.iter().map(|triangle| triangle.map(VertexIdx)).collect();
-        Self { vertices, triangles, topology, boundary_loops, component_of, component_count, surface_use, bounds }
+        let triangles = triangles
+            .iter()
+            .map(|triangle| triangle.map(VertexIdx))
+            .collect();
+        Self {
+            vertices,
+            triangles,
+            topology,
+            boundary_loops,
+            component_of,
+            component_count,
+            surface_use,
+            bounds,
+        }
     }
 
     /// Positions, m.
@@ -80,7 +112,9 @@ impl TriMesh {
 
     /// Corners of each triangle as bare integers, for libraries that want them so.
     pub fn raw_triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
-        self.triangles.iter().map(|triangle| triangle.map(u32::from))
+        self.triangles
+            .iter()
+            .map(|triangle| triangle.map(u32::from))
     }
 
     /// Positions of the three corners, m.
@@ -104,7 +138,8 @@ impl TriMesh {
     /// The triangles across the three edges, in the order of [`TriMesh::triangle_edges`]; `None` on the boundary.
     #[must_use]
     pub fn neighbours(&self, triangle: TriangleIdx) -> [Option<TriangleIdx>; 3] {
-        self.triangle_edges(triangle).map(|edge| self.topology.edges[edge.index()].across(triangle))
+        self.triangle_edges(triangle)
+            .map(|edge| self.topology.edges[edge.index()].across(triangle))
     }
 
     /// The triangles around a vertex, ascending.
@@ -170,7 +205,10 @@ impl TriMesh {
                 *new
             }));
         }
-        pieces.into_iter().map(|(v, t): (Vec<_>, Vec<_>)| Self::assemble(v, &t, self.surface_use)).collect()
+        pieces
+            .into_iter()
+            .map(|(v, t): (Vec<_>, Vec<_>)| Self::assemble(v, &t, self.surface_use))
+            .collect()
     }
 
     /// The smallest axis-aligned box around the vertices.
@@ -237,7 +275,9 @@ impl TriMesh {
     #[must_use]
     pub fn min_quality(&self) -> (TriangleIdx, f64) {
         let qualities = self.triangle_indices().map(|t| (t, self.quality(t)));
-        qualities.min_by(|a, b| a.1.total_cmp(&b.1)).expect("a checked mesh has triangles")
+        qualities
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .expect("a checked mesh has triangles")
     }
 
     /// Vertices whose triangles form more than one fan.
@@ -256,5 +296,9 @@ impl TriMesh {
 #[must_use]
 pub fn triangle_quality([a, b, c]: [Vector3<f64>; 3]) -> f64 {
     let squares = (b - a).norm_squared() + (c - b).norm_squared() + (a - c).norm_squared();
-    if squares == 0.0 { 0.0 } else { 2.0 * 3.0_f64.sqrt() * (b - a).cross(&(c - a)).norm() / squares }
+    if squares == 0.0 {
+        0.0
+    } else {
+        2.0 * 3.0_f64.sqrt() * (b - a).cross(&(c - a)).norm() / squares
+    }
 }

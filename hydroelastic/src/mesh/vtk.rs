@@ -36,7 +36,12 @@ struct Reader<'a> {
     report: LoadReport,
 }
 
-pub(crate) fn parse(bytes: &[u8], file: &str, wanted: Wanted, report: LoadReport) -> Result<Grid, MeshError> {
+pub(crate) fn parse(
+    bytes: &[u8],
+    file: &str,
+    wanted: Wanted,
+    report: LoadReport,
+) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut cursor = Cursor::new(bytes, file);
     let encoding = header(&mut cursor)?;
@@ -59,8 +64,14 @@ pub(crate) fn parse(bytes: &[u8], file: &str, wanted: Wanted, report: LoadReport
         reader.polydata()?;
     } else {
         let (what, remedy) = match wanted {
-            Wanted::Tets => ("where a tetrahedral mesh is wanted", "Use DATASET UNSTRUCTURED_GRID with cells of type 10"),
-            Wanted::Surface => ("where a surface is wanted", "Use DATASET POLYDATA or UNSTRUCTURED_GRID"),
+            Wanted::Tets => (
+                "where a tetrahedral mesh is wanted",
+                "Use DATASET UNSTRUCTURED_GRID with cells of type 10",
+            ),
+            Wanted::Surface => (
+                "where a surface is wanted",
+                "Use DATASET POLYDATA or UNSTRUCTURED_GRID",
+            ),
         };
         let what = format!("the data set is {}, {what}", quote(dataset.bytes));
         return Err(MeshError::Unsupported(Flaw::new(at_dataset, what, remedy)));
@@ -70,20 +81,34 @@ pub(crate) fn parse(bytes: &[u8], file: &str, wanted: Wanted, report: LoadReport
 
 fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
     const MAGIC: &[u8] = b"# vtk DataFile Version";
-    let line = cursor.line_text().ok_or_else(|| cursor.ended("the header"))?;
-    let magic = line.bytes.get(..MAGIC.len()).filter(|start| start.eq_ignore_ascii_case(MAGIC));
+    let line = cursor
+        .line_text()
+        .ok_or_else(|| cursor.ended("the header"))?;
+    let magic = line
+        .bytes
+        .get(..MAGIC.len())
+        .filter(|start| start.eq_ignore_ascii_case(MAGIC));
     if magic.is_none() {
         let what = "the first line is not that of a legacy VTK file";
         return Err(cursor.syntax(line.line, what, "It must read: # vtk DataFile Version 3.0"));
     }
     let version = line.bytes[MAGIC.len()..].trim_ascii();
-    let major = version.split(|byte| *byte == b'.').next().and_then(super::cursor::parse_integer);
+    let major = version
+        .split(|byte| *byte == b'.')
+        .next()
+        .and_then(super::cursor::parse_integer);
     if !major.is_some_and(|major| (1..=5).contains(&major)) {
         let what = format!("legacy VTK version {}", quote(version));
-        let flaw = Flaw::new(cursor.place(line.line), what, "Versions 1.0 to 5.1 are supported");
+        let flaw = Flaw::new(
+            cursor.place(line.line),
+            what,
+            "Versions 1.0 to 5.1 are supported",
+        );
         return Err(MeshError::Unsupported(flaw));
     }
-    cursor.line_text().ok_or_else(|| cursor.ended("the header"))?;
+    cursor
+        .line_text()
+        .ok_or_else(|| cursor.ended("the header"))?;
     let word = cursor.word().ok_or_else(|| cursor.ended("the header"))?;
     cursor.line_text();
     if word.is("ASCII") {
@@ -97,13 +122,17 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
 }
 
 fn dataset<'a>(cursor: &mut Cursor<'a>) -> Result<Word<'a>, MeshError> {
-    let word = cursor.word().ok_or_else(|| cursor.ended("the header: DATASET is missing"))?;
+    let word = cursor
+        .word()
+        .ok_or_else(|| cursor.ended("the header: DATASET is missing"))?;
     if !word.is("DATASET") {
         let what = format!("expected DATASET, found {}", quote(word.bytes));
         return Err(cursor.syntax(word.line, what, "It follows the line ASCII or BINARY"));
     }
     let kind = cursor.word_on_line();
-    let kind = kind.ok_or_else(|| cursor.syntax(word.line, "DATASET without a type", "Use UNSTRUCTURED_GRID"))?;
+    let kind = kind.ok_or_else(|| {
+        cursor.syntax(word.line, "DATASET without a type", "Use UNSTRUCTURED_GRID")
+    })?;
     cursor.line_text();
     Ok(kind)
 }
@@ -138,7 +167,9 @@ impl<'a> Reader<'a> {
 
     fn polydata(&mut self) -> Result<(), MeshError> {
         while let Some(word) = self.cursor.word() {
-            let section = ["VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS"].into_iter().find(|name| word.is(name));
+            let section = ["VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS"]
+                .into_iter()
+                .find(|name| word.is(name));
             if word.is("POINTS") && self.points.is_none() {
                 self.read_points(word)?;
             } else if let Some(name) = section.filter(|_| self.points.is_some()) {
@@ -179,18 +210,31 @@ impl<'a> Reader<'a> {
     }
 
     fn unexpected(&self, word: Word<'_>, after_points: &[&str]) -> MeshError {
-        let wanted = if self.has_types { "POINT_DATA or the end" } else { self.missing(after_points) };
+        let wanted = if self.has_types {
+            "POINT_DATA or the end"
+        } else {
+            self.missing(after_points)
+        };
         let what = format!("expected {wanted}, found {}", quote(word.bytes));
-        self.cursor.syntax(word.line, what, "Is the count of the section before it right?")
+        self.cursor.syntax(
+            word.line,
+            what,
+            "Is the count of the section before it right?",
+        )
     }
 
     /// Point and cell data come last and have no effect on the shape.
     fn at_data(&mut self) -> bool {
-        let Some(word) = self.cursor.peek_word().filter(|word| word.is("POINT_DATA") || word.is("CELL_DATA")) else {
+        let Some(word) = self
+            .cursor
+            .peek_word()
+            .filter(|word| word.is("POINT_DATA") || word.is("CELL_DATA"))
+        else {
             return false;
         };
         let text = "fields on points and cells";
-        self.report.add(Severity::Ignored, self.cursor.place(word.line), text);
+        self.report
+            .add(Severity::Ignored, self.cursor.place(word.line), text);
         true
     }
 
@@ -212,7 +256,9 @@ impl<'a> Reader<'a> {
         let arrays = self.word_on_line("the number of arrays of FIELD")?;
         let arrays = self.cursor.count(arrays, 2, "arrays of FIELD")?;
         for _ in 0..arrays {
-            self.cursor.word().ok_or_else(|| self.cursor.ended("FIELD"))?;
+            self.cursor
+                .word()
+                .ok_or_else(|| self.cursor.ended("FIELD"))?;
             let components = self.word_on_line("the number of components of a field array")?;
             let components = self.cursor.count(components, 1, "components")?;
             let tuples = self.word_on_line("the number of tuples of a field array")?;
@@ -222,23 +268,37 @@ impl<'a> Reader<'a> {
             match self.encoding {
                 Encoding::Ascii => {
                     for _ in 0..numbers {
-                        self.cursor.word().ok_or_else(|| self.cursor.ended("FIELD"))?;
+                        self.cursor
+                            .word()
+                            .ok_or_else(|| self.cursor.ended("FIELD"))?;
                     }
                 }
                 Encoding::Binary => {
                     let bytes = numbers.saturating_mul(kind.size());
-                    self.cursor.block(bytes).ok_or_else(|| self.cursor.ended("FIELD"))?;
+                    self.cursor
+                        .block(bytes)
+                        .ok_or_else(|| self.cursor.ended("FIELD"))?;
                 }
             }
         }
-        self.report.add(Severity::Ignored, self.cursor.place(word.line), "FIELD data");
+        self.report.add(
+            Severity::Ignored,
+            self.cursor.place(word.line),
+            "FIELD data",
+        );
         Ok(true)
     }
 
     fn word_on_line(&mut self, what: &str) -> Result<Word<'a>, MeshError> {
         let line = self.cursor.line();
         let word = self.cursor.word_on_line();
-        word.ok_or_else(|| self.cursor.syntax(line, format!("{what} is missing"), "It stands on the keyword's line"))
+        word.ok_or_else(|| {
+            self.cursor.syntax(
+                line,
+                format!("{what} is missing"),
+                "It stands on the keyword's line",
+            )
+        })
     }
 
     /// The type at the end of a section's header line; the next byte belongs to its data.
@@ -246,7 +306,11 @@ impl<'a> Reader<'a> {
         let word = self.word_on_line(&format!("the type of {what}"))?;
         let scalar = Scalar::of_legacy_name(word.bytes).ok_or_else(|| {
             let remedy = "Use float, double, int or vtktypeint64";
-            self.cursor.syntax(word.line, format!("{what}: unknown number type {}", quote(word.bytes)), remedy)
+            self.cursor.syntax(
+                word.line,
+                format!("{what}: unknown number type {}", quote(word.bytes)),
+                remedy,
+            )
         })?;
         self.cursor.line_text();
         Ok(scalar)
@@ -254,19 +318,23 @@ impl<'a> Reader<'a> {
 
     fn read_points(&mut self, header: Word<'_>) -> Result<(), MeshError> {
         let count = self.word_on_line("the number of POINTS")?;
-        let bytes_each = if self.encoding == Encoding::Ascii { 6 } else { 3 };
-        let count = self.cursor.count(count, bytes_each, "POINTS")?;
+        let count = self.cursor.count(count, 1, "POINTS")?;
         let scalar = self.scalar("POINTS")?;
-        let mut points = Vec::with_capacity(count);
+        // A point takes at least six characters, or three bytes, so a count that lies cannot reserve much.
+        let mut points = Vec::with_capacity(count.min(self.cursor.rest().len() / 3));
         match self.encoding {
             Encoding::Ascii => {
-                self.point_lines.reserve(count);
+                self.point_lines.reserve(points.capacity());
                 for p in 0..count {
                     let mut point = Vector3::zeros();
                     for (k, x) in point.iter_mut().enumerate() {
                         let word = self.cursor.word();
-                        let word = word.ok_or_else(|| self.cursor.ended(format_args!("point {p} of {count}")))?;
-                        *x = self.cursor.number(word, &|| format!("point {p}, coordinate {k}"))?;
+                        let word = word.ok_or_else(|| {
+                            self.cursor.ended(format_args!("point {p} of {count}"))
+                        })?;
+                        *x = self
+                            .cursor
+                            .number(word, &|| format!("point {p}, coordinate {k}"))?;
                         if k == 0 {
                             self.point_lines.push(word.line);
                         }
@@ -278,12 +346,16 @@ impl<'a> Reader<'a> {
                 let size = scalar.size();
                 let block = self.binary_block(count, 3 * size, "POINTS", header)?;
                 for (record, p) in block.chunks_exact(3 * size).zip(0..) {
-                    let coordinate = |k: usize| scalar.float(&record[k * size..(k + 1) * size], Endian::Big);
+                    let coordinate =
+                        |k: usize| scalar.float(&record[k * size..(k + 1) * size], Endian::Big);
                     let point = Vector3::new(coordinate(0), coordinate(1), coordinate(2));
                     if !point.iter().all(|x| x.is_finite()) {
                         return Err(MeshError::Coordinate(Flaw::new(
                             self.cursor.place(header.line),
-                            format!("POINTS, point {p} is at ({}, {}, {})", point.x, point.y, point.z),
+                            format!(
+                                "POINTS, point {p} is at ({}, {}, {})",
+                                point.x, point.y, point.z
+                            ),
                             "Coordinates must be finite; binary VTK files are big-endian",
                         )));
                     }
@@ -302,11 +374,17 @@ impl<'a> Reader<'a> {
         section: &str,
         header: Word<'_>,
     ) -> Result<&'a [u8], MeshError> {
-        let block = count.checked_mul(bytes_each).and_then(|bytes| self.cursor.block(bytes));
+        let block = count
+            .checked_mul(bytes_each)
+            .and_then(|bytes| self.cursor.block(bytes));
         block.ok_or_else(|| {
             let present = self.cursor.rest().len() / bytes_each.max(1);
             let what = format!("{section}: the file ends inside item {present} of {count}");
-            self.cursor.syntax(header.line, what, "It was cut off, or the count is too large")
+            self.cursor.syntax(
+                header.line,
+                what,
+                "It was cut off, or the count is too large",
+            )
         })
     }
 
@@ -326,15 +404,23 @@ impl<'a> Reader<'a> {
                 let (mut values, mut lines) = (Vec::with_capacity(room), Vec::with_capacity(room));
                 for k in 0..count {
                     let word = self.cursor.word();
-                    let word = word.ok_or_else(|| self.cursor.ended(format_args!("{section}, {item} {k} of {count}")))?;
-                    values.push(self.cursor.integer(word, &|| format!("{section}, {item} {k}"))?);
+                    let word = word.ok_or_else(|| {
+                        self.cursor
+                            .ended(format_args!("{section}, {item} {k} of {count}"))
+                    })?;
+                    values.push(
+                        self.cursor
+                            .integer(word, &|| format!("{section}, {item} {k}"))?,
+                    );
                     lines.push(word.line);
                 }
                 Ok((values, lines))
             }
             Encoding::Binary => {
                 let block = self.binary_block(count, scalar.size(), section, header)?;
-                let values = block.chunks_exact(scalar.size()).map(|bytes| scalar.integer(bytes, Endian::Big));
+                let values = block
+                    .chunks_exact(scalar.size())
+                    .map(|bytes| scalar.integer(bytes, Endian::Big));
                 Ok((values.collect(), Vec::new()))
             }
         }
@@ -346,9 +432,17 @@ impl<'a> Reader<'a> {
         let first = self.word_on_line(&format!("the number of {section}"))?;
         let first = self.cursor.count(first, 1, section)?;
         let size = self.word_on_line(&format!("the size of {section}"))?;
-        let size = self.cursor.count(size, 1, &format!("numbers in {section}"))?;
+        let size = self
+            .cursor
+            .count(size, 1, &format!("numbers in {section}"))?;
         self.cursor.line_text();
-        if self.cursor.rest().trim_ascii_start().get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"OFFSETS")) {
+        if self
+            .cursor
+            .rest()
+            .trim_ascii_start()
+            .get(..7)
+            .is_some_and(|word| word.eq_ignore_ascii_case(b"OFFSETS"))
+        {
             self.lists_by_offset(first, size, section, header)
         } else if self.encoding == Encoding::Ascii {
             self.lists_in_text(first, size, section, header)
@@ -363,10 +457,17 @@ impl<'a> Reader<'a> {
 
     fn index(&self, value: i64, section: &str, cell: usize, line: u32) -> Result<u32, MeshError> {
         let n_points = self.n_points();
-        u32::try_from(value).ok().filter(|index| (*index as usize) < n_points).ok_or_else(|| {
-            let what = format!("{section}, cell {cell} refers to point {value} of {n_points}");
-            MeshError::Index(Flaw::new(self.cursor.place(line), what, self.index_remedy()))
-        })
+        u32::try_from(value)
+            .ok()
+            .filter(|index| (*index as usize) < n_points)
+            .ok_or_else(|| {
+                let what = format!("{section}, cell {cell} refers to point {value} of {n_points}");
+                MeshError::Index(Flaw::new(
+                    self.cursor.place(line),
+                    what,
+                    self.index_remedy(),
+                ))
+            })
     }
 
     fn index_remedy(&self) -> &'static str {
@@ -376,9 +477,20 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn size_error(&self, section: &str, header: Word<'_>, announced: usize, needed: usize) -> MeshError {
-        let what = format!("{section}: {announced} numbers are announced, but its cells need {needed}");
-        self.cursor.syntax(header.line, what, "The size counts each cell's points and its count: n + sum of counts")
+    fn size_error(
+        &self,
+        section: &str,
+        header: Word<'_>,
+        announced: usize,
+        needed: usize,
+    ) -> MeshError {
+        let what =
+            format!("{section}: {announced} numbers are announced, but its cells need {needed}");
+        self.cursor.syntax(
+            header.line,
+            what,
+            "The size counts each cell's points and its count: n + sum of counts",
+        )
     }
 
     fn lists_in_text(
@@ -390,20 +502,31 @@ impl<'a> Reader<'a> {
     ) -> Result<Lists, MeshError> {
         let mut lists = Lists::default();
         for c in 0..count {
-            let ended = |cursor: &Cursor<'_>| cursor.ended(format_args!("{section}, cell {c} of {count}"));
+            let ended =
+                |cursor: &Cursor<'_>| cursor.ended(format_args!("{section}, cell {c} of {count}"));
             let word = self.cursor.word().ok_or_else(|| ended(&self.cursor))?;
             let line = word.line;
-            let length = self.cursor.count(word, 1, &format!("points of {section}, cell {c}"))?;
+            let length = self
+                .cursor
+                .count(word, 1, &format!("points of {section}, cell {c}"))?;
             for _ in 0..length {
                 let word = self.cursor.word().ok_or_else(|| ended(&self.cursor))?;
-                let value = self.cursor.integer(word, &|| format!("{section}, cell {c}"))?;
-                lists.corners.push(self.index(value, section, c, word.line)?);
+                let value = self
+                    .cursor
+                    .integer(word, &|| format!("{section}, cell {c}"))?;
+                lists
+                    .corners
+                    .push(self.index(value, section, c, word.line)?);
             }
             lists.ends.push(lists.corners.len());
             lists.lines.push(line);
         }
         let needed = lists.corners.len() + count;
-        if needed == size { Ok(lists) } else { Err(self.size_error(section, header, size, needed)) }
+        if needed == size {
+            Ok(lists)
+        } else {
+            Err(self.size_error(section, header, size, needed))
+        }
     }
 
     fn lists_in_binary(
@@ -418,19 +541,32 @@ impl<'a> Reader<'a> {
         let mut rest = numbers.as_slice();
         for c in 0..count {
             let length = rest.first().copied().unwrap_or(0);
-            let corners = usize::try_from(length).ok().and_then(|length| rest.get(1..=length));
+            let corners = usize::try_from(length)
+                .ok()
+                .and_then(|length| rest.get(1..=length));
             let Some(corners) = corners.filter(|_| !rest.is_empty()) else {
-                let what = format!("{section}, cell {c} has {length} points, more than the section holds");
-                return Err(self.cursor.syntax(header.line, what, "Binary VTK files are big-endian: is this one not?"));
+                let what =
+                    format!("{section}, cell {c} has {length} points, more than the section holds");
+                return Err(self.cursor.syntax(
+                    header.line,
+                    what,
+                    "Binary VTK files are big-endian: is this one not?",
+                ));
             };
             for corner in corners {
-                lists.corners.push(self.index(*corner, section, c, header.line)?);
+                lists
+                    .corners
+                    .push(self.index(*corner, section, c, header.line)?);
             }
             lists.ends.push(lists.corners.len());
             rest = &rest[1 + corners.len()..];
         }
         let needed = size - rest.len();
-        if rest.is_empty() { Ok(lists) } else { Err(self.size_error(section, header, size, needed)) }
+        if rest.is_empty() {
+            Ok(lists)
+        } else {
+            Err(self.size_error(section, header, size, needed))
+        }
     }
 
     fn lists_by_offset(
@@ -444,19 +580,35 @@ impl<'a> Reader<'a> {
         let scalar = self.integer_type("OFFSETS")?;
         let (offsets, _) = self.integers(n_offsets, scalar, section, "offset", header)?;
         let word = self.cursor.word();
-        let word = word.ok_or_else(|| self.cursor.ended(format_args!("{section}: CONNECTIVITY is missing")))?;
+        let word = word.ok_or_else(|| {
+            self.cursor
+                .ended(format_args!("{section}: CONNECTIVITY is missing"))
+        })?;
         if !word.is("CONNECTIVITY") {
-            let what = format!("{section}: expected CONNECTIVITY, found {}", quote(word.bytes));
-            return Err(self.cursor.syntax(word.line, what, "It follows OFFSETS; is the number of offsets right?"));
+            let what = format!(
+                "{section}: expected CONNECTIVITY, found {}",
+                quote(word.bytes)
+            );
+            return Err(self.cursor.syntax(
+                word.line,
+                what,
+                "It follows OFFSETS; is the number of offsets right?",
+            ));
         }
         let scalar = self.integer_type("CONNECTIVITY")?;
-        let (values, lines) = self.integers(n_corners, scalar, section, "point reference", header)?;
+        let (values, lines) =
+            self.integers(n_corners, scalar, section, "point reference", header)?;
         let mut lists = Lists::default();
         for (pair, c) in offsets.windows(2).zip(0_usize..) {
-            let range = usize::try_from(pair[0]).ok().zip(usize::try_from(pair[1]).ok());
+            let range = usize::try_from(pair[0])
+                .ok()
+                .zip(usize::try_from(pair[1]).ok());
             let range = range.filter(|(start, end)| *start == lists.corners.len() && end >= start);
             let Some(corners) = range.and_then(|(start, end)| values.get(start..end)) else {
-                let what = format!("{section}, cell {c} reaches from offset {} to {}", pair[0], pair[1]);
+                let what = format!(
+                    "{section}, cell {c} reaches from offset {} to {}",
+                    pair[0], pair[1]
+                );
                 let remedy = "Offsets start at 0 and grow up to the number of point references";
                 return Err(self.cursor.syntax(header.line, what, remedy));
             };
@@ -473,7 +625,11 @@ impl<'a> Reader<'a> {
         if lists.corners.len() != values.len() {
             let (used, given) = (lists.corners.len(), values.len());
             let what = format!("{section}: the offsets use {used} of {given} point references");
-            return Err(self.cursor.syntax(header.line, what, "The last offset is the number of point references"));
+            return Err(self.cursor.syntax(
+                header.line,
+                what,
+                "The last offset is the number of point references",
+            ));
         }
         if lists.lines.len() != lists.ends.len() {
             lists.lines.clear();
@@ -485,7 +641,11 @@ impl<'a> Reader<'a> {
         let line = self.cursor.line();
         let scalar = self.scalar(what)?;
         if scalar.is_float() {
-            return Err(self.cursor.syntax(line, format!("{what} are of a floating-point type"), "Use vtktypeint64"));
+            return Err(self.cursor.syntax(
+                line,
+                format!("{what} are of a floating-point type"),
+                "Use vtktypeint64",
+            ));
         }
         Ok(scalar)
     }
@@ -496,8 +656,13 @@ impl<'a> Reader<'a> {
         self.cursor.line_text();
         let lists = self.lists.take().unwrap_or_default();
         if count != lists.ends.len() {
-            let what = format!("CELL_TYPES has {count} entries for {} cells", lists.ends.len());
-            return Err(self.cursor.syntax(header.line, what, "Each cell has one type"));
+            let what = format!(
+                "CELL_TYPES has {count} entries for {} cells",
+                lists.ends.len()
+            );
+            return Err(self
+                .cursor
+                .syntax(header.line, what, "Each cell has one type"));
         }
         let (codes, lines) = self.integers(count, Scalar::I32, "CELL_TYPES", "type", header)?;
         self.add_cells(lists, &codes, &lines, "CELL_TYPES")?;
@@ -506,17 +671,36 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn add_cells(&mut self, lists: Lists, codes: &[i64], lines: &[u32], section: &str) -> Result<(), MeshError> {
+    fn add_cells(
+        &mut self,
+        lists: Lists,
+        codes: &[i64],
+        lines: &[u32],
+        section: &str,
+    ) -> Result<(), MeshError> {
         let mut start = 0;
         for ((end, code), c) in lists.ends.iter().zip(codes).zip(0_usize..) {
             let corners = &lists.corners[start..*end];
             start = *end;
             let kind = vtk_cells::kind(*code, corners.len()).map_err(|what| {
-                let line = lines.get(c).or(lists.lines.get(c)).copied().unwrap_or(self.cursor.line());
+                let line = lines
+                    .get(c)
+                    .or(lists.lines.get(c))
+                    .copied()
+                    .unwrap_or(self.cursor.line());
                 let what = format!("{section}, cell {c}: {what}");
-                self.cursor.syntax(line, what, "Tetrahedra are type 10 with 4 points, triangles type 5 with 3")
+                self.cursor.syntax(
+                    line,
+                    what,
+                    "Tetrahedra are type 10 with 4 points, triangles type 5 with 3",
+                )
             })?;
-            self.cells.push(kind, if kind == CellKind::Thin { &[] } else { corners }.iter().copied());
+            self.cells.push(
+                kind,
+                if kind == CellKind::Thin { &[] } else { corners }
+                    .iter()
+                    .copied(),
+            );
         }
         self.cell_lines.extend(lists.lines);
         Ok(())
@@ -525,7 +709,11 @@ impl<'a> Reader<'a> {
     fn finish(self, file: &str) -> Result<Grid, MeshError> {
         let points = self.points.unwrap_or_default();
         let spots = |lines: Vec<u32>, count: usize| {
-            if lines.len() == count { Spots::Lines(lines) } else { Spots::Unknown }
+            if lines.len() == count {
+                Spots::Lines(lines)
+            } else {
+                Spots::Unknown
+            }
         };
         let names = Names {
             file: file.to_owned(),
@@ -542,6 +730,12 @@ impl<'a> Reader<'a> {
                 spots: spots(self.cell_lines, self.cells.len()),
             },
         };
-        Ok(Grid { names, points, cells: self.cells, kind_name: vtk_cells::name, report: self.report })
+        Ok(Grid {
+            names,
+            points,
+            cells: self.cells,
+            kind_name: vtk_cells::name,
+            report: self.report,
+        })
     }
 }

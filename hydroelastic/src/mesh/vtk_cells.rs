@@ -41,8 +41,12 @@ pub(crate) fn name(code: u32) -> &'static str {
 
 /// What kind a cell of this type with this many corners is; the error says what is wrong with it.
 pub(crate) fn kind(code: i64, n_corners: usize) -> Result<CellKind, String> {
-    let known = u32::try_from(code).ok().filter(|code| name(*code) != "unknown cell");
-    let Some(code) = known else { return Err(format!("{code} is not a VTK cell type")) };
+    let known = u32::try_from(code)
+        .ok()
+        .filter(|code| name(*code) != "unknown cell");
+    let Some(code) = known else {
+        return Err(format!("{code} is not a VTK cell type"));
+    };
     let (kind, corners) = match code {
         0..=4 | 21 => (CellKind::Thin, 0..=usize::MAX),
         5 => (CellKind::Triangle, 3..=3),
@@ -57,6 +61,9 @@ pub(crate) fn kind(code: i64, n_corners: usize) -> Result<CellKind, String> {
     if corners.contains(&n_corners) {
         Ok(kind)
     } else {
-        Err(format!("a {} (type {code}) cannot have {n_corners} points", name(code)))
+        Err(format!(
+            "a {} (type {code}) cannot have {n_corners} points",
+            name(code)
+        ))
     }
 }

@@ -85,7 +85,11 @@ impl VtuValues<'_> {
 impl VtuCells<'_> {
     fn corners(&self, n_points: usize) -> (i64, usize, Vec<i64>) {
         fn flat<const N: usize>(cells: &[[u32; N]]) -> Vec<i64> {
-            cells.iter().flatten().map(|corner| i64::from(*corner)).collect()
+            cells
+                .iter()
+                .flatten()
+                .map(|corner| i64::from(*corner))
+                .collect()
         }
         match self {
             Self::Vertices => (1, 1, (0..n_points as i64).collect()),
@@ -106,7 +110,9 @@ impl VtuFile<'_> {
         let (cell_type, corners_each, connectivity) = self.cells.corners(self.points.len());
         let n_cells = connectivity.len() / corners_each;
         self.validate(&connectivity, n_cells)?;
-        let offsets: Vec<i64> = (1..=n_cells as i64).map(|c| c * corners_each as i64).collect();
+        let offsets: Vec<i64> = (1..=n_cells as i64)
+            .map(|c| c * corners_each as i64)
+            .collect();
         let types = vec![cell_type; n_cells];
 
         let mut text = String::new();
@@ -114,17 +120,34 @@ impl VtuFile<'_> {
         text.push_str("<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" ");
         text.push_str("byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<UnstructuredGrid>\n");
         let counts = (self.points.len(), n_cells);
-        text.push_str(&format!("<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n", counts.0, counts.1));
-        array(&mut text, "Points", &VtuValues::Vectors(self.points), encoding);
+        text.push_str(&format!(
+            "<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n",
+            counts.0, counts.1
+        ));
+        array(
+            &mut text,
+            "Points",
+            &VtuValues::Vectors(self.points),
+            encoding,
+        );
         text.push_str("</Points>\n<Cells>\n");
-        for (name, values) in [("connectivity", &connectivity), ("offsets", &offsets), ("types", &types)] {
+        for (name, values) in [
+            ("connectivity", &connectivity),
+            ("offsets", &offsets),
+            ("types", &types),
+        ] {
             array(&mut text, name, &VtuValues::Integers(values), encoding);
         }
         text.push_str("</Cells>\n");
-        for (section, fields) in [("PointData", &self.point_data), ("CellData", &self.cell_data)] {
+        for (section, fields) in [
+            ("PointData", &self.point_data),
+            ("CellData", &self.cell_data),
+        ] {
             if !fields.is_empty() {
                 text.push_str(&format!("<{section}>\n"));
-                fields.iter().for_each(|field| array(&mut text, field.name, &field.values, encoding));
+                fields
+                    .iter()
+                    .for_each(|field| array(&mut text, field.name, &field.values, encoding));
                 text.push_str(&format!("</{section}>\n"));
             }
         }
@@ -134,15 +157,32 @@ impl VtuFile<'_> {
 
     fn validate(&self, connectivity: &[i64], n_cells: usize) -> Result<(), MeshError> {
         let refuse = |what: String, remedy: &str| {
-            Err(MeshError::Setting(Flaw::new(Place::new("VTU output", Spot::Whole), what, remedy)))
+            Err(MeshError::Setting(Flaw::new(
+                Place::new("VTU output", Spot::Whole),
+                what,
+                remedy,
+            )))
         };
         let n_points = self.points.len();
-        if let Some(corner) = connectivity.iter().find(|corner| **corner >= n_points as i64) {
-            return refuse(format!("a cell refers to point {corner} of {n_points}"), "Points are counted from 0");
+        if let Some(corner) = connectivity
+            .iter()
+            .find(|corner| **corner >= n_points as i64)
+        {
+            return refuse(
+                format!("a cell refers to point {corner} of {n_points}"),
+                "Points are counted from 0",
+            );
         }
-        for (fields, count, item) in [(&self.point_data, n_points, "points"), (&self.cell_data, n_cells, "cells")] {
+        for (fields, count, item) in [
+            (&self.point_data, n_points, "points"),
+            (&self.cell_data, n_cells, "cells"),
+        ] {
             if let Some(field) = fields.iter().find(|field| field.values.len() != count) {
-                let what = format!("field {:?} has {} values for {count} {item}", field.name, field.values.len());
+                let what = format!(
+                    "field {:?} has {} values for {count} {item}",
+                    field.name,
+                    field.values.len()
+                );
                 return refuse(what, "A field has one value for each");
             }
         }
@@ -151,8 +191,16 @@ impl VtuFile<'_> {
 }
 
 fn array(text: &mut String, name: &str, values: &VtuValues<'_>, encoding: VtuEncoding) {
-    let kind = if matches!(values, VtuValues::Integers(_)) { "Int64" } else { "Float64" };
-    let format = if encoding == VtuEncoding::Ascii { "ascii" } else { "binary" };
+    let kind = if matches!(values, VtuValues::Integers(_)) {
+        "Int64"
+    } else {
+        "Float64"
+    };
+    let format = if encoding == VtuEncoding::Ascii {
+        "ascii"
+    } else {
+        "binary"
+    };
     let (name, components) = (escape(name), values.components());
     text.push_str(&format!(
         "<DataArray type=\"{kind}\" Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"{format}\">\n"
@@ -160,9 +208,13 @@ fn array(text: &mut String, name: &str, values: &VtuValues<'_>, encoding: VtuEnc
     match encoding {
         VtuEncoding::Ascii => ascii(text, values),
         VtuEncoding::Base64 => {
-            let mut bytes = ((8 * components * values.len()) as u64).to_le_bytes().to_vec();
+            let mut bytes = ((8 * components * values.len()) as u64)
+                .to_le_bytes()
+                .to_vec();
             match values {
-                VtuValues::Integers(values) => bytes.extend(values.iter().flat_map(|value| value.to_le_bytes())),
+                VtuValues::Integers(values) => {
+                    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()))
+                }
                 _ => each_float(values, |value| bytes.extend(value.to_le_bytes())),
             }
             base64::encode(&bytes, text);
@@ -191,16 +243,23 @@ fn ascii(text: &mut String, values: &VtuValues<'_>) {
 fn each_float(values: &VtuValues<'_>, mut put: impl FnMut(f64)) {
     match values {
         VtuValues::Scalars(values) => values.iter().for_each(|value| put(*value)),
-        VtuValues::Vectors(values) => values.iter().for_each(|vector| vector.iter().for_each(|x| put(*x))),
+        VtuValues::Vectors(values) => values
+            .iter()
+            .for_each(|vector| vector.iter().for_each(|x| put(*x))),
         VtuValues::Matrices(values) => {
-            values.iter().for_each(|matrix| matrix.transpose().iter().for_each(|x| put(*x)));
+            values
+                .iter()
+                .for_each(|matrix| matrix.transpose().iter().for_each(|x| put(*x)));
         }
         VtuValues::Integers(values) => values.iter().for_each(|value| put(*value as f64)),
     }
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 /// A PVD file: which VTU file shows which moment, and which part (body) of the scene.
@@ -232,11 +291,14 @@ impl PvdSeries {
     /// # Errors
     /// [`MeshError::Write`] when the stream fails.
     pub fn write(&self, out: &mut dyn Write) -> Result<(), MeshError> {
-        let mut text = String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" ");
+        let mut text =
+            String::from("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" ");
         text.push_str("byte_order=\"LittleEndian\">\n<Collection>\n");
         for (time, part, file) in &self.entries {
             let file = escape(file);
-            text.push_str(&format!("<DataSet timestep=\"{time}\" part=\"{part}\" file=\"{file}\"/>\n"));
+            text.push_str(&format!(
+                "<DataSet timestep=\"{time}\" part=\"{part}\" file=\"{file}\"/>\n"
+            ));
         }
         text.push_str("</Collection>\n</VTKFile>\n");
         Ok(out.write_all(text.as_bytes())?)

@@ -13,28 +13,44 @@ pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32>
         Weld::Within { relative_distance } => {
             let diagonal = Bounds::of(vertices).map_or(0.0, |bounds| bounds.extent().norm());
             let distance = relative_distance * diagonal;
-            if distance > 0.0 { within(vertices, distance) } else { exact(vertices) }
+            if distance > 0.0 {
+                within(vertices, distance)
+            } else {
+                exact(vertices)
+            }
         }
     }
 }
 
 /// How many vertices have the same coordinates as an earlier one.
 pub(crate) fn coincident_count(vertices: &[Vector3<f64>]) -> usize {
-    exact(vertices).iter().enumerate().filter(|(i, first)| **first as usize != *i).count()
+    exact(vertices)
+        .iter()
+        .enumerate()
+        .filter(|(i, first)| **first as usize != *i)
+        .count()
 }
 
 fn exact(vertices: &[Vector3<f64>]) -> Vec<u32> {
     // `+ 0.0` turns −0 into +0, which is the same place with other bits.
     let bits = |vertex: &Vector3<f64>| [0, 1, 2].map(|k| (vertex[k] + 0.0).to_bits());
     let mut first_at = HashMap::with_capacity(vertices.len());
-    vertices.iter().zip(0_u32..).map(|(vertex, i)| *first_at.entry(bits(vertex)).or_insert(i)).collect()
+    vertices
+        .iter()
+        .zip(0_u32..)
+        .map(|(vertex, i)| *first_at.entry(bits(vertex)).or_insert(i))
+        .collect()
 }
 
 /// Each vertex joins the first representative within `distance`; representatives live in a grid of that spacing.
 fn within(vertices: &[Vector3<f64>], distance: f64) -> Vec<u32> {
-    let Some(bounds) = Bounds::of(vertices) else { return Vec::new() };
+    let Some(bounds) = Bounds::of(vertices) else {
+        return Vec::new();
+    };
     let mut in_cell: HashMap<[i64; 3], Vec<u32>> = HashMap::with_capacity(vertices.len());
-    let cell_of = |vertex: &Vector3<f64>| [0, 1, 2].map(|k| ((vertex[k] - bounds.min[k]) / distance).floor() as i64);
+    let cell_of = |vertex: &Vector3<f64>| {
+        [0, 1, 2].map(|k| ((vertex[k] - bounds.min[k]) / distance).floor() as i64)
+    };
     let mut first = Vec::with_capacity(vertices.len());
     for (vertex, i) in vertices.iter().zip(0_u32..) {
         let [x, y, z] = cell_of(vertex);
@@ -63,15 +79,25 @@ mod tests {
 
     #[test]
     fn signed_zeros_are_the_same_place() {
-        let vertices = [Vector3::new(0.0, 1.0, 2.0), Vector3::new(-0.0, 1.0, 2.0), Vector3::new(0.0, 1.0, 2.1)];
+        let vertices = [
+            Vector3::new(0.0, 1.0, 2.0),
+            Vector3::new(-0.0, 1.0, 2.0),
+            Vector3::new(0.0, 1.0, 2.1),
+        ];
         assert_eq!(representatives(&vertices, Weld::Exact), [0, 0, 2]);
     }
 
     #[test]
     fn welding_distance_scales_with_the_mesh() {
         for size in [1e-30, 1.0, 1e30] {
-            let vertices = [Vector3::zeros(), Vector3::x() * size, Vector3::x() * (size * (1.0 + 1e-9))];
-            let weld = Weld::Within { relative_distance: 1e-6 };
+            let vertices = [
+                Vector3::zeros(),
+                Vector3::x() * size,
+                Vector3::x() * (size * (1.0 + 1e-9)),
+            ];
+            let weld = Weld::Within {
+                relative_distance: 1e-6,
+            };
             assert_eq!(representatives(&vertices, weld), [0, 1, 1], "size {size}");
         }
     }

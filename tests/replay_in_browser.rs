@@ -410,8 +410,14 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     let page = recording.write_to(&folder).expect("written").swap_remove(0);
     let report = report(&browser, &page);
     check_pictures(&report);
-    assert_eq!(report["forcesShow"], true);
+    for (key, acts) in report["keys"].as_object().expect("keys") {
+        assert_eq!(*acts, true, "the key {key} does nothing");
+    }
     assert_eq!(report["curves"], true);
+    assert_eq!(
+        report["soughtBack"], 0.0,
+        "pressing at the left end of a plot goes to the beginning"
+    );
     assert_eq!(report["frames"], 121);
     // The middle of the picture is the middle of the scene: the glass, or the sheet under it.
     assert!(
@@ -465,7 +471,8 @@ fn a_page_with_one_frame_and_nothing_in_it_still_opens() {
     recording.write_replay(&page).expect("written");
     let report = report(&browser, &page);
     assert_eq!(report["frames"], 1);
-    assert_eq!(report["forcesShow"], false);
+    assert_eq!(report["keys"]["f"], false, "there are no forces to hide");
+    assert_eq!(report["keys"]["0"], true, "the first view comes back");
 }
 
 #[test]

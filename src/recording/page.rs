@@ -43,7 +43,10 @@ const SHADERS: &[(&str, &str)] = &[
         "ground.frag",
         include_str!("../replay/shaders/ground.frag.glsl"),
     ),
-    ("rod.vert", include_str!("../replay/shaders/rod.vert.glsl")),
+    (
+        "arrow.vert",
+        include_str!("../replay/shaders/arrow.vert.glsl"),
+    ),
     (
         "ball.vert",
         include_str!("../replay/shaders/ball.vert.glsl"),

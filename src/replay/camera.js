@@ -7,13 +7,30 @@ class OrbitCamera {
     this.target = [0, 0, 0];
     this.distance = 3;
     this.azimuth = -0.9;
-    this.elevation = 0.42;
+    this.elevation = 0.36;
   }
 
-  // Stands so that a ball of the given radius fills the picture.
-  fit(center, radius) {
-    this.target = center;
-    this.distance = (1.02 * radius) / Math.sin(FIELD_OF_VIEW / 2);
+  // Stands so that points fill the picture, with a margin for what is written over it.
+  fit(points, aspect) {
+    const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];
+    const up = cross(this.back, right);
+    const tall = 0.8 * Math.tan(FIELD_OF_VIEW / 2);
+    const wide = 0.84 * Math.tan(FIELD_OF_VIEW / 2) * Math.max(aspect, 1);
+    this.target = points[0];
+    // Where the middle of the picture falls depends on the distance, and the other way round: a few rounds settle it.
+    for (let round = 0; round < 6; round++) {
+      const seen = points.map((point) => {
+        const from = sub(point, this.target);
+        return { x: dot(from, right), y: dot(from, up), near: dot(from, this.back) };
+      });
+      this.distance = Math.max(1e-6, ...seen.map(({ x, y, near }) => Math.max(Math.abs(x) / wide, Math.abs(y) / tall) + near));
+      const between = (place) => {
+        const all = seen.map((point) => place(point) / (this.distance - point.near));
+        return (this.distance * (Math.min(...all) + Math.max(...all))) / 2;
+      };
+      const shift = [between(({ x }) => x), between(({ y }) => y)];
+      this.target = add(this.target, add(scale(right, shift[0]), scale(up, shift[1])));
+    }
   }
 
   lookFrom(eye, target) {

@@ -32,8 +32,7 @@ class Picture {
       surface: this.program("surface.vert", "surface.frag", true),
       surfaceDepth: this.program("surface.vert", "depth.frag", false),
       ground: this.program("ground.vert", "ground.frag", true),
-      rod: this.program("rod.vert", "surface.frag", true),
-      rodDepth: this.program("rod.vert", "depth.frag", false),
+      arrow: this.program("arrow.vert", "surface.frag", true),
       ball: this.program("ball.vert", "ball.frag", true),
       ballDepth: this.program("ball.vert", "ball.frag", false, "#define DEPTH_ONLY"),
       sky: this.program("sky.vert", "sky.frag", true),
@@ -41,23 +40,18 @@ class Picture {
     this.shadows = new ShadowMap(gl, 2048);
     this.nothing = gl.createVertexArray();
     this.square = new Geometry(gl, { a_position: { size: 3, data: new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, -1, 0, 1, 1, 0, -1, 1, 0]) } });
-    this.arrowMesh = rodMesh(true);
-    this.arrows = this.rods(this.arrowMesh);
+    const arrow = arrowCorners();
+    this.arrowCorners = arrow.length / 4;
+    this.arrows = new Geometry(gl, {
+      a_corner: { size: 4, data: arrow },
+      a_start: { size: 3, data: new Float32Array(0), each: 1 },
+      a_along: { size: 3, data: new Float32Array(0), each: 1 },
+    });
     this.drawn = this.recording.visuals.map((visual) => this.prepare(visual));
     this.bounds = sceneBounds(this.drawn, recording);
     this.pickFrame = this.createPickFrame();
     gl.enable(gl.DEPTH_TEST);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
-  }
-
-  rods(mesh) {
-    const empty = new Float32Array(0);
-    return new Geometry(this.gl, {
-      a_corner: { size: 4, data: mesh },
-      a_start: { size: 3, data: empty, each: 1 },
-      a_along: { size: 3, data: empty, each: 1 },
-      a_value: { size: 1, data: empty, each: 1 },
-    });
   }
 
   balls() {
@@ -74,20 +68,20 @@ class Picture {
     const { gl } = this;
     const { shape } = visual;
     const item = { visual, kind: shape.kind, marking: MARKING[shape.kind] ?? 0, useValue: shape.scale ? 1 : 0 };
+    const empty = new Float32Array(0);
+    const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
     if (shape.kind === "deformingMesh") {
       item.triangles = uint32s(shape.triangles);
-      const empty = new Float32Array(0);
-      item.geometry = new Geometry(gl, {
-        a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty },
-      }, item.triangles);
+      item.geometry = new Geometry(gl, moving, item.triangles);
     } else if (shape.kind === "points") {
       item.balls = this.balls();
     } else if (shape.kind === "thread") {
       item.balls = this.balls();
-      item.bars = this.rods(rodMesh(false));
+      const longest = visual.soft.frames.reduce((most, { points }) => Math.max(most, points.length / 3), 0);
+      item.geometry = new Geometry(gl, moving, tubeTriangles(longest + 1));
     } else if (shape.kind !== "halfSpace") {
       const mesh = meshOf(shape);
-      item.ball = boundingBall(mesh.positions);
+      item.box = boxAround(mesh.positions);
       item.count = mesh.indices.length;
       item.geometry = new Geometry(gl, {
         a_position: { size: 3, data: new Float32Array(mesh.positions) }, a_normal: { size: 3, data: new Float32Array(mesh.normals) },
@@ -111,7 +105,8 @@ class Picture {
       }
       const { points, values } = softPoints(visual.soft, place);
       item.matrix = poseMatrix(STILL);
-      item.instances = points.length / 3;
+      const count = points.length / 3;
+      item.ballCount = count;
       if (item.kind === "deformingMesh") {
         item.count = item.triangles.length;
         item.geometry.update("a_position", points);
@@ -119,21 +114,27 @@ class Picture {
         item.geometry.update("a_value", values);
         continue;
       }
-      item.balls.update("a_start", points);
-      item.balls.update("a_value", values);
-      if (item.kind === "thread") {
-        const next = Float32Array.from(points, (_, i) => points[(i + 3) % points.length]);
-        item.bars.update("a_start", points);
-        item.bars.update("a_along", next.map((x, i) => x - points[i]));
-        item.bars.update("a_value", values);
-        item.barCount = Math.max(0, item.instances - (visual.shape.joined ? 0 : 1));
+      if (item.kind === "points") {
+        item.balls.update("a_start", points);
+        item.balls.update("a_value", values);
+      } else if (item.kind === "thread") {
+        // Balls make the ends round.
+        item.balls.update("a_start", Float32Array.of(...points.slice(0, 3), ...points.slice(-3)));
+        item.balls.update("a_value", Float32Array.of(...values.slice(0, 1), ...values.slice(-1)));
+        item.ballCount = Math.min(count, 2);
+        const joined = visual.shape.joined && count > 2;
+        const line = joined ? Float32Array.of(...points, ...points.subarray(0, 3)) : points;
+        const rings = tubeRings(line, visual.shape.radius);
+        item.count = Math.max(0, line.length / 3 - 1) * TUBE_SIDES * 6;
+        item.geometry.update("a_position", rings.positions);
+        item.geometry.update("a_normal", rings.normals);
+        item.geometry.update("a_value", Float32Array.from({ length: (line.length / 3) * TUBE_SIDES }, (_, i) => values[Math.floor(i / TUBE_SIDES) % count]));
       }
     }
     const contacts = this.recording.contacts[this.nearest];
     this.contactCount = contacts.length / 6;
     this.arrows.update("a_start", contacts.filter((_, i) => i % 6 < 3));
     this.arrows.update("a_along", contacts.filter((_, i) => i % 6 >= 3));
-    this.arrows.update("a_value", new Float32Array(this.contactCount));
   }
 
   // `view`: { camera, theme: "light" | "dark", forces (show), metresPerNewton, grid (show) }.
@@ -167,7 +168,7 @@ class Picture {
     gl.disable(gl.BLEND);
   }
 
-  drawItems({ surface, ball, rod }, common, wanted) {
+  drawItems({ surface, ball }, common, wanted) {
     const items = this.drawn.filter(wanted);
     surface.use(common);
     for (const item of items) {
@@ -177,12 +178,8 @@ class Picture {
     }
     for (const item of items) {
       if (!item.balls) continue;
-      const its = { ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue, u_marking: 0 };
-      ball.use(its);
-      item.balls.draw(6, item.instances);
-      if (!item.bars) continue;
-      rod.use({ ...its, u_headRadius: 0, u_headLength: 0, u_lengthScale: 1 });
-      item.bars.draw(72, item.barCount);
+      ball.use({ ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue });
+      item.balls.draw(6, item.ballCount);
     }
   }
 
@@ -198,10 +195,10 @@ class Picture {
     // Whole texels only, so that edges don't crawl while the camera moves.
     for (const i of [12, 13]) look[i] = Math.round(look[i] / texel) * texel;
     const matrix = matrixProduct(orthographic(radius, range), look);
-    const { surfaceDepth: surface, ballDepth: ball, rodDepth: rod } = this.programs;
+    const { surfaceDepth: surface, ballDepth: ball } = this.programs;
     this.shadows.begin();
     const common = { u_clipFromWorld: matrix, u_right: [look[0], look[4], look[8]], u_up: [look[1], look[5], look[9]] };
-    this.drawItems({ surface, ball, rod }, common, (item) => item.visual.color[3] > 0.3);
+    this.drawItems({ surface, ball }, common, (item) => item.visual.color[3] > 0.3);
     this.shadows.end();
     return { matrix, texel, range };
   }
@@ -209,7 +206,7 @@ class Picture {
   drawGrounds(view, theme, common) {
     const { bounds, programs: { ground } } = this;
     const declared = this.drawn.filter((item) => item.kind === "halfSpace");
-    const below = { position: [bounds.center[0], bounds.center[1], bounds.low], rotation: [1, 0, 0, 0] };
+    const below = { position: [bounds.center[0], bounds.center[1], bounds.low[2]], rotation: [1, 0, 0, 0] };
     const grounds = declared.length > 0
       ? declared.map((item) => ({ pose: item.pose, color: item.visual.color }))
       : [{ pose: below, color: GROUND_GREY }];
@@ -224,7 +221,7 @@ class Picture {
       ground.set({
         u_worldFromShape: poseMatrix(pose), u_normal: normal, u_middle: middle.slice(0, 2),
         u_reach: (level ? 16 : 2.2) * bounds.radius, u_fadeFrom: level ? 0.12 : 0.8,
-        u_gridUnit: 10 ** Math.round(Math.log10(bounds.radius / 4)), u_gridStrength: view.grid ? 0.55 : 0,
+        u_gridUnit: 10 ** Math.floor(Math.log10(bounds.radius / 2)), u_gridStrength: view.grid ? 0.55 : 0,
         u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade,
       });
       this.square.draw(6);
@@ -233,19 +230,18 @@ class Picture {
 
   // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.
   drawForces(view, theme, common) {
-    const { gl, programs: { rod } } = this;
+    const { gl, programs: { arrow }, arrowCorners: corners } = this;
     const thick = 0.0042 * view.camera.distance;
-    const its = { u_lengthScale: view.metresPerNewton, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
-    rod.use({ ...common, ...its });
-    const count = this.arrowMesh.length / 4;
+    const its = { u_metresPerNewton: view.metresPerNewton, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
+    arrow.use({ ...common, ...its });
     gl.depthMask(false);
     gl.depthFunc(gl.GREATER);
-    rod.set({ u_color: [...theme.force, 0.28] });
-    this.arrows.draw(count, this.contactCount);
+    arrow.set({ u_color: [...theme.force, 0.28] });
+    this.arrows.draw(corners, this.contactCount);
     gl.depthMask(true);
     gl.depthFunc(gl.LESS);
-    rod.set({ u_color: [...theme.force, 1] });
-    this.arrows.draw(count, this.contactCount);
+    arrow.set({ u_color: [...theme.force, 1] });
+    this.arrows.draw(corners, this.contactCount);
   }
 
   createPickFrame() {
@@ -285,57 +281,60 @@ class Picture {
   }
 }
 
-// A ball around points: the middle of their box, and the farthest from it.
-function boundingBall(positions) {
-  const low = [Infinity, Infinity, Infinity];
-  const high = [-Infinity, -Infinity, -Infinity];
+// The smallest box around points (x, y, z after each other).
+function boxAround(positions) {
+  const box = { low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] };
   for (let i = 0; i < positions.length; i++) {
-    low[i % 3] = Math.min(low[i % 3], positions[i]);
-    high[i % 3] = Math.max(high[i % 3], positions[i]);
+    box.low[i % 3] = Math.min(box.low[i % 3], positions[i]);
+    box.high[i % 3] = Math.max(box.high[i % 3], positions[i]);
   }
-  const center = scale(add(low, high), 0.5);
-  let radius = 0;
-  for (let i = 0; i < positions.length; i += 3) {
-    radius = Math.max(radius, Math.hypot(positions[i] - center[0], positions[i + 1] - center[1], positions[i + 2] - center[2]));
+  return box;
+}
+
+const corners = ({ low, high }) => Array.from({ length: 8 }, (_, i) => [0, 1, 2].map((axis) => (i >> axis & 1 ? high : low)[axis]));
+const middle = ({ low, high }) => scale(add(low, high), 0.5);
+
+// What a drawn thing fills at frame k, or null when it fills nothing.
+function boxAtFrame({ visual, box }, { bodies }, k) {
+  const place = { k, next: k, s: 0 };
+  if (visual.soft) {
+    if (visual.soft.frames[k].points.length === 0) return null;
+    const { low, high } = boxAround(softPoints(visual.soft, place).points);
+    const r = visual.shape.radius ?? 0;
+    return { low: low.map((x) => x - r), high: high.map((x) => x + r) };
   }
-  return { center, radius };
+  const body = visual.body === null ? STILL : bodyPose(bodies[visual.body].poses, place);
+  const { position, rotation } = poseProduct(body, visual.pose);
+  return boxAround(corners(box).flatMap((corner) => add(position, rotated(rotation, corner))));
+}
+
+function bounded(boxes) {
+  const { low, high } = boxAround(boxes.flatMap((box) => [...box.low, ...box.high]));
+  return { boxes, low, high, center: middle({ low, high }), radius: Math.max(length(sub(high, low)) / 2, 1e-6) };
 }
 
 // Where the action is: of each thing the box it spends most of its time in, without things that left the others far
-// behind. `low` is the height of the lowest.
-function sceneBounds(drawn, { times, bodies }) {
-  const frames = Array.from({ length: Math.min(times.length, 50) }, (_, i, all) => Math.floor((i * (times.length - 1)) / Math.max(1, Math.min(times.length, 50) - 1)));
+// behind. Those boxes, and what they fill together: from `low` to `high`, or a ball.
+function sceneBounds(drawn, recording) {
+  const count = Math.min(recording.times.length, 40);
+  const frames = Array.from({ length: count }, (_, i) => Math.round((i * (recording.times.length - 1)) / Math.max(1, count - 1)));
   const boxes = [];
-  for (const { visual, ball } of drawn) {
-    let balls;
-    if (visual.soft) {
-      const { soft, shape } = visual;
-      balls = frames.filter((k) => soft.frames[k].points.length > 0).map((k) => {
-        const { center, radius } = boundingBall(softPoints(soft, { k, next: k, s: 0 }).points);
-        return { center, radius: radius + (shape.radius ?? 0) };
-      });
-    } else if (ball) {
-      balls = frames.map((k) => {
-        const body = visual.body === null ? STILL : bodyPose(bodies[visual.body].poses, { k, next: k, s: 0 });
-        const { position, rotation } = poseProduct(body, visual.pose);
-        return { center: add(position, rotated(rotation, ball.center)), radius: ball.radius };
-      });
-    }
-    if (!balls?.length) continue;
-    const along = (axis, side) => balls.map(({ center, radius }) => center[axis] + side * radius).sort((a, b) => a - b);
-    const share = Math.floor(0.04 * balls.length);
+  for (const item of drawn) {
+    if (!item.visual.soft && !item.box) continue;
+    const over = frames.map((k) => boxAtFrame(item, recording, k)).filter(Boolean);
+    if (over.length === 0) continue;
+    const share = Math.floor(0.04 * over.length);
+    const sorted = (side, axis) => over.map((box) => box[side][axis]).sort((a, b) => a - b);
     boxes.push({
-      low: [0, 1, 2].map((axis) => along(axis, -1)[share]),
-      high: [0, 1, 2].map((axis) => along(axis, 1)[balls.length - 1 - share]),
+      low: [0, 1, 2].map((axis) => sorted("low", axis)[share]),
+      high: [0, 1, 2].map((axis) => sorted("high", axis).at(-1 - share)),
     });
   }
-  if (boxes.length === 0) return { center: [0, 0, 0], radius: 1, low: 0 };
+  if (boxes.length === 0) return bounded([{ low: [-1, -1, 0], high: [1, 1, 1] }]);
   const median = (numbers) => numbers.sort((a, b) => a - b)[numbers.length >> 1];
-  const middle = [0, 1, 2].map((axis) => median(boxes.map(({ low, high }) => (low[axis] + high[axis]) / 2)));
-  const reach = ({ low, high }) => Math.max(length(sub(low, middle)), length(sub(high, middle)));
+  const usual = [0, 1, 2].map((axis) => median(boxes.map((box) => middle(box)[axis])));
+  const reach = ({ low, high }) => Math.max(length(sub(low, usual)), length(sub(high, usual)));
   const limit = 8 * median(boxes.map(reach));
   const near = boxes.filter((box) => reach(box) <= limit);
-  const low = [0, 1, 2].map((axis) => Math.min(...near.map((box) => box.low[axis])));
-  const high = [0, 1, 2].map((axis) => Math.max(...near.map((box) => box.high[axis])));
-  return { center: scale(add(low, high), 0.5), radius: Math.max(length(sub(high, low)) / 2, 1e-6), low: low[2] };
+  return bounded(near);
 }

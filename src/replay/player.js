@@ -1,5 +1,5 @@
-// Puts the parts together: time, buttons, keys, what is shown. The address may end in settings, as in
-// replay.html#t=1.5&theme=dark&paused&still (still: only the picture).
+// Puts the parts together: time, buttons, keys, what is shown. The address may end in settings:
+// replay.html#t=1.5&theme=dark&paused&still&forces=off&grid=off&plots=off (still: only the picture).
 
 const element = (id) => document.getElementById(id);
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
@@ -28,6 +28,7 @@ class Player {
     this.usualScale = this.usualForceScale();
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
+    element("plots").hidden = !this.plotsShown;
     this.resetView();
     this.connect();
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -49,7 +50,10 @@ class Player {
     const { viewpoint } = this.recording;
     Object.assign(this.camera, new OrbitCamera());
     if (viewpoint) this.camera.lookFrom(...viewpoint);
-    else this.camera.fit(this.picture.bounds.center, this.picture.bounds.radius);
+    else {
+      const { clientWidth, clientHeight } = element("picture");
+      this.camera.fit(this.picture.bounds.boxes.flatMap(corners), clientWidth / (clientHeight || 1));
+    }
     this.followed = null;
     this.refresh();
   }
@@ -83,7 +87,8 @@ class Player {
     element("force-scale").firstChild.addEventListener("input", () => this.refresh());
     for (const id of ["forces", "force-scale"]) element(id).hidden = this.usualScale === 0;
     element("plots-switch").hidden = this.recording.observables.length === 0;
-    for (const { shape } of this.recording.visuals) if (shape.scale) element("scales").append(scaleLegend(shape.scale));
+    const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape }) => [JSON.stringify(shape.scale), shape.scale]));
+    element("scales").append(...[...scales.values()].map(scaleLegend));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -184,7 +189,7 @@ class Player {
   // Looks at a body from now on, and moves along with it.
   follow(item) {
     this.followed = item && item.visual.body !== null ? { item, was: item.pose.position } : null;
-    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, item.ball.center));
+    if (item?.pose) this.camera.target = add(item.pose.position, rotated(item.pose.rotation, middle(item.box)));
     this.refresh();
   }
 
@@ -215,11 +220,6 @@ class Player {
     const { view, picture } = this;
     document.documentElement.dataset.theme = view.theme;
     element("plots").hidden = !this.plotsShown;
-    const canvas = element("picture");
-    const ratio = Math.min(window.devicePixelRatio || 1, 2);
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.max(1, Math.round(x * ratio)));
-    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
-
     picture.moveTo(this.t);
     if (this.followed) {
       const { position } = this.followed.item.pose;
@@ -227,9 +227,14 @@ class Player {
       this.followed.was = position;
     }
     view.metresPerNewton = this.usualScale * 10 ** Number(element("force-scale").firstChild.value);
-    picture.draw(view);
+    // What is written around the picture decides how much room it has.
     if (this.plotsShown) this.plots.draw(this.t, [this.first, this.last]);
     this.showState();
+    const canvas = element("picture");
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map((x) => Math.max(1, Math.round(x * ratio)));
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    picture.draw(view);
     this.pictures = (this.pictures ?? 0) + 1;
   }
 

@@ -14,6 +14,8 @@ function pixelReport(gl, width, height) {
   return { colors: colors.size, largestShare: Math.max(...colors.values()) / (width * height), sum };
 }
 
+const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+
 function selftest() {
   const { picture, recording } = player;
   const { gl, canvas } = picture;
@@ -24,17 +26,36 @@ function selftest() {
     const pixels = pixelReport(gl, canvas.width, canvas.height);
     return { t: player.t, contacts: picture.contactCount, glError: gl.getError(), ...pixels };
   });
-  const withForces = pixelReport(gl, canvas.width, canvas.height).sum;
-  player.toggle("forces");
+  const center = picture.pick(0, 0)?.visual.name ?? null;
+  // Which keys change the picture; each is pressed twice where the second press takes the first back.
+  const keys = {};
+  for (const [key, back] of [["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {
+    player.drawNow();
+    const before = pixelReport(gl, canvas.width, canvas.height).sum;
+    press(key);
+    player.drawNow();
+    keys[key] = pixelReport(gl, canvas.width, canvas.height).sum !== before;
+    press(back);
+  }
+  const { distance } = player.camera;
+  canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true }));
+  keys.wheel = player.camera.distance < distance;
+  press("0");
+  keys["0"] = player.camera.distance === distance;
+  press("p");
   player.drawNow();
-  const withoutForces = pixelReport(gl, canvas.width, canvas.height).sum;
-  player.toggle("forces");
+  keys.p = element("plots").hidden;
+  press("p");
+  player.drawNow();
+  element("curves").dispatchEvent(new PointerEvent("pointermove", { buttons: 1, clientX: 0 }));
+  const soughtBack = player.t;
   return {
     width: canvas.width,
     height: canvas.height,
     pictures,
-    forcesShow: withForces !== withoutForces,
-    center: picture.pick(0, 0)?.visual.name ?? null,
+    keys,
+    soughtBack,
+    center,
     frames: recording.times.length,
     lastPoses: recording.bodies.map(({ name, poses }) => ({ name, pose: [...poses.slice(-7)] })),
     columns: recording.observables.map(({ name, values }) => ({ name, rows: values.length, last: values.at(-1) })),

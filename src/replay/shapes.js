@@ -162,9 +162,45 @@ function boundingRadius({ positions }) {
 // How a turning body shows its turning: the darker fields painted on round shapes (see surface.frag).
 const MARKING = { sphere: 1, ellipsoid: 1, cylinder: 2, capsule: 2, cone: 2 };
 
-// Arrows and threads: a round bar and, for arrows, a head. Each corner is (radial x, radial y, part, slope): rod.vert
+// A round tube along points, one ring of corners for each; the rings turn no more than the line itself does.
+const TUBE_SIDES = 16;
+
+function tubeRings(points, radius) {
+  const count = points.length / 3;
+  const at = (i) => [...points.subarray(3 * i, 3 * i + 3)];
+  const rings = { positions: new Float32Array(3 * TUBE_SIDES * count), normals: new Float32Array(3 * TUBE_SIDES * count) };
+  let aside = [0, 0, 0];
+  for (let i = 0; i < count; i++) {
+    const along = normalized(sub(at(Math.min(i + 1, count - 1)), at(Math.max(i - 1, 0))));
+    aside = sub(aside, scale(along, dot(aside, along)));
+    if (length(aside) < 1e-6) aside = cross(along, Math.abs(along[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]);
+    aside = normalized(aside);
+    const other = cross(along, aside);
+    for (let j = 0; j < TUBE_SIDES; j++) {
+      const [x, y] = onCircle(j / TUBE_SIDES);
+      const normal = add(scale(aside, x), scale(other, y));
+      rings.normals.set(normal, 3 * (TUBE_SIDES * i + j));
+      rings.positions.set(add(at(i), scale(normal, radius)), 3 * (TUBE_SIDES * i + j));
+    }
+  }
+  return rings;
+}
+
+// Triangles between `count` rings, from the first on.
+function tubeTriangles(count) {
+  const triangles = [];
+  for (let i = 0; i + 1 < count; i++) {
+    for (let j = 0; j < TUBE_SIDES; j++) {
+      const [a, b] = [TUBE_SIDES * i + j, TUBE_SIDES * i + ((j + 1) % TUBE_SIDES)];
+      triangles.push(a, b, b + TUBE_SIDES, a, b + TUBE_SIDES, a + TUBE_SIDES);
+    }
+  }
+  return new Uint32Array(triangles);
+}
+
+// Force arrows: a round bar and a head. Each corner is (radial x, radial y, part, slope): arrow.vert
 // puts part 0 at the bar's start, 1 at its end, 2 on the head's rim, 3 at the tip, and makes the normal from the slope.
-function rodMesh(withHead) {
+function arrowCorners() {
   const corners = [];
   const sides = 12;
   for (let i = 0; i < sides; i++) {
@@ -173,10 +209,8 @@ function rodMesh(withHead) {
       for (const [radial, part] of [[c, from], [d, from], [d, to], [c, from], [d, to], [c, to]]) corners.push(...radial, part, slope);
     };
     band(0, 1, 0);
-    if (withHead) {
-      band(2, 3, 0.4);
-      band(2, 1, -1);
-    }
+    band(2, 3, 0.4);
+    band(2, 1, -1);
   }
   return new Float32Array(corners);
 }

@@ -23,9 +23,10 @@ void main() {
   float away = length(v_local - u_middle) / u_reach;
   float fade = 1.0 - smoothstep(u_fadeFrom, 0.96, away);
   float facing = max(dot(u_normal, u_sun), 0.0);
-  float light = mix(u_shade, 1.0, sunlight(v_world, u_normal) * clamp(facing * 1.25, 0.0, 1.0));
+  // Shadows are lit by the sky, so a little blue.
+  vec3 light = mix(u_shade * vec3(0.96, 0.99, 1.06), vec3(1.0), sunlight(v_world, u_normal) * clamp(facing * 1.25, 0.0, 1.0));
   vec3 ground = u_groundColor * light;
-  float grid = max(0.45 * lines(u_gridUnit, 1.0), 0.9 * lines(10.0 * u_gridUnit, 1.4)) * u_gridStrength;
+  float grid = max(0.35 * lines(u_gridUnit, 0.1), 0.9 * lines(10.0 * u_gridUnit, 0.6)) * u_gridStrength;
   ground = mix(ground, u_gridColor * light, grid);
   color = vec4(screen(ground), fade);
 }

@@ -64,7 +64,6 @@ float sunlight(vec3 p, vec3 n) {
 
 vec3 shaded(vec3 albedo, vec3 p, vec3 n) {
   vec3 towardsEye = normalize(u_eye - p);
-  if (dot(n, towardsEye) < 0.0) n = -n;
   float facing = max(dot(n, u_sun), 0.0);
   float sun = facing > 0.0 ? facing * sunlight(p, n) : 0.0;
   vec3 around = mix(u_bounceColor, u_skyColor, 0.5 + 0.5 * n.z);

@@ -1,1 +1,107 @@
-//! To be written.
+//! Articulated rigid bodies: a tree of links read from a file or built in code, its kinematics, and its dynamics in
+//! O(n).
+//!
+//! A [`Model`] is one kinematic tree, checked when built and then immutable. Its state is two plain arrays, q and v,
+//! laid out as the [`joint`] module says. Results are computed into workspaces the caller keeps:
+//!
+//! ```
+//! use nalgebra::Vector3;
+//! use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia, Workspace, forward_dynamics};
+//!
+//! // A ball of 1 kg on a massless 1 m arm, released from the horizontal: it starts with g / (1 + 2/5 r²).
+//! let mut builder = ModelBuilder::new("pendulum");
+//! let mut ball = SpatialInertia::solid_sphere(1.0, 0.1);
+//! ball.com = Vector3::new(1.0, 0.0, 0.0);
+//! builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+//! builder.link(LinkSpec::new("arm", ball));
+//! builder.joint(JointSpec::new("hinge", JointKind::Continuous, "base", "arm").about(Vector3::y()));
+//! let model = builder.build()?;
+//!
+//! let mut workspace = Workspace::new(&model);
+//! let mut vdot = [0.0];
+//! let gravity = Vector3::new(0.0, 0.0, -9.81);
+//! forward_dynamics(&model, &[0.0], &[0.0], &[0.0], &gravity, &mut workspace, &mut vdot);
+//! assert!((vdot[0] - 9.81 / 1.004).abs() < 1e-12);
+//! # Ok::<(), pliant_multibody::MultibodyError>(())
+//! ```
+//!
+//! # Conventions
+//! World axes, z up, SI units. A twist is [ω; v] and its linear part belongs to the origin of the frame (or the point)
+//! named; accelerations are classical. A floating root has q = [x y z, w qx qy qz] and v = [ω; v], both in world axes,
+//! v that of the link's origin. pinocchio orders [v; ω] in link axes and quaternions x, y, z, w; Drake has [ω; v] in
+//! world axes too, but puts the quaternion first.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "an index k names one degree of freedom across several arrays"
+)]
+
+mod spatial;
+
+mod inertia;
+
+pub mod joint;
+
+mod geometry;
+
+mod model;
+
+mod kinematics;
+
+mod jacobian;
+
+mod body_inertias;
+
+mod inverse_dynamics;
+
+mod mass_matrix;
+
+mod articulated_body;
+
+mod held;
+
+mod passive;
+
+mod dynamics;
+
+mod energy;
+
+mod reactions;
+
+mod inverse_kinematics;
+
+pub mod urdf;
+
+mod report;
+
+mod error;
+
+pub use articulated_body::ArticulatedBodies;
+pub use body_inertias::BodyInertias;
+pub use dynamics::{
+    ForwardDynamicsInput, Workspace, bias_forces, constrained_forward_dynamics, forward_dynamics,
+    inverse_dynamics, inverse_dynamics_again, mass_matrix, mass_matrix_again,
+};
+pub use energy::{MassCentre, Momentum, kinetic_energy, mass_centre, momentum, potential_energy};
+pub use error::MultibodyError;
+pub use geometry::{
+    Collision, CollisionFilterGroup, GeometryDescription, HydroelasticCompliance, MeshHull,
+    ProximityProperties, Visual,
+};
+pub use held::HeldDofs;
+pub use inertia::{InertiaFlaw, SpatialInertia};
+pub use inverse_kinematics::{IkReport, IkSettings, IkStop, InverseKinematics};
+pub use jacobian::{add_wrench, jacobian_columns, point_jacobian};
+pub use joint::{DofKind, Drive, JointKind, JointLimits, PassiveForces};
+pub use kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
+pub use model::{
+    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, JointSpec, Link, LinkIdx, LinkSpec,
+    Model, ModelBuilder, NamedFrame, Root,
+};
+pub use reactions::joint_reactions;
+pub use report::{Finding, FindingKind, LoadReport};
+pub use spatial::{Twist, Wrench};

@@ -1,0 +1,303 @@
+//! Forward dynamics by the articulated body algorithm: accelerations from forces, O(n), no matrix of size n_v.
+//!
+//! Written as a factorisation of A = M(q) + diag(d) and a solve with it, because a contact solver wants both: the free
+//! motion of a step, and A⁻¹ on many right-hand sides at the same position. A joint of several degrees of freedom is
+//! eliminated one at a time from the tip's side, as if massless bodies lay between them, so there is one code path.
+//!
+//! # Source
+//! Featherstone (2008), ch. 7. Velocity-product terms are not carried through the articulated inertias: they enter as
+//! a bias wrench of each body (one Newton-Euler pass at the bias acceleration) and the recursion runs on what is
+//! added to that acceleration.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::body_inertias::BodyInertias;
+use crate::error::MultibodyError;
+use crate::held::HeldDofs;
+use crate::inverse_dynamics::along;
+use crate::joint::DofKind;
+use crate::kinematics::{AccelerationKinematics, PositionKinematics};
+use crate::model::{LinkIdx, Model};
+use crate::spatial::{OriginInertia, Symmetric3, Twist, Wrench};
+
+/// A 6×6 articulated inertia by blocks: n = J α + H a, f = Hᵀ α + M a.
+#[derive(Clone, Copy, Debug)]
+struct ArticulatedInertia {
+    second: Symmetric3,
+    coupling: Matrix3<f64>,
+    mass: Symmetric3,
+}
+
+impl ArticulatedInertia {
+    #[inline]
+    fn rigid(body: &OriginInertia) -> Self {
+        let h = &body.moment;
+        Self {
+            second: body.second,
+            coupling: Matrix3::new(0.0, -h.z, h.y, h.z, 0.0, -h.x, -h.y, h.x, 0.0),
+            mass: Symmetric3::scaled_identity(body.mass),
+        }
+    }
+
+    /// The wrench that a unit acceleration of one degree of freedom needs.
+    #[inline]
+    fn column(&self, kind: DofKind, d: &Vector3<f64>) -> Wrench {
+        match kind {
+            DofKind::Angular => Wrench {
+                torque: self.second.times(d),
+                force: transposed_times(&self.coupling, d),
+            },
+            DofKind::Linear => Wrench {
+                torque: crate::spatial::rotate(&self.coupling, d),
+                force: self.mass.times(d),
+            },
+        }
+    }
+
+    /// Frees one degree of freedom: IA − U Uᵀ / D.
+    #[inline]
+    fn release(&mut self, u: &Wrench, inverse_d: f64) {
+        self.second.subtract_outer(inverse_d, &u.torque);
+        self.mass.subtract_outer(inverse_d, &u.force);
+        let f = u.force * inverse_d;
+        let (n, h) = (&u.torque, &mut self.coupling);
+        h.m11 -= n.x * f.x;
+        h.m21 -= n.y * f.x;
+        h.m31 -= n.z * f.x;
+        h.m12 -= n.x * f.y;
+        h.m22 -= n.y * f.y;
+        h.m32 -= n.z * f.y;
+        h.m13 -= n.x * f.z;
+        h.m23 -= n.y * f.z;
+        h.m33 -= n.z * f.z;
+    }
+
+    /// Adds `child`, whose origin lies at `r`: H' = H + [r]M, J' = J − H[r] + [r]H'ᵀ.
+    #[inline]
+    fn add_shifted(&mut self, child: &Self, r: &Vector3<f64>) {
+        let (h, m) = (&child.coupling, &child.mass);
+        // [r]M by columns of the symmetric M.
+        let columns = [
+            r.cross(&Vector3::new(m.xx, m.xy, m.xz)),
+            r.cross(&Vector3::new(m.xy, m.yy, m.yz)),
+            r.cross(&Vector3::new(m.xz, m.yz, m.zz)),
+        ];
+        let g = Matrix3::new(
+            h.m11 + columns[0].x,
+            h.m12 + columns[1].x,
+            h.m13 + columns[2].x,
+            h.m21 + columns[0].y,
+            h.m22 + columns[1].y,
+            h.m23 + columns[2].y,
+            h.m31 + columns[0].z,
+            h.m32 + columns[1].z,
+            h.m33 + columns[2].z,
+        );
+        // Row i of −H[r] is r × (row i of H); row i of [r]Gᵀ is row i of [r] against the rows of G.
+        self.second.add(&child.second);
+        self.second.xx += r.y * h.m13 - r.z * h.m12 + r.y * g.m13 - r.z * g.m12;
+        self.second.xy += r.z * h.m11 - r.x * h.m13 + r.y * g.m23 - r.z * g.m22;
+        self.second.xz += r.x * h.m12 - r.y * h.m11 + r.y * g.m33 - r.z * g.m32;
+        self.second.yy += r.z * h.m21 - r.x * h.m23 + r.z * g.m21 - r.x * g.m23;
+        self.second.yz += r.x * h.m22 - r.y * h.m21 + r.z * g.m31 - r.x * g.m33;
+        self.second.zz += r.x * h.m32 - r.y * h.m31 + r.x * g.m32 - r.y * g.m31;
+        self.coupling += g;
+        self.mass.add(m);
+    }
+}
+
+#[inline(always)]
+fn transposed_times(m: &Matrix3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
+    Vector3::new(
+        m.m11 * v.x + m.m21 * v.y + m.m31 * v.z,
+        m.m12 * v.x + m.m22 * v.y + m.m32 * v.z,
+        m.m13 * v.x + m.m23 * v.y + m.m33 * v.z,
+    )
+}
+
+/// A = M(q) + diag(d), factored along the tree, on the degrees of freedom that are free.
+#[derive(Clone, Debug)]
+pub struct ArticulatedBodies {
+    articulated: Vec<ArticulatedInertia>,
+    /// U = IA S of each degree of freedom, and 1/D; zero where held.
+    column: Vec<Wrench>,
+    inverse_d: Vec<f64>,
+    /// u = τ − Sᵀp during a solve.
+    residual: Vec<f64>,
+    bias: Vec<Wrench>,
+    gained: Vec<Twist>,
+}
+
+impl ArticulatedBodies {
+    /// Room for `model`; call [`factor`](Self::factor) before solving.
+    pub fn new(model: &Model) -> Self {
+        Self {
+            articulated: vec![
+                ArticulatedInertia::rigid(&OriginInertia::default());
+                model.n_bodies()
+            ],
+            column: vec![Wrench::zero(); model.n_v()],
+            inverse_d: vec![0.0; model.n_v()],
+            residual: vec![0.0; model.n_v()],
+            bias: vec![Wrench::zero(); model.n_bodies()],
+            gained: vec![Twist::zero(); model.n_bodies()],
+        }
+    }
+
+    /// Factors A = M(q) + diag(`diagonal`); `diagonal` has n_v entries (reflected inertia, δt·damping, δt²·stiffness)
+    /// or is empty. Held degrees of freedom are left out: A is then the block of the free ones.
+    pub fn factor(
+        &mut self,
+        model: &Model,
+        positions: &PositionKinematics,
+        inertias: &BodyInertias,
+        diagonal: &[f64],
+        held: &HeldDofs,
+    ) {
+        for (articulated, rigid) in self.articulated.iter_mut().zip(&inertias.bodies) {
+            *articulated = ArticulatedInertia::rigid(rigid);
+        }
+        for i in (1..model.bodies.len()).rev() {
+            let body = &model.bodies[i];
+            let (lower, upper) = self.articulated.split_at_mut(i);
+            let own = &mut upper[0];
+            for k in (body.v_start..body.v_end).rev() {
+                if held.is_held[k] {
+                    self.inverse_d[k] = 0.0;
+                    self.column[k] = Wrench::zero();
+                    continue;
+                }
+                let (kind, d) = (model.dof_kind[k], &positions.axes[k]);
+                let u = own.column(kind, d);
+                let added = diagonal.get(k).copied().unwrap_or(0.0);
+                let inverse_d = 1.0 / (along(kind, d, &u) + added);
+                own.release(&u, inverse_d);
+                self.column[k] = u;
+                self.inverse_d[k] = inverse_d;
+            }
+            if body.parent != 0 {
+                lower[body.parent].add_shifted(own, &positions.bodies[i].from_parent);
+            }
+        }
+    }
+
+    /// Solves A x = b in place on the free degrees of freedom; held entries become zero.
+    ///
+    /// # Panics
+    /// If `x` has not n_v entries.
+    pub fn solve(&mut self, model: &Model, positions: &PositionKinematics, x: &mut [f64]) {
+        self.bias.fill(Wrench::zero());
+        self.backward(model, positions, x);
+        self.forward(model, positions, x);
+    }
+
+    /// Accelerations gained over those the bias wrenches were computed at: solves A v̇ = τ − Sᵀ(bias) into `vdot`;
+    /// held entries become zero.
+    pub(crate) fn solve_with_bias(
+        &mut self,
+        model: &Model,
+        positions: &PositionKinematics,
+        bias: &[Wrench],
+        tau: &[f64],
+        vdot: &mut [f64],
+    ) {
+        self.bias.copy_from_slice(bias);
+        self.backward(model, positions, tau);
+        self.forward(model, positions, vdot);
+    }
+
+    /// Turns the bias accelerations the last solve started from into those it ended with.
+    pub(crate) fn add_gained_to(&self, accelerations: &mut AccelerationKinematics) {
+        for (acceleration, gained) in accelerations.bodies.iter_mut().zip(&self.gained) {
+            acceleration.angular += gained.angular;
+            acceleration.linear += gained.linear;
+        }
+    }
+
+    fn backward(&mut self, model: &Model, positions: &PositionKinematics, tau: &[f64]) {
+        assert_eq!(tau.len(), model.n_v(), "a right-hand side has n_v entries");
+        for i in (1..model.bodies.len()).rev() {
+            let body = &model.bodies[i];
+            let mut p = self.bias[i];
+            for k in (body.v_start..body.v_end).rev() {
+                let u = tau[k] - along(model.dof_kind[k], &positions.axes[k], &p);
+                let share = u * self.inverse_d[k];
+                self.residual[k] = share;
+                p.torque += self.column[k].torque * share;
+                p.force += self.column[k].force * share;
+            }
+            if body.parent != 0 {
+                self.bias[body.parent] +=
+                    p.about_point_seeing_it_at(&positions.bodies[i].from_parent);
+            }
+        }
+    }
+
+    fn forward(&mut self, model: &Model, positions: &PositionKinematics, vdot: &mut [f64]) {
+        assert_eq!(vdot.len(), model.n_v(), "v̇ has n_v entries");
+        for (i, body) in model.bodies.iter().enumerate().skip(1) {
+            let mut a = self.gained[body.parent].shifted(&positions.bodies[i].from_parent);
+            for k in body.v_start..body.v_end {
+                let gain = self.residual[k] - self.column[k].power(&a) * self.inverse_d[k];
+                vdot[k] = gain;
+                match model.dof_kind[k] {
+                    DofKind::Angular => a.angular += positions.axes[k] * gain,
+                    DofKind::Linear => a.linear += positions.axes[k] * gain,
+                }
+            }
+            self.gained[i] = a;
+        }
+    }
+}
+
+/// Refuses a tree whose mass matrix, with reflected inertias, is singular: some joint moves nothing with inertia.
+///
+/// Judged at two positions without symmetry: the articulated inertia D along each degree of freedom must exceed
+/// round-off of the composite inertia it was reduced from at one of them.
+pub(crate) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
+    let mut positions = PositionKinematics::new(model);
+    let mut inertias = BodyInertias::new(model);
+    let mut bodies = ArticulatedBodies::new(model);
+    let mut diagonal = vec![0.0; model.n_v()];
+    model.add_reflected_inertia(&mut diagonal);
+    let held = HeldDofs::none(model);
+    let v: Vec<f64> = (0..model.n_v())
+        .map(|k| 0.3 + 0.17 * (k % 11) as f64)
+        .collect();
+    let neutral = model.neutral_positions();
+    let mut q = neutral.clone();
+    let mut is_regular = vec![false; model.n_v()];
+    for time in [1.0, -2.1] {
+        model.integrate(&neutral, &v, time, &mut q);
+        positions.update(model, &q);
+        inertias.update(model, &positions);
+        bodies.factor(model, &positions, &inertias, &diagonal, &held);
+        let mut composite = inertias.bodies.clone();
+        for i in (1..model.bodies.len()).rev() {
+            let (body, own) = (&model.bodies[i], composite[i]);
+            if body.parent != 0 {
+                composite[body.parent].add_shifted(&own, &positions.bodies[i].from_parent);
+            }
+            for k in body.v_start..body.v_end {
+                let whole = diagonal[k]
+                    + match model.dof_kind[k] {
+                        DofKind::Angular => own.second.xx + own.second.yy + own.second.zz,
+                        DofKind::Linear => own.mass,
+                    };
+                let reduced = 1.0 / bodies.inverse_d[k];
+                // 1e-13 of the composite is a thousand times its round-off.
+                is_regular[k] |= reduced.is_finite() && whole > 0.0 && reduced > 1e-13 * whole;
+            }
+        }
+    }
+    // A vanishing D also spoils those nearer to the root, so the one nearest the tips is to blame.
+    let Some(culprit) = is_regular.iter().rposition(|&regular| !regular) else {
+        return Ok(());
+    };
+    let joint = &model.joints[model.dof_joint[culprit]];
+    let LinkIdx(child) = joint.child;
+    Err(MultibodyError::MasslessJoint {
+        joint: joint.name.clone(),
+        link: model.links[child].name.clone(),
+    })
+}

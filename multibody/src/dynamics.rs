@@ -1,0 +1,226 @@
+//! The four questions asked of a tree, each one call: τ from v̇, v̇ from τ, M(q), and the bias k(q, v).
+//!
+//! All results go to the caller's arrays; [`Workspace`] holds everything in between, so a steady loop allocates nothing.
+//! Gravity passed here is the world's; a model it doesn't act on ignores it.
+
+use nalgebra::{DMatrix, Vector3};
+
+use crate::articulated_body::ArticulatedBodies;
+use crate::body_inertias::BodyInertias;
+use crate::held::HeldDofs;
+use crate::inverse_dynamics::{body_wrenches, joint_forces};
+use crate::kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
+use crate::mass_matrix::composite_rigid_bodies;
+use crate::model::Model;
+use crate::spatial::{OriginInertia, Wrench};
+
+/// All stages of one model at one state, each filled by the calls that need it.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// Poses at the last q.
+    pub positions: PositionKinematics,
+    /// Twists at the last v.
+    pub velocities: VelocityKinematics,
+    /// Accelerations of the last inverse or forward dynamics; with the root accelerated by −gravity.
+    pub accelerations: AccelerationKinematics,
+    /// Inertias at the last q.
+    pub inertias: BodyInertias,
+    /// The factor of the last forward dynamics.
+    pub articulated: ArticulatedBodies,
+    wrenches: Vec<Wrench>,
+    composite: Vec<OriginInertia>,
+    no_dofs_held: HeldDofs,
+}
+
+impl Workspace {
+    /// Room for `model`.
+    pub fn new(model: &Model) -> Self {
+        Self {
+            positions: PositionKinematics::new(model),
+            velocities: VelocityKinematics::new(model),
+            accelerations: AccelerationKinematics::new(model),
+            inertias: BodyInertias::new(model),
+            articulated: ArticulatedBodies::new(model),
+            wrenches: vec![Wrench::zero(); model.n_bodies()],
+            composite: vec![OriginInertia::default(); model.n_bodies()],
+            no_dofs_held: HeldDofs::none(model),
+        }
+    }
+
+    /// Poses, twists and inertias at the state (q, v).
+    pub fn update(&mut self, model: &Model, q: &[f64], v: &[f64]) {
+        self.update_positions(model, q);
+        self.velocities.update(model, &self.positions, v);
+    }
+
+    /// Poses and inertias at q.
+    pub fn update_positions(&mut self, model: &Model, q: &[f64]) {
+        self.positions.update(model, q);
+        self.inertias.update(model, &self.positions);
+    }
+}
+
+/// τ = M(q) v̇ + k(q, v): the joint forces (N, N m) that cause `vdot`, by the recursive Newton-Euler algorithm.
+/// k holds Coriolis, centrifugal and gravity forces; rotors, dampers and springs are not in it.
+pub fn inverse_dynamics(
+    model: &Model,
+    q: &[f64],
+    v: &[f64],
+    vdot: &[f64],
+    gravity: &Vector3<f64>,
+    workspace: &mut Workspace,
+    tau: &mut [f64],
+) {
+    workspace.update(model, q, v);
+    inverse_dynamics_again(model, vdot, gravity, workspace, tau);
+}
+
+/// [`inverse_dynamics`] at the state the workspace was last updated to.
+pub fn inverse_dynamics_again(
+    model: &Model,
+    vdot: &[f64],
+    gravity: &Vector3<f64>,
+    workspace: &mut Workspace,
+    tau: &mut [f64],
+) {
+    let w = workspace;
+    let root = -model.gravity_from(gravity);
+    w.accelerations
+        .update(model, &w.positions, &w.velocities, vdot, &root);
+    body_wrenches(
+        &w.velocities,
+        &w.accelerations,
+        &w.inertias,
+        &[],
+        &mut w.wrenches,
+    );
+    joint_forces(model, &w.positions, &mut w.wrenches, tau);
+}
+
+/// k(q, v): the joint forces that keep velocities constant against Coriolis, centrifugal and gravity forces.
+pub fn bias_forces(
+    model: &Model,
+    q: &[f64],
+    v: &[f64],
+    gravity: &Vector3<f64>,
+    workspace: &mut Workspace,
+    bias: &mut [f64],
+) {
+    let w = workspace;
+    w.update(model, q, v);
+    let root = -model.gravity_from(gravity);
+    w.accelerations
+        .update_bias(model, &w.positions, &w.velocities, &root);
+    body_wrenches(
+        &w.velocities,
+        &w.accelerations,
+        &w.inertias,
+        &[],
+        &mut w.wrenches,
+    );
+    joint_forces(model, &w.positions, &mut w.wrenches, bias);
+}
+
+/// M(q) of the bodies, n_v × n_v with both triangles, without rotors, by the composite rigid body algorithm.
+///
+/// # Panics
+/// If `mass` is not n_v × n_v.
+pub fn mass_matrix(model: &Model, q: &[f64], workspace: &mut Workspace, mass: &mut DMatrix<f64>) {
+    workspace.update_positions(model, q);
+    mass_matrix_again(model, workspace, mass);
+}
+
+/// [`mass_matrix`] at the position the workspace was last updated to.
+pub fn mass_matrix_again(model: &Model, workspace: &mut Workspace, mass: &mut DMatrix<f64>) {
+    let w = workspace;
+    composite_rigid_bodies(model, &w.positions, &w.inertias, &mut w.composite, mass);
+}
+
+/// v̇ = M(q)⁻¹ (τ − k(q, v)) by the articulated body algorithm, all joints free and without rotors.
+pub fn forward_dynamics(
+    model: &Model,
+    q: &[f64],
+    v: &[f64],
+    tau: &[f64],
+    gravity: &Vector3<f64>,
+    workspace: &mut Workspace,
+    vdot: &mut [f64],
+) {
+    let w = workspace;
+    w.update(model, q, v);
+    let root = -model.gravity_from(gravity);
+    w.accelerations
+        .update_bias(model, &w.positions, &w.velocities, &root);
+    body_wrenches(
+        &w.velocities,
+        &w.accelerations,
+        &w.inertias,
+        &[],
+        &mut w.wrenches,
+    );
+    w.articulated
+        .factor(model, &w.positions, &w.inertias, &[], &w.no_dofs_held);
+    w.articulated
+        .solve_with_bias(model, &w.positions, &w.wrenches, tau, vdot);
+    w.articulated.add_gained_to(&mut w.accelerations);
+}
+
+/// What [`constrained_forward_dynamics`] may be told beyond state and forces.
+#[derive(Clone, Copy, Debug)]
+pub struct ForwardDynamicsInput<'a> {
+    /// Joint forces, N or N m.
+    pub tau: &'a [f64],
+    /// Wrench on each body about its origin in world axes, indexed by [`BodyIdx`](crate::BodyIdx); empty for none.
+    pub external: &'a [Wrench],
+    /// Added to the diagonal of M(q), see [`Model::implicit_diagonal`]; empty for nothing.
+    pub diagonal: &'a [f64],
+    /// Degrees of freedom taken out of the solve.
+    pub held: &'a HeldDofs,
+    /// Accelerations of the held ones, n_v entries of which only theirs are read; empty for zero.
+    pub held_acceleration: &'a [f64],
+    /// The world's gravity, m/s².
+    pub gravity: Vector3<f64>,
+}
+
+/// v̇ at the state the workspace was last updated to, with a diagonal added to M(q) and some degrees of freedom held:
+///
+/// ```text
+/// (M_ff + D_ff) v̇_f = τ_f − k_f − M_fh v̇_h + (Jᵀ F_ext)_f,        v̇_h given
+/// ```
+///
+/// # Panics
+/// If an array's length isn't the model's.
+pub fn constrained_forward_dynamics(
+    model: &Model,
+    input: &ForwardDynamicsInput<'_>,
+    workspace: &mut Workspace,
+    vdot: &mut [f64],
+) {
+    let w = workspace;
+    let root = -model.gravity_from(&input.gravity);
+    vdot.fill(0.0);
+    if !input.held_acceleration.is_empty() {
+        for &k in input.held.held() {
+            vdot[k] = input.held_acceleration[k];
+        }
+    }
+    w.accelerations
+        .update(model, &w.positions, &w.velocities, vdot, &root);
+    body_wrenches(
+        &w.velocities,
+        &w.accelerations,
+        &w.inertias,
+        input.external,
+        &mut w.wrenches,
+    );
+    w.articulated
+        .factor(model, &w.positions, &w.inertias, input.diagonal, input.held);
+    w.articulated
+        .solve_with_bias(model, &w.positions, &w.wrenches, input.tau, vdot);
+    w.articulated.add_gained_to(&mut w.accelerations);
+    if !input.held_acceleration.is_empty() {
+        for &k in input.held.held() {
+            vdot[k] = input.held_acceleration[k];
+        }
+    }
+}

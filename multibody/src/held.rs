@@ -1,0 +1,112 @@
+//! Degrees of freedom taken out of the solve: locked, or moved at a prescribed velocity.
+//!
+//! Which ones are held may change from step to step. The mass matrix of the free ones is then a block of the whole;
+//! what the prescribed accelerations do to them is part of the bias forces.
+
+use nalgebra::DMatrix;
+
+use crate::model::{DofIdx, JointIdx, Model};
+
+/// A partition of the degrees of freedom into free and held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldDofs {
+    pub(crate) is_held: Vec<bool>,
+    free: Vec<usize>,
+    held: Vec<usize>,
+}
+
+impl HeldDofs {
+    /// All free.
+    pub fn none(model: &Model) -> Self {
+        Self {
+            is_held: vec![false; model.n_v()],
+            free: (0..model.n_v()).collect(),
+            held: Vec::new(),
+        }
+    }
+
+    /// These held, the others free.
+    pub fn of(model: &Model, dofs: impl IntoIterator<Item = DofIdx>) -> Self {
+        let mut set = Self::none(model);
+        for DofIdx(k) in dofs {
+            set.is_held[k] = true;
+        }
+        set.sort_out();
+        set
+    }
+
+    /// Holds all degrees of freedom of a joint.
+    pub fn hold(&mut self, model: &Model, joint: JointIdx) {
+        self.is_held[model.joint(joint).dofs()].fill(true);
+        self.sort_out();
+    }
+
+    /// Frees all degrees of freedom of a joint.
+    pub fn release(&mut self, model: &Model, joint: JointIdx) {
+        self.is_held[model.joint(joint).dofs()].fill(false);
+        self.sort_out();
+    }
+
+    fn sort_out(&mut self) {
+        self.free.clear();
+        self.held.clear();
+        for (k, &held) in self.is_held.iter().enumerate() {
+            if held {
+                self.held.push(k);
+            } else {
+                self.free.push(k);
+            }
+        }
+    }
+
+    /// Whether this one is held.
+    pub fn contains(&self, dof: DofIdx) -> bool {
+        self.is_held[dof.0]
+    }
+
+    /// Entries of v that are free, ascending.
+    pub fn free(&self) -> &[usize] {
+        &self.free
+    }
+
+    /// Entries of v that are held, ascending.
+    pub fn held(&self) -> &[usize] {
+        &self.held
+    }
+
+    /// The entries of a full vector that are free, in order.
+    ///
+    /// # Panics
+    /// If the lengths don't fit.
+    pub fn gather(&self, full: &[f64], free: &mut [f64]) {
+        assert!(full.len() == self.is_held.len() && free.len() == self.free.len());
+        for (to, &k) in free.iter_mut().zip(&self.free) {
+            *to = full[k];
+        }
+    }
+
+    /// Writes the free entries back into a full vector; held ones keep their value.
+    ///
+    /// # Panics
+    /// If the lengths don't fit.
+    pub fn scatter(&self, free: &[f64], full: &mut [f64]) {
+        assert!(full.len() == self.is_held.len() && free.len() == self.free.len());
+        for (from, &k) in free.iter().zip(&self.free) {
+            full[k] = *from;
+        }
+    }
+
+    /// The block of the free degrees of freedom of a full n_v × n_v matrix.
+    ///
+    /// # Panics
+    /// If the shapes don't fit.
+    pub fn gather_block(&self, full: &DMatrix<f64>, block: &mut DMatrix<f64>) {
+        let (n, m) = (self.is_held.len(), self.free.len());
+        assert!(full.shape() == (n, n) && block.shape() == (m, m));
+        for (c, &k) in self.free.iter().enumerate() {
+            for (r, &j) in self.free.iter().enumerate() {
+                block[(r, c)] = full[(j, k)];
+            }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Mass properties of one link, as a model file states them, and what is wrong with them.
+
+use nalgebra::{Isometry3, Matrix3, SymmetricEigen, Vector3};
+
+use crate::spatial::{OriginInertia, Symmetric3};
+
+/// Mass, centre of mass and rotational inertia of a link, in the link's frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpatialInertia {
+    /// Mass in kg, not negative.
+    pub mass: f64,
+    /// Centre of mass in the link frame, m.
+    pub com: Vector3<f64>,
+    /// Rotational inertia about the centre of mass, link axes, kg m², symmetric.
+    pub rotational: Matrix3<f64>,
+}
+
+/// What is wrong with an inertia that can still be computed with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InertiaFlaw {
+    /// The largest principal moment exceeds the sum of the other two: no distribution of positive mass does that.
+    TriangleInequality {
+        /// Principal moments in kg m², ascending.
+        principal: [f64; 3],
+    },
+    /// No mass, but rotational inertia.
+    InertiaWithoutMass {
+        /// Largest principal moment, kg m².
+        largest: f64,
+    },
+    /// A mass point: mass, but no rotational inertia at all.
+    PointMass {
+        /// Mass in kg.
+        mass: f64,
+    },
+    /// The radius of gyration is out of proportion to the link.
+    HugeForItsSize {
+        /// √(I/m) in m.
+        radius_of_gyration: f64,
+        /// Extent of the link in m.
+        size: f64,
+    },
+}
+
+impl core::fmt::Display for InertiaFlaw {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TriangleInequality {
+                principal: [a, b, c],
+            } => write!(
+                f,
+                "principal moments {a:.4e}, {b:.4e}, {c:.4e} kg m² break the triangle inequality, no real body has them"
+            ),
+            Self::InertiaWithoutMass { largest } => {
+                write!(
+                    f,
+                    "mass is 0 but the inertia is not (largest moment {largest:.4e} kg m²)"
+                )
+            }
+            Self::PointMass { mass } => {
+                write!(f, "a mass of {mass:.4e} kg without rotational inertia")
+            }
+            Self::HugeForItsSize {
+                radius_of_gyration,
+                size,
+            } => write!(
+                f,
+                "radius of gyration {radius_of_gyration:.3} m is out of proportion to a link of {size:.3} m"
+            ),
+        }
+    }
+}
+
+impl SpatialInertia {
+    /// No mass at all: a link that is only a frame.
+    pub fn zero() -> Self {
+        Self {
+            mass: 0.0,
+            com: Vector3::zeros(),
+            rotational: Matrix3::zeros(),
+        }
+    }
+
+    /// From mass (kg), centre of mass (m) and the moments about it (kg m²).
+    pub fn new(mass: f64, com: Vector3<f64>, rotational: Matrix3<f64>) -> Self {
+        Self {
+            mass,
+            com,
+            rotational,
+        }
+    }
+
+    /// A homogeneous box of full side lengths `size` (m), centred in the link frame: I_x = m (y² + z²) / 12.
+    pub fn solid_box(mass: f64, size: Vector3<f64>) -> Self {
+        let s = size.component_mul(&size);
+        Self::diagonal(
+            mass,
+            Vector3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 12.0),
+        )
+    }
+
+    /// A homogeneous ellipsoid of semi-axes `radii` (m): I_x = m (b² + c²) / 5; a sphere has three equal ones.
+    pub fn solid_ellipsoid(mass: f64, radii: Vector3<f64>) -> Self {
+        let s = radii.component_mul(&radii);
+        Self::diagonal(
+            mass,
+            Vector3::new(s.y + s.z, s.x + s.z, s.x + s.y) * (mass / 5.0),
+        )
+    }
+
+    /// A homogeneous ball of `radius` (m): 2/5 m r².
+    pub fn solid_sphere(mass: f64, radius: f64) -> Self {
+        Self::solid_ellipsoid(mass, Vector3::repeat(radius))
+    }
+
+    /// A homogeneous cylinder along z: I_z = m r² / 2, I_x = m (3 r² + l²) / 12.
+    pub fn solid_cylinder(mass: f64, radius: f64, length: f64) -> Self {
+        let across = mass * (3.0 * radius * radius + length * length) / 12.0;
+        Self::diagonal(
+            mass,
+            Vector3::new(across, across, 0.5 * mass * radius * radius),
+        )
+    }
+
+    /// A homogeneous capsule along z; `length` (m) is that of its cylindrical part.
+    pub fn solid_capsule(mass: f64, radius: f64, length: f64) -> Self {
+        // Mass is shared by volume between the cylinder π r² l and the two half balls 4/3 π r³.
+        let (r, l) = (radius, length);
+        let cylinder = mass * l / (l + 4.0 / 3.0 * r);
+        let caps = mass - cylinder;
+        let along = 0.5 * cylinder * r * r + 0.4 * caps * r * r;
+        let across = cylinder * (3.0 * r * r + l * l) / 12.0
+            + caps * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
+        Self::diagonal(mass, Vector3::new(across, across, along))
+    }
+
+    fn diagonal(mass: f64, moments: Vector3<f64>) -> Self {
+        Self::new(mass, Vector3::zeros(), Matrix3::from_diagonal(&moments))
+    }
+
+    /// The same body seen from a frame A in which this link frame has the pose `X_AL`.
+    pub fn seen_from(&self, X_AL: &Isometry3<f64>) -> Self {
+        let r = X_AL.rotation.to_rotation_matrix();
+        Self {
+            mass: self.mass,
+            com: X_AL.rotation * self.com + X_AL.translation.vector,
+            rotational: r.matrix() * self.rotational * r.matrix().transpose(),
+        }
+    }
+
+    /// Principal moments about the centre of mass, kg m², ascending.
+    pub fn principal_moments(&self) -> [f64; 3] {
+        let mut e: [f64; 3] = SymmetricEigen::new(self.rotational).eigenvalues.into();
+        e.sort_by(f64::total_cmp);
+        e
+    }
+
+    /// What is doubtful about this inertia, nothing for a real body. `size` is the extent of the link in m where it is
+    /// known. Eigenvalues below zero are no flaw but an error, which the model builder raises.
+    pub fn flaws(&self, size: Option<f64>) -> Vec<InertiaFlaw> {
+        let principal = self.principal_moments();
+        let [a, b, c] = principal;
+        let mut flaws = Vec::new();
+        // Files carry five or six digits: a thousandth is rounding, more is an impossible body.
+        if c > (a + b) * (1.0 + 1e-3) {
+            flaws.push(InertiaFlaw::TriangleInequality { principal });
+        }
+        if self.mass == 0.0 && c > 0.0 {
+            flaws.push(InertiaFlaw::InertiaWithoutMass { largest: c });
+        }
+        if self.mass > 0.0 && c == 0.0 {
+            flaws.push(InertiaFlaw::PointMass { mass: self.mass });
+        }
+        if let Some(size) = size.filter(|_| self.mass > 0.0) {
+            let radius_of_gyration = (c / self.mass).sqrt();
+            // A metre and five times the link: far beyond what a heavy flange or a rounded number explains.
+            if radius_of_gyration > 1.0 && radius_of_gyration > 5.0 * size {
+                flaws.push(InertiaFlaw::HugeForItsSize {
+                    radius_of_gyration,
+                    size,
+                });
+            }
+        }
+        flaws
+    }
+
+    pub(crate) fn about_origin(&self) -> OriginInertia {
+        let c = &self.com;
+        let steiner = (Matrix3::identity() * c.dot(c) - c * c.transpose()) * self.mass;
+        OriginInertia {
+            mass: self.mass,
+            moment: c * self.mass,
+            second: Symmetric3::from_matrix(&(self.rotational + steiner)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capsule_without_length_is_a_sphere_and_a_long_one_nearly_a_cylinder() {
+        let ball = SpatialInertia::solid_sphere(2.0, 0.3);
+        let capsule = SpatialInertia::solid_capsule(2.0, 0.3, 0.0);
+        assert!((ball.rotational - capsule.rotational).norm() < 1e-15);
+        // The caps of a capsule 1000 radii long hold a share of 4/3 r / l of its mass.
+        let rod = SpatialInertia::solid_capsule(2.0, 0.001, 1.0);
+        let cylinder = SpatialInertia::solid_cylinder(2.0, 0.001, 1.0);
+        assert!((rod.rotational - cylinder.rotational).norm() < 6e-3 * cylinder.rotational.norm());
+    }
+
+    #[test]
+    fn capsule_inertia_equals_its_integral_over_slices() {
+        // Slices across z: each is a disc of radius ρ(z), I_z = ∫ρ²/2 dm, I_x = ∫(ρ²/4 + z²) dm.
+        let (r, l, n) = (0.2, 0.5, 200_000);
+        let half = 0.5 * l + r;
+        let (mut volume, mut along, mut across) = (0.0, 0.0, 0.0);
+        for k in 0..n {
+            let z = -half + 2.0 * half * (f64::from(k) + 0.5) / f64::from(n);
+            let beyond = (z.abs() - 0.5 * l).max(0.0);
+            let rho2 = r * r - beyond * beyond;
+            volume += rho2;
+            along += 0.5 * rho2 * rho2;
+            across += rho2 * (0.25 * rho2 + z * z);
+        }
+        let capsule = SpatialInertia::solid_capsule(3.0, r, l);
+        // Midpoint rule with 2e5 slices: 1e-9 relative.
+        assert!((capsule.rotational.m33 - 3.0 * along / volume).abs() < 1e-8);
+        assert!((capsule.rotational.m11 - 3.0 * across / volume).abs() < 1e-8);
+    }
+
+    #[test]
+    fn an_impossible_inertia_is_named() {
+        let bad = SpatialInertia::new(
+            1.0,
+            Vector3::zeros(),
+            Matrix3::from_diagonal(&Vector3::new(0.1, 0.1, 0.5)),
+        );
+        assert!(matches!(
+            bad.flaws(None)[..],
+            [InertiaFlaw::TriangleInequality { .. }]
+        ));
+        assert!(
+            SpatialInertia::solid_box(1.0, Vector3::new(0.1, 0.2, 0.3))
+                .flaws(Some(0.2))
+                .is_empty()
+        );
+        // A plate: the largest moment is exactly the sum of the other two.
+        assert!(
+            SpatialInertia::solid_box(1.0, Vector3::new(1.0, 1.0, 0.0))
+                .flaws(None)
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! Jacobians of points on links: what each degree of freedom does to a twist.
+
+use nalgebra::{DMatrix, Vector3};
+
+use crate::joint::DofKind;
+use crate::kinematics::PositionKinematics;
+use crate::model::{DofIdx, LinkIdx, Model};
+use crate::spatial::{Twist, Wrench};
+
+/// The nonzero columns of the Jacobian of `link` at the world point `p_WQ`, from the tip to the root: the twist
+/// [ω; v] (world axes, v of the point) that a unit rate of the degree of freedom causes.
+///
+/// ```text
+/// turning about d through p_B: [d; d × (p_Q − p_B)]        sliding along d: [0; d]
+/// ```
+pub fn jacobian_columns<'a>(
+    model: &'a Model,
+    positions: &'a PositionKinematics,
+    link: LinkIdx,
+    p_WQ: &'a Vector3<f64>,
+) -> impl Iterator<Item = (DofIdx, Twist)> + 'a {
+    let tip = model.links[link.0].body.0;
+    core::iter::successors(Some(tip), |&b| (b != 0).then(|| model.bodies[b].parent)).flat_map(
+        move |b| {
+            let body = &model.bodies[b];
+            let arm = p_WQ - positions.bodies[b].origin;
+            (body.v_start..body.v_end).rev().map(move |k| {
+                let d = &positions.axes[k];
+                let column = match model.dof_kind[k] {
+                    DofKind::Angular => Twist {
+                        angular: *d,
+                        linear: d.cross(&arm),
+                    },
+                    DofKind::Linear => Twist {
+                        angular: Vector3::zeros(),
+                        linear: *d,
+                    },
+                };
+                (DofIdx(k), column)
+            })
+        },
+    )
+}
+
+/// The 6 × n_v Jacobian of `link` at the world point `p_WQ`, rows [ω; v] in world axes; v maps to the twist there.
+///
+/// # Panics
+/// If `jacobian` is not 6 × n_v.
+pub fn point_jacobian(
+    model: &Model,
+    positions: &PositionKinematics,
+    link: LinkIdx,
+    p_WQ: &Vector3<f64>,
+    jacobian: &mut DMatrix<f64>,
+) {
+    assert_eq!(jacobian.shape(), (6, model.n_v()), "a Jacobian is 6 × n_v");
+    jacobian.fill(0.0);
+    let entries = jacobian.as_mut_slice();
+    for (DofIdx(k), column) in jacobian_columns(model, positions, link, p_WQ) {
+        entries[6 * k..6 * k + 3].copy_from_slice(column.angular.as_slice());
+        entries[6 * k + 3..6 * k + 6].copy_from_slice(column.linear.as_slice());
+    }
+}
+
+/// Adds Jᵀ F to `tau`: the generalised forces of a wrench (world axes) on `link` at the world point `p_WQ`.
+pub fn add_wrench(
+    model: &Model,
+    positions: &PositionKinematics,
+    link: LinkIdx,
+    p_WQ: &Vector3<f64>,
+    wrench: &Wrench,
+    tau: &mut [f64],
+) {
+    for (DofIdx(k), column) in jacobian_columns(model, positions, link, p_WQ) {
+        tau[k] += wrench.power(&column);
+    }
+}

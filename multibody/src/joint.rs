@@ -1,0 +1,327 @@
+//! Joints: their kinds, coordinates and limits, and how a velocity moves a position.
+//!
+//! Frames: P is the parent link's, J the joint's on the parent side, at `X_PJ`; the child link's frame coincides with
+//! J at zero position. `axis` is given in J.
+//!
+//! | kind | q | v |
+//! |---|---|---|
+//! | fixed | | |
+//! | revolute, continuous | angle about the axis, rad | its rate, rad/s |
+//! | prismatic | displacement along the axis, m | its rate, m/s |
+//! | planar | x, y, θ in the plane across the axis | their rates |
+//! | ball | w, x, y, z of a unit quaternion | angular velocity, J axes |
+//! | floating | x, y, z (J axes), then w, x, y, z | [ω; v], J axes, v that of the child's origin |
+//!
+//! A joint's velocity is always expressed in J, which moves with the parent (for a floating root: in world axes).
+//! The planar joint's x and y directions are those of [`frame_with_axis`]: for the axis z they are J's own.
+
+use nalgebra::{Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+
+/// What a joint lets free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointKind {
+    /// Nothing: child and parent are one rigid body.
+    Fixed,
+    /// A rotation about the axis, with limits.
+    Revolute,
+    /// A rotation about the axis without limits.
+    Continuous,
+    /// A translation along the axis.
+    Prismatic,
+    /// Translation in the plane across the axis and rotation about it.
+    Planar,
+    /// All rotations.
+    Ball,
+    /// Everything.
+    Floating,
+}
+
+impl JointKind {
+    /// Number of position coordinates.
+    pub fn n_q(self) -> usize {
+        match self {
+            Self::Fixed => 0,
+            Self::Revolute | Self::Continuous | Self::Prismatic => 1,
+            Self::Planar => 3,
+            Self::Ball => 4,
+            Self::Floating => 7,
+        }
+    }
+
+    /// Number of degrees of freedom.
+    pub fn n_v(self) -> usize {
+        self.dof_kinds().len()
+    }
+
+    /// Which motion each degree of freedom is: about, or along, one direction fixed in J.
+    pub(crate) fn dof_kinds(self) -> &'static [DofKind] {
+        use DofKind::{Angular, Linear};
+        match self {
+            Self::Fixed => &[],
+            Self::Revolute | Self::Continuous => &[Angular],
+            Self::Prismatic => &[Linear],
+            Self::Planar => &[Linear, Linear, Angular],
+            Self::Ball => &[Angular, Angular, Angular],
+            Self::Floating => &[Angular, Angular, Angular, Linear, Linear, Linear],
+        }
+    }
+
+    /// Whether the joint has an axis at all.
+    pub fn has_axis(self) -> bool {
+        matches!(
+            self,
+            Self::Revolute | Self::Continuous | Self::Prismatic | Self::Planar
+        )
+    }
+}
+
+/// A degree of freedom turns about a direction or slides along it; every joint here is made of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DofKind {
+    /// Rotation, rad.
+    Angular,
+    /// Translation, m.
+    Linear,
+}
+
+/// Bounds on a joint's motion and drive; infinite where there is none. Position limits are for joints of one degree
+/// of freedom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointLimits {
+    /// Smallest position, rad or m.
+    pub lower: f64,
+    /// Largest position, rad or m.
+    pub upper: f64,
+    /// Largest force or torque of the drive, N or N m.
+    pub effort: f64,
+    /// Largest speed, rad/s or m/s.
+    pub velocity: f64,
+    /// Largest acceleration, rad/s² or m/s².
+    pub acceleration: f64,
+}
+
+impl Default for JointLimits {
+    /// No limits.
+    fn default() -> Self {
+        Self {
+            lower: f64::NEG_INFINITY,
+            upper: f64::INFINITY,
+            effort: f64::INFINITY,
+            velocity: f64::INFINITY,
+            acceleration: f64::INFINITY,
+        }
+    }
+}
+
+/// Forces a joint exerts by itself, for each of its degrees of freedom.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PassiveForces {
+    /// Viscous damping, N m s/rad or N s/m.
+    pub damping: f64,
+    /// Dry friction, N m or N.
+    pub dry_friction: f64,
+    /// Spring stiffness, N m/rad or N/m; only for joints of one degree of freedom.
+    pub spring_stiffness: f64,
+    /// Position at which the spring is at rest, rad or m.
+    pub spring_rest: f64,
+}
+
+/// Motor behind a gear.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drive {
+    /// Inertia of the rotor about its own axis, kg m² (for a prismatic joint as the gear ratio demands).
+    pub rotor_inertia: f64,
+    /// Rotor speed over joint speed, dimensionless (rad/m for a prismatic joint).
+    pub gear_ratio: f64,
+}
+
+impl Default for Drive {
+    /// No rotor, no gear.
+    fn default() -> Self {
+        Self {
+            rotor_inertia: 0.0,
+            gear_ratio: 1.0,
+        }
+    }
+}
+
+impl Drive {
+    /// Inertia felt at the joint: rotor inertia times the square of the gear ratio, kg m² (kg).
+    pub fn reflected_inertia(&self) -> f64 {
+        self.rotor_inertia * self.gear_ratio * self.gear_ratio
+    }
+}
+
+/// The rotation whose third column is `axis` (a unit vector), with exact zeros and ones for the coordinate axes.
+///
+/// Columns: z → identity; x → (y, z, x); y → (z, x, y); a negative axis turns the positive one's frame by π about
+/// its first column; any other axis takes the first column from the coordinate axis it is least aligned with.
+pub fn frame_with_axis(axis: &Vector3<f64>) -> Matrix3<f64> {
+    let (x, y, z) = (Vector3::x(), Vector3::y(), Vector3::z());
+    for (along, first, second) in [(z, x, y), (x, y, z), (y, z, x)] {
+        if *axis == along {
+            return Matrix3::from_columns(&[first, second, along]);
+        }
+        if *axis == -along {
+            return Matrix3::from_columns(&[first, -second, -along]);
+        }
+    }
+    let first = axis.cross(&Vector3::ith(axis.iamin(), 1.0)).normalize();
+    Matrix3::from_columns(&[first, axis.cross(&first), *axis])
+}
+
+/// The rotation stored as w, x, y, z; a drift of its norm is removed, a zero quaternion reads as no rotation.
+#[inline]
+pub(crate) fn rotation_from_wxyz(quat_wxyz: &[f64]) -> UnitQuaternion<f64> {
+    let q = Quaternion::new(quat_wxyz[0], quat_wxyz[1], quat_wxyz[2], quat_wxyz[3]);
+    UnitQuaternion::try_new(q, 1e-150).unwrap_or_else(UnitQuaternion::identity)
+}
+
+pub(crate) fn write_wxyz(rotation: &UnitQuaternion<f64>, quat_wxyz: &mut [f64]) {
+    quat_wxyz.copy_from_slice(&[rotation.w, rotation.i, rotation.j, rotation.k]);
+}
+
+/// Writes a pose as a floating joint's position: x, y, z, then the quaternion w, x, y, z.
+pub fn write_floating_position(X_JB: &Isometry3<f64>, q: &mut [f64]) {
+    q[..3].copy_from_slice(X_JB.translation.vector.as_slice());
+    write_wxyz(&X_JB.rotation, &mut q[3..7]);
+}
+
+/// Reads a floating joint's position.
+pub fn read_floating_position(q: &[f64]) -> Isometry3<f64> {
+    Isometry3::from_parts(
+        Vector3::new(q[0], q[1], q[2]).into(),
+        rotation_from_wxyz(&q[3..7]),
+    )
+}
+
+impl JointKind {
+    /// Zero position: zeros, and no rotation.
+    pub(crate) fn write_neutral(self, q: &mut [f64]) {
+        q.fill(0.0);
+        match self {
+            Self::Ball => q[0] = 1.0,
+            Self::Floating => q[3] = 1.0,
+            _ => {}
+        }
+    }
+
+    /// q ⊕ δt v by the exponential map: exact for constant velocity, quaternions stay of unit length.
+    ///
+    /// Rotations: R ← exp(δt [ω]×) R, since ω is expressed in the frame R maps into.
+    #[inline]
+    pub(crate) fn integrate(self, q: &[f64], v: &[f64], time_step_s: f64, next: &mut [f64]) {
+        match self {
+            Self::Fixed => {}
+            Self::Revolute | Self::Continuous | Self::Prismatic => {
+                next[0] = q[0] + time_step_s * v[0]
+            }
+            Self::Planar => {
+                for k in 0..3 {
+                    next[k] = q[k] + time_step_s * v[k];
+                }
+            }
+            Self::Ball => turn(q, v, time_step_s, next),
+            Self::Floating => {
+                for k in 0..3 {
+                    next[k] = q[k] + time_step_s * v[3 + k];
+                }
+                turn(&q[3..7], &v[..3], time_step_s, &mut next[3..7]);
+            }
+        }
+    }
+
+    /// The velocity that leads from `q` to `to` in unit time: `integrate(q, difference, 1) = to` (up to the sign of
+    /// quaternions), along the shorter way round.
+    pub(crate) fn difference(self, q: &[f64], to: &[f64], v: &mut [f64]) {
+        match self {
+            Self::Fixed => {}
+            Self::Revolute | Self::Continuous | Self::Prismatic => v[0] = to[0] - q[0],
+            Self::Planar => {
+                for k in 0..3 {
+                    v[k] = to[k] - q[k];
+                }
+            }
+            Self::Ball => v.copy_from_slice(rotation_between(q, to).as_slice()),
+            Self::Floating => {
+                v[..3].copy_from_slice(rotation_between(&q[3..7], &to[3..7]).as_slice());
+                for k in 0..3 {
+                    v[3 + k] = to[k] - q[k];
+                }
+            }
+        }
+    }
+}
+
+fn turn(quat_wxyz: &[f64], angular: &[f64], time_step_s: f64, next: &mut [f64]) {
+    let by = UnitQuaternion::from_scaled_axis(
+        Vector3::new(angular[0], angular[1], angular[2]) * time_step_s,
+    );
+    let turned = by * rotation_from_wxyz(quat_wxyz);
+    write_wxyz(&UnitQuaternion::new_normalize(turned.into_inner()), next);
+}
+
+fn rotation_between(from_wxyz: &[f64], to_wxyz: &[f64]) -> Vector3<f64> {
+    (rotation_from_wxyz(to_wxyz) * rotation_from_wxyz(from_wxyz).inverse()).scaled_axis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_with_an_axis_are_rotations_that_carry_it_third() {
+        let slanted = Vector3::new(0.3, -0.8, 0.2).normalize();
+        for axis in [
+            Vector3::x(),
+            Vector3::y(),
+            Vector3::z(),
+            -Vector3::x(),
+            -Vector3::y(),
+            -Vector3::z(),
+            slanted,
+            -slanted,
+        ] {
+            let r = frame_with_axis(&axis);
+            assert!((r.column(2) - axis).norm() < 1e-15);
+            assert!((r.transpose() * r - Matrix3::identity()).norm() < 1e-15);
+            assert!((r.determinant() - 1.0).abs() < 1e-15);
+        }
+        assert_eq!(frame_with_axis(&Vector3::z()), Matrix3::identity());
+    }
+
+    #[test]
+    fn difference_undoes_integration_even_near_half_a_turn() {
+        for omega in [
+            Vector3::new(0.0, 0.0, 0.0),
+            Vector3::new(1e-9, 0.0, -1e-9),
+            Vector3::new(0.4, -0.7, 1.1),
+            Vector3::new(0.0, 3.1, 0.0),
+        ] {
+            let q = [0.1, -0.2, 0.3, 0.5, -0.5, 0.5, 0.5];
+            let v = [omega.x, omega.y, omega.z, 0.7, -0.3, 0.2];
+            let (mut next, mut back) = ([0.0; 7], [0.0; 6]);
+            JointKind::Floating.integrate(&q, &v, 1.0, &mut next);
+            assert!(
+                (next[3..].iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 4.0 * f64::EPSILON
+            );
+            JointKind::Floating.difference(&q, &next, &mut back);
+            for k in 0..6 {
+                assert!((v[k] - back[k]).abs() < 1e-13, "{v:?} {back:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn two_half_steps_at_constant_velocity_are_one_step() {
+        let q = [0.5, 0.5, -0.5, 0.5];
+        let v = [0.8, -1.7, 0.4];
+        let (mut half, mut two, mut one) = ([0.0; 4], [0.0; 4], [0.0; 4]);
+        JointKind::Ball.integrate(&q, &v, 0.05, &mut half);
+        JointKind::Ball.integrate(&half, &v, 0.05, &mut two);
+        JointKind::Ball.integrate(&q, &v, 0.1, &mut one);
+        for k in 0..4 {
+            assert!((one[k] - two[k]).abs() < 1e-15);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Classical accelerations of all bodies in world axes.
+
+use nalgebra::Vector3;
+
+use super::velocity::joint_motion;
+use super::{PositionKinematics, VelocityKinematics};
+use crate::model::{LinkIdx, Model};
+use crate::spatial::Twist;
+
+/// Accelerations [α; a] at one (q, v, v̇), a the second derivative of the origin's position. Filled by
+/// [`update`](Self::update), without allocation.
+#[derive(Clone, Debug)]
+pub struct AccelerationKinematics {
+    pub(crate) bodies: Vec<Twist>,
+}
+
+impl AccelerationKinematics {
+    /// Room for `model`; call [`update`](Self::update) before reading.
+    pub fn new(model: &Model) -> Self {
+        Self {
+            bodies: vec![Twist::zero(); model.n_bodies()],
+        }
+    }
+
+    /// Accelerations for `vdot`:
+    ///
+    /// ```text
+    /// α_B = α_P + ω_P × ω_J + Σ S_ω v̇
+    /// a_B = a_P + α_P × r + ω_P × (ω_P × r + 2 v_J) + Σ S_v v̇
+    /// ```
+    ///
+    /// Every direction S is fixed in the parent, which gives the terms with ω_P. `root_acceleration` is that of the
+    /// world frame: zero, or −gravity when inertial forces are to contain weight.
+    ///
+    /// # Panics
+    /// If `vdot` has not n_v entries.
+    pub fn update(
+        &mut self,
+        model: &Model,
+        positions: &PositionKinematics,
+        velocities: &VelocityKinematics,
+        vdot: &[f64],
+        root_acceleration: &Vector3<f64>,
+    ) {
+        assert_eq!(vdot.len(), model.n_v(), "v̇ must have n_v entries");
+        self.bodies[0].linear = *root_acceleration;
+        for (i, body) in model.bodies.iter().enumerate().skip(1) {
+            let mut here = self.velocity_product(positions, velocities, i, body.parent);
+            let driven = joint_motion(model, positions, body.v_start..body.v_end, vdot);
+            here.angular += driven.angular;
+            here.linear += driven.linear;
+            self.bodies[i] = here;
+        }
+    }
+
+    /// Accelerations for v̇ = 0: what velocities alone cause, J̇ v.
+    pub fn update_bias(
+        &mut self,
+        model: &Model,
+        positions: &PositionKinematics,
+        velocities: &VelocityKinematics,
+        root_acceleration: &Vector3<f64>,
+    ) {
+        self.bodies[0].linear = *root_acceleration;
+        for (i, body) in model.bodies.iter().enumerate().skip(1) {
+            self.bodies[i] = self.velocity_product(positions, velocities, i, body.parent);
+        }
+    }
+
+    /// The parent's acceleration carried to body `i`, with the terms quadratic in velocities.
+    #[inline]
+    fn velocity_product(
+        &self,
+        positions: &PositionKinematics,
+        velocities: &VelocityKinematics,
+        i: usize,
+        parent: usize,
+    ) -> Twist {
+        let r = &positions.bodies[i].from_parent;
+        let w = &velocities.bodies[parent].angular;
+        let across = &velocities.across_joint[i];
+        let carried = self.bodies[parent].shifted(r);
+        Twist {
+            angular: carried.angular + w.cross(&across.angular),
+            linear: carried.linear + w.cross(&(w.cross(r) + across.linear * 2.0)),
+        }
+    }
+
+    /// Acceleration of a link in world axes, the linear part at the world point `p_WQ` that moves with the link:
+    /// a + α × r + ω × (ω × r).
+    pub fn acceleration_at(
+        &self,
+        model: &Model,
+        positions: &PositionKinematics,
+        velocities: &VelocityKinematics,
+        link: LinkIdx,
+        p_WQ: &Vector3<f64>,
+    ) -> Twist {
+        let body = model.links[link.0].body.0;
+        let r = p_WQ - positions.bodies[body].origin;
+        let w = &velocities.bodies[body].angular;
+        let mut here = self.bodies[body].shifted(&r);
+        here.linear += w.cross(&w.cross(&r));
+        here
+    }
+}

@@ -1,0 +1,95 @@
+//! Twists of all bodies in world axes.
+
+use nalgebra::Vector3;
+
+use super::PositionKinematics;
+use crate::joint::DofKind;
+use crate::model::{LinkIdx, Model};
+use crate::spatial::Twist;
+
+/// Twists at one state (q, v). Filled by [`update`](Self::update), without allocation.
+#[derive(Clone, Debug)]
+pub struct VelocityKinematics {
+    /// [ω; v] of each body frame, v at its origin.
+    pub(crate) bodies: Vec<Twist>,
+    /// Motion of each joint relative to its parent, same reference point.
+    pub(crate) across_joint: Vec<Twist>,
+}
+
+impl VelocityKinematics {
+    /// Room for `model`; call [`update`](Self::update) before reading.
+    pub fn new(model: &Model) -> Self {
+        Self {
+            bodies: vec![Twist::zero(); model.n_bodies()],
+            across_joint: vec![Twist::zero(); model.n_bodies()],
+        }
+    }
+
+    /// Twists at velocity `v`:
+    ///
+    /// ```text
+    /// ω_B = ω_P + ω_J        v_B = v_P + ω_P × r + v_J
+    /// ```
+    ///
+    /// with r from the parent's origin to the body's and (ω_J, v_J) the sum over the joint's degrees of freedom.
+    ///
+    /// # Panics
+    /// If `v` has not n_v entries.
+    pub fn update(&mut self, model: &Model, positions: &PositionKinematics, v: &[f64]) {
+        assert_eq!(v.len(), model.n_v(), "v must have n_v entries");
+        for (i, body) in model.bodies.iter().enumerate().skip(1) {
+            let across = joint_motion(model, positions, body.v_start..body.v_end, v);
+            let carried = self.bodies[body.parent].shifted(&positions.bodies[i].from_parent);
+            self.across_joint[i] = across;
+            self.bodies[i] = Twist {
+                angular: carried.angular + across.angular,
+                linear: carried.linear + across.linear,
+            };
+        }
+    }
+
+    /// Twist of a link's frame in world axes, v that of the link's origin.
+    pub fn link_twist(
+        &self,
+        model: &Model,
+        positions: &PositionKinematics,
+        link: LinkIdx,
+    ) -> Twist {
+        self.twist_at(
+            model,
+            positions,
+            link,
+            &positions.link_position(model, link),
+        )
+    }
+
+    /// Twist of a link, its linear part taken at the world point `p_WQ`.
+    pub fn twist_at(
+        &self,
+        model: &Model,
+        positions: &PositionKinematics,
+        link: LinkIdx,
+        p_WQ: &Vector3<f64>,
+    ) -> Twist {
+        let body = model.links[link.0].body.0;
+        self.bodies[body].shifted(&(p_WQ - positions.bodies[body].origin))
+    }
+}
+
+/// Σ S_k v_k over the degrees of freedom of one joint.
+#[inline]
+pub(super) fn joint_motion(
+    model: &Model,
+    positions: &PositionKinematics,
+    dofs: core::ops::Range<usize>,
+    v: &[f64],
+) -> Twist {
+    let mut motion = Twist::zero();
+    for k in dofs {
+        match model.dof_kind[k] {
+            DofKind::Angular => motion.angular += positions.axes[k] * v[k],
+            DofKind::Linear => motion.linear += positions.axes[k] * v[k],
+        }
+    }
+    motion
+}

@@ -1,0 +1,635 @@
+//! Building a model: names become indices, links become bodies, and every check is made here.
+
+use std::collections::BTreeMap;
+
+use nalgebra::{Isometry3, Matrix3, Vector3};
+
+use super::{
+    Body, Coupler, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame, Root,
+    nearest_name,
+};
+use crate::BodyIdx;
+use crate::error::MultibodyError;
+use crate::geometry::{Collision, CollisionFilterGroup, Visual};
+use crate::inertia::SpatialInertia;
+use crate::joint::{Drive, JointKind, JointLimits, PassiveForces, frame_with_axis};
+use crate::spatial::OriginInertia;
+
+/// A link to be built.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Mass properties in the link frame.
+    pub inertia: SpatialInertia,
+    /// Shapes that touch.
+    pub collisions: Vec<Collision>,
+    /// Shapes that are seen.
+    pub visuals: Vec<Visual>,
+}
+
+impl LinkSpec {
+    /// A link without shapes.
+    pub fn new(name: impl Into<String>, inertia: SpatialInertia) -> Self {
+        Self {
+            name: name.into(),
+            inertia,
+            collisions: Vec::new(),
+            visuals: Vec::new(),
+        }
+    }
+}
+
+/// A joint to be built.
+#[derive(Clone, Debug)]
+pub struct JointSpec {
+    /// Name, unique in the model.
+    pub name: String,
+    /// What it lets free.
+    pub kind: JointKind,
+    /// Name of the parent link.
+    pub parent: String,
+    /// Name of the child link.
+    pub child: String,
+    /// Pose of the joint frame in the parent link's frame.
+    pub X_PJ: Isometry3<f64>,
+    /// Axis in the joint frame, of any nonzero length; joints without an axis don't read it.
+    pub axis: Vector3<f64>,
+    /// Bounds.
+    pub limits: JointLimits,
+    /// Damping, friction, spring.
+    pub passive: PassiveForces,
+    /// Rotor and gear.
+    pub drive: Drive,
+}
+
+impl JointSpec {
+    /// A joint at the parent's origin, about or along x (URDF's default axis), without limits, friction or drive.
+    pub fn new(
+        name: impl Into<String>,
+        kind: JointKind,
+        parent: impl Into<String>,
+        child: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            parent: parent.into(),
+            child: child.into(),
+            X_PJ: Isometry3::identity(),
+            axis: Vector3::x(),
+            limits: JointLimits::default(),
+            passive: PassiveForces::default(),
+            drive: Drive::default(),
+        }
+    }
+
+    /// The same joint at another pose.
+    #[must_use]
+    pub fn at(mut self, X_PJ: Isometry3<f64>) -> Self {
+        self.X_PJ = X_PJ;
+        self
+    }
+
+    /// The same joint with another axis.
+    #[must_use]
+    pub fn about(mut self, axis: Vector3<f64>) -> Self {
+        self.axis = axis;
+        self
+    }
+}
+
+struct CouplerSpec {
+    joint: String,
+    source: String,
+    multiplier: f64,
+    offset: f64,
+}
+
+struct FrameSpec {
+    name: String,
+    link: String,
+    X_LF: Isometry3<f64>,
+}
+
+/// Collects links and joints in any order; [`build`](Self::build) checks them and makes the tree.
+///
+/// ```
+/// use nalgebra::Vector3;
+/// use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, SpatialInertia};
+///
+/// let mut builder = ModelBuilder::new("pendulum");
+/// builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+/// builder.link(LinkSpec::new("rod", SpatialInertia::solid_box(1.0, Vector3::new(0.02, 0.02, 1.0))));
+/// builder.joint(JointSpec::new("hinge", JointKind::Revolute, "base", "rod").about(Vector3::y()));
+/// let pendulum = builder.build()?;
+/// assert_eq!((pendulum.n_q(), pendulum.n_v()), (1, 1));
+/// # Ok::<(), pliant_multibody::MultibodyError>(())
+/// ```
+pub struct ModelBuilder {
+    name: String,
+    root: Root,
+    gravity: GravityAction,
+    links: Vec<LinkSpec>,
+    joints: Vec<JointSpec>,
+    couplers: Vec<CouplerSpec>,
+    frames: Vec<FrameSpec>,
+    filter_groups: Vec<CollisionFilterGroup>,
+}
+
+impl ModelBuilder {
+    /// An empty model, its root welded to the world's origin, with gravity.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            root: Root::Fixed(Isometry3::identity()),
+            gravity: GravityAction::Acts,
+            links: Vec::new(),
+            joints: Vec::new(),
+            couplers: Vec::new(),
+            frames: Vec::new(),
+            filter_groups: Vec::new(),
+        }
+    }
+
+    /// How the root hangs in the world.
+    pub fn root(&mut self, root: Root) -> &mut Self {
+        self.root = root;
+        self
+    }
+
+    /// Whether gravity acts on it.
+    pub fn gravity(&mut self, gravity: GravityAction) -> &mut Self {
+        self.gravity = gravity;
+        self
+    }
+
+    /// Adds a link.
+    pub fn link(&mut self, link: LinkSpec) -> &mut Self {
+        self.links.push(link);
+        self
+    }
+
+    /// Adds a joint. Degrees of freedom are numbered depth first; the children of one link keep the order of these
+    /// calls.
+    pub fn joint(&mut self, joint: JointSpec) -> &mut Self {
+        self.joints.push(joint);
+        self
+    }
+
+    /// `joint` follows `source`: q_joint = multiplier · q_source + offset.
+    pub fn coupler(
+        &mut self,
+        joint: impl Into<String>,
+        source: impl Into<String>,
+        multiplier: f64,
+        offset: f64,
+    ) -> &mut Self {
+        self.couplers.push(CouplerSpec {
+            joint: joint.into(),
+            source: source.into(),
+            multiplier,
+            offset,
+        });
+        self
+    }
+
+    /// Adds a named frame at `X_LF` on a link.
+    pub fn frame(
+        &mut self,
+        name: impl Into<String>,
+        link: impl Into<String>,
+        X_LF: Isometry3<f64>,
+    ) -> &mut Self {
+        self.frames.push(FrameSpec {
+            name: name.into(),
+            link: link.into(),
+            X_LF,
+        });
+        self
+    }
+
+    /// Adds a group of links that don't touch others.
+    pub fn collision_filter_group(&mut self, group: CollisionFilterGroup) -> &mut Self {
+        self.filter_groups.push(group);
+        self
+    }
+
+    /// Checks everything and makes the model.
+    ///
+    /// # Errors
+    /// Whatever keeps the parts from being one tree of bodies with a positive definite mass matrix; the variant names
+    /// the link or joint. Inertias that no real body has, but that can be computed with, are no error: see
+    /// [`SpatialInertia::flaws`].
+    pub fn build(&self) -> Result<Model, MultibodyError> {
+        for link in &self.links {
+            check_inertia(link)?;
+        }
+        for joint in &self.joints {
+            check_joint(joint)?;
+        }
+        let tree = Tree::of(self)?;
+        let mut model = self.assemble(&tree);
+        self.attach_couplers(&mut model)?;
+        self.attach_frames(&mut model)?;
+        model.filter_groups.clone_from(&self.filter_groups);
+        crate::articulated_body::check_regular(&model)?;
+        Ok(model)
+    }
+
+    /// Walks the tree in its order and turns specifications into links, joints and bodies.
+    fn assemble(&self, tree: &Tree) -> Model {
+        let mut model = Model {
+            name: self.name.clone(),
+            root: self.root,
+            gravity: self.gravity,
+            links: Vec::with_capacity(self.links.len()),
+            joints: Vec::with_capacity(self.joints.len()),
+            couplers: Vec::new(),
+            frames: Vec::new(),
+            filter_groups: Vec::new(),
+            bodies: vec![Body {
+                parent: 0,
+                kind: JointKind::Fixed,
+                q_start: 0,
+                v_start: 0,
+                v_end: 0,
+                R_PF: Matrix3::identity(),
+                p_PF: Vector3::zeros(),
+                inertia_B: OriginInertia::default(),
+            }],
+            dof_kind: Vec::new(),
+            dof_joint: Vec::new(),
+            n_q: 0,
+        };
+        // Pose of each placed link in its body's frame.
+        let mut X_BL: Vec<Isometry3<f64>> = Vec::with_capacity(self.links.len());
+        for visit in &tree.order {
+            let spec = &self.links[visit.link];
+            let (joint, body, pose) = match (visit.joint, self.root) {
+                (None, Root::Fixed(X_WR)) => (None, 0, X_WR),
+                (None, Root::Floating) => {
+                    let joint = JointSpec::new(
+                        format!("world_to_{}", spec.name),
+                        JointKind::Floating,
+                        "world",
+                        &*spec.name,
+                    );
+                    let (idx, body, pose) = model.place(&joint, None, &Isometry3::identity(), 0);
+                    (Some(idx), body, pose)
+                }
+                (Some(j), _) => {
+                    let joint = &self.joints[j];
+                    let parent = visit.parent;
+                    let parent_body = model.links[parent].body.0;
+                    let (idx, body, pose) =
+                        model.place(joint, Some(LinkIdx(parent)), &X_BL[parent], parent_body);
+                    (Some(idx), body, pose)
+                }
+            };
+            let seen = spec.inertia.seen_from(&pose).about_origin();
+            model.bodies[body]
+                .inertia_B
+                .add_shifted(&seen, &Vector3::zeros());
+            model.links.push(Link {
+                name: spec.name.clone(),
+                inertia: spec.inertia,
+                collisions: spec.collisions.clone(),
+                visuals: spec.visuals.clone(),
+                parent_joint: joint,
+                body: BodyIdx(body),
+                R_BL: *pose.rotation.to_rotation_matrix().matrix(),
+                p_BL: pose.translation.vector,
+            });
+            X_BL.push(pose);
+        }
+        model
+    }
+
+    fn attach_couplers(&self, model: &mut Model) -> Result<(), MultibodyError> {
+        for coupler in &self.couplers {
+            let fail = |reason: &str| MultibodyError::Mimic {
+                joint: coupler.joint.clone(),
+                source_joint: coupler.source.clone(),
+                reason: reason.to_owned(),
+            };
+            let find = |name: &str| model.joints.iter().position(|j| j.name == name);
+            let joint =
+                find(&coupler.joint).ok_or_else(|| fail("but the first is not in the model"))?;
+            let source = find(&coupler.source).ok_or_else(|| fail("which is not in the model"))?;
+            if joint == source {
+                return Err(fail("itself"));
+            }
+            if [joint, source]
+                .iter()
+                .any(|&j| model.joints[j].kind.n_v() != 1)
+            {
+                return Err(fail(
+                    "but only joints of one degree of freedom can be coupled",
+                ));
+            }
+            if !(coupler.multiplier.is_finite() && coupler.offset.is_finite()) {
+                return Err(fail("with a multiplier or offset that is not finite"));
+            }
+            model.couplers.push(Coupler {
+                joint: JointIdx(joint),
+                source: JointIdx(source),
+                multiplier: coupler.multiplier,
+                offset: coupler.offset,
+            });
+        }
+        Ok(())
+    }
+
+    fn attach_frames(&self, model: &mut Model) -> Result<(), MultibodyError> {
+        for frame in &self.frames {
+            let link = model.link_named(&frame.link)?;
+            model.frames.push(NamedFrame {
+                name: frame.name.clone(),
+                link,
+                X_LF: frame.X_LF,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    /// Adds `joint` and, if it moves, a body; returns its index, the child's body and the child's pose in it.
+    fn place(
+        &mut self,
+        joint: &JointSpec,
+        parent: Option<LinkIdx>,
+        X_BP: &Isometry3<f64>,
+        parent_body: usize,
+    ) -> (JointIdx, usize, Isometry3<f64>) {
+        let index = JointIdx(self.joints.len());
+        let v_start = self.dof_kind.len();
+        let axis = joint.axis.try_normalize(0.0).unwrap_or_else(Vector3::x);
+        self.joints.push(Joint {
+            name: joint.name.clone(),
+            kind: joint.kind,
+            parent,
+            child: LinkIdx(self.links.len()),
+            X_PJ: joint.X_PJ,
+            axis,
+            limits: joint.limits,
+            passive: joint.passive,
+            drive: joint.drive,
+            q_start: self.n_q,
+            v_start,
+        });
+        let X_BJ = X_BP * joint.X_PJ;
+        if joint.kind == JointKind::Fixed {
+            return (index, parent_body, X_BJ);
+        }
+        let R_JF = if joint.kind.has_axis() {
+            frame_with_axis(&axis)
+        } else {
+            Matrix3::identity()
+        };
+        self.dof_kind.extend_from_slice(joint.kind.dof_kinds());
+        self.dof_joint.resize(self.dof_kind.len(), index.0);
+        self.bodies.push(Body {
+            parent: parent_body,
+            kind: joint.kind,
+            q_start: self.n_q,
+            v_start,
+            v_end: self.dof_kind.len(),
+            R_PF: X_BJ.rotation.to_rotation_matrix().matrix() * R_JF,
+            p_PF: X_BJ.translation.vector,
+            inertia_B: OriginInertia::default(),
+        });
+        self.n_q += joint.kind.n_q();
+        let R_BL = nalgebra::Rotation3::from_matrix_unchecked(R_JF.transpose());
+        let X_BL = Isometry3::from_parts(Vector3::zeros().into(), R_BL.into());
+        (index, self.bodies.len() - 1, X_BL)
+    }
+}
+
+/// One link of the tree in visiting order; `parent` is the position of its parent in that order.
+struct Visit {
+    link: usize,
+    joint: Option<usize>,
+    parent: usize,
+}
+
+/// The order in which links are placed: depth first, children in the order of their joints.
+struct Tree {
+    order: Vec<Visit>,
+}
+
+impl Tree {
+    fn of(builder: &ModelBuilder) -> Result<Self, MultibodyError> {
+        let (links, joints) = (&builder.links, &builder.joints);
+        if links.is_empty() {
+            return Err(MultibodyError::NoLinks {
+                model: builder.name.clone(),
+            });
+        }
+        let mut index = BTreeMap::new();
+        for (i, link) in links.iter().enumerate() {
+            if index.insert(&*link.name, i).is_some() {
+                return Err(MultibodyError::DuplicateLink {
+                    link: link.name.clone(),
+                });
+            }
+        }
+        let mut seen = BTreeMap::new();
+        for joint in joints {
+            if seen.insert(&*joint.name, ()).is_some() {
+                return Err(MultibodyError::DuplicateJoint {
+                    joint: joint.name.clone(),
+                });
+            }
+        }
+        let find = |joint: &JointSpec, link: &str| {
+            index
+                .get(link)
+                .copied()
+                .ok_or_else(|| MultibodyError::UnknownLink {
+                    joint: joint.name.clone(),
+                    link: link.to_owned(),
+                    nearest: nearest_name(link, links.iter().map(|l| &*l.name)),
+                })
+        };
+        let mut parent_joint: Vec<Option<usize>> = vec![None; links.len()];
+        let mut children: Vec<Vec<(usize, usize)>> = vec![Vec::new(); links.len()];
+        for (j, joint) in joints.iter().enumerate() {
+            let (parent, child) = (find(joint, &joint.parent)?, find(joint, &joint.child)?);
+            if parent == child {
+                return Err(MultibodyError::SelfJoint {
+                    joint: joint.name.clone(),
+                    link: joint.child.clone(),
+                });
+            }
+            if let Some(first) = parent_joint[child] {
+                return Err(MultibodyError::TwoParents {
+                    link: joint.child.clone(),
+                    first: joints[first].name.clone(),
+                    second: joint.name.clone(),
+                });
+            }
+            parent_joint[child] = Some(j);
+            children[parent].push((j, child));
+        }
+        let roots: Vec<usize> = (0..links.len())
+            .filter(|&l| parent_joint[l].is_none())
+            .collect();
+        let order = roots
+            .first()
+            .map_or_else(Vec::new, |&root| depth_first(root, &children));
+        if order.len() < links.len() {
+            let mut reached = vec![false; links.len()];
+            order.iter().for_each(|v| reached[v.link] = true);
+            if roots.len() > 1 {
+                return Err(MultibodyError::SeveralRoots {
+                    roots: roots.iter().map(|&r| links[r].name.clone()).collect(),
+                });
+            }
+            // What no root reaches and has parents everywhere hangs on a ring: go up until a link comes again.
+            let parent_of =
+                |l: usize| parent_joint[l].and_then(|j| index.get(&*joints[j].parent).copied());
+            let start = (0..links.len()).find(|&l| !reached[l]).unwrap_or(0);
+            let mut path = vec![start];
+            while let Some(up) = parent_of(path[path.len() - 1]) {
+                if let Some(at) = path.iter().position(|&l| l == up) {
+                    let ring = path[at..=at]
+                        .iter()
+                        .chain(path[at + 1..].iter().rev())
+                        .chain(&path[at..=at]);
+                    return Err(MultibodyError::Cycle {
+                        cycle: ring.map(|&l| links[l].name.clone()).collect(),
+                    });
+                }
+                path.push(up);
+            }
+            unreachable!("a link no root reaches has a parent, and so has each of its ancestors");
+        }
+        Ok(Self { order })
+    }
+}
+
+/// Preorder from `root` without recursion, so a chain of any length fits the stack.
+fn depth_first(root: usize, children: &[Vec<(usize, usize)>]) -> Vec<Visit> {
+    let mut order: Vec<Visit> = Vec::with_capacity(children.len());
+    let mut stack = vec![Visit {
+        link: root,
+        joint: None,
+        parent: 0,
+    }];
+    while let Some(visit) = stack.pop() {
+        let parent = order.len();
+        for &(joint, link) in children[visit.link].iter().rev() {
+            stack.push(Visit {
+                link,
+                joint: Some(joint),
+                parent,
+            });
+        }
+        order.push(visit);
+    }
+    order
+}
+
+fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
+    let inertia = &link.inertia;
+    let subject = || format!("link \"{}\"", link.name);
+    let finite = inertia
+        .com
+        .iter()
+        .chain(inertia.rotational.iter())
+        .all(|x| x.is_finite());
+    if !finite {
+        return Err(MultibodyError::Value {
+            subject: subject(),
+            quantity: "inertial".into(),
+            value: format!(
+                "{:?}, {:?}",
+                inertia.com.as_slice(),
+                inertia.rotational.as_slice()
+            ),
+            allowed: "must be finite".into(),
+        });
+    }
+    if !(inertia.mass >= 0.0 && inertia.mass.is_finite()) {
+        return Err(MultibodyError::Value {
+            subject: subject(),
+            quantity: "mass".into(),
+            value: inertia.mass.to_string(),
+            allowed: "kg must be finite and not negative".into(),
+        });
+    }
+    let [smallest, _, largest] = inertia.principal_moments();
+    // Flat bodies have a moment of zero up to the rounding of the file's digits.
+    if smallest < -1e-6 * largest.abs().max(smallest.abs()) {
+        return Err(MultibodyError::IndefiniteInertia {
+            link: link.name.clone(),
+            moment: smallest,
+        });
+    }
+    Ok(())
+}
+
+fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
+    let value = |quantity: &str, value: f64, allowed: &str| MultibodyError::Value {
+        subject: format!("joint \"{}\"", joint.name),
+        quantity: quantity.into(),
+        value: value.to_string(),
+        allowed: allowed.into(),
+    };
+    if joint.kind.has_axis() {
+        let finite = joint.axis.iter().all(|x| x.is_finite());
+        if !finite || joint.axis.norm() < 1e-12 {
+            return Err(MultibodyError::Axis {
+                joint: joint.name.clone(),
+                axis: joint.axis.into(),
+            });
+        }
+    }
+    let limits = &joint.limits;
+    if limits.lower.is_nan() || limits.upper.is_nan() {
+        return Err(value("limit", f64::NAN, "must be a number"));
+    }
+    if limits.lower > limits.upper {
+        return Err(MultibodyError::LimitsSwapped {
+            joint: joint.name.clone(),
+            lower: limits.lower,
+            upper: limits.upper,
+        });
+    }
+    let passive = &joint.passive;
+    for (name, x) in [
+        ("effort limit", limits.effort),
+        ("velocity limit", limits.velocity),
+        ("acceleration limit", limits.acceleration),
+    ] {
+        if x.is_nan() || x < 0.0 {
+            return Err(value(name, x, "must not be negative"));
+        }
+    }
+    for (name, x) in [
+        ("damping", passive.damping),
+        ("dry friction", passive.dry_friction),
+        ("spring stiffness", passive.spring_stiffness),
+        ("rotor inertia", joint.drive.rotor_inertia),
+    ] {
+        if !(x >= 0.0 && x.is_finite()) {
+            return Err(value(name, x, "must be finite and not negative"));
+        }
+    }
+    for (name, x) in [
+        ("spring rest position", passive.spring_rest),
+        ("gear ratio", joint.drive.gear_ratio),
+    ] {
+        if !x.is_finite() {
+            return Err(value(name, x, "must be finite"));
+        }
+    }
+    if joint.kind.n_v() != 1 && passive.spring_stiffness > 0.0 {
+        let allowed =
+            "is for joints of one degree of freedom; use a force element or several joints";
+        return Err(value("spring stiffness", passive.spring_stiffness, allowed));
+    }
+    Ok(())
+}

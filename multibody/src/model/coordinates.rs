@@ -1,0 +1,71 @@
+//! Positions and velocities of a whole model: neutral position, q ⊕ δt v, differences, per-DoF constants.
+
+use super::{DofIdx, Model};
+
+impl Model {
+    /// All joints at zero, quaternions without rotation; limits are not looked at.
+    pub fn neutral_positions(&self) -> Vec<f64> {
+        let mut q = vec![0.0; self.n_q];
+        for joint in &self.joints {
+            joint.kind.write_neutral(&mut q[joint.positions()]);
+        }
+        q
+    }
+
+    /// `next` = q ⊕ δt v: the position after moving for `time_step_s` at constant joint velocities. Rotations follow
+    /// the exponential map and stay of unit length.
+    ///
+    /// # Panics
+    /// If an array's length isn't the model's.
+    pub fn integrate(&self, q: &[f64], v: &[f64], time_step_s: f64, next: &mut [f64]) {
+        assert!(q.len() == self.n_q && next.len() == self.n_q && v.len() == self.n_v());
+        for body in &self.bodies[1..] {
+            let (qs, vs) = (
+                body.q_start..body.q_start + body.kind.n_q(),
+                body.v_start..body.v_end,
+            );
+            body.kind
+                .integrate(&q[qs.clone()], &v[vs], time_step_s, &mut next[qs]);
+        }
+    }
+
+    /// The velocity that leads from `q` to `to` in unit time; undoes [`integrate`](Self::integrate).
+    ///
+    /// # Panics
+    /// If an array's length isn't the model's.
+    pub fn difference(&self, q: &[f64], to: &[f64], v: &mut [f64]) {
+        assert!(q.len() == self.n_q && to.len() == self.n_q && v.len() == self.n_v());
+        for body in &self.bodies[1..] {
+            let (qs, vs) = (
+                body.q_start..body.q_start + body.kind.n_q(),
+                body.v_start..body.v_end,
+            );
+            body.kind.difference(&q[qs.clone()], &to[qs], &mut v[vs]);
+        }
+    }
+
+    /// Scales every quaternion in `q` to unit length (one of length zero becomes no rotation).
+    pub fn normalise(&self, q: &mut [f64]) {
+        for body in &self.bodies[1..] {
+            let quat = match body.kind.n_q() {
+                4 => &mut q[body.q_start..body.q_start + 4],
+                7 => &mut q[body.q_start + 3..body.q_start + 7],
+                _ => continue,
+            };
+            let unit = crate::joint::rotation_from_wxyz(quat);
+            crate::joint::write_wxyz(&unit, quat);
+        }
+    }
+
+    /// The entry of q a degree of freedom advances one to one; `None` for rotations of ball and floating joints.
+    pub fn position_of_dof(&self, dof: DofIdx) -> Option<usize> {
+        use crate::joint::JointKind::{Ball, Floating};
+        let joint = &self.joints[self.dof_joint[dof.0]];
+        let k = dof.0 - joint.v_start;
+        match joint.kind {
+            Ball => None,
+            Floating => (k >= 3).then(|| joint.q_start + k - 3),
+            _ => Some(joint.q_start + k),
+        }
+    }
+}

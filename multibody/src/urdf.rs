@@ -1,0 +1,305 @@
+//! Reading URDF: the dialect ROS writes, with Drake's extensions.
+//!
+//! Everything in the file is either used or named in the [`LoadReport`], with its line. Used: `<link>` with
+//! `<inertial>`, `<collision>`, `<visual>`, `<material>`; `<joint>` of all kinds (`ball` as in Drake) with `<limit>`,
+//! `<dynamics>`, `<mimic>`; `<transmission>` for gear ratio and rotor inertia; `<frame>`; collision filter groups;
+//! `drake:proximity_properties`, `drake:declare_convex`, `drake:acceleration`. Springs, which URDF itself lacks, are
+//! `spring_stiffness` and `spring_reference` on `<dynamics>` or Gazebo's `<springStiffness>`, `<springReference>`.
+//!
+//! | in the file | read as |
+//! |---|---|
+//! | an inertia no real body has | as written, and doubtful |
+//! | `friction` not below the joint's own effort limit | no dry friction, and doubtful: the joint could never move |
+//! | `effort="0"`, `velocity="0"` | no limit, and doubtful |
+//! | revolute or prismatic joint without `<limit>` | no limits, and doubtful |
+//! | missing or unmapped visual mesh | shape left out, and doubtful |
+//! | missing or unmapped collision mesh | an error |
+
+mod document;
+mod joints;
+mod links;
+mod packages;
+mod shapes;
+mod transmissions;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use nalgebra::Isometry3;
+use roxmltree::Node;
+
+pub use packages::PackageMap;
+
+use crate::error::MultibodyError;
+use crate::geometry::CollisionFilterGroup;
+use crate::model::{GravityAction, JointSpec, LinkSpec, Model, ModelBuilder, Root};
+use crate::report::{FindingKind, LoadReport};
+use document::{Document, Reader};
+
+/// What a URDF file doesn't say itself.
+#[derive(Clone, Debug)]
+pub struct UrdfOptions {
+    /// How the root link hangs in the world.
+    pub root: Root,
+    /// Whether gravity acts on the robot.
+    pub gravity: GravityAction,
+    /// Where `package://` and relative mesh names are sought.
+    pub packages: PackageMap,
+}
+
+impl Default for UrdfOptions {
+    /// Root welded at the world's origin, gravity, no packages.
+    fn default() -> Self {
+        Self {
+            root: Root::Fixed(Isometry3::identity()),
+            gravity: GravityAction::Acts,
+            packages: PackageMap::default(),
+        }
+    }
+}
+
+/// A model, and the account of how it was read.
+#[derive(Clone, Debug)]
+pub struct LoadedModel {
+    /// The model.
+    pub model: Model,
+    /// What was read, ignored, repaired or doubted.
+    pub report: LoadReport,
+}
+
+/// Reads a URDF file.
+///
+/// # Errors
+/// [`MultibodyError::Unreadable`] and [`MultibodyError::NotUrdf`] for the file as a whole, otherwise
+/// [`MultibodyError::At`] with the line and what is wrong there. No file named in the robot is opened unless it has
+/// the name of a mesh.
+pub fn read_urdf(
+    path: impl AsRef<Path>,
+    options: &UrdfOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let path = path.as_ref();
+    let bytes = std::fs::read(path).map_err(|error| MultibodyError::Unreadable {
+        file: path.to_owned(),
+        error,
+    })?;
+    parse_urdf(&bytes, path, options)
+}
+
+/// Reads URDF from memory; `path` is what messages call it, and relative mesh names start from its folder.
+///
+/// # Errors
+/// As [`read_urdf`].
+pub fn parse_urdf(
+    bytes: &[u8],
+    path: &Path,
+    options: &UrdfOptions,
+) -> Result<LoadedModel, MultibodyError> {
+    let mut report = LoadReport::new(path);
+    let text = Document::decode(bytes, path)?;
+    let text = Document::declare_prefixes(text, path, &mut report)?;
+    let xml = Document::parse(&text, path)?;
+    let mut reader = Reader::new(path, &xml, report, &options.packages);
+    let robot = Robot::read(&mut reader)?;
+    let model = robot
+        .build(options)
+        .map_err(|error| robot.located(error, path))?;
+    robot.doubt_inertias(&model, &mut reader);
+    let summary = format!(
+        "robot \"{}\": {} links, {} joints, {} degrees of freedom",
+        model.name(),
+        model.links().len(),
+        robot.joints.len(),
+        model.n_v()
+    );
+    reader.report.note(FindingKind::Read, robot.line, summary);
+    reader.report.sort_by_line();
+    Ok(LoadedModel {
+        model,
+        report: reader.report,
+    })
+}
+
+/// A `<mimic>` as written.
+struct Mimic {
+    joint: String,
+    source: String,
+    multiplier: f64,
+    offset: f64,
+}
+
+/// Everything the file says, before it is checked as a whole.
+struct Robot {
+    name: String,
+    line: u32,
+    links: Vec<LinkSpec>,
+    joints: Vec<JointSpec>,
+    mimics: Vec<Mimic>,
+    frames: Vec<(String, String, Isometry3<f64>)>,
+    groups: Vec<CollisionFilterGroup>,
+    link_lines: BTreeMap<String, u32>,
+    joint_lines: BTreeMap<String, u32>,
+}
+
+impl Robot {
+    fn read(reader: &mut Reader<'_, '_>) -> Result<Self, MultibodyError> {
+        let root = reader.root();
+        if reader.tag(root) != "robot" {
+            let text = format!(
+                "the outermost element is <{}>, it must be <robot>",
+                reader.tag(root)
+            );
+            return Err(reader.error(root, "file", text));
+        }
+        let name = root.attribute("name").unwrap_or_default().to_owned();
+        reader.only_attributes(root, &["name", "version"]);
+        let mut robot = Self {
+            name,
+            line: reader.line(root),
+            links: Vec::new(),
+            joints: Vec::new(),
+            mimics: Vec::new(),
+            frames: Vec::new(),
+            groups: Vec::new(),
+            link_lines: BTreeMap::new(),
+            joint_lines: BTreeMap::new(),
+        };
+        reader.collect_materials(root)?;
+        let elements = || root.children().filter(Node::is_element);
+        for node in elements() {
+            match reader.tag(node) {
+                "link" => {
+                    let link = reader.link(node)?;
+                    robot
+                        .link_lines
+                        .insert(link.name.clone(), reader.line(node));
+                    robot.links.push(link);
+                }
+                "joint" | "drake:joint" => {
+                    let (joint, mimic) = reader.joint(node)?;
+                    robot
+                        .joint_lines
+                        .insert(joint.name.clone(), reader.line(node));
+                    robot.joints.push(joint);
+                    robot.mimics.extend(mimic);
+                }
+                "frame" => robot.frames.push(reader.frame(node)?),
+                "drake:collision_filter_group" => {
+                    let group = reader.collision_filter_group(node)?;
+                    robot.groups.extend(group);
+                }
+                "material" | "transmission" | "gazebo" => {}
+                _ => reader.ignored(node, "robot"),
+            }
+        }
+        // These refer to joints and links, wherever in the file they stand.
+        for node in elements() {
+            match reader.tag(node) {
+                "transmission" => reader.transmission(node, &mut robot.joints)?,
+                "gazebo" => reader.gazebo(node, &mut robot.joints)?,
+                _ => {}
+            }
+        }
+        robot.check_groups(reader);
+        Ok(robot)
+    }
+
+    /// Drops members that are no links, with a word.
+    fn check_groups(&mut self, reader: &mut Reader<'_, '_>) {
+        let links = &self.link_lines;
+        for group in &mut self.groups {
+            let name = group.name.clone();
+            group.members.retain(|member| {
+                let known = links.contains_key(member);
+                if !known {
+                    let text = format!("collision filter group \"{name}\" names link \"{member}\", which is not there");
+                    reader.report.note(FindingKind::Doubtful, self.line, text);
+                }
+                known
+            });
+        }
+    }
+
+    fn build(&self, options: &UrdfOptions) -> Result<Model, MultibodyError> {
+        let mut builder = ModelBuilder::new(&*self.name);
+        builder.root(options.root).gravity(options.gravity);
+        self.links.iter().for_each(|link| {
+            builder.link(link.clone());
+        });
+        self.joints.iter().for_each(|joint| {
+            builder.joint(joint.clone());
+        });
+        for mimic in &self.mimics {
+            builder.coupler(
+                &*mimic.joint,
+                &*mimic.source,
+                mimic.multiplier,
+                mimic.offset,
+            );
+        }
+        for (name, link, X_LF) in &self.frames {
+            builder.frame(&**name, &**link, *X_LF);
+        }
+        for group in &self.groups {
+            builder.collision_filter_group(group.clone());
+        }
+        builder.build()
+    }
+
+    /// Puts the line of the link or joint an error is about in front of it.
+    fn located(&self, error: MultibodyError, file: &Path) -> MultibodyError {
+        use MultibodyError as E;
+        let link = |name: &String| self.link_lines.get(name);
+        let joint = |name: &String| self.joint_lines.get(name);
+        let line = match &error {
+            E::DuplicateLink { link: l } | E::IndefiniteInertia { link: l, .. } => link(l),
+            E::DuplicateJoint { joint: j }
+            | E::UnknownLink { joint: j, .. }
+            | E::SelfJoint { joint: j, .. }
+            | E::TwoParents { second: j, .. }
+            | E::Axis { joint: j, .. }
+            | E::LimitsSwapped { joint: j, .. }
+            | E::MasslessJoint { joint: j, .. }
+            | E::Mimic { joint: j, .. } => joint(j),
+            E::SeveralRoots { roots } => roots.last().and_then(link),
+            E::Cycle { cycle } => cycle.first().and_then(link),
+            E::Value { subject, .. } => {
+                let quoted = subject.split('"').nth(1).unwrap_or_default().to_owned();
+                link(&quoted)
+                    .filter(|_| subject.starts_with("link"))
+                    .or_else(|| joint(&quoted))
+            }
+            _ => None,
+        };
+        E::At {
+            file: file.to_owned(),
+            line: line.copied().unwrap_or(self.line),
+            error: Box::new(error),
+        }
+    }
+
+    /// Names the inertias no real body has; they stay as written.
+    fn doubt_inertias(&self, model: &Model, reader: &mut Reader<'_, '_>) {
+        for link in &self.links {
+            let com = link.inertia.com;
+            let shapes = link.collisions.iter().map(|c| (&c.geometry, &c.X_LG));
+            let shapes = shapes.chain(link.visuals.iter().map(|v| (&v.geometry, &v.X_LG)));
+            // A mesh is not measured, so a link with one has no known size.
+            let reach: Option<Vec<f64>> = shapes
+                .map(|(g, X)| Some(g.bounding_radius()? + (X.translation.vector - com).norm()))
+                .collect();
+            let joints = self.joints.iter().filter(|j| j.parent == link.name);
+            let ends = joints.map(|j| (j.X_PJ.translation.vector - com).norm());
+            let size = reach.map(|r| r.into_iter().chain(ends).fold(com.norm(), f64::max));
+            for flaw in link.inertia.flaws(size.filter(|s| *s > 0.0)) {
+                let line = self
+                    .link_lines
+                    .get(&link.name)
+                    .copied()
+                    .unwrap_or(self.line);
+                let text = format!("link \"{}\": {flaw}; used as written", link.name);
+                reader.report.note(FindingKind::Doubtful, line, text);
+            }
+        }
+        debug_assert_eq!(model.links().len(), self.links.len());
+    }
+}

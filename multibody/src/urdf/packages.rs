@@ -1,0 +1,81 @@
+//! Where the files a model refers to lie: only in places the caller names.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Folders for `package://NAME/...` and for relative names. Nothing is searched that isn't listed here, apart from the
+/// folder of the model file itself.
+#[derive(Clone, Debug, Default)]
+pub struct PackageMap {
+    packages: BTreeMap<String, Vec<PathBuf>>,
+    folders: Vec<PathBuf>,
+}
+
+impl PackageMap {
+    /// `package://NAME/X` may be `folder/X`. A name may be given several folders, tried in order, and may itself be a
+    /// path such as `robots/arms`.
+    pub fn add_package(
+        &mut self,
+        name: impl Into<String>,
+        folder: impl Into<PathBuf>,
+    ) -> &mut Self {
+        self.packages
+            .entry(name.into())
+            .or_default()
+            .push(folder.into());
+        self
+    }
+
+    /// Relative names are sought in `folder` too, after the folder of the model file.
+    pub fn add_folder(&mut self, folder: impl Into<PathBuf>) -> &mut Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// The file `name` stands for in a model file at `model_file`.
+    ///
+    /// # Errors
+    /// Text that says which package is not mapped or which paths were tried.
+    pub(crate) fn resolve(&self, name: &str, model_file: &Path) -> Result<PathBuf, String> {
+        let in_package = name
+            .strip_prefix("package://")
+            .or_else(|| name.strip_prefix("model://"));
+        let candidates: Vec<PathBuf> = if let Some(rest) = in_package {
+            let inside = |package: &str| rest.strip_prefix(package)?.strip_prefix('/');
+            // The longest mapped name wins, so a part of a package can lie elsewhere.
+            let mapped = self
+                .packages
+                .iter()
+                .filter_map(|(p, folders)| Some((p.len(), inside(p)?, folders)));
+            let Some((_, inside, folders)) = mapped.max_by_key(|(length, _, _)| *length) else {
+                let known: Vec<&str> = self.packages.keys().map(String::as_str).collect();
+                let known = if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                };
+                let (package, inside) = rest.split_once('/').unwrap_or((rest, ""));
+                return Err(format!(
+                    "\"{name}\": package \"{package}\" has no folder (mapped are: {known}); map it to the folder that holds \"{inside}\""
+                ));
+            };
+            folders.iter().map(|f| f.join(inside)).collect()
+        } else if let Some(path) = name.strip_prefix("file://") {
+            vec![PathBuf::from(path)]
+        } else {
+            let beside = model_file.parent().unwrap_or(Path::new("")).to_owned();
+            core::iter::once(&beside)
+                .chain(&self.folders)
+                .map(|f| f.join(name))
+                .collect()
+        };
+        if let Some(found) = candidates.iter().find(|c| c.is_file()) {
+            return Ok(found.clone());
+        }
+        let tried: Vec<String> = candidates.iter().map(|c| c.display().to_string()).collect();
+        Err(format!(
+            "\"{name}\" is not there; tried {}",
+            tried.join(", ")
+        ))
+    }
+}

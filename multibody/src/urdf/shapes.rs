@@ -1,0 +1,334 @@
+//! `<collision>` and `<visual>`: shapes, meshes, contact properties.
+
+use nalgebra::Vector3;
+use roxmltree::Node;
+
+use super::document::Reader;
+use crate::error::MultibodyError;
+use crate::geometry::{
+    Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
+};
+use crate::model::LinkSpec;
+
+/// Endings of files that hold a surface pliant reads.
+const SURFACE_FILES: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];
+
+/// What to do about a mesh that isn't there.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    Collision,
+    Visual,
+}
+
+impl<'d, 't> Reader<'d, 't> {
+    pub(super) fn collision(
+        &mut self,
+        node: Node<'d, 't>,
+        link: &LinkSpec,
+    ) -> Result<Option<Collision>, MultibodyError> {
+        let subject = format!("link \"{}\"", link.name);
+        let tags = [
+            "origin",
+            "geometry",
+            "drake:proximity_properties",
+            "verbose",
+            "material",
+        ];
+        let parts = self.single_children(node, &subject, &tags);
+        for ignored in parts[3..].iter().flatten() {
+            self.ignored(*ignored, &subject);
+        }
+        self.only_attributes(node, &["name"]);
+        let X_LG = self.pose(parts[0], &subject)?;
+        let proximity = match parts[2] {
+            Some(properties) => self.proximity(properties, &subject)?,
+            None => ProximityProperties::default(),
+        };
+        let geometry = self.geometry(node, parts[1], link, Purpose::Collision)?;
+        let unnamed = || format!("{}_collision_{}", link.name, link.collisions.len());
+        Ok(geometry.map(|geometry| Collision {
+            name: node.attribute("name").map_or_else(unnamed, str::to_owned),
+            X_LG,
+            geometry,
+            proximity,
+        }))
+    }
+
+    pub(super) fn visual(
+        &mut self,
+        node: Node<'d, 't>,
+        link: &LinkSpec,
+    ) -> Result<Option<Visual>, MultibodyError> {
+        let subject = format!("link \"{}\"", link.name);
+        let parts = self.single_children(node, &subject, &["origin", "geometry", "material"]);
+        self.only_attributes(node, &["name"]);
+        let X_LG = self.pose(parts[0], &subject)?;
+        let rgba = match parts[2] {
+            Some(material) => self.colour(material, &subject)?,
+            None => None,
+        };
+        let geometry = self.geometry(node, parts[1], link, Purpose::Visual)?;
+        let unnamed = || format!("{}_visual_{}", link.name, link.visuals.len());
+        Ok(geometry.map(|geometry| Visual {
+            name: node.attribute("name").map_or_else(unnamed, str::to_owned),
+            X_LG,
+            geometry,
+            rgba,
+        }))
+    }
+
+    fn colour(
+        &mut self,
+        material: Node<'d, 't>,
+        subject: &str,
+    ) -> Result<Option<[f64; 4]>, MultibodyError> {
+        let parts = self.single_children(material, subject, &["color"]);
+        if let Some(color) = parts[0] {
+            return self.numbers::<4>(color, subject, "rgba");
+        }
+        let name = material.attribute("name").unwrap_or_default();
+        let known = self.materials.get(name).copied();
+        if known.is_none() {
+            self.doubt(
+                material,
+                format!("{subject}: material \"{name}\" is defined nowhere; left uncoloured"),
+            );
+        }
+        Ok(known)
+    }
+
+    fn geometry(
+        &mut self,
+        parent: Node<'d, 't>,
+        geometry: Option<Node<'d, 't>>,
+        link: &LinkSpec,
+        purpose: Purpose,
+    ) -> Result<Option<GeometryDescription>, MultibodyError> {
+        let subject = format!("link \"{}\"", link.name);
+        let Some(node) = geometry else {
+            let text = format!("<{}> needs a <geometry>", self.tag(parent));
+            return Err(self.error(parent, &subject, text));
+        };
+        let mut shape = None;
+        let mut hull = MeshHull::AsWritten;
+        for child in node.children().filter(Node::is_element) {
+            match self.tag(child) {
+                "drake:declare_convex" => hull = MeshHull::Convex,
+                "box" | "sphere" | "cylinder" | "capsule" | "drake:capsule" | "ellipsoid"
+                | "drake:ellipsoid" | "mesh"
+                    if shape.is_none() =>
+                {
+                    shape = Some(child);
+                }
+                _ => self.ignored(child, &subject),
+            }
+        }
+        let Some(shape) = shape else {
+            let known = "box, sphere, cylinder, capsule, ellipsoid, mesh";
+            return Err(self.error(
+                node,
+                &subject,
+                format!("<geometry> has no shape; one of {known} must be in it"),
+            ));
+        };
+        if self.tag(shape) == "mesh" {
+            return self.mesh(shape, hull, link, purpose);
+        }
+        self.primitive(shape, &subject).map(Some)
+    }
+
+    fn primitive(
+        &mut self,
+        node: Node<'d, 't>,
+        subject: &str,
+    ) -> Result<GeometryDescription, MultibodyError> {
+        let radius = |reader: &Self| reader.length(node, subject, "radius");
+        let length = |reader: &Self| reader.length(node, subject, "length");
+        Ok(match self.tag(node) {
+            "box" => {
+                self.only_attributes(node, &["size"]);
+                self.required(node, subject, "size")?;
+                let size = Vector3::from(
+                    self.numbers::<3>(node, subject, "size")?
+                        .unwrap_or_default(),
+                );
+                if size.min() <= 0.0 {
+                    let text = format!(
+                        "<box> size = ({}, {}, {}) m must be positive",
+                        size.x, size.y, size.z
+                    );
+                    return Err(self.error(node, subject, text));
+                }
+                GeometryDescription::Box { size }
+            }
+            "sphere" => {
+                self.only_attributes(node, &["radius"]);
+                let radius = self.required_number(node, subject, "radius")?;
+                if radius < 0.0 {
+                    let text = format!("<sphere> radius = {radius} m must not be negative");
+                    return Err(self.error(node, subject, text));
+                }
+                if radius == 0.0 {
+                    // Feet of published humanoids carry such contact points.
+                    self.doubt(
+                        node,
+                        format!("{subject}: a sphere of radius 0, kept as a point"),
+                    );
+                }
+                GeometryDescription::Sphere { radius }
+            }
+            "cylinder" => {
+                self.only_attributes(node, &["radius", "length"]);
+                GeometryDescription::Cylinder {
+                    radius: radius(self)?,
+                    length: length(self)?,
+                }
+            }
+            "capsule" | "drake:capsule" => {
+                self.only_attributes(node, &["radius", "length"]);
+                GeometryDescription::Capsule {
+                    radius: radius(self)?,
+                    length: length(self)?,
+                }
+            }
+            _ => {
+                self.only_attributes(node, &["a", "b", "c"]);
+                let axis = |name: &str| self.length(node, subject, name);
+                GeometryDescription::Ellipsoid {
+                    radii: Vector3::new(axis("a")?, axis("b")?, axis("c")?),
+                }
+            }
+        })
+    }
+
+    fn mesh(
+        &mut self,
+        node: Node<'d, 't>,
+        mut hull: MeshHull,
+        link: &LinkSpec,
+        purpose: Purpose,
+    ) -> Result<Option<GeometryDescription>, MultibodyError> {
+        let subject = format!("link \"{}\"", link.name);
+        self.only_attributes(node, &["filename", "scale"]);
+        for child in node.children().filter(Node::is_element) {
+            if self.tag(child) == "drake:declare_convex" {
+                hull = MeshHull::Convex;
+            } else {
+                self.ignored(child, &subject);
+            }
+        }
+        let name = self.required(node, &subject, "filename")?.trim();
+        let scale = self.scale(node, &subject)?;
+        let fail = |text: String| MultibodyError::Mesh {
+            link: link.name.clone(),
+            text,
+        };
+        let found = self.packages.resolve(name, self.path());
+        let readable = |path: &std::path::Path| {
+            let ending = path
+                .extension()
+                .and_then(|e| e.to_str())
+                .unwrap_or_default();
+            SURFACE_FILES.contains(&&*ending.to_ascii_lowercase())
+        };
+        match (found, purpose) {
+            (Ok(path), _) if readable(&path) => {
+                Ok(Some(GeometryDescription::Mesh { path, scale, hull }))
+            }
+            (Ok(path), purpose) => {
+                let known = SURFACE_FILES.map(|e| format!(".{e}")).join(", ");
+                let text = format!(
+                    "mesh {} is not of a kind that can be read ({known})",
+                    path.display()
+                );
+                if purpose == Purpose::Collision {
+                    return Err(self.at(node, fail(text)));
+                }
+                self.doubt(node, format!("{subject}: visual {text}; not shown"));
+                Ok(None)
+            }
+            (Err(text), Purpose::Collision) => {
+                Err(self.at(node, fail(format!("collision mesh {text}"))))
+            }
+            (Err(text), Purpose::Visual) => {
+                self.doubt(node, format!("{subject}: visual mesh {text}; not shown"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// One factor or three, none zero; a negative one mirrors.
+    fn scale(&self, node: Node<'d, 't>, subject: &str) -> Result<Vector3<f64>, MultibodyError> {
+        let Some(written) = node.attribute("scale") else {
+            return Ok(Vector3::repeat(1.0));
+        };
+        let scale = if written.split_whitespace().count() == 1 {
+            Vector3::repeat(self.number(node, subject, "scale")?.unwrap_or(1.0))
+        } else {
+            Vector3::from(
+                self.numbers::<3>(node, subject, "scale")?
+                    .unwrap_or([1.0; 3]),
+            )
+        };
+        if scale.iter().any(|&s| s == 0.0) {
+            return Err(self.error(
+                node,
+                subject,
+                format!("<mesh> scale=\"{written}\" must not be zero"),
+            ));
+        }
+        Ok(scale)
+    }
+
+    fn proximity(
+        &mut self,
+        node: Node<'d, 't>,
+        subject: &str,
+    ) -> Result<ProximityProperties, MultibodyError> {
+        let mut properties = ProximityProperties::default();
+        for child in node.children().filter(Node::is_element) {
+            let tag = self.tag(child);
+            let slot = match tag.strip_prefix("drake:").unwrap_or(tag) {
+                "rigid_hydroelastic" => {
+                    properties.hydroelastic_compliance = Some(HydroelasticCompliance::Rigid);
+                    continue;
+                }
+                "compliant_hydroelastic" | "soft_hydroelastic" => {
+                    properties.hydroelastic_compliance = Some(HydroelasticCompliance::Compliant);
+                    continue;
+                }
+                "mu_dynamic" => &mut properties.mu_dynamic,
+                "mu_static" => &mut properties.mu_static,
+                "hunt_crossley_dissipation" => &mut properties.hunt_crossley_dissipation,
+                "relaxation_time" => &mut properties.relaxation_time,
+                "point_contact_stiffness" => &mut properties.point_contact_stiffness,
+                "hydroelastic_modulus" => &mut properties.hydroelastic_modulus,
+                "mesh_resolution_hint" => &mut properties.mesh_resolution_hint,
+                "halfspace_slab_thickness" | "slab_thickness" => &mut properties.slab_thickness,
+                "hydroelastic_margin" => &mut properties.margin,
+                _ => {
+                    self.ignored(child, subject);
+                    continue;
+                }
+            };
+            let value = self.required_number(child, subject, "value")?;
+            if value < 0.0 {
+                return Err(self.error(
+                    child,
+                    subject,
+                    format!("<{tag}> = {value} must not be negative"),
+                ));
+            }
+            *slot = Some(value);
+        }
+        if let (Some(dynamic), Some(fixed)) = (properties.mu_dynamic, properties.mu_static)
+            && dynamic > fixed
+        {
+            self.doubt(
+                node,
+                format!("{subject}: mu_dynamic = {dynamic} is above mu_static = {fixed}"),
+            );
+        }
+        Ok(properties)
+    }
+}

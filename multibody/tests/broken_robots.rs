@@ -1,0 +1,275 @@
+//! Every file of `../shared/data/broken/robot` gets what its README asks for: one row here for each.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pliant_multibody::urdf::{LoadedModel, UrdfOptions, parse_urdf, read_urdf};
+use pliant_multibody::{FindingKind, MultibodyError, Workspace, forward_dynamics};
+
+enum Expect {
+    /// Loads; the model has this many degrees of freedom.
+    Loads(usize),
+    /// Loads, and one warning holds all of these.
+    Warns(&'static [&'static str]),
+    /// Refused, with a message that holds all of these besides the file's name.
+    Refused(&'static [&'static str]),
+}
+
+use Expect::{Loads, Refused, Warns};
+
+const TABLE: &[(&str, Expect)] = &[
+    ("ok_arm", Loads(2)),
+    ("ok_links_after_joints", Loads(2)),
+    ("ok_continuous_no_limit", Loads(2)),
+    ("ok_unknown_tags", Loads(2)),
+    ("ok_axis_not_unit", Loads(2)),
+    ("empty", Refused(&["empty"])),
+    ("not_xml", Refused(&["line 1"])),
+    ("unclosed_tag", Refused(&["line", "column"])),
+    ("no_links", Refused(&["robot \"arm\"", "no links"])),
+    ("unknown_child", Refused(&["joint \"j2\"", "link \"l9\""])),
+    ("cycle", Refused(&["base - l1 - l2 - base"])),
+    ("two_parents", Refused(&["link \"l2\"", "\"j2\"", "\"j3\""])),
+    ("two_roots", Refused(&["\"base\"", "\"island\""])),
+    ("self_joint", Refused(&["joint \"j3\"", "\"l2\""])),
+    ("duplicate_link", Refused(&["link \"l1\""])),
+    ("duplicate_joint", Refused(&["joint \"j1\""])),
+    (
+        "unknown_joint_type",
+        Refused(&[
+            "joint \"j1\"",
+            "hinge",
+            "revolute, continuous, prismatic, fixed",
+        ]),
+    ),
+    ("zero_axis", Refused(&["joint \"j1\"", "axis"])),
+    ("nan_axis", Refused(&["joint \"j1\"", "axis"])),
+    ("axis_two_numbers", Refused(&["joint \"j1\"", "2 numbers"])),
+    ("limits_swapped", Refused(&["joint \"j1\"", "swap"])),
+    ("revolute_no_limit", Warns(&["joint \"j1\"", "<limit>"])),
+    ("negative_mass", Refused(&["link \"l1\"", "mass = -1"])),
+    ("zero_mass_leaf", Refused(&["link \"l2\"", "joint \"j2\""])),
+    (
+        "no_inertial_leaf",
+        Refused(&["link \"l2\"", "joint \"j2\""]),
+    ),
+    ("inertia_indefinite", Refused(&["link \"l1\"", "negative"])),
+    ("inertia_triangle", Warns(&["link \"l1\"", "triangle"])),
+    (
+        "inertia_huge_for_size",
+        Warns(&["link \"l1\"", "radius of gyration"]),
+    ),
+    ("mimic_unknown", Refused(&["joint \"j2\"", "\"j7\""])),
+    (
+        "missing_mesh",
+        Refused(&["link \"l1\"", "broken/robot/nowhere/link1.stl"]),
+    ),
+    ("missing_visual", Warns(&["link \"l1\"", "visual"])),
+    (
+        "unknown_package",
+        Refused(&["link \"l1\"", "no_such_package"]),
+    ),
+    ("path_escape", Refused(&["link \"l1\""])),
+    ("negative_sphere", Refused(&["link \"l1\"", "-0.1"])),
+    ("empty_geometry", Refused(&["link \"l1\"", "geometry"])),
+    ("entity_bomb", Refused(&["DOCTYPE"])),
+    ("external_entity", Refused(&["DOCTYPE"])),
+    ("deep_nesting", Refused(&["<robot>"])),
+    ("long_chain", Loads(1000)),
+    ("utf16", Refused(&["UTF-16"])),
+    ("names_with_spaces", Loads(2)),
+];
+
+fn folder() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/broken/robot");
+    if !folder.is_dir() {
+        eprintln!("skipped: ../shared/data is not there");
+        return None;
+    }
+    Some(folder)
+}
+
+fn load(folder: &Path, name: &str) -> Result<LoadedModel, MultibodyError> {
+    read_urdf(folder.join(format!("{name}.urdf")), &UrdfOptions::default())
+}
+
+#[test]
+fn the_table_has_every_broken_robot() {
+    let Some(folder) = folder() else { return };
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .expect("a folder")
+        .map(|e| {
+            e.expect("an entry")
+                .path()
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    let mut known: Vec<&str> = TABLE.iter().map(|(name, _)| *name).collect();
+    known.sort_unstable();
+    assert_eq!(names, known);
+}
+
+#[test]
+fn every_broken_robot_gets_what_it_should() {
+    let Some(folder) = folder() else { return };
+    for (name, expect) in TABLE {
+        let start = Instant::now();
+        let outcome = load(&folder, name);
+        // Debug build and a busy machine: twice the second the README grants.
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{name} took {:?}",
+            start.elapsed()
+        );
+        match (expect, outcome) {
+            (Loads(n_v), Ok(loaded)) => assert_eq!(loaded.model.n_v(), *n_v, "{name}"),
+            (Warns(words), Ok(loaded)) => {
+                let tells = |text: &str| words.iter().all(|word| text.contains(word));
+                assert!(
+                    loaded
+                        .report
+                        .warnings()
+                        .any(|f| tells(&f.text) && f.line > 0),
+                    "{name}:\n{}",
+                    loaded.report
+                );
+                assert!(
+                    loaded.report.to_string().contains(&format!("{name}.urdf:")),
+                    "{name}"
+                );
+            }
+            (Refused(words), Err(error)) => {
+                let text = error.to_string();
+                assert!(text.contains(&format!("{name}.urdf:")), "{name}: {text}");
+                assert!(
+                    words.iter().all(|word| text.contains(word)),
+                    "{name}: {text}"
+                );
+                // A message is for a person: no page of quoted input.
+                assert!(text.len() < 600, "{name}: {text}");
+            }
+            (_, Ok(loaded)) => panic!("{name} loaded:\n{}", loaded.report),
+            (_, Err(error)) => panic!("{name} was refused: {error}"),
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_line_of_the_culprit() {
+    let Some(folder) = folder() else { return };
+    // Of ok_arm, line 3 is the base, 4 and 5 the links, 6 and 7 the joints.
+    for (name, line) in [
+        ("negative_mass", 4),
+        ("zero_axis", 6),
+        ("mimic_unknown", 7),
+        ("zero_mass_leaf", 7),
+    ] {
+        let error = load(&folder, name).expect_err(name);
+        assert!(
+            error.to_string().contains(&format!("{name}.urdf:{line}:")),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn an_axis_of_length_two_and_other_orders_give_the_same_motion() {
+    let Some(folder) = folder() else { return };
+    let accelerations = |name: &str| {
+        let model = load(&folder, name).unwrap_or_else(|e| panic!("{e}")).model;
+        let mut vdot = [0.0; 2];
+        let gravity = nalgebra::Vector3::new(0.0, 0.0, -9.81);
+        let mut workspace = Workspace::new(&model);
+        forward_dynamics(
+            &model,
+            &[0.3, -0.4],
+            &[1.0, -2.0],
+            &[0.1, 0.2],
+            &gravity,
+            &mut workspace,
+            &mut vdot,
+        );
+        vdot
+    };
+    let control = accelerations("ok_arm");
+    for name in [
+        "ok_links_after_joints",
+        "ok_axis_not_unit",
+        "ok_unknown_tags",
+    ] {
+        assert_eq!(accelerations(name), control, "{name}");
+    }
+}
+
+#[test]
+fn no_word_of_a_file_outside_reaches_the_message() {
+    let Some(folder) = folder() else { return };
+    let secret = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let secret = secret.trim();
+    let error = load(&folder, "path_escape")
+        .expect_err("refused")
+        .to_string();
+    assert!(secret.len() < 3 || !error.contains(secret), "{error}");
+}
+
+#[test]
+fn escaped_names_come_back_unescaped() {
+    let Some(folder) = folder() else { return };
+    let model = load(&folder, "names_with_spaces")
+        .unwrap_or_else(|e| panic!("{e}"))
+        .model;
+    assert!(model.link_named("link één & <1>").is_ok());
+}
+
+#[test]
+fn a_misspelt_name_is_answered_with_the_nearest() {
+    let Some(folder) = folder() else { return };
+    let model = load(&folder, "ok_arm")
+        .unwrap_or_else(|e| panic!("{e}"))
+        .model;
+    let error = model
+        .link_named("bas")
+        .expect_err("no such link")
+        .to_string();
+    assert!(error.contains("did you mean \"base\""), "{error}");
+}
+
+#[test]
+fn an_undeclared_prefix_is_repaired_with_a_word() {
+    let text = br#"<robot name="r">
+        <link name="base"/>
+        <drake:collision_filter_group name="g"><drake:member link="base"/></drake:collision_filter_group>
+    </robot>"#;
+    let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(loaded.model.collision_filter_groups().len(), 1);
+    let repaired: Vec<_> = loaded.report.warnings().collect();
+    assert!(
+        matches!(repaired[..], [f] if f.kind == FindingKind::Repaired && f.text.contains("drake"))
+    );
+}
+
+#[test]
+fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
+    let text = br#"<robot name="r">
+  <link name="base" colour="red">
+    <sensor/>
+  </link>
+  <gazebo><plugin/></gazebo>
+  <gazebo reference="base"><mu1>0.2</mu1></gazebo>
+</robot>"#;
+    let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let lines: Vec<u32> = loaded
+        .report
+        .findings()
+        .iter()
+        .filter(|f| f.kind == FindingKind::Ignored)
+        .map(|f| f.line)
+        .collect();
+    assert_eq!(lines, [2, 3, 5, 6], "{}", loaded.report);
+}

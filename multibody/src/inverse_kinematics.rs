@@ -8,11 +8,15 @@ use crate::kinematics::PositionKinematics;
 use crate::model::{DofIdx, Model, NamedFrame};
 use crate::spatial::Twist;
 
+/// λ in [`InverseKinematics::reach`], m: only keeps the normal matrix regular, its square is above round-off.
+const REACH_DAMPING: f64 = 1e-6;
+
 /// How joints share a motion, and when a pose counts as reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IkSettings {
-    /// λ of damped least squares, m: joint motions that move the frame by less than this per radian are given up, so
-    /// a singular arm stays slow. The square of the remaining error is added to λ², which keeps far targets stable.
+    /// λ of damped least squares when following, m: joint motions that move the frame by less than this per radian are
+    /// given up, so a singular arm stays slow. Half the square of the remaining error is added to λ², which keeps far
+    /// targets stable.
     pub damping: f64,
     /// Metres that count as much as a radian; 0 leaves the orientation free.
     pub rotation_weight: f64,
@@ -118,7 +122,7 @@ impl InverseKinematics {
     ) -> IkReport {
         self.bound(model, q, time_step_s);
         let error = self.error(model, q, X_WT);
-        let at_limit = self.solve(model, &error);
+        let at_limit = self.solve(model, &error, self.settings.damping);
         for (v, step) in v.iter_mut().zip(&self.step) {
             *v = step / time_step_s;
         }
@@ -135,7 +139,8 @@ impl InverseKinematics {
                 return report;
             }
             self.bound(model, q, f64::INFINITY);
-            at_limit = self.solve(model, &error);
+            // The line search below guards a singular arm, and constant damping would slow the last digits.
+            at_limit = self.solve(model, &error, REACH_DAMPING);
             let mut next = core::mem::take(&mut self.next);
             // The linearisation may overshoot: halve until the error falls.
             let mut fraction = 1.0;
@@ -232,7 +237,7 @@ impl InverseKinematics {
 
     /// Fills `step` at the position of the last [`error`](Self::error); returns how many degrees of freedom ended at
     /// a bound.
-    fn solve(&mut self, model: &Model, error: &Twist) -> u32 {
+    fn solve(&mut self, model: &Model, error: &Twist, damping: f64) -> u32 {
         let origin = self
             .positions
             .frame_pose(model, &self.frame)
@@ -245,7 +250,7 @@ impl InverseKinematics {
             self.columns[k] = self.weighted(&column);
         }
         let target = self.weighted(error);
-        let damping = self.settings.damping.powi(2) + 0.5 * target.norm_squared();
+        let damping = damping * damping + 0.5 * target.norm_squared();
         let n = model.n_v();
         let mut at_limit = 0;
         // Each round fixes at least one degree of freedom, so there are no more rounds than those.

@@ -1,0 +1,114 @@
+//! Axis-aligned boxes: the coarse stand-in for a shape while pairs are searched.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+/// An axis-aligned box; infinite entries are allowed (a half space), `min > max` means empty.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    /// Lower corner, m.
+    pub min: Point3<f64>,
+    /// Upper corner, m.
+    pub max: Point3<f64>,
+}
+
+impl Aabb {
+    /// The box that contains nothing; the neutral element of [`merged`](Self::merged).
+    pub const EMPTY: Self = Self {
+        min: Point3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+        max: Point3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
+    };
+
+    /// The box that contains everything.
+    pub const ALL: Self = Self {
+        min: Point3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
+        max: Point3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+    };
+
+    /// The box with the given centre and half edge lengths.
+    pub fn from_half_extents(center: Point3<f64>, half: Vector3<f64>) -> Self {
+        Self {
+            min: center - half,
+            max: center + half,
+        }
+    }
+
+    /// The smallest box around some points.
+    pub fn from_points<'a>(points: impl IntoIterator<Item = &'a Point3<f64>>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |b, p| b.with_point(p))
+    }
+
+    /// The smallest box that also contains `p`.
+    pub fn with_point(&self, p: &Point3<f64>) -> Self {
+        Self {
+            min: self.min.inf(p),
+            max: self.max.sup(p),
+        }
+    }
+
+    /// The smallest box around both.
+    pub fn merged(&self, other: &Self) -> Self {
+        Self {
+            min: self.min.inf(&other.min),
+            max: self.max.sup(&other.max),
+        }
+    }
+
+    /// The box grown by `distance` (m) on every side.
+    pub fn inflated(&self, distance: f64) -> Self {
+        let d = Vector3::repeat(distance);
+        Self {
+            min: self.min - d,
+            max: self.max + d,
+        }
+    }
+
+    /// The box around this box at every moment of a straight shift by `displacement` (m).
+    pub fn swept(&self, displacement: &Vector3<f64>) -> Self {
+        let zero = Vector3::zeros();
+        Self {
+            min: self.min + displacement.inf(&zero),
+            max: self.max + displacement.sup(&zero),
+        }
+    }
+
+    /// The box around this box seen from another frame: `X_NB` maps this box's frame into the new one.
+    pub fn transformed(&self, X_NB: &Isometry3<f64>) -> Self {
+        if !self.is_bounded() {
+            return if self.is_empty() { *self } else { Self::ALL };
+        }
+        let center = X_NB * self.center();
+        let rotation = X_NB.rotation.to_rotation_matrix();
+        let half = rotation.matrix().abs() * self.half_extents();
+        Self::from_half_extents(center, half)
+    }
+
+    /// Midpoint, m (meaningful for bounded boxes).
+    pub fn center(&self) -> Point3<f64> {
+        nalgebra::center(&self.min, &self.max)
+    }
+
+    /// Half edge lengths, m.
+    pub fn half_extents(&self) -> Vector3<f64> {
+        (self.max - self.min) * 0.5
+    }
+
+    /// Whether the boxes share a point; touching counts.
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.min.x <= other.max.x
+            && other.min.x <= self.max.x
+            && self.min.y <= other.max.y
+            && other.min.y <= self.max.y
+            && self.min.z <= other.max.z
+            && other.min.z <= self.max.z
+    }
+
+    /// Whether every corner is at a finite place.
+    pub fn is_bounded(&self) -> bool {
+        self.min.iter().chain(self.max.iter()).all(|x| x.is_finite())
+    }
+
+    /// Whether the box contains no point.
+    pub fn is_empty(&self) -> bool {
+        self.min.x > self.max.x || self.min.y > self.max.y || self.min.z > self.max.z
+    }
+}

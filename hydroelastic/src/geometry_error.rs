@@ -1,0 +1,144 @@
+//! What can be wrong with a shape, a pose or a material, said so that its owner can mend it.
+
+/// Why a geometric object was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GeometryError {
+    /// A size of a shape is not a finite positive number.
+    #[error("{shape}: {parameter} = {value} m must be finite and positive")]
+    Size {
+        /// Name of the shape, such as `sphere`.
+        shape: &'static str,
+        /// Name of the size, such as `radius`.
+        parameter: &'static str,
+        /// The refused value, m.
+        value: f64,
+    },
+    /// A coordinate of a vertex is infinite or not a number.
+    #[error("{shape}: vertex {vertex} = ({x}, {y}, {z}) must be finite", x = .coordinates[0], y = .coordinates[1], z = .coordinates[2])]
+    Vertex {
+        /// Name of the shape.
+        shape: &'static str,
+        /// Number of the vertex in the list that was given.
+        vertex: usize,
+        /// Its coordinates, m.
+        coordinates: [f64; 3],
+    },
+    /// The points of a convex hull span no volume.
+    #[error(
+        "convex hull of {points} points: they span no volume (thickness {thickness} m over a size of {size} m); \
+         give at least four points that do not lie in one plane"
+    )]
+    FlatHull {
+        /// How many points were given.
+        points: usize,
+        /// Smallest extent found, m.
+        thickness: f64,
+        /// Largest extent, m.
+        size: f64,
+    },
+    /// A triangle refers to a vertex that does not exist.
+    #[error("mesh: triangle {triangle} uses vertex {vertex}, but there are only {vertices} vertices (counted from 0)")]
+    VertexIndex {
+        /// Number of the triangle.
+        triangle: usize,
+        /// The vertex it asks for.
+        vertex: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// The surface has a hole, a seam or triangles of opposite winding: no inside can be told from an outside.
+    #[error(
+        "mesh: the edge between vertices {from} and {to} (triangle {triangle}) is run through {forward} times forward and \
+         {backward} times backward; a closed surface with outward normals has each exactly once. Merge duplicate \
+         vertices, close the hole, or use the convex hull"
+    )]
+    OpenMesh {
+        /// Start of the edge.
+        from: u32,
+        /// End of the edge.
+        to: u32,
+        /// A triangle at that edge.
+        triangle: usize,
+        /// Number of triangles that run from `from` to `to`.
+        forward: usize,
+        /// Number of triangles that run from `to` to `from`.
+        backward: usize,
+    },
+    /// A closed surface whose triangles are wound inwards (or that has no volume).
+    #[error("mesh: enclosed volume is {volume} m3 and must be positive; reverse the winding of the triangles")]
+    Volume {
+        /// Signed volume, m³.
+        volume: f64,
+    },
+    /// Mass properties of something without a volume.
+    #[error("{shape}: has no finite volume, hence no mass; use it for fixed things only")]
+    Unbounded {
+        /// Name of the shape.
+        shape: &'static str,
+    },
+    /// A density is not a finite positive number.
+    #[error("density = {value} kg/m3 must be finite and positive")]
+    Density {
+        /// The refused value, kg/m³.
+        value: f64,
+    },
+    /// A parameter of a contact material lies outside its range.
+    #[error("contact material: {parameter} = {value} {allowed}")]
+    Material {
+        /// Name of the parameter, with its unit.
+        parameter: &'static str,
+        /// The refused value.
+        value: f64,
+        /// What would be right.
+        allowed: &'static str,
+    },
+    /// A pose or a twist is infinite or not a number.
+    #[error("{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged")]
+    NotFinite {
+        /// `pose`, `twist`, `point`, `radius` or `velocity`.
+        quantity: &'static str,
+        /// `a` or `b`.
+        side: char,
+        /// The offending number.
+        value: f64,
+    },
+    /// The arrays of a deforming surface do not belong together.
+    #[error("deforming surface: {points} points, but {found} {what}; there must be one per point")]
+    SurfaceArrays {
+        /// Number of points.
+        points: usize,
+        /// Name of the other array.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+    },
+    /// A time step or a margin of a query is not usable.
+    #[error("contact query: {parameter} = {value} must be finite and not negative")]
+    Query {
+        /// Name of the parameter.
+        parameter: &'static str,
+        /// The refused value.
+        value: f64,
+    },
+    /// More named collision groups than there are bits.
+    #[error("collision group \"{name}\" would be number {count}; there can be at most {allowed}")]
+    TooManyGroups {
+        /// The group that did not fit.
+        name: String,
+        /// Its number.
+        count: usize,
+        /// How many there can be.
+        allowed: usize,
+    },
+    /// A geometry or a body that the filter was not told of.
+    #[error("collision filter: {what} {index} does not exist; there are {count} (counted from 0)")]
+    UnknownIndex {
+        /// `geometry` or `body`.
+        what: &'static str,
+        /// The index asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+}

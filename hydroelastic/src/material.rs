@@ -1,0 +1,168 @@
+//! How hard, how lossy and how rough a surface is, and what two of them give together.
+
+use serde::{Deserialize, Serialize};
+
+use crate::GeometryError;
+
+/// Point contact parameters of one body's surface.
+///
+/// A rigid surface has `stiffness = f64::INFINITY`: in a pair it drops out and the partner's stiffness and dissipation
+/// remain.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContactMaterial {
+    /// k, N/m per contact point: force per depth. Positive; infinite for a rigid surface.
+    pub stiffness: f64,
+    /// d of Hunt and Crossley, s/m: the elastic force is multiplied by 1 − d v_n. 1/d bounds the rebound speed.
+    pub dissipation: f64,
+    /// τ, s: linear (Kelvin–Voigt) relaxation time, used by models without Hunt–Crossley dissipation.
+    pub relaxation_time_s: f64,
+    /// μ, dimensionless Coulomb coefficient.
+    pub friction: f64,
+}
+
+impl Default for ContactMaterial {
+    fn default() -> Self {
+        Self {
+            stiffness: 1.0e6,       // 10 kg on one point sink by 0.1 mm
+            dissipation: 50.0,      // rebound below 2 cm/s: practically inelastic
+            relaxation_time_s: 0.1, // overdamped for any usual time step
+            friction: 0.5,
+        }
+    }
+}
+
+/// The parameters of a contact between two given surfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairMaterial {
+    /// k, N/m per contact point of share one; infinite when both surfaces are rigid.
+    pub stiffness: f64,
+    /// d, s/m.
+    pub dissipation: f64,
+    /// τ, s.
+    pub relaxation_time_s: f64,
+    /// μ.
+    pub friction: f64,
+}
+
+impl ContactMaterial {
+    /// Checks all ranges.
+    ///
+    /// # Errors
+    /// [`GeometryError::Material`] with the first parameter that is out of its range.
+    pub fn validate(&self) -> Result<(), GeometryError> {
+        let refuse = |parameter, value, allowed| {
+            Err(GeometryError::Material {
+                parameter,
+                value,
+                allowed,
+            })
+        };
+        if self.stiffness.is_nan() || self.stiffness <= 0.0 {
+            return refuse(
+                "stiffness (N/m)",
+                self.stiffness,
+                "must be positive (infinite means rigid)",
+            );
+        }
+        for (name, value) in [
+            ("dissipation (s/m)", self.dissipation),
+            ("relaxation_time_s (s)", self.relaxation_time_s),
+            ("friction", self.friction),
+        ] {
+            if !value.is_finite() || value < 0.0 {
+                return refuse(name, value, "must be finite and not negative");
+            }
+        }
+        Ok(())
+    }
+
+    /// The contact of this surface with another one; symmetric.
+    ///
+    /// ```text
+    /// k = k₁k₂/(k₁+k₂)    d = (k₂d₁ + k₁d₂)/(k₁+k₂)    τ = τ₁ + τ₂    μ = 2μ₁μ₂/(μ₁+μ₂)
+    /// ```
+    ///
+    /// The crossing in d is meant: the softer surface deforms, so its d dominates. Two rigid surfaces have k = ∞ and the
+    /// mean of both d; two frictionless ones μ = 0.
+    ///
+    /// # Source
+    /// Springs in series; Castro et al. (2022) and the conventions of Drake.
+    ///
+    /// ```
+    /// use pliant_hydroelastic::ContactMaterial;
+    /// let soft = ContactMaterial { stiffness: 1.0e4, dissipation: 3.0, ..Default::default() };
+    /// let rigid = ContactMaterial { stiffness: f64::INFINITY, dissipation: 100.0, ..Default::default() };
+    /// let pair = soft.combined_with(&rigid);
+    /// assert_eq!((pair.stiffness, pair.dissipation), (1.0e4, 3.0));
+    /// ```
+    pub fn combined_with(&self, other: &Self) -> PairMaterial {
+        let compliance = (1.0 / self.stiffness, 1.0 / other.stiffness);
+        let total = compliance.0 + compliance.1;
+        let (share, stiffness) = if total > 0.0 {
+            (compliance.0 / total, 1.0 / total)
+        } else {
+            (0.5, f64::INFINITY)
+        };
+        let roughness = self.friction + other.friction;
+        PairMaterial {
+            stiffness,
+            dissipation: share * self.dissipation + (1.0 - share) * other.dissipation,
+            relaxation_time_s: self.relaxation_time_s + other.relaxation_time_s,
+            friction: if roughness > 0.0 {
+                2.0 * self.friction * other.friction / roughness
+            } else {
+                0.0
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surface(stiffness: f64, dissipation: f64, friction: f64) -> ContactMaterial {
+        ContactMaterial {
+            stiffness,
+            dissipation,
+            relaxation_time_s: 0.1,
+            friction,
+        }
+    }
+
+    #[test]
+    fn springs_act_in_series_and_the_softer_one_dissipates() {
+        let pair = surface(1.0e4, 10.0, 0.3).combined_with(&surface(3.0e4, 50.0, 0.6));
+        assert!((pair.stiffness - 7.5e3).abs() < 1e-9);
+        assert!((pair.dissipation - (3.0 * 10.0 + 50.0) / 4.0).abs() < 1e-12);
+        assert!((pair.relaxation_time_s - 0.2).abs() < 1e-15);
+        assert!((pair.friction - 0.4).abs() < 1e-15);
+    }
+
+    #[test]
+    fn combination_does_not_depend_on_the_order() {
+        let (a, b) = (surface(2.0e5, 1.0, 0.1), surface(f64::INFINITY, 7.0, 0.9));
+        assert_eq!(a.combined_with(&b), b.combined_with(&a));
+    }
+
+    #[test]
+    fn two_rigid_frictionless_surfaces_give_no_nan() {
+        let rigid = surface(f64::INFINITY, 4.0, 0.0);
+        let pair = rigid.combined_with(&surface(f64::INFINITY, 6.0, 0.0));
+        assert_eq!(
+            (pair.stiffness, pair.dissipation, pair.friction),
+            (f64::INFINITY, 5.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn bad_values_are_named() {
+        let text = surface(-1.0, 0.0, 0.0).validate().unwrap_err().to_string();
+        assert!(text.contains("stiffness (N/m) = -1"), "{text}");
+        assert!(surface(1.0, f64::NAN, 0.0).validate().is_err());
+        assert!(surface(1.0, 0.0, -0.1).validate().is_err());
+        assert!(ContactMaterial::default().validate().is_ok());
+    }
+}

@@ -1,0 +1,26 @@
+//! The border to parry: the only file in which its glam types and our nalgebra types meet.
+//!
+//! parry gives what is long to write and easy to hide: bounding volume trees and the convex hull. Distances, normals and
+//! manifolds are our own, because a solver needs them exact and continuous where a game engine needs them fast.
+
+use nalgebra::{Point3, Vector3};
+use parry3d_f64::bounding_volume::Aabb as ParryAabb;
+use parry3d_f64::math::Vector as ParryVector;
+
+use crate::aabb::Aabb;
+
+pub(crate) fn vector(v: &Vector3<f64>) -> ParryVector {
+    ParryVector::new(v.x, v.y, v.z)
+}
+
+pub(crate) fn point(p: &Point3<f64>) -> ParryVector {
+    ParryVector::new(p.x, p.y, p.z)
+}
+
+pub(crate) fn from_vector(v: ParryVector) -> Vector3<f64> {
+    Vector3::new(v.x, v.y, v.z)
+}
+
+pub(crate) fn aabb(b: &Aabb) -> ParryAabb {
+    ParryAabb::new(vector(&b.min.coords), vector(&b.max.coords))
+}

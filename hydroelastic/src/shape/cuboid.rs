@@ -1,0 +1,36 @@
+//! A box, centred at its frame's origin, edges along the axes.
+
+use nalgebra::{Point3, Vector3};
+
+use super::{MassProperties, positive};
+use crate::GeometryError;
+
+/// A rectangular box; built by [`Shape::cuboid`](super::Shape::cuboid).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cuboid {
+    half: Vector3<f64>,
+}
+
+impl Cuboid {
+    /// A box with the given full edge lengths, m.
+    ///
+    /// # Errors
+    /// [`GeometryError::Size`] unless each is finite and positive.
+    pub fn new(lengths: Vector3<f64>) -> Result<Self, GeometryError> {
+        positive("box", "length x", lengths.x)?;
+        positive("box", "length y", lengths.y)?;
+        positive("box", "length z", lengths.z)?;
+        Ok(Self { half: lengths * 0.5 })
+    }
+
+    /// Half edge lengths, m.
+    pub fn half_extents(&self) -> Vector3<f64> {
+        self.half
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let s = self.half.component_mul(&self.half);
+        let gyration = Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 3.0;
+        MassProperties::diagonal(8.0 * self.half.product(), density, Point3::origin(), gyration)
+    }
+}

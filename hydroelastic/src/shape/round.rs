@@ -1,0 +1,198 @@
+//! Shapes with curved sides: sphere, cylinder, capsule, ellipsoid and cone.
+
+use std::f64::consts::PI;
+
+use nalgebra::{Point3, Vector3};
+
+use super::{MassProperties, positive};
+use crate::GeometryError;
+
+/// A ball around its frame's origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sphere {
+    radius: f64,
+}
+
+impl Sphere {
+    /// # Errors
+    /// [`GeometryError::Size`] unless `radius` (m) is finite and positive.
+    pub fn new(radius: f64) -> Result<Self, GeometryError> {
+        positive("sphere", "radius", radius)?;
+        Ok(Self { radius })
+    }
+
+    /// m.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let r2 = self.radius * self.radius;
+        let volume = 4.0 / 3.0 * PI * r2 * self.radius;
+        MassProperties::diagonal(volume, density, Point3::origin(), Vector3::repeat(0.4 * r2))
+    }
+}
+
+/// A cylinder along z, centred at its frame's origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cylinder {
+    radius: f64,
+    half_length: f64,
+}
+
+impl Cylinder {
+    /// # Errors
+    /// [`GeometryError::Size`] unless `radius` and `length` (m) are finite and positive.
+    pub fn new(radius: f64, length: f64) -> Result<Self, GeometryError> {
+        positive("cylinder", "radius", radius)?;
+        positive("cylinder", "length", length)?;
+        Ok(Self {
+            radius,
+            half_length: 0.5 * length,
+        })
+    }
+
+    /// m.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Half of the length along z, m.
+    pub fn half_length(&self) -> f64 {
+        self.half_length
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let (r2, h) = (self.radius * self.radius, self.half_length);
+        let across = r2 / 4.0 + h * h / 3.0;
+        MassProperties::diagonal(
+            2.0 * PI * r2 * h,
+            density,
+            Point3::origin(),
+            Vector3::new(across, across, r2 / 2.0),
+        )
+    }
+}
+
+/// All points within a radius of a segment along z, centred at its frame's origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capsule {
+    radius: f64,
+    half_length: f64,
+}
+
+impl Capsule {
+    /// `length` is that of the segment, without the two half balls.
+    ///
+    /// # Errors
+    /// [`GeometryError::Size`] unless `radius` and `length` (m) are finite and positive.
+    pub fn new(radius: f64, length: f64) -> Result<Self, GeometryError> {
+        positive("capsule", "radius", radius)?;
+        positive("capsule", "length", length)?;
+        Ok(Self {
+            radius,
+            half_length: 0.5 * length,
+        })
+    }
+
+    /// m.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Half of the segment's length along z, m.
+    pub fn half_length(&self) -> f64 {
+        self.half_length
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let (r, h) = (self.radius, self.half_length);
+        let tube = 2.0 * PI * r * r * h;
+        let ball = 4.0 / 3.0 * PI * r * r * r;
+        let volume = tube + ball;
+        // A half ball's centroid lies 3r/8 above its flat face; about its own centroid across: (2/5 − 9/64) r².
+        let arm = h + 0.375 * r;
+        let across = (tube * (r * r / 4.0 + h * h / 3.0) + ball * ((0.4 - 9.0 / 64.0) * r * r + arm * arm)) / volume;
+        let along = (tube * 0.5 + ball * 0.4) * r * r / volume;
+        MassProperties::diagonal(
+            volume,
+            density,
+            Point3::origin(),
+            Vector3::new(across, across, along),
+        )
+    }
+}
+
+/// An ellipsoid with semi-axes along x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ellipsoid {
+    semi_axes: Vector3<f64>,
+}
+
+impl Ellipsoid {
+    /// # Errors
+    /// [`GeometryError::Size`] unless each semi-axis (m) is finite and positive.
+    pub fn new(semi_axes: Vector3<f64>) -> Result<Self, GeometryError> {
+        positive("ellipsoid", "semi-axis x", semi_axes.x)?;
+        positive("ellipsoid", "semi-axis y", semi_axes.y)?;
+        positive("ellipsoid", "semi-axis z", semi_axes.z)?;
+        Ok(Self { semi_axes })
+    }
+
+    /// m.
+    pub fn semi_axes(&self) -> Vector3<f64> {
+        self.semi_axes
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let s = self.semi_axes.component_mul(&self.semi_axes);
+        let gyration = Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 5.0;
+        MassProperties::diagonal(
+            4.0 / 3.0 * PI * self.semi_axes.product(),
+            density,
+            Point3::origin(),
+            gyration,
+        )
+    }
+}
+
+/// A cone along z: base disc at z = −h/2, apex at z = +h/2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cone {
+    radius: f64,
+    half_height: f64,
+}
+
+impl Cone {
+    /// # Errors
+    /// [`GeometryError::Size`] unless `radius` (of the base) and `height` (m) are finite and positive.
+    pub fn new(radius: f64, height: f64) -> Result<Self, GeometryError> {
+        positive("cone", "radius", radius)?;
+        positive("cone", "height", height)?;
+        Ok(Self {
+            radius,
+            half_height: 0.5 * height,
+        })
+    }
+
+    /// Radius of the base, m.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Half of the height, m.
+    pub fn half_height(&self) -> f64 {
+        self.half_height
+    }
+
+    pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
+        let (r2, height) = (self.radius * self.radius, 2.0 * self.half_height);
+        let across = 3.0 / 80.0 * (4.0 * r2 + height * height);
+        MassProperties::diagonal(
+            PI * r2 * height / 3.0,
+            density,
+            Point3::new(0.0, 0.0, -0.25 * height),
+            Vector3::new(across, across, 0.3 * r2),
+        )
+    }
+}

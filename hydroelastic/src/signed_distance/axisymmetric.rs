@@ -1,0 +1,114 @@
+//! Cylinder and cone: φ in the half plane (ρ, z), spun about the axis.
+
+use nalgebra::{Matrix2, Matrix3, Point3, RealField, Vector2, Vector3};
+
+use super::SignedDistance;
+
+/// φ of the profile at (ρ, z), with derivatives in that half plane.
+struct Profile<T: RealField + Copy> {
+    value: T,
+    gradient: Vector2<T>,
+    hessian: Matrix2<T>,
+}
+
+impl<T: RealField + Copy> Profile<T> {
+    fn line(value: T, gradient: Vector2<T>) -> Self {
+        Self {
+            value,
+            gradient,
+            hessian: Matrix2::zeros(),
+        }
+    }
+
+    /// Distance to a corner of the profile, seen from offset `d`; `fallback` is the gradient at zero offset.
+    fn corner(d: Vector2<T>, fallback: Vector2<T>) -> Self {
+        let value = d.norm();
+        if value <= T::zero() {
+            return Self::line(value, fallback);
+        }
+        let gradient = d / value;
+        Self {
+            value,
+            gradient,
+            hessian: (Matrix2::identity() - gradient * gradient.transpose()) / value,
+        }
+    }
+
+    /// Spins the profile about z. With radial u, tangential t and axial z unit vectors:
+    ///
+    /// ```text
+    /// ∇φ = φ_ρ u + φ_z z      ∇²φ = φ_ρρ uuᵀ + φ_ρz (uzᵀ + zuᵀ) + φ_zz zzᵀ + (φ_ρ/ρ) ttᵀ
+    /// ```
+    ///
+    /// On the axis φ_ρ/ρ is φ_ρρ where φ is smooth there (φ_ρ = 0), and left out on the medial axis.
+    fn spun(&self, p: &Point3<T>, rho: T) -> SignedDistance<T> {
+        let radial = if rho > T::zero() {
+            Vector3::new(p.x / rho, p.y / rho, T::zero())
+        } else {
+            Vector3::x()
+        };
+        let around = Vector3::new(-radial.y, radial.x, T::zero());
+        let axial = Vector3::z();
+        let h = &self.hessian;
+        let hoop = if rho > T::zero() {
+            self.gradient.x / rho
+        } else if self.gradient.x.abs() <= T::default_epsilon() {
+            h[(0, 0)]
+        } else {
+            T::zero()
+        };
+        let cross: Matrix3<T> = radial * axial.transpose() + axial * radial.transpose();
+        SignedDistance {
+            value: self.value,
+            gradient: radial * self.gradient.x + axial * self.gradient.y,
+            hessian: radial * radial.transpose() * h[(0, 0)]
+                + cross * h[(0, 1)]
+                + axial * axial.transpose() * h[(1, 1)]
+                + around * around.transpose() * hoop,
+        }
+    }
+}
+
+/// φ of a cylinder along z with half length h. Where side and end are equally near inside, the side counts; on the axis the
+/// side's gradient is +x, on the mid plane the end's is +z.
+pub fn cylinder<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) -> SignedDistance<T> {
+    let rho = p.x.hypot(p.y);
+    let sign = if p.z < T::zero() { -T::one() } else { T::one() };
+    let (out, up) = (rho - radius, p.z.abs() - half_length);
+    let profile = if out > T::zero() && up > T::zero() {
+        Profile::corner(Vector2::new(out, sign * up), Vector2::x())
+    } else if out >= up {
+        Profile::line(out, Vector2::x())
+    } else {
+        Profile::line(up, Vector2::new(T::zero(), sign))
+    };
+    profile.spun(p, rho)
+}
+
+/// φ of a cone along z: base disc at z = −h, apex at z = +h, h half of the height. Where side and base are equally near
+/// inside, the side counts; on the axis its gradient leans towards +x.
+pub fn cone<T: RealField + Copy>(p: &Point3<T>, radius: T, half_height: T) -> SignedDistance<T> {
+    let rho = p.x.hypot(p.y);
+    let q = Vector2::new(rho, p.z);
+    let rim = Vector2::new(radius, -half_height);
+    let apex = Vector2::new(T::zero(), half_height);
+    let slant = apex - rim;
+    let length = slant.norm();
+    let normal = Vector2::new(slant.y, -slant.x) / length;
+    let side = normal.dot(&(q - rim));
+    let base = -p.z - half_height;
+    let along = slant.dot(&(q - rim)) / length;
+    let down = -Vector2::y();
+    let profile = if base <= T::zero() && side <= T::zero() {
+        if side >= base { Profile::line(side, normal) } else { Profile::line(base, down) }
+    } else if base > T::zero() && rho <= radius {
+        Profile::line(base, down)
+    } else if along >= length {
+        Profile::corner(q - apex, Vector2::y())
+    } else if along > T::zero() {
+        Profile::line(side, normal)
+    } else {
+        Profile::corner(q - rim, normal)
+    };
+    profile.spun(p, rho)
+}

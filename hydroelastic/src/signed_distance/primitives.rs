@@ -1,0 +1,77 @@
+//! Closed forms for half space, sphere, box and capsule.
+
+use nalgebra::{Matrix3, Point3, RealField, Vector3};
+
+use super::SignedDistance;
+
+/// φ of the half space z ≤ 0.
+pub fn half_space<T: RealField + Copy>(p: &Point3<T>) -> SignedDistance<T> {
+    SignedDistance::flat(p.z, Vector3::z())
+}
+
+/// φ of a ball: |p| − r. At the centre the gradient is +z.
+pub fn sphere<T: RealField + Copy>(p: &Point3<T>, radius: T) -> SignedDistance<T> {
+    from_point(&p.coords).inflated(radius)
+}
+
+/// Distance to the origin, seen from `d`.
+fn from_point<T: RealField + Copy>(d: &Vector3<T>) -> SignedDistance<T> {
+    let distance = d.norm();
+    if distance <= T::zero() {
+        return SignedDistance::flat(distance, Vector3::z());
+    }
+    let g = d / distance;
+    SignedDistance {
+        value: distance,
+        gradient: g,
+        hessian: (Matrix3::identity() - g * g.transpose()) / distance,
+    }
+}
+
+/// φ of a capsule along z: distance to the segment |z| ≤ h, minus r. On the segment the gradient is +x.
+pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) -> SignedDistance<T> {
+    if p.z.abs() > half_length {
+        let end = if p.z > T::zero() { half_length } else { -half_length };
+        return from_point(&Vector3::new(p.x, p.y, p.z - end)).inflated(radius);
+    }
+    let d = Vector3::new(p.x, p.y, T::zero());
+    let distance = d.norm();
+    if distance <= T::zero() {
+        return SignedDistance::flat(-radius, Vector3::x());
+    }
+    let g = d / distance;
+    let across = Vector3::new(-g.y, g.x, T::zero());
+    SignedDistance {
+        value: distance - radius,
+        gradient: g,
+        hessian: across * across.transpose() / distance,
+    }
+}
+
+/// φ of a box with the given half edge lengths. Inside: distance to the nearest face (the lowest axis where two are
+/// equally near, the positive side on a mid plane).
+pub fn cuboid<T: RealField + Copy>(p: &Point3<T>, half: &Vector3<T>) -> SignedDistance<T> {
+    let sign = p.coords.map(|x| if x < T::zero() { -T::one() } else { T::one() });
+    let beyond = p.coords.abs() - half;
+    let outside = beyond.map(|x| x.max(T::zero()));
+    let n_outside = outside.iter().filter(|x| **x > T::zero()).count();
+    if n_outside <= 1 {
+        let mut axis = 0;
+        for i in 1..3 {
+            if beyond[i] > beyond[axis] {
+                axis = i;
+            }
+        }
+        let mut gradient = Vector3::zeros();
+        gradient[axis] = sign[axis];
+        return SignedDistance::flat(beyond[axis], gradient);
+    }
+    let distance = outside.norm();
+    let gradient = outside.component_mul(&sign) / distance;
+    let curved = Matrix3::from_diagonal(&outside.map(|x| if x > T::zero() { T::one() } else { T::zero() }));
+    SignedDistance {
+        value: distance,
+        gradient,
+        hessian: (curved - gradient * gradient.transpose()) / distance,
+    }
+}

@@ -104,7 +104,10 @@ impl Aabb {
 
     /// Whether every corner is at a finite place.
     pub fn is_bounded(&self) -> bool {
-        self.min.iter().chain(self.max.iter()).all(|x| x.is_finite())
+        self.min
+            .iter()
+            .chain(self.max.iter())
+            .all(|x| x.is_finite())
     }
 
     /// Whether the box contains no point.

@@ -38,7 +38,9 @@ pub enum GeometryError {
         size: f64,
     },
     /// A triangle refers to a vertex that does not exist.
-    #[error("mesh: triangle {triangle} uses vertex {vertex}, but there are only {vertices} vertices (counted from 0)")]
+    #[error(
+        "mesh: triangle {triangle} uses vertex {vertex}, but there are only {vertices} vertices (counted from 0)"
+    )]
     VertexIndex {
         /// Number of the triangle.
         triangle: usize,
@@ -66,7 +68,9 @@ pub enum GeometryError {
         backward: usize,
     },
     /// A closed surface whose triangles are wound inwards (or that has no volume).
-    #[error("mesh: enclosed volume is {volume} m3 and must be positive; reverse the winding of the triangles")]
+    #[error(
+        "mesh: enclosed volume is {volume} m3 and must be positive; reverse the winding of the triangles"
+    )]
     Volume {
         /// Signed volume, m³.
         volume: f64,
@@ -94,7 +98,9 @@ pub enum GeometryError {
         allowed: &'static str,
     },
     /// A pose or a twist is infinite or not a number.
-    #[error("{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged")]
+    #[error(
+        "{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged"
+    )]
     NotFinite {
         /// `pose`, `twist`, `point`, `radius` or `velocity`.
         quantity: &'static str,

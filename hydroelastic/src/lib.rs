@@ -1,20 +1,36 @@
-//! Contact geometry: shapes, their signed distance, and the points at which two of them touch.
-#![allow(non_snake_case, reason = "monogram frame names such as X_WB are the field's notation")]
+//! Contact geometry: shapes, meshes and their readers, signed distance, and the points at which two geometries touch.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
 
 mod aabb;
+mod contact_geometry;
+mod contact_point;
 mod geometry_error;
 mod material;
 pub mod mesh;
+mod narrow_phase;
 mod parry;
+mod particle_contact;
+mod point_contact;
+mod posed;
 mod shape;
+pub mod signed_distance;
+mod sweep;
 #[cfg(test)]
 mod test_support;
-pub mod signed_distance;
 
 pub use aabb::Aabb;
+pub use contact_geometry::{ContactGeometry, GeometryDispatcher, Query};
+pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, Primitive};
 pub use geometry_error::GeometryError;
 pub use material::{ContactMaterial, PairMaterial};
+pub use particle_contact::ParticleContact;
+pub use point_contact::PointContact;
+pub use posed::{DeformingSurface, Posed, RigidShape, SelfExclusion, Twist};
 pub use shape::{
-    Capsule, Cone, ConvexHull, Cuboid, Cylinder, Ellipsoid, HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
+    Capsule, Cone, ConvexHull, Cuboid, Cylinder, Ellipsoid, HullEdge, HullFace, MassProperties,
+    MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;

@@ -12,6 +12,7 @@ mod adjacency;
 mod convex_hull;
 mod cuboid;
 mod mass_properties;
+#[allow(dead_code, reason = "used by the contact of meshes, the next step")]
 mod mesh;
 mod round;
 
@@ -23,7 +24,7 @@ pub use convex_hull::{ConvexHull, HullEdge, HullFace};
 pub use cuboid::Cuboid;
 pub use mass_properties::MassProperties;
 pub use mesh::MeshShape;
-pub(crate) use mesh::{MeshFeature, closest_on_triangle};
+pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
 pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;
@@ -53,7 +54,11 @@ pub enum Shape {
     Mesh(Arc<MeshShape>),
 }
 
-pub(crate) fn positive(shape: &'static str, parameter: &'static str, value: f64) -> Result<(), GeometryError> {
+pub(crate) fn positive(
+    shape: &'static str,
+    parameter: &'static str,
+    value: f64,
+) -> Result<(), GeometryError> {
     if value.is_finite() && value > 0.0 {
         Ok(())
     } else {

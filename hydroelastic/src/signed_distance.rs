@@ -57,7 +57,12 @@ impl<T: RealField + Copy> SignedDistance<T> {
 impl SignedDistance<f64> {
     /// Distance to a point (`along` zero) or to a line of direction `along`, seen from offset `d`; `sign` is −1 for a
     /// query inside, where φ is minus the distance. `fallback` is the gradient at zero offset.
-    pub(crate) fn curved(d: Vector3<f64>, along: Option<Vector3<f64>>, sign: f64, fallback: Vector3<f64>) -> Self {
+    pub(crate) fn curved(
+        d: Vector3<f64>,
+        along: Option<Vector3<f64>>,
+        sign: f64,
+        fallback: Vector3<f64>,
+    ) -> Self {
         let distance = d.norm();
         if distance <= f64::MIN_POSITIVE {
             return Self::flat(0.0, fallback);
@@ -105,7 +110,11 @@ impl Shape {
     }
 
     /// φ, ∇φ and ∇²φ at a point `p_WQ` of the world, for the shape posed at `X_WG`; derivatives in world axes.
-    pub fn signed_distance_in_world(&self, X_WG: &Isometry3<f64>, p_WQ: &Point3<f64>) -> SignedDistance<f64> {
+    pub fn signed_distance_in_world(
+        &self,
+        X_WG: &Isometry3<f64>,
+        p_WQ: &Point3<f64>,
+    ) -> SignedDistance<f64> {
         let local = self.signed_distance(&X_WG.inverse_transform_point(p_WQ));
         let rotation = X_WG.rotation.to_rotation_matrix();
         SignedDistance {

@@ -45,10 +45,18 @@ pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
         Shape::Capsule(s) => {
             for i in 0..=n {
                 let (sin, cos) = (PI * i as f64 / n as f64).sin_cos();
-                ring(s.radius() * cos + s.half_length().copysign(cos), s.radius() * sin, 2 * n);
+                ring(
+                    s.radius() * cos + s.half_length().copysign(cos),
+                    s.radius() * sin,
+                    2 * n,
+                );
             }
             for i in 0..=n {
-                ring(s.half_length() * (2.0 * i as f64 / n as f64 - 1.0), s.radius(), 2 * n);
+                ring(
+                    s.half_length() * (2.0 * i as f64 / n as f64 - 1.0),
+                    s.radius(),
+                    2 * n,
+                );
             }
         }
         Shape::Cylinder(s) => {
@@ -90,9 +98,15 @@ pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
                 }
             }
         }
-        Shape::ConvexHull(h) => triangles(h.triangles().map(|t| t.map(|v| h.vertices()[v as usize])), n, &mut out),
+        Shape::ConvexHull(h) => triangles(
+            h.triangles().map(|t| t.map(|v| h.vertices()[v as usize])),
+            n,
+            &mut out,
+        ),
         Shape::Mesh(m) => triangles(
-            m.triangles().iter().map(|t| t.map(|v| m.vertices()[v as usize])),
+            m.triangles()
+                .iter()
+                .map(|t| t.map(|v| m.vertices()[v as usize])),
             n,
             &mut out,
         ),
@@ -101,7 +115,11 @@ pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
     out
 }
 
-fn triangles(corners: impl Iterator<Item = [Point3<f64>; 3]>, n: usize, out: &mut Vec<Point3<f64>>) {
+fn triangles(
+    corners: impl Iterator<Item = [Point3<f64>; 3]>,
+    n: usize,
+    out: &mut Vec<Point3<f64>>,
+) {
     for [a, b, c] in corners {
         for i in 0..=n {
             for j in 0..=n - i {
@@ -113,13 +131,22 @@ fn triangles(corners: impl Iterator<Item = [Point3<f64>; 3]>, n: usize, out: &mu
 
 /// The point of a bounded shape furthest in direction `d`, by a formula independent of the library's own.
 pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
-    let disc = |r: f64| Vector3::new(d.x, d.y, 0.0).try_normalize(0.0).unwrap_or_else(Vector3::x) * r;
+    let disc = |r: f64| {
+        Vector3::new(d.x, d.y, 0.0)
+            .try_normalize(0.0)
+            .unwrap_or_else(Vector3::x)
+            * r
+    };
     let u = d.normalize();
     match shape {
         Shape::Sphere(s) => Point3::from(u * s.radius()),
         Shape::Box(s) => Point3::from(s.half_extents().zip_map(d, f64::copysign)),
-        Shape::Cylinder(s) => Point3::from(disc(s.radius()) + Vector3::z() * s.half_length().copysign(d.z)),
-        Shape::Capsule(s) => Point3::from(u * s.radius() + Vector3::z() * s.half_length().copysign(d.z)),
+        Shape::Cylinder(s) => {
+            Point3::from(disc(s.radius()) + Vector3::z() * s.half_length().copysign(d.z))
+        }
+        Shape::Capsule(s) => {
+            Point3::from(u * s.radius() + Vector3::z() * s.half_length().copysign(d.z))
+        }
         Shape::Ellipsoid(s) => {
             let scaled = s.semi_axes().component_mul(d);
             Point3::from(s.semi_axes().component_mul(&scaled) / scaled.norm())
@@ -146,7 +173,14 @@ pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
 
 /// An L-shaped solid: convex and hollow edges, flat internal edges.
 pub(crate) fn l_shape() -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
-    let profile = [[0.0, 0.0], [0.6, 0.0], [0.6, 0.2], [0.2, 0.2], [0.2, 0.5], [0.0, 0.5]];
+    let profile = [
+        [0.0, 0.0],
+        [0.6, 0.0],
+        [0.6, 0.2],
+        [0.2, 0.2],
+        [0.2, 0.5],
+        [0.0, 0.5],
+    ];
     let mut vertices = Vec::new();
     for y in [0.0, 0.3] {
         vertices.extend(profile.iter().map(|p| Point3::new(p[0], y, p[1])));

@@ -57,7 +57,11 @@ impl ConvexHull {
             }
         }
         let bounds = Aabb::from_points(points);
-        let size = if points.is_empty() { 0.0 } else { 2.0 * bounds.half_extents().max() };
+        let size = if points.is_empty() {
+            0.0
+        } else {
+            2.0 * bounds.half_extents().max()
+        };
         let flat = |thickness| GeometryError::FlatHull {
             points: points.len(),
             thickness,
@@ -73,14 +77,20 @@ impl ConvexHull {
     }
 
     fn from_parry(hull: &ConvexPolyhedron) -> Self {
-        let vertices: Vec<Point3<f64>> = hull.points().iter().map(|p| parry::from_vector(*p).into()).collect();
+        let vertices: Vec<Point3<f64>> = hull
+            .points()
+            .iter()
+            .map(|p| parry::from_vector(*p).into())
+            .collect();
         let adjacency = hull.vertices_adj_to_face();
         let mut faces = Vec::new();
         let mut face_vertices: Vec<u32> = Vec::new();
         let mut half_edges: Vec<([u32; 2], u32)> = Vec::new();
-        let interior = vertices.iter().fold(Vector3::zeros(), |s, p| s + p.coords) / vertices.len() as f64;
+        let interior =
+            vertices.iter().fold(Vector3::zeros(), |s, p| s + p.coords) / vertices.len() as f64;
         for face in hull.faces() {
-            let ids = &adjacency[face.first_vertex_or_edge as usize..][..face.num_vertices_or_edges as usize];
+            let ids = &adjacency[face.first_vertex_or_edge as usize..]
+                [..face.num_vertices_or_edges as usize];
             let first = face_vertices.len() as u32;
             face_vertices.extend_from_slice(ids);
             let corner = |i: usize| &vertices[ids[i % ids.len()] as usize];
@@ -88,7 +98,9 @@ impl ConvexHull {
             let twice_area = (0..ids.len()).fold(Vector3::zeros(), |n, i| {
                 n + (corner(i) - corner(0)).cross(&(corner(i + 1) - corner(0)))
             });
-            let mut normal = twice_area.try_normalize(0.0).unwrap_or(parry::from_vector(face.normal));
+            let mut normal = twice_area
+                .try_normalize(0.0)
+                .unwrap_or(parry::from_vector(face.normal));
             let own = &mut face_vertices[first as usize..];
             if normal.dot(&(vertices[own[0] as usize].coords - interior)) < 0.0 {
                 normal = -normal;
@@ -199,7 +211,9 @@ impl ConvexHull {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        let corners = self.triangles().map(|t| t.map(|v| self.vertices[v as usize]));
+        let corners = self
+            .triangles()
+            .map(|t| t.map(|v| self.vertices[v as usize]));
         MassProperties::of_triangles(corners, density)
     }
 }
@@ -230,9 +244,11 @@ fn smallest_extent(points: &[Point3<f64>]) -> f64 {
     });
     let eigen = covariance.symmetric_eigen();
     let thinnest = eigen.eigenvectors.column(eigen.eigenvalues.imin());
-    let (low, high) = points.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| {
-        let x = thinnest.dot(&(p.coords - mean));
-        (l.min(x), h.max(x))
-    });
+    let (low, high) = points
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| {
+            let x = thinnest.dot(&(p.coords - mean));
+            (l.min(x), h.max(x))
+        });
     high - low
 }

@@ -20,7 +20,9 @@ impl Cuboid {
         positive("box", "length x", lengths.x)?;
         positive("box", "length y", lengths.y)?;
         positive("box", "length z", lengths.z)?;
-        Ok(Self { half: lengths * 0.5 })
+        Ok(Self {
+            half: lengths * 0.5,
+        })
     }
 
     /// Half edge lengths, m.
@@ -31,6 +33,11 @@ impl Cuboid {
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
         let s = self.half.component_mul(&self.half);
         let gyration = Vector3::new(s.y + s.z, s.z + s.x, s.x + s.y) / 3.0;
-        MassProperties::diagonal(8.0 * self.half.product(), density, Point3::origin(), gyration)
+        MassProperties::diagonal(
+            8.0 * self.half.product(),
+            density,
+            Point3::origin(),
+            gyration,
+        )
     }
 }

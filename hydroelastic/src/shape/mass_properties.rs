@@ -16,7 +16,12 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    pub(crate) fn diagonal(volume: f64, density: f64, center: Point3<f64>, gyration_squared: Vector3<f64>) -> Self {
+    pub(crate) fn diagonal(
+        volume: f64,
+        density: f64,
+        center: Point3<f64>,
+        gyration_squared: Vector3<f64>,
+    ) -> Self {
         let mass = density * volume;
         Self {
             volume,
@@ -30,7 +35,10 @@ impl MassProperties {
     ///
     /// Sums the signed tetrahedra between the origin and each triangle; for a tetrahedron (0, a, b, c) with
     /// 6V = a·(b×c): ∫x dV = V(a+b+c)/4 and ∫xxᵀ dV = V/20 (aaᵀ + bbᵀ + ccᵀ + ssᵀ), s = a+b+c.
-    pub(crate) fn of_triangles(triangles: impl Iterator<Item = [Point3<f64>; 3]> + Clone, density: f64) -> Self {
+    pub(crate) fn of_triangles(
+        triangles: impl Iterator<Item = [Point3<f64>; 3]> + Clone,
+        density: f64,
+    ) -> Self {
         // Integrals about a vertex of the surface: about a far origin the parallel axis shift would cancel digits.
         let origin = triangles.clone().next().map_or(Point3::origin(), |t| t[0]);
         let mut volume = 0.0;
@@ -42,7 +50,9 @@ impl MassProperties {
             let s = a + b + c;
             volume += v;
             first += s * (v / 4.0);
-            second += (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose()) * (v / 20.0);
+            second +=
+                (a * a.transpose() + b * b.transpose() + c * c.transpose() + s * s.transpose())
+                    * (v / 20.0);
         }
         let center = first / volume;
         let central = second - center * center.transpose() * volume;

@@ -93,7 +93,11 @@ impl MeshShape {
                 let [a, b, c] = corners(t);
                 let n = (b - a).cross(&(c - a));
                 let longest = (b - a).norm_squared().max((c - a).norm_squared());
-                if n.norm() > 1e-14 * longest { n.normalize() } else { Vector3::zeros() }
+                if n.norm() > 1e-14 * longest {
+                    n.normalize()
+                } else {
+                    Vector3::zeros()
+                }
             })
             .collect();
         let (edges, triangle_edges) = pair_edges(vertices, triangles, &normals)?;
@@ -167,7 +171,9 @@ impl MeshShape {
         let found = self.tree.find_best(
             f64::MAX,
             |node: &BvhNode, _| {
-                let outside = (node.mins() - query).max(query - node.maxs()).max(parry::vector(&Vector3::zeros()));
+                let outside = (node.mins() - query)
+                    .max(query - node.maxs())
+                    .max(parry::vector(&Vector3::zeros()));
                 outside.length()
             },
             |t, _| {
@@ -189,7 +195,9 @@ impl MeshShape {
     pub(crate) fn feature(&self, triangle: u32, feature: TriangleFeature) -> MeshFeature {
         match feature {
             TriangleFeature::Face => MeshFeature::Face(triangle),
-            TriangleFeature::Edge(i) => MeshFeature::Edge(self.triangle_edges[triangle as usize][i]),
+            TriangleFeature::Edge(i) => {
+                MeshFeature::Edge(self.triangle_edges[triangle as usize][i])
+            }
             TriangleFeature::Vertex(i) => MeshFeature::Vertex(self.triangles[triangle as usize][i]),
         }
     }
@@ -206,7 +214,12 @@ impl MeshShape {
 
     /// Whether `direction` lies in the cone of outward normals of a feature: only then can a point above the surface
     /// have its nearest point there. At flat and hollow edges the cone is empty but for the faces' own normals.
-    pub(crate) fn normal_cone_contains(&self, feature: MeshFeature, direction: &Vector3<f64>, tolerance: f64) -> bool {
+    pub(crate) fn normal_cone_contains(
+        &self,
+        feature: MeshFeature,
+        direction: &Vector3<f64>,
+        tolerance: f64,
+    ) -> bool {
         match feature {
             MeshFeature::Face(t) => self.normals[t as usize].dot(direction) > 1.0 - tolerance,
             MeshFeature::Edge(e) => {
@@ -216,7 +229,9 @@ impl MeshShape {
                     let corners = self.corners(t);
                     let inward = corners
                         .iter()
-                        .map(|c| (c - p) - (q - p) * ((c - p).dot(&(q - p)) / (q - p).norm_squared()))
+                        .map(|c| {
+                            (c - p) - (q - p) * ((c - p).dot(&(q - p)) / (q - p).norm_squared())
+                        })
                         .max_by(|a, b| a.norm_squared().total_cmp(&b.norm_squared()))
                         .unwrap_or_else(Vector3::zeros);
                     inward.dot(direction) <= tolerance * inward.norm()
@@ -242,7 +257,10 @@ impl MeshShape {
     }
 
     pub(crate) fn mass_properties(&self, density: f64) -> MassProperties {
-        MassProperties::of_triangles((0..self.triangles.len() as u32).map(|t| self.corners(t)), density)
+        MassProperties::of_triangles(
+            (0..self.triangles.len() as u32).map(|t| self.corners(t)),
+            density,
+        )
     }
 }
 
@@ -258,7 +276,10 @@ pub(crate) enum TriangleFeature {
 ///
 /// # Source
 /// Ericson (2005), Real-Time Collision Detection, 5.1.5.
-pub(crate) fn closest_on_triangle(p: &Point3<f64>, [a, b, c]: &[Point3<f64>; 3]) -> (Point3<f64>, TriangleFeature) {
+pub(crate) fn closest_on_triangle(
+    p: &Point3<f64>,
+    [a, b, c]: &[Point3<f64>; 3],
+) -> (Point3<f64>, TriangleFeature) {
     use TriangleFeature::{Edge, Face, Vertex};
     let (ab, ac, ap) = (b - a, c - a, p - a);
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));
@@ -305,7 +326,13 @@ fn pair_edges(
     for (t, corners) in triangles.iter().enumerate() {
         for i in 0..3 {
             let (from, to) = (corners[i], corners[(i + 1) % 3]);
-            halves.push((from.min(to), from.max(to), u8::from(from > to), t as u32, i as u8));
+            halves.push((
+                from.min(to),
+                from.max(to),
+                u8::from(from > to),
+                t as u32,
+                i as u8,
+            ));
         }
     }
     halves.sort_unstable();
@@ -329,7 +356,11 @@ fn pair_edges(
             triangle_edges[h.3 as usize][h.4 as usize] = edges.len() as u32;
         }
         // Outward bend: the other triangle's far corner lies below this triangle's plane.
-        let far = triangles[t as usize].iter().find(|&&v| v != low && v != high).copied().unwrap_or(low);
+        let far = triangles[t as usize]
+            .iter()
+            .find(|&&v| v != low && v != high)
+            .copied()
+            .unwrap_or(low);
         let arm = vertices[far as usize] - vertices[low as usize];
         let below = normals[s as usize].dot(&arm);
         edges.push(MeshEdge {

@@ -112,7 +112,9 @@ impl Capsule {
         let volume = tube + ball;
         // A half ball's centroid lies 3r/8 above its flat face; about its own centroid across: (2/5 − 9/64) r².
         let arm = h + 0.375 * r;
-        let across = (tube * (r * r / 4.0 + h * h / 3.0) + ball * ((0.4 - 9.0 / 64.0) * r * r + arm * arm)) / volume;
+        let across = (tube * (r * r / 4.0 + h * h / 3.0)
+            + ball * ((0.4 - 9.0 / 64.0) * r * r + arm * arm))
+            / volume;
         let along = (tube * 0.5 + ball * 0.4) * r * r / volume;
         MassProperties::diagonal(
             volume,

@@ -10,8 +10,18 @@ fn box_mesh(half: Vector3<f64>) -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
             Point3::from(half.component_mul(&Vector3::new(sign(0), sign(1), sign(2))))
         })
         .collect();
-    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = quads.iter().flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]).collect();
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles = quads
+        .iter()
+        .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
+        .collect();
     (vertices, triangles)
 }
 
@@ -38,7 +48,8 @@ fn mass_properties_agree_with_random_sampling() {
         let half = bounds.half_extents();
         let (mut inside, mut first, mut second) = (0.0, Vector3::zeros(), Matrix3::zeros());
         for _ in 0..n {
-            let p = bounds.center() + Vector3::from_fn(|i, _| rng.random_range(-1.0..1.0) * half[i]);
+            let p =
+                bounds.center() + Vector3::from_fn(|i, _| rng.random_range(-1.0..1.0) * half[i]);
             if shape.signed_distance(&p).value < 0.0 {
                 inside += 1.0;
                 first += p.coords;
@@ -53,8 +64,14 @@ fn mass_properties_agree_with_random_sampling() {
         // Monte Carlo: one standard deviation is about size / √n = 0.2 %.
         let size = shape.size();
         assert!((found.volume - volume).abs() < 0.01 * volume, "{shape:?}");
-        assert!((found.center.coords - center).norm() < 0.005 * size, "{shape:?}");
-        assert!((found.inertia - inertia).norm() < 0.02 * inertia.norm(), "{shape:?}");
+        assert!(
+            (found.center.coords - center).norm() < 0.005 * size,
+            "{shape:?}"
+        );
+        assert!(
+            (found.inertia - inertia).norm() < 0.02 * inertia.norm(),
+            "{shape:?}"
+        );
     }
 }
 
@@ -66,8 +83,14 @@ fn box_hull_and_mesh_of_a_box_have_the_same_mass_properties() {
     for v in &mut vertices {
         *v += offset;
     }
-    let exact = Shape::cuboid(half * 2.0).unwrap().mass_properties(700.0).unwrap();
-    for shape in [Shape::convex_hull(&vertices).unwrap(), Shape::mesh(&vertices, &triangles).unwrap()] {
+    let exact = Shape::cuboid(half * 2.0)
+        .unwrap()
+        .mass_properties(700.0)
+        .unwrap();
+    for shape in [
+        Shape::convex_hull(&vertices).unwrap(),
+        Shape::mesh(&vertices, &triangles).unwrap(),
+    ] {
         let found = shape.mass_properties(700.0).unwrap();
         // Round-off of coordinates of size 23 m over a size of 0.1 m.
         assert!((found.mass - exact.mass).abs() < 1e-11 * exact.mass);
@@ -85,7 +108,11 @@ fn posed_aabb_contains_the_shape_and_touches_it() {
             let bounds = shape.aabb(&X_WG);
             let tight = matches!(
                 shape,
-                Shape::Sphere(_) | Shape::Capsule(_) | Shape::Box(_) | Shape::Cylinder(_) | Shape::Ellipsoid(_)
+                Shape::Sphere(_)
+                    | Shape::Capsule(_)
+                    | Shape::Box(_)
+                    | Shape::Cylinder(_)
+                    | Shape::Ellipsoid(_)
             );
             for axis in 0..3 {
                 // The plane just outside each side must not cut the shape; for tight boxes the one just inside must.
@@ -114,7 +141,11 @@ fn hull_of_a_box_merges_its_faces_and_drops_inner_points() {
         panic!("a hull was asked for")
     };
     assert_eq!((hull.faces().len(), hull.edges().len()), (6, 12));
-    assert!(hull.faces().iter().all(|f| (f.normal.abs().max() - 1.0).abs() < 1e-15));
+    assert!(
+        hull.faces()
+            .iter()
+            .all(|f| (f.normal.abs().max() - 1.0).abs() < 1e-15)
+    );
 }
 
 #[test]
@@ -130,11 +161,18 @@ fn hull_of_random_points_contains_them_and_satisfies_euler() {
         let euler = hull.vertices().len() + hull.faces().len() - hull.edges().len();
         assert_eq!(euler, 2, "{n} points");
         for p in &points {
-            assert!(hull.faces().iter().all(|f| f.normal.dot(&p.coords) <= f.offset + 1e-9));
+            assert!(
+                hull.faces()
+                    .iter()
+                    .all(|f| f.normal.dot(&p.coords) <= f.offset + 1e-9)
+            );
         }
         for _ in 0..50 {
             let d = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0));
-            let best = points.iter().map(|p| d.dot(&p.coords)).fold(f64::MIN, f64::max);
+            let best = points
+                .iter()
+                .map(|p| d.dot(&p.coords))
+                .fold(f64::MIN, f64::max);
             let found = d.dot(&hull.vertices()[hull.support_index(&d)].coords);
             assert!((found - best).abs() < 1e-12, "climbing must reach the top");
         }
@@ -149,11 +187,26 @@ fn bad_shapes_are_refused_with_name_and_value() {
     assert!(message(Shape::cuboid(Vector3::new(1.0, f64::NAN, 1.0))).contains("length y = NaN"));
     assert!(Shape::ellipsoid(Vector3::new(1.0, 1.0, f64::INFINITY)).is_err());
     assert!(Shape::cone(0.0, 1.0).is_err() && Shape::cylinder(1.0, -1.0).is_err());
-    let flat = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]].map(Point3::from);
-    assert!(matches!(Shape::convex_hull(&flat), Err(GeometryError::FlatHull { points: 4, .. })));
-    assert!(matches!(Shape::convex_hull(&[]), Err(GeometryError::FlatHull { points: 0, .. })));
+    let flat = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [1.0, 1.0, 0.0],
+    ]
+    .map(Point3::from);
+    assert!(matches!(
+        Shape::convex_hull(&flat),
+        Err(GeometryError::FlatHull { points: 4, .. })
+    ));
+    assert!(matches!(
+        Shape::convex_hull(&[]),
+        Err(GeometryError::FlatHull { points: 0, .. })
+    ));
     let same = [Point3::new(1.0, 1.0, 1.0); 9];
-    assert!(matches!(Shape::convex_hull(&same), Err(GeometryError::FlatHull { .. })));
+    assert!(matches!(
+        Shape::convex_hull(&same),
+        Err(GeometryError::FlatHull { .. })
+    ));
 
     let (vertices, triangles) = box_mesh(Vector3::repeat(1.0));
     assert!(matches!(
@@ -161,12 +214,19 @@ fn bad_shapes_are_refused_with_name_and_value() {
         Err(GeometryError::OpenMesh { .. })
     ));
     let inward: Vec<_> = triangles.iter().map(|t| [t[0], t[2], t[1]]).collect();
-    assert!(matches!(Shape::mesh(&vertices, &inward), Err(GeometryError::Volume { .. })));
+    assert!(matches!(
+        Shape::mesh(&vertices, &inward),
+        Err(GeometryError::Volume { .. })
+    ));
     let mut wild = triangles.clone();
     wild[3][1] = 99;
     assert!(matches!(
         Shape::mesh(&vertices, &wild),
-        Err(GeometryError::VertexIndex { triangle: 3, vertex: 99, vertices: 8 })
+        Err(GeometryError::VertexIndex {
+            triangle: 3,
+            vertex: 99,
+            vertices: 8
+        })
     ));
     assert!(Shape::mesh(&[], &[]).is_err());
     assert!(Shape::half_space().mass_properties(1.0).is_err());

@@ -71,7 +71,11 @@ impl<T: RealField + Copy> Profile<T> {
 
 /// φ of a cylinder along z with half length h. Where side and end are equally near inside, the side counts; on the axis the
 /// side's gradient is +x, on the mid plane the end's is +z.
-pub fn cylinder<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) -> SignedDistance<T> {
+pub fn cylinder<T: RealField + Copy>(
+    p: &Point3<T>,
+    radius: T,
+    half_length: T,
+) -> SignedDistance<T> {
     let rho = p.x.hypot(p.y);
     let sign = if p.z < T::zero() { -T::one() } else { T::one() };
     let (out, up) = (rho - radius, p.z.abs() - half_length);
@@ -100,7 +104,11 @@ pub fn cone<T: RealField + Copy>(p: &Point3<T>, radius: T, half_height: T) -> Si
     let along = slant.dot(&(q - rim)) / length;
     let down = -Vector2::y();
     let profile = if base <= T::zero() && side <= T::zero() {
-        if side >= base { Profile::line(side, normal) } else { Profile::line(base, down) }
+        if side >= base {
+            Profile::line(side, normal)
+        } else {
+            Profile::line(base, down)
+        }
     } else if base > T::zero() && rho <= radius {
         Profile::line(base, down)
     } else if along >= length {

@@ -84,7 +84,12 @@ pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> 
 }
 
 /// S(1 + φS)⁻¹ on the tangent plane, S = P diag(1/a²) P/|q/a²|.
-fn hessian<T: RealField + Copy>(a2: &Vector3<T>, normal: &Vector3<T>, norm: T, value: T) -> Matrix3<T> {
+fn hessian<T: RealField + Copy>(
+    a2: &Vector3<T>,
+    normal: &Vector3<T>,
+    norm: T,
+    value: T,
+) -> Matrix3<T> {
     let projector = Matrix3::identity() - normal * normal.transpose();
     let curvature = Matrix3::from_diagonal(&a2.map(|x| T::one() / (x * norm)));
     let shape = projector * curvature * projector;

@@ -15,7 +15,10 @@ pub(crate) enum HullFeature {
 
 /// φ of a hull and the nearest feature. Inside: the nearest face plane (exact, since the nearest point of a convex body's
 /// surface lies on the face whose plane is nearest). Outside: the nearest point of the faces that see the query.
-pub(crate) fn hull_nearest(hull: &ConvexHull, p: &Point3<f64>) -> (SignedDistance<f64>, HullFeature) {
+pub(crate) fn hull_nearest(
+    hull: &ConvexHull,
+    p: &Point3<f64>,
+) -> (SignedDistance<f64>, HullFeature) {
     let mut top = (0, f64::NEG_INFINITY);
     for (i, face) in hull.faces().iter().enumerate() {
         let height = face.normal.dot(&p.coords) - face.offset;
@@ -32,25 +35,25 @@ pub(crate) fn hull_nearest(hull: &ConvexHull, p: &Point3<f64>) -> (SignedDistanc
     if top.1 <= 0.0 {
         return flat(top.0, top.1);
     }
-    let mut best: Option<(f64, Vector3<f64>, HullFeature, Option<Vector3<f64>>)> = None;
+    let mut best: Option<(f64, FaceNearest)> = None;
     for (i, face) in hull.faces().iter().enumerate() {
         let height = face.normal.dot(&p.coords) - face.offset;
         if height <= 0.0 || best.as_ref().is_some_and(|b| height * height >= b.0) {
             continue;
         }
-        let (offset, feature, along) = nearest_on_face(hull, i, p, height);
-        let squared = offset.norm_squared();
+        let nearest = nearest_on_face(hull, i, p, height);
+        let squared = nearest.0.norm_squared();
         if best.as_ref().is_none_or(|b| squared < b.0) {
-            best = Some((squared, offset, feature, along));
+            best = Some((squared, nearest));
         }
     }
     match best {
-        Some((_, offset, feature, along)) if !matches!(feature, HullFeature::Face(_)) => (
+        Some((squared, (_, HullFeature::Face(f), _))) => flat(f as usize, squared.sqrt()),
+        Some((_, (offset, feature, along))) => (
             SignedDistance::curved(offset, along, 1.0, hull.faces()[top.0].normal),
             feature,
         ),
-        Some((squared, _, HullFeature::Face(f), _)) => flat(f as usize, squared.sqrt()),
-        _ => flat(top.0, top.1),
+        None => flat(top.0, top.1),
     }
 }
 
@@ -88,21 +91,33 @@ fn nearest_on_face(hull: &ConvexHull, face: usize, p: &Point3<f64>, height: f64)
             nearest = Some((squared, (offset, feature, along)));
         }
     }
-    nearest.map_or((normal * height, HullFeature::Face(face as u32), None), |n| n.1)
+    nearest.map_or(
+        (normal * height, HullFeature::Face(face as u32), None),
+        |n| n.1,
+    )
 }
 
 /// φ of a closed mesh, the nearest point and its feature. The sign comes from the feature's pseudo-normal.
-pub(crate) fn mesh_nearest(mesh: &MeshShape, p: &Point3<f64>) -> (SignedDistance<f64>, Point3<f64>, MeshFeature) {
+pub(crate) fn mesh_nearest(
+    mesh: &MeshShape,
+    p: &Point3<f64>,
+) -> (SignedDistance<f64>, Point3<f64>, MeshFeature) {
     let (q, feature, distance) = mesh.nearest(p);
     let outward = mesh.outward(feature);
     let offset = p - q;
-    let sign = if outward.dot(&offset) < 0.0 { -1.0 } else { 1.0 };
+    let sign = if outward.dot(&offset) < 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
     let unit_outward = outward.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let phi = match feature {
         // Taken from the plane: exact normal however near the surface the query is.
         MeshFeature::Face(t) => SignedDistance::flat(sign * distance, *mesh.normal(t)),
         MeshFeature::Edge(e) => {
-            let [a, b] = mesh.edges()[e as usize].vertices.map(|v| mesh.vertices()[v as usize]);
+            let [a, b] = mesh.edges()[e as usize]
+                .vertices
+                .map(|v| mesh.vertices()[v as usize]);
             let along = (b - a).normalize();
             SignedDistance::curved(offset, Some(along), sign, unit_outward)
         }

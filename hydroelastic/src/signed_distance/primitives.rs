@@ -31,7 +31,11 @@ fn from_point<T: RealField + Copy>(d: &Vector3<T>) -> SignedDistance<T> {
 /// φ of a capsule along z: distance to the segment |z| ≤ h, minus r. On the segment the gradient is +x.
 pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) -> SignedDistance<T> {
     if p.z.abs() > half_length {
-        let end = if p.z > T::zero() { half_length } else { -half_length };
+        let end = if p.z > T::zero() {
+            half_length
+        } else {
+            -half_length
+        };
         return from_point(&Vector3::new(p.x, p.y, p.z - end)).inflated(radius);
     }
     let d = Vector3::new(p.x, p.y, T::zero());
@@ -51,7 +55,9 @@ pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) ->
 /// φ of a box with the given half edge lengths. Inside: distance to the nearest face (the lowest axis where two are
 /// equally near, the positive side on a mid plane).
 pub fn cuboid<T: RealField + Copy>(p: &Point3<T>, half: &Vector3<T>) -> SignedDistance<T> {
-    let sign = p.coords.map(|x| if x < T::zero() { -T::one() } else { T::one() });
+    let sign = p
+        .coords
+        .map(|x| if x < T::zero() { -T::one() } else { T::one() });
     let beyond = p.coords.abs() - half;
     let outside = beyond.map(|x| x.max(T::zero()));
     let n_outside = outside.iter().filter(|x| **x > T::zero()).count();
@@ -68,7 +74,8 @@ pub fn cuboid<T: RealField + Copy>(p: &Point3<T>, half: &Vector3<T>) -> SignedDi
     }
     let distance = outside.norm();
     let gradient = outside.component_mul(&sign) / distance;
-    let curved = Matrix3::from_diagonal(&outside.map(|x| if x > T::zero() { T::one() } else { T::zero() }));
+    let curved =
+        Matrix3::from_diagonal(&outside.map(|x| if x > T::zero() { T::one() } else { T::zero() }));
     SignedDistance {
         value: distance,
         gradient,

@@ -37,14 +37,27 @@ fn distance_agrees_with_the_nearest_of_many_surface_points() {
         for _ in 0..40 {
             let p = random_point(&mut rng);
             let phi = shape.signed_distance(&p);
-            let brute = surface.iter().map(|q| (p - q).norm()).fold(f64::MAX, f64::min);
+            let brute = surface
+                .iter()
+                .map(|q| (p - q).norm())
+                .fold(f64::MAX, f64::min);
             // The samples are at most about π·size/(2n) apart; the error of the distance is second order but near the surface.
             let spacing = 2.0 * shape.size() / n as f64 * 1.6;
-            assert!(phi.value.abs() <= brute + 1e-12, "{shape:?} at {p}: {} > {brute}", phi.value);
-            assert!(phi.value.abs() >= (brute * brute - spacing * spacing).max(0.0).sqrt() - 1e-12, "{shape:?} at {p}");
+            assert!(
+                phi.value.abs() <= brute + 1e-12,
+                "{shape:?} at {p}: {} > {brute}",
+                phi.value
+            );
+            assert!(
+                phi.value.abs() >= (brute * brute - spacing * spacing).max(0.0).sqrt() - 1e-12,
+                "{shape:?} at {p}"
+            );
             // The foot of the perpendicular lies on the surface.
             let foot = p - phi.gradient * phi.value;
-            assert!(shape.signed_distance(&foot).value.abs() < 1e-12, "{shape:?} at {p}");
+            assert!(
+                shape.signed_distance(&foot).value.abs() < 1e-12,
+                "{shape:?} at {p}"
+            );
             assert!((phi.gradient.norm() - 1.0).abs() < 1e-14);
         }
     }
@@ -70,7 +83,9 @@ fn sign_says_whether_the_point_is_inside() {
                     let left = (s.half_height() - p.z) / (2.0 * s.half_height());
                     (0.0..1.0).contains(&left) && p.x.hypot(p.y) < s.radius() * left
                 }
-                Shape::ConvexHull(h) => h.faces().iter().all(|f| f.normal.dot(&p.coords) < f.offset),
+                Shape::ConvexHull(h) => {
+                    h.faces().iter().all(|f| f.normal.dot(&p.coords) < f.offset)
+                }
                 Shape::Mesh(_) => {
                     let thick = (0.0..0.3).contains(&p.y);
                     let foot = (0.0..0.6).contains(&p.x) && (0.0..0.2).contains(&p.z);
@@ -79,7 +94,11 @@ fn sign_says_whether_the_point_is_inside() {
                 }
                 Shape::HalfSpace => p.z < 0.0,
             };
-            assert_eq!(shape.signed_distance(&p).value < 0.0, inside, "{shape:?} at {p}");
+            assert_eq!(
+                shape.signed_distance(&p).value < 0.0,
+                inside,
+                "{shape:?} at {p}"
+            );
         }
     }
 }
@@ -98,7 +117,10 @@ fn gradient_and_hessian_are_the_derivatives_of_the_distance() {
             for i in 0..3 {
                 let mut d = Vector3::zeros();
                 d[i] = step;
-                let (plus, minus) = (shape.signed_distance(&(p + d)), shape.signed_distance(&(p - d)));
+                let (plus, minus) = (
+                    shape.signed_distance(&(p + d)),
+                    shape.signed_distance(&(p - d)),
+                );
                 gradient[i] = (plus.value - minus.value) / (2.0 * step);
                 hessian.set_column(i, &((plus.gradient - minus.gradient) / (2.0 * step)));
             }
@@ -107,7 +129,8 @@ fn gradient_and_hessian_are_the_derivatives_of_the_distance() {
                 let mut d = Vector3::zeros();
                 d[i] = step;
                 [p + d, p - d].iter().any(|q| {
-                    (shape.signed_distance(q).hessian - at.hessian).norm() > 1e-3 * (1.0 + at.hessian.norm().powi(2))
+                    (shape.signed_distance(q).hessian - at.hessian).norm()
+                        > 1e-3 * (1.0 + at.hessian.norm().powi(2))
                         || (shape.signed_distance(q).gradient - at.gradient).norm() > 0.1
                 })
             });
@@ -120,8 +143,16 @@ fn gradient_and_hessian_are_the_derivatives_of_the_distance() {
             let curvature = at.hessian.norm();
             // Central differences: third derivatives are of the order of curvature².
             let tolerance = 1e-9 + 10.0 * step * step * (1.0 + curvature.powi(3));
-            assert!((gradient - at.gradient).norm() < tolerance, "{shape:?} at {p}: {gradient} {}", at.gradient);
-            assert!((hessian - at.hessian).norm() < 100.0 * tolerance, "{shape:?} at {p}: {hessian} {}", at.hessian);
+            assert!(
+                (gradient - at.gradient).norm() < tolerance,
+                "{shape:?} at {p}: {gradient} {}",
+                at.gradient
+            );
+            assert!(
+                (hessian - at.hessian).norm() < 100.0 * tolerance,
+                "{shape:?} at {p}: {hessian} {}",
+                at.hessian
+            );
             assert!((at.hessian - at.hessian.transpose()).norm() <= 1e-12 * (1.0 + curvature));
             assert!((at.hessian * at.gradient).norm() < 1e-9 * (1.0 + curvature));
         }
@@ -150,7 +181,10 @@ fn nothing_is_nan_on_the_medial_axis_or_on_the_surface() {
         for p in special.map(Point3::from) {
             let phi = shape.signed_distance(&p);
             let finite = phi.value.is_finite() && phi.hessian.iter().all(|x| x.is_finite());
-            assert!(finite && (phi.gradient.norm() - 1.0).abs() < 1e-12, "{shape:?} at {p}: {phi:?}");
+            assert!(
+                finite && (phi.gradient.norm() - 1.0).abs() < 1e-12,
+                "{shape:?} at {p}: {phi:?}"
+            );
         }
     }
 }
@@ -167,7 +201,11 @@ fn ellipsoid_is_exact_from_needle_to_disc_and_near_its_focal_surface() {
         let room = axes.min().powi(2) / axes.max();
         let depth = room * rng.random_range(-0.99..3.0);
         let phi = ellipsoid(&Point3::from(q + normal * depth), &axes);
-        assert!((phi.value - depth).abs() < 1e-11 * axes.max(), "{axes} {depth} {}", phi.value);
+        assert!(
+            (phi.value - depth).abs() < 1e-11 * axes.max(),
+            "{axes} {depth} {}",
+            phi.value
+        );
     }
 }
 
@@ -181,7 +219,10 @@ fn single_precision_agrees_with_double() {
             assert!((a.value - f64::from(b.value)).abs() < 1e-6, "{a:?} {b:?}");
         };
         close(sphere(&p, 0.3), sphere(&q, 0.3));
-        close(cuboid(&p, &Vector3::new(0.1, 0.2, 0.3)), cuboid(&q, &Vector3::new(0.1, 0.2, 0.3)));
+        close(
+            cuboid(&p, &Vector3::new(0.1, 0.2, 0.3)),
+            cuboid(&q, &Vector3::new(0.1, 0.2, 0.3)),
+        );
         close(capsule(&p, 0.1, 0.2), capsule(&q, 0.1, 0.2));
         close(cylinder(&p, 0.1, 0.2), cylinder(&q, 0.1, 0.2));
         close(cone(&p, 0.2, 0.3), cone(&q, 0.2, 0.3));

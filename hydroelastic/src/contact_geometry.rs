@@ -1,0 +1,126 @@
+//! Who decides where two geometries touch: an open list of experts, asked in order.
+
+use crate::contact_point::ContactPoint;
+use crate::posed::Posed;
+use crate::{GeometryError, Shape};
+
+/// What a step asks of the contact geometry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Query {
+    /// Δt, s.
+    pub time_step_s: f64,
+    /// δ₀, m: surfaces nearer than this are in contact by their nearest points, whether or not they move.
+    pub margin: f64,
+}
+
+impl Query {
+    /// The query for a step of length Δt in which bodies accelerate by about `acceleration` (m/s², gravity and applied):
+    ///
+    /// ```text
+    /// δ₀ = 2 |a| Δt²
+    /// ```
+    ///
+    /// so that a resting body is never found apart from its support. Faster approach is foreseen from the predicted paths.
+    ///
+    /// # Errors
+    /// [`GeometryError::Query`] unless both are finite and not negative.
+    pub fn new(time_step_s: f64, acceleration: f64) -> Result<Self, GeometryError> {
+        for (parameter, value) in [
+            ("time_step_s", time_step_s),
+            ("acceleration (m/s2)", acceleration),
+        ] {
+            if !value.is_finite() || value < 0.0 {
+                return Err(GeometryError::Query { parameter, value });
+            }
+        }
+        Ok(Self {
+            time_step_s,
+            margin: 2.0 * acceleration * time_step_s * time_step_s,
+        })
+    }
+
+    /// δ₀ for a pair: at least 1e-5 of the smaller body's size, so that it does not vanish with Δt.
+    pub fn margin_for(&self, a: &Shape, b: &Shape) -> f64 {
+        let size = match (a.size(), b.size()) {
+            (x, y) if x > 0.0 && y > 0.0 => x.min(y),
+            (x, y) => x.max(y),
+        };
+        self.margin.max(1e-5 * size)
+    }
+}
+
+/// Finds the contact of one kind of pair.
+///
+/// The answer must be a pure function of the arguments: no memory of earlier steps, so that a step can be repeated, and no
+/// dependence on threads.
+pub trait ContactGeometry: Send + Sync {
+    /// Appends the contacts of A and B to `out`; `None`: not my pair, ask the next.
+    ///
+    /// Within `q.margin` a pair is in contact by its nearest points; further apart only if the predicted paths meet within
+    /// the step. Normals point from B into A.
+    ///
+    /// # Errors
+    /// [`GeometryError`] when a pose or an array is unusable. `out` then holds what it held before.
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>>;
+}
+
+/// Asks a list of geometries in order; the first that knows the pair answers.
+///
+/// ```
+/// use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
+/// let mut geometry = GeometryDispatcher::default(); // rigid shapes and particles
+/// // geometry.push_front(Box::new(MyTerrain::new()));  // asked before ours
+/// # let _: &dyn ContactGeometry = &geometry;
+/// ```
+pub struct GeometryDispatcher {
+    experts: Vec<Box<dyn ContactGeometry>>,
+}
+
+impl Default for GeometryDispatcher {
+    /// [`PointContact`](crate::PointContact), then [`ParticleContact`](crate::ParticleContact).
+    fn default() -> Self {
+        Self {
+            experts: vec![
+                Box::new(crate::PointContact),
+                Box::new(crate::ParticleContact),
+            ],
+        }
+    }
+}
+
+impl GeometryDispatcher {
+    /// Asks no one yet.
+    pub fn empty() -> Self {
+        Self {
+            experts: Vec::new(),
+        }
+    }
+
+    /// Adds an expert that is asked before all others.
+    pub fn push_front(&mut self, expert: Box<dyn ContactGeometry>) {
+        self.experts.insert(0, expert);
+    }
+
+    /// Adds an expert that is asked when no other knows the pair.
+    pub fn push_back(&mut self, expert: Box<dyn ContactGeometry>) {
+        self.experts.push(expert);
+    }
+}
+
+impl ContactGeometry for GeometryDispatcher {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        self.experts.iter().find_map(|e| e.collide(a, b, q, out))
+    }
+}

@@ -1,0 +1,131 @@
+//! What the geometry tells a solver about one point of contact.
+
+use nalgebra::{Point3, Vector3};
+
+/// One point of contact between A and B.
+///
+/// The gap it describes is that of two material points, one on either surface: a solver takes the velocity of A at
+/// `a` and that of B at `b` (not both at [`p_WC`](Self::p_WC): for a body that will arrive only later in the step the
+/// two are far apart). With v_n the relative normal velocity, `signed_distance` + Δt·v_n is the gap at the end of the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// Place of the contact in the world, m: the midpoint of the two material points.
+    pub p_WC: Point3<f64>,
+    /// Unit normal in the world, from B into A.
+    pub normal_W: Vector3<f64>,
+    /// φ₀ at the start of the step, m; negative in penetration, positive while the surfaces are still apart.
+    pub signed_distance: f64,
+    /// How much of the pair's stiffness this point carries, dimensionless.
+    ///
+    /// Multiply k by it. A lone point has one, the two ends of a line one each, the corners of a rectangle one each; where
+    /// more corners share the same patch, or the patch shrinks, the shares shrink, so that the pair's total force is
+    /// continuous while corners appear and vanish.
+    pub share: f64,
+    /// The touching point of A.
+    pub a: MaterialPoint,
+    /// The touching point of B.
+    pub b: MaterialPoint,
+    /// Stable over time while the same features touch; unique among the points of one pair.
+    pub key: ContactKey,
+    /// When the surfaces meet, as a fraction of the step: 0 for a pair within its resting margin, else the moment at
+    /// which the predicted paths touch.
+    pub entry: f64,
+}
+
+impl ContactPoint {
+    /// Where the two springs in series put the contact: p = (k_A p_A + k_B p_B)/(k_A + k_B), on the stiffer surface in the
+    /// limit. `p_WA`, `p_WB`: the material points in the world. Two rigid surfaces meet in the middle.
+    pub fn place_by_stiffness(
+        p_WA: &Point3<f64>,
+        p_WB: &Point3<f64>,
+        k_A: f64,
+        k_B: f64,
+    ) -> Point3<f64> {
+        let weight_B = match (k_A.is_infinite(), k_B.is_infinite()) {
+            (true, true) => 0.5,
+            (true, false) => 0.0,
+            (false, true) => 1.0,
+            (false, false) => k_B / (k_A + k_B),
+        };
+        p_WA + (p_WB - p_WA) * weight_B
+    }
+
+    /// The same contact told from the other side.
+    pub fn swapped(&self) -> Self {
+        Self {
+            normal_W: -self.normal_W,
+            a: self.b,
+            b: self.a,
+            key: self.key.swapped(),
+            ..*self
+        }
+    }
+}
+
+/// What a material point is attached to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Primitive {
+    /// The frame G of a rigid shape.
+    Frame,
+    /// A vertex of a deforming surface.
+    Vertex(u32),
+    /// A segment of a deforming surface.
+    Edge(u32),
+    /// A triangle of a deforming surface.
+    Triangle(u32),
+    /// A tetrahedron of a deforming body.
+    Tetrahedron(u32),
+}
+
+/// A point that moves with a body: Σ weights·vertices of the primitive, plus an offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MaterialPoint {
+    /// What it is attached to.
+    pub primitive: Primitive,
+    /// Barycentric weights of the primitive's vertices (unused ones zero); (1, 0, 0, 0) for a frame.
+    pub weights: [f64; 4],
+    /// For a frame: the point p_GC in frame G, m. For a deforming surface: from the interpolated point to the contact,
+    /// world axes, m (for instance the radius of a particle along the normal).
+    pub offset: Vector3<f64>,
+}
+
+impl MaterialPoint {
+    /// A point of a rigid shape, given in its geometry frame.
+    pub fn on_frame(p_GC: Vector3<f64>) -> Self {
+        Self {
+            primitive: Primitive::Frame,
+            weights: [1.0, 0.0, 0.0, 0.0],
+            offset: p_GC,
+        }
+    }
+
+    /// A point at a vertex of a deforming surface, displaced by `offset_W`.
+    pub fn on_vertex(vertex: u32, offset_W: Vector3<f64>) -> Self {
+        Self {
+            primitive: Primitive::Vertex(vertex),
+            weights: [1.0, 0.0, 0.0, 0.0],
+            offset: offset_W,
+        }
+    }
+}
+
+/// Names a contact by the features that touch, so that warm starts and attachments find it again in the next step.
+///
+/// Unique within one pair of geometries; a caller that stores contacts of several pairs adds the pair's own ids.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+pub struct ContactKey(pub u64);
+
+impl ContactKey {
+    /// The key of a feature of A meeting a feature of B.
+    pub const fn new(feature_a: u32, feature_b: u32) -> Self {
+        Self((feature_a as u64) << 32 | feature_b as u64)
+    }
+
+    /// The key of the same contact with A and B exchanged.
+    #[must_use]
+    pub const fn swapped(self) -> Self {
+        Self(self.0.rotate_left(32))
+    }
+}

@@ -1,0 +1,122 @@
+//! Where exactly two shapes at given poses touch. A pure function of the poses: nothing is carried from step to step.
+//!
+//! | pair | normal and depth | points |
+//! |---|---|---|
+//! | anything, half space | the plane's | corners, rims, support points |
+//! | sphere, anything | signed distance of the centre | one (several in the hollows of a mesh) |
+//! | box, box | fifteen axes | common part of the facing faces |
+//! | convex, convex | GJK, lifted out of contact | common part of the facing features |
+//! | mesh, anything | nearest features within their normal cones | corners and edges of either side |
+
+mod box_box;
+pub(crate) mod convex;
+mod feature;
+mod gjk;
+mod half_space;
+mod manifold;
+mod separation;
+mod sharpen;
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::Shape;
+use convex::{Convex, Placed};
+pub(crate) use manifold::{ManifoldBuffers, PairPoint};
+pub(crate) use separation::Separation;
+
+/// Storage that is reused from pair to pair; holds no result.
+#[derive(Default)]
+pub(crate) struct Workspace {
+    pub(crate) manifold: ManifoldBuffers,
+    pub(crate) points: Vec<PairPoint>,
+}
+
+/// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; points of the patch
+/// that are further apart are included. Both convex, neither a half space.
+pub(crate) fn convex_points(
+    a: &Shape,
+    b: &Shape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    buffers: &mut ManifoldBuffers,
+    out: &mut Vec<PairPoint>,
+) {
+    let (Some(convex_A), Some(convex_B)) = (Convex::of(a), Convex::of(b)) else {
+        return;
+    };
+    let placed = Placed::new(convex_A.core, X_BA);
+    if let (Shape::Box(box_A), Shape::Box(box_B)) = (a, b) {
+        let (half_A, half_B) = (box_A.half_extents(), box_B.half_extents());
+        let Some(best) = box_box::best_axis(
+            &half_A,
+            &half_B,
+            &placed.rotation,
+            &placed.translation,
+            reach,
+        ) else {
+            return;
+        };
+        let start = out.len();
+        let lowest = manifold::patch(&placed, 0.0, &convex_B, &best.normal, buffers, out);
+        // No distance is below that of an axis, and none above that of two points: where they agree both are exact.
+        if lowest <= best.separation + 1e-9 * (half_A.norm() + half_B.norm()) {
+            return;
+        }
+        out.truncate(start);
+    }
+    if let Some(s) = convex_separation(a, b, X_BA, reach) {
+        manifold::manifold(&placed, convex_A.rounding, &convex_B, &s, buffers, out);
+    }
+}
+
+/// The separation of two convex shapes, neither a half space, if it is at most `reach`.
+pub(crate) fn convex_separation(
+    a: &Shape,
+    b: &Shape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+) -> Option<Separation> {
+    let s = match (a, b) {
+        (Shape::Sphere(s), _) => ball_separation(s.radius(), &X_BA.translation.vector, b),
+        (_, Shape::Sphere(s)) => {
+            let X_AB = X_BA.inverse();
+            let found = ball_separation(s.radius(), &X_AB.translation.vector, a);
+            Separation {
+                normal: X_BA * -found.normal,
+                distance: found.distance,
+                p_A: X_BA.rotation * found.p_B + X_BA.translation.vector,
+                p_B: X_BA.rotation * found.p_A + X_BA.translation.vector,
+            }
+        }
+        _ => {
+            let (convex_A, convex_B) = (Convex::of(a)?, Convex::of(b)?);
+            let placed = Placed::new(convex_A.core, X_BA);
+            return separation::separation(&placed, convex_A.rounding, &convex_B, reach);
+        }
+    };
+    (s.distance <= reach).then_some(s)
+}
+
+/// A ball at `center` (frame of B) against B: the distance of its centre, less the radius.
+fn ball_separation(radius: f64, center: &Vector3<f64>, b: &Shape) -> Separation {
+    let phi = b.signed_distance(&(*center).into());
+    Separation {
+        normal: phi.gradient,
+        distance: phi.value - radius,
+        p_A: center - phi.gradient * radius,
+        p_B: center - phi.gradient * phi.value,
+    }
+}
+
+/// Appends the points of `a` within `reach` of the half space B.
+pub(crate) fn half_space_points(
+    a: &Shape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    out: &mut Vec<PairPoint>,
+) {
+    half_space::collide(a, X_BA, reach, out);
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,301 @@
+//! Convex shapes as the narrow phase sees them: a core with a support map, and a rounding radius around it.
+//!
+//! A sphere is a rounded point, a capsule a rounded segment: their cores hardly ever overlap, so the exact distance of the
+//! cores also gives the exact penetration of the shapes.
+
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+
+use crate::Shape;
+use crate::shape::{ConvexHull, TriangleFeature, closest_on_triangle};
+use crate::signed_distance::{self, SignedDistance};
+
+/// A convex set known by its furthest points, in its own frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Core<'a> {
+    Point,
+    /// Along z, half length.
+    Segment(f64),
+    /// Half edge lengths.
+    Box(Vector3<f64>),
+    Cylinder {
+        radius: f64,
+        half: f64,
+    },
+    Cone {
+        radius: f64,
+        half: f64,
+    },
+    /// Semi-axes.
+    Ellipsoid(Vector3<f64>),
+    Hull(&'a ConvexHull),
+    #[allow(dead_code, reason = "used by the contact of meshes, the next step")]
+    Triangle([Vector3<f64>; 3]),
+}
+
+/// A core with everything within `rounding` of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Convex<'a> {
+    pub(crate) core: Core<'a>,
+    pub(crate) rounding: f64,
+}
+
+impl<'a> Convex<'a> {
+    /// `None` for a half space (no furthest point) and for a mesh (not convex).
+    pub(crate) fn of(shape: &'a Shape) -> Option<Self> {
+        let (core, rounding) = match shape {
+            Shape::HalfSpace | Shape::Mesh(_) => return None,
+            Shape::Sphere(s) => (Core::Point, s.radius()),
+            Shape::Capsule(s) => (Core::Segment(s.half_length()), s.radius()),
+            Shape::Box(s) => (Core::Box(s.half_extents()), 0.0),
+            Shape::Cylinder(s) => (
+                Core::Cylinder {
+                    radius: s.radius(),
+                    half: s.half_length(),
+                },
+                0.0,
+            ),
+            Shape::Cone(s) => (
+                Core::Cone {
+                    radius: s.radius(),
+                    half: s.half_height(),
+                },
+                0.0,
+            ),
+            Shape::Ellipsoid(s) => (Core::Ellipsoid(s.semi_axes()), 0.0),
+            Shape::ConvexHull(h) => (Core::Hull(h), 0.0),
+        };
+        Some(Self { core, rounding })
+    }
+}
+
+impl Core<'_> {
+    /// The point furthest in direction `d` (any length).
+    pub(crate) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
+        match self {
+            Self::Point => Vector3::zeros(),
+            Self::Segment(half) => Vector3::new(0.0, 0.0, half.copysign(d.z)),
+            Self::Box(half) => half.zip_map(d, f64::copysign),
+            Self::Cylinder { radius, half } => rim(d, *radius, half.copysign(d.z)),
+            Self::Cone { radius, half } => {
+                let rho = d.x.hypot(d.y);
+                if d.z * 2.0 * half > radius * rho {
+                    Vector3::new(0.0, 0.0, *half)
+                } else {
+                    rim(d, *radius, -half)
+                }
+            }
+            Self::Ellipsoid(axes) => {
+                let scaled = axes.component_mul(d);
+                let norm = scaled.norm();
+                if norm > 0.0 {
+                    axes.component_mul(&scaled) / norm
+                } else {
+                    Vector3::new(axes.x, 0.0, 0.0)
+                }
+            }
+            Self::Hull(h) => h.vertices()[h.support_index(d)].coords,
+            Self::Triangle(v) => {
+                let mut best = 0;
+                for i in 1..3 {
+                    if d.dot(&v[i]) > d.dot(&v[best]) {
+                        best = i;
+                    }
+                }
+                v[best]
+            }
+        }
+    }
+
+    /// Distance to the set from a point outside of it, with derivatives.
+    pub(crate) fn distance_from(&self, p: &Vector3<f64>) -> SignedDistance<f64> {
+        let at = Point3::from(*p);
+        match self {
+            Self::Point => signed_distance::sphere(&at, 0.0),
+            Self::Segment(half) => signed_distance::capsule(&at, 0.0, *half),
+            Self::Box(half) => signed_distance::cuboid(&at, half),
+            Self::Cylinder { radius, half } => signed_distance::cylinder(&at, *radius, *half),
+            Self::Cone { radius, half } => signed_distance::cone(&at, *radius, *half),
+            Self::Ellipsoid(axes) => signed_distance::ellipsoid(&at, axes),
+            Self::Hull(h) => signed_distance::hull_nearest(h, &at).0,
+            Self::Triangle(v) => {
+                let (q, feature) = closest_on_triangle(&at, &v.map(Point3::from));
+                let side = |i: usize| (v[(i + 1) % 3] - v[i]).normalize();
+                let offset = at - q;
+                match feature {
+                    TriangleFeature::Vertex(_) => {
+                        SignedDistance::curved(offset, None, 1.0, Vector3::z())
+                    }
+                    TriangleFeature::Edge(i) => {
+                        SignedDistance::curved(offset, Some(side(i)), 1.0, Vector3::z())
+                    }
+                    TriangleFeature::Face => {
+                        let distance = offset.norm();
+                        SignedDistance::flat(
+                            distance,
+                            offset.try_normalize(0.0).unwrap_or_else(Vector3::z),
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the set has only flat faces (its distance to another such set is attained at finitely many features).
+    pub(crate) fn is_polytope(&self) -> bool {
+        !matches!(
+            self,
+            Self::Cylinder { .. } | Self::Cone { .. } | Self::Ellipsoid(_)
+        )
+    }
+
+    /// A point well inside.
+    pub(crate) fn center(&self) -> Vector3<f64> {
+        match self {
+            Self::Hull(h) => h.local_aabb().center().coords,
+            Self::Triangle([a, b, c]) => (a + b + c) / 3.0,
+            Self::Cone { half, .. } => Vector3::new(0.0, 0.0, -0.5 * half),
+            _ => Vector3::zeros(),
+        }
+    }
+
+    /// A length that says how thick the set is, m (for a rounded point or segment its rounding must be added).
+    pub(crate) fn thickness(&self) -> f64 {
+        match self {
+            Self::Point | Self::Segment(_) => 0.0,
+            Self::Box(half) => half.min(),
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.min(*half),
+            Self::Ellipsoid(axes) => axes.min(),
+            Self::Hull(h) => h.local_aabb().half_extents().min(),
+            Self::Triangle([a, b, c]) => (b - a).norm().max((c - a).norm()) * 0.5,
+        }
+    }
+
+    /// A length that says how large the coordinates are, m: the scale of round-off.
+    pub(crate) fn extent(&self) -> f64 {
+        match self {
+            Self::Point => 0.0,
+            Self::Segment(half) => *half,
+            Self::Box(half) => half.norm(),
+            Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.hypot(*half),
+            Self::Ellipsoid(axes) => axes.max(),
+            Self::Hull(h) => h.radius_about_origin(),
+            Self::Triangle(v) => v.iter().map(Vector3::norm).fold(0.0, f64::max),
+        }
+    }
+
+    /// The axis of symmetry, if there is one.
+    pub(crate) fn axis(&self) -> Option<Vector3<f64>> {
+        match self {
+            Self::Segment(_) | Self::Cylinder { .. } | Self::Cone { .. } => Some(Vector3::z()),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` with outward directions that are likely normals of a contact with something at `other` (in this
+    /// frame): the flat faces, and for curved sides the one that looks at `other`.
+    pub(crate) fn candidate_normals(
+        &self,
+        other: &Vector3<f64>,
+        mut visit: impl FnMut(Vector3<f64>),
+    ) {
+        match self {
+            Self::Point => {}
+            Self::Box(_) => {
+                for axis in [Vector3::x(), Vector3::y(), Vector3::z()] {
+                    visit(axis);
+                    visit(-axis);
+                }
+            }
+            Self::Cylinder { .. } | Self::Segment(_) => {
+                if matches!(self, Self::Cylinder { .. }) {
+                    visit(Vector3::z());
+                    visit(-Vector3::z());
+                }
+                visit(radial(other));
+            }
+            Self::Cone { radius, half } => {
+                visit(-Vector3::z());
+                let u = radial(other);
+                visit((u * (2.0 * half) + Vector3::z() * *radius).normalize());
+            }
+            Self::Ellipsoid(axes) => {
+                let n = other.component_div(&axes.component_mul(axes));
+                if let Some(n) = n.try_normalize(0.0) {
+                    visit(n);
+                }
+            }
+            Self::Hull(h) => {
+                let towards = other - self.center();
+                for face in h.faces() {
+                    // In a large hull the faces that look away cost time and never win a shallow contact.
+                    if h.faces().len() <= 32 || face.normal.dot(&towards) >= 0.0 {
+                        visit(face.normal);
+                    }
+                }
+            }
+            Self::Triangle([a, b, c]) => {
+                if let Some(n) = (b - a).cross(&(c - a)).try_normalize(0.0) {
+                    visit(n);
+                    visit(-n);
+                }
+            }
+        }
+    }
+}
+
+/// Unit vector across z that points to `other`; x on the axis.
+pub(crate) fn radial(other: &Vector3<f64>) -> Vector3<f64> {
+    Vector3::new(other.x, other.y, 0.0)
+        .try_normalize(0.0)
+        .unwrap_or_else(Vector3::x)
+}
+
+fn rim(d: &Vector3<f64>, radius: f64, z: f64) -> Vector3<f64> {
+    let u = radial(d) * radius;
+    Vector3::new(u.x, u.y, z)
+}
+
+/// A core A seen from the frame of B: rotation and translation of X_BA, kept as a matrix because support maps turn two
+/// vectors per call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placed<'a> {
+    pub(crate) core: Core<'a>,
+    pub(crate) rotation: Matrix3<f64>,
+    pub(crate) translation: Vector3<f64>,
+}
+
+impl<'a> Placed<'a> {
+    pub(crate) fn new(core: Core<'a>, X_BA: &Isometry3<f64>) -> Self {
+        Self {
+            core,
+            rotation: *X_BA.rotation.to_rotation_matrix().matrix(),
+            translation: X_BA.translation.vector,
+        }
+    }
+
+    pub(crate) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
+        self.rotation * self.core.support(&self.rotation.tr_mul(d)) + self.translation
+    }
+
+    pub(crate) fn center(&self) -> Vector3<f64> {
+        self.rotation * self.core.center() + self.translation
+    }
+
+    pub(crate) fn distance_from(&self, p: &Vector3<f64>) -> SignedDistance<f64> {
+        let local = self
+            .core
+            .distance_from(&self.rotation.tr_mul(&(p - self.translation)));
+        SignedDistance {
+            value: local.value,
+            gradient: self.rotation * local.gradient,
+            hessian: self.rotation * local.hessian * self.rotation.transpose(),
+        }
+    }
+
+    pub(crate) fn shifted(&self, shift: &Vector3<f64>) -> Self {
+        Self {
+            translation: self.translation + shift,
+            ..*self
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Contact of a deforming surface, as balls around its vertices, with shapes, with other surfaces and with itself.
+
+use nalgebra::{Point3, Vector3};
+
+use crate::GeometryError;
+use crate::contact_geometry::{ContactGeometry, Query};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint};
+use crate::posed::{DeformingSurface, Posed, RigidShape};
+
+/// Balls at the vertices of a deforming surface against rigid shapes and against other such balls.
+///
+/// Within the margin a ball is in contact along the nearest direction; further apart if its predicted straight path meets the
+/// shape (seen from the shape's frame) or the other ball within the step. Two surfaces with the same id are one surface in
+/// self contact: vertices in its [`SelfExclusion`](crate::SelfExclusion), and a vertex with itself, are left out, and every
+/// pair is reported once, the higher vertex as A.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParticleContact;
+
+impl ContactGeometry for ParticleContact {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        if let (Posed::Rigid(_), Posed::Rigid(_)) = (a, b) {
+            return None;
+        }
+        if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
+            return Some(Err(e));
+        }
+        match (a, b) {
+            (Posed::Rigid(_), Posed::Rigid(_)) => return None,
+            (Posed::Deforming(s), Posed::Rigid(r)) => surface_on_shape(&s, &r, q, out),
+            (Posed::Rigid(r), Posed::Deforming(s)) => {
+                let from = out.len();
+                surface_on_shape(&s, &r, q, out);
+                for c in &mut out[from..] {
+                    *c = c.swapped();
+                }
+            }
+            (Posed::Deforming(s), Posed::Deforming(t)) => surface_on_surface(&s, &t, q, out),
+        }
+        Some(Ok(()))
+    }
+}
+
+/// A ball of the surface is A, the shape B.
+fn surface_on_shape(
+    s: &DeformingSurface<'_>,
+    b: &RigidShape<'_>,
+    q: &Query,
+    out: &mut Vec<ContactPoint>,
+) {
+    let bounds = b.swept_aabb(q.time_step_s, 0.0);
+    for (i, ((p, &r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
+        let margin = q.margin.max(1e-5 * r);
+        let shift = v * q.time_step_s;
+        let ball = crate::Aabb::from_half_extents(*p, Vector3::repeat(r + margin)).swept(&shift);
+        if !ball.intersects(&bounds) {
+            continue;
+        }
+        let now = b.shape.signed_distance_in_world(&b.X_WG, p);
+        if now.value - r <= margin {
+            let p_WB = p - now.gradient * now.value;
+            out.push(contact(i, r, p, b, now.gradient, now.value - r, &p_WB, 0.0));
+        } else if let Some((entry, normal_B, p_B)) =
+            path_into_shape(p, v, r, margin, b, q.time_step_s)
+        {
+            // The shape may turn meanwhile: the normal of entry, at the place where that surface point is now.
+            let X_WB = b.pose_after(entry * q.time_step_s);
+            let normal = X_WB.rotation * normal_B;
+            let p_WB = b.X_WG * p_B;
+            let gap = normal.dot(&(p - normal * r - p_WB)).max(0.0);
+            out.push(contact(i, r, p, b, normal, gap, &p_WB, entry));
+        }
+    }
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the fields of a contact, gathered in one place"
+)]
+fn contact(
+    vertex: usize,
+    radius: f64,
+    p: &Point3<f64>,
+    b: &RigidShape<'_>,
+    normal: Vector3<f64>,
+    phi: f64,
+    p_WB: &Point3<f64>,
+    entry: f64,
+) -> ContactPoint {
+    let offset = -normal * radius;
+    ContactPoint {
+        p_WC: nalgebra::center(&(p + offset), p_WB),
+        normal_W: normal,
+        signed_distance: phi,
+        share: 1.0,
+        a: MaterialPoint::on_vertex(vertex as u32, offset),
+        b: MaterialPoint::on_frame(b.X_WG.inverse_transform_point(p_WB).coords),
+        key: ContactKey::new(vertex as u32, 0),
+        entry,
+    }
+}
+
+const ROUNDS_MAX: usize = 100;
+
+/// Follows a ball's centre in the frame of the shape, by steps that its distance allows. Returns the moment of entry, the
+/// normal and the touched point there, in the shape's frame.
+fn path_into_shape(
+    p: &Point3<f64>,
+    v: &Vector3<f64>,
+    radius: f64,
+    margin: f64,
+    b: &RigidShape<'_>,
+    time_step_s: f64,
+) -> Option<(f64, Vector3<f64>, Point3<f64>)> {
+    let convex = b.shape.is_convex();
+    let touching = (1e-6 * b.shape.size().max(radius))
+        .min(0.5 * margin)
+        .max(1e-12);
+    let mut s = 0.0;
+    for _ in 0..ROUNDS_MAX {
+        let t = s * time_step_s;
+        let X_WB = b.pose_after(t);
+        let p_WQ = p + v * t;
+        let p_BQ = X_WB.inverse_transform_point(&p_WQ);
+        let phi = b.shape.signed_distance(&p_BQ);
+        let gap = phi.value - radius;
+        if gap <= touching {
+            return Some((s, phi.gradient, p_BQ - phi.gradient * phi.value));
+        }
+        let arm = p_WQ - Point3::from(X_WB.translation.vector);
+        let relative = v - b.V_WG.linear;
+        let turn = b.V_WG.angular.norm() * arm.norm().min(b.shape.radius_about_origin());
+        // The plane of the nearest point bounds a convex shape; any other only its distance.
+        let closing = if convex {
+            turn - (X_WB.rotation * phi.gradient).dot(&relative)
+        } else {
+            turn + relative.norm()
+        };
+        if closing <= 0.0 {
+            return None;
+        }
+        s += (gap - 0.5 * touching) / (closing * time_step_s);
+        if s > 1.0 {
+            return None;
+        }
+    }
+    None
+}
+
+/// Balls of S are A, balls of T are B.
+fn surface_on_surface(
+    s: &DeformingSurface<'_>,
+    t: &DeformingSurface<'_>,
+    q: &Query,
+    out: &mut Vec<ContactPoint>,
+) {
+    let same = s.id == t.id;
+    let dt = q.time_step_s;
+    let mut order_s = Vec::new();
+    let mut order_t = Vec::new();
+    sorted_intervals(s, q, &mut order_s);
+    if !same {
+        sorted_intervals(t, q, &mut order_t);
+    }
+    let from = out.len();
+    let mut test = |i: u32, j: u32| {
+        if let Some(c) = ball_on_ball(s, i as usize, t, j as usize, q.margin, dt) {
+            out.push(c);
+        }
+    };
+    if same {
+        for (k, &(_, high, i)) in order_s.iter().enumerate() {
+            for &(low, _, j) in &order_s[k + 1..] {
+                if low > high {
+                    break;
+                }
+                if !s.exclusion.excludes(i, j) {
+                    test(i.max(j), i.min(j));
+                }
+            }
+        }
+    } else {
+        // Two sorted lists, swept together: whichever starts first is compared with what starts within it.
+        let (mut k, mut l) = (0, 0);
+        while k < order_s.len() && l < order_t.len() {
+            if order_s[k].0 <= order_t[l].0 {
+                let (_, high, i) = order_s[k];
+                order_t[l..]
+                    .iter()
+                    .take_while(|o| o.0 <= high)
+                    .for_each(|o| test(i, o.2));
+                k += 1;
+            } else {
+                let (_, high, j) = order_t[l];
+                order_s[k..]
+                    .iter()
+                    .take_while(|o| o.0 <= high)
+                    .for_each(|o| test(o.2, j));
+                l += 1;
+            }
+        }
+    }
+    out[from..].sort_unstable_by_key(|c| c.key);
+}
+
+/// Extent of every swept ball along x, sorted.
+fn sorted_intervals(s: &DeformingSurface<'_>, q: &Query, out: &mut Vec<(f64, f64, u32)>) {
+    for (i, ((p, r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
+        let end = p.x + v.x * q.time_step_s;
+        let around = r + 0.5 * q.margin;
+        out.push((p.x.min(end) - around, p.x.max(end) + around, i as u32));
+    }
+    out.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.2.cmp(&y.2)));
+}
+
+fn ball_on_ball(
+    s: &DeformingSurface<'_>,
+    i: usize,
+    t: &DeformingSurface<'_>,
+    j: usize,
+    margin: f64,
+    dt: f64,
+) -> Option<ContactPoint> {
+    let radii = s.radii[i] + t.radii[j];
+    // Two points without size never meet.
+    if radii <= 0.0 {
+        return None;
+    }
+    let d = s.points[i] - t.points[j];
+    let distance = d.norm();
+    let (entry, direction) = if distance - radii <= margin {
+        (0.0, d)
+    } else {
+        let v = (s.velocities[i] - t.velocities[j]) * dt;
+        let entry = first_root(
+            v.norm_squared(),
+            2.0 * d.dot(&v),
+            distance * distance - radii * radii,
+        )?;
+        (entry, d + v * entry)
+    };
+    // Coincident centres: any direction separates them; up, so that the same one is taken everywhere.
+    let normal = direction.try_normalize(1e-300).unwrap_or_else(Vector3::z);
+    let (offset_S, offset_T) = (-normal * s.radii[i], normal * t.radii[j]);
+    let (p_S, p_T) = (s.points[i] + offset_S, t.points[j] + offset_T);
+    Some(ContactPoint {
+        p_WC: nalgebra::center(&p_S, &p_T),
+        normal_W: normal,
+        signed_distance: normal.dot(&d) - radii,
+        share: 1.0,
+        a: MaterialPoint::on_vertex(i as u32, offset_S),
+        b: MaterialPoint::on_vertex(j as u32, offset_T),
+        key: ContactKey::new(i as u32, j as u32),
+        entry,
+    })
+}
+
+/// The smaller root in [0, 1] of a s² + b s + c = 0 for c > 0: where the gap closes, if it is closing.
+fn first_root(a: f64, b: f64, c: f64) -> Option<f64> {
+    let discriminant = b * b - 4.0 * a * c;
+    if b >= 0.0 || discriminant < 0.0 {
+        return None;
+    }
+    // Written so that nothing cancels: b < 0.
+    let root = 2.0 * c / (discriminant.sqrt() - b);
+    (root <= 1.0).then_some(root)
+}

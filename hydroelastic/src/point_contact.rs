@@ -1,0 +1,204 @@
+//! Contact of two rigid shapes: resting pairs by their nearest points, arriving ones at the entry of their paths.
+
+use std::cell::RefCell;
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::contact_geometry::{ContactGeometry, Query};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint};
+use crate::narrow_phase::{self, PairPoint, Workspace};
+use crate::posed::{Posed, RigidShape};
+use crate::{GeometryError, Shape, sweep};
+
+/// The contact geometry of every pair of rigid [`Shape`]s.
+///
+/// - Within the margin δ₀ of the [`Query`], and when overlapping, a pair is in contact along the normal of its nearest
+///   points, with the whole patch that the facing features have in common. Of that patch those points count that lie within δ₀
+///   themselves or would pass through within the step.
+/// - Further apart a pair is in contact only if the paths predicted by the twists meet within the step: with the normal and
+///   the patch of the moment of entry, and the gap that the material points still have to go along that normal. So nothing
+///   passes through a thin wall, and nothing feels the plane of a wall beside which it passes.
+///
+/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointContact;
+
+thread_local! {
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+impl ContactGeometry for PointContact {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
+            return None;
+        };
+        let open = |s: &Shape| matches!(s, Shape::Mesh(_));
+        if open(a.shape) && !matches!(b.shape, Shape::HalfSpace)
+            || open(b.shape) && !matches!(a.shape, Shape::HalfSpace)
+        {
+            return None;
+        }
+        Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
+            WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
+        }))
+    }
+}
+
+struct Pair<'a> {
+    a: RigidShape<'a>,
+    b: RigidShape<'a>,
+    X_BA: Isometry3<f64>,
+    time_step_s: f64,
+    margin: f64,
+    /// Margin plus the furthest that the surfaces can come nearer within the step, m.
+    reach: f64,
+}
+
+impl<'a> Pair<'a> {
+    fn new(a: RigidShape<'a>, b: RigidShape<'a>, q: &Query) -> Self {
+        let margin = q.margin_for(a.shape, b.shape);
+        let speed = (a.V_WG.linear - b.V_WG.linear).norm() + sweep::turning_speed(&a, &b);
+        Self {
+            X_BA: b.X_WG.inv_mul(&a.X_WG),
+            a,
+            b,
+            time_step_s: q.time_step_s,
+            margin,
+            reach: margin + speed * q.time_step_s,
+        }
+    }
+
+    fn collide(&self, w: &mut Workspace, out: &mut Vec<ContactPoint>) {
+        w.points.clear();
+        match (self.a.shape, self.b.shape) {
+            (Shape::HalfSpace, Shape::HalfSpace) => {}
+            (_, Shape::HalfSpace) => {
+                narrow_phase::half_space_points(
+                    self.a.shape,
+                    &self.X_BA,
+                    self.reach,
+                    &mut w.points,
+                );
+                self.present(&w.points, out);
+            }
+            (Shape::HalfSpace, _) => {
+                narrow_phase::half_space_points(
+                    self.b.shape,
+                    &self.X_BA.inverse(),
+                    self.reach,
+                    &mut w.points,
+                );
+                for p in &mut w.points {
+                    *p = moved(&p.swapped(), &self.X_BA);
+                }
+                self.present(&w.points, out);
+            }
+            (a, b) => {
+                let Workspace { manifold, points } = w;
+                narrow_phase::convex_points(a, b, &self.X_BA, self.margin, manifold, points);
+                if points.is_empty() {
+                    self.foreseen(w, out);
+                } else {
+                    self.present(&w.points, out);
+                }
+            }
+        }
+    }
+
+    /// Points of a pair that is in contact now.
+    fn present(&self, points: &[PairPoint], out: &mut Vec<ContactPoint>) {
+        // Velocity of A seen from the frame of B, at p (both in B): v + ω × p.
+        let turn = self.b.X_WG.rotation.inverse();
+        let angular = turn * (self.a.V_WG.angular - self.b.V_WG.angular);
+        let origin_A = self.X_BA.translation.vector;
+        let linear = turn * (self.a.V_WG.linear - self.b.V_WG.linear)
+            - (turn * self.a.V_WG.angular).cross(&origin_A);
+        for p in points {
+            let approach = p.normal.dot(&(linear + angular.cross(&p.p_A)));
+            if p.phi <= self.margin || p.phi + self.time_step_s * approach <= 0.0 {
+                out.push(self.contact(p, &self.X_BA, p.phi, p.normal, 0.0));
+            }
+        }
+    }
+
+    /// Points of a pair that is apart now but meets within the step.
+    fn foreseen(&self, w: &mut Workspace, out: &mut Vec<ContactPoint>) {
+        let (a, b) = (self.a.shape, self.b.shape);
+        if self.reach <= self.margin {
+            return;
+        }
+        let touching = (1e-6 * a.size().min(b.size())).min(0.5 * self.margin);
+        let entry = sweep::first_touch(&self.a, &self.b, self.time_step_s, touching, |X_BA| {
+            let s = narrow_phase::convex_separation(a, b, X_BA, self.reach)?;
+            Some((s.distance, s.normal))
+        });
+        let Some(entry) = entry else { return };
+        let t = entry * self.time_step_s;
+        let X_WB = self.b.pose_after(t);
+        let X_BA = X_WB.inv_mul(&self.a.pose_after(t));
+        let Workspace { manifold, points } = w;
+        narrow_phase::convex_points(a, b, &X_BA, self.margin, manifold, points);
+        for p in points.iter().filter(|p| p.phi <= self.margin) {
+            let normal_W = X_WB.rotation * p.normal;
+            let contact = self.contact(
+                p,
+                &X_BA,
+                0.0,
+                self.b.X_WG.inverse_transform_vector(&normal_W),
+                entry,
+            );
+            let (p_WA, p_WB) = (
+                self.a.X_WG * nalgebra::Point3::from(contact.a.offset),
+                self.b.X_WG * nalgebra::Point3::from(contact.b.offset),
+            );
+            out.push(ContactPoint {
+                // What is left to go along the normal of entry, not the distance of the nearest points.
+                signed_distance: normal_W.dot(&(p_WA - p_WB)).max(0.0),
+                ..contact
+            });
+        }
+    }
+
+    /// `X_BA`: the relative pose at which `p` was found; `normal_B`: its normal seen from B's present frame.
+    fn contact(
+        &self,
+        p: &PairPoint,
+        X_BA: &Isometry3<f64>,
+        phi: f64,
+        normal_B: Vector3<f64>,
+        entry: f64,
+    ) -> ContactPoint {
+        let a = X_BA.inverse_transform_point(&p.p_A.into());
+        let (p_WA, p_WB) = (self.a.X_WG * a, self.b.X_WG * nalgebra::Point3::from(p.p_B));
+        ContactPoint {
+            p_WC: nalgebra::center(&p_WA, &p_WB),
+            normal_W: self.b.X_WG.rotation * normal_B,
+            signed_distance: phi,
+            share: p.share,
+            a: MaterialPoint::on_frame(a.coords),
+            b: MaterialPoint::on_frame(p.p_B),
+            key: ContactKey::new(p.feature_A, p.feature_B),
+            entry,
+        }
+    }
+}
+
+/// A point given in one frame, expressed in the frame that `X` maps into.
+fn moved(p: &PairPoint, X: &Isometry3<f64>) -> PairPoint {
+    let place = |v: &Vector3<f64>| X.rotation * v + X.translation.vector;
+    PairPoint {
+        p_A: place(&p.p_A),
+        p_B: place(&p.p_B),
+        normal: X.rotation * p.normal,
+        ..*p
+    }
+}
+
+#[cfg(test)]
+mod tests;

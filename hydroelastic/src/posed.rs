@@ -1,0 +1,251 @@
+//! The two kinds of geometry that can touch: rigid shapes with a pose, deforming surfaces with their points.
+
+use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+
+use crate::{Aabb, GeometryError, Shape};
+
+/// Spatial velocity of a frame, in world axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Twist {
+    /// ω, rad/s.
+    pub angular: Vector3<f64>,
+    /// Velocity of the frame's origin, m/s.
+    pub linear: Vector3<f64>,
+}
+
+impl Twist {
+    /// At rest.
+    pub fn zero() -> Self {
+        Self::default()
+    }
+
+    /// Velocity of the point at `r` from the frame's origin (world axes), m/s.
+    pub fn at(&self, r: &Vector3<f64>) -> Vector3<f64> {
+        self.linear + self.angular.cross(r)
+    }
+}
+
+/// A rigid shape at a pose, with the motion predicted for this step.
+#[derive(Clone, Copy, Debug)]
+pub struct RigidShape<'a> {
+    /// The shape, in its frame G.
+    pub shape: &'a Shape,
+    /// Pose of G in the world.
+    pub X_WG: Isometry3<f64>,
+    /// Predicted (free-motion) twist of G over the step; zero for a fixed thing. It decides which contacts that do not yet
+    /// touch are foreseen, nothing else.
+    pub V_WG: Twist,
+}
+
+impl RigidShape<'_> {
+    /// The pose after a time `t` (s) of the predicted motion: straight line of the origin, steady turn about it.
+    pub fn pose_after(&self, t: f64) -> Isometry3<f64> {
+        Isometry3::from_parts(
+            Translation3::from(self.X_WG.translation.vector + self.V_WG.linear * t),
+            UnitQuaternion::from_scaled_axis(self.V_WG.angular * t) * self.X_WG.rotation,
+        )
+    }
+
+    /// A box around the shape during the whole step, inflated by `margin` (m).
+    pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
+        let shift = self.V_WG.linear * time_step_s;
+        let turn = (self.V_WG.angular.norm() * time_step_s).min(2.0);
+        // A turn moves no point further than its chord.
+        let reach = if turn > 0.0 {
+            turn * self.shape.radius_about_origin()
+        } else {
+            0.0
+        };
+        self.shape
+            .aabb(&self.X_WG)
+            .swept(&shift)
+            .inflated(margin + reach)
+    }
+
+    pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
+        let pose = self.X_WG.translation.vector.sum() + self.X_WG.rotation.coords.sum();
+        let twist = self.V_WG.linear.sum() + self.V_WG.angular.sum();
+        for (quantity, value) in [("pose", pose), ("twist", twist)] {
+            if !value.is_finite() {
+                return Err(GeometryError::NotFinite {
+                    quantity,
+                    side,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The surface of a deforming body as balls around its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct DeformingSurface<'a> {
+    /// Tells surfaces apart; two surfaces with the same number are one and the same, and its contact is self contact.
+    pub id: u64,
+    /// Vertices in the world, m.
+    pub points: &'a [Point3<f64>],
+    /// Radius of the ball around each vertex, m; zero is allowed (it then touches shapes, but not other points).
+    pub radii: &'a [f64],
+    /// Predicted velocity of each vertex over the step, m/s.
+    pub velocities: &'a [Vector3<f64>],
+    /// Which vertices never touch each other.
+    pub exclusion: &'a SelfExclusion,
+}
+
+impl DeformingSurface<'_> {
+    /// A box around all balls during the whole step, inflated by `margin` (m).
+    pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
+        let mut bounds = Aabb::EMPTY;
+        for ((p, r), v) in self.points.iter().zip(self.radii).zip(self.velocities) {
+            let ball = Aabb::from_half_extents(*p, Vector3::repeat(*r));
+            bounds = bounds.merged(&ball.swept(&(v * time_step_s)));
+        }
+        bounds.inflated(margin)
+    }
+
+    pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
+        let points = self.points.len();
+        for (what, found) in [
+            ("radii", self.radii.len()),
+            ("velocities", self.velocities.len()),
+        ] {
+            if found != points {
+                return Err(GeometryError::SurfaceArrays {
+                    points,
+                    what,
+                    found,
+                });
+            }
+        }
+        let numbers = [
+            (
+                "point",
+                self.points
+                    .iter()
+                    .map(|p| p.coords.sum())
+                    .find(|x| !x.is_finite()),
+            ),
+            (
+                "radius",
+                self.radii.iter().copied().find(|x| !x.is_finite()),
+            ),
+            (
+                "velocity",
+                self.velocities
+                    .iter()
+                    .map(|v| v.sum())
+                    .find(|x| !x.is_finite()),
+            ),
+        ];
+        for (quantity, found) in numbers {
+            if let Some(value) = found {
+                return Err(GeometryError::NotFinite {
+                    quantity,
+                    side,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// For each vertex of a surface the vertices that it must not collide with: neighbours in the mesh, next points of a rope.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SelfExclusion {
+    start: Vec<u32>,
+    excluded: Vec<u32>,
+}
+
+impl SelfExclusion {
+    /// Excludes the given pairs (either order, repeats allowed) among `n_points` vertices. Pairs with a vertex that
+    /// does not exist exclude nothing.
+    pub fn from_pairs(n_points: usize, pairs: &[[u32; 2]]) -> Self {
+        let mut both: Vec<[u32; 2]> = pairs
+            .iter()
+            .flat_map(|&[p, q]| [[p, q], [q, p]])
+            .filter(|p| p.iter().all(|&v| (v as usize) < n_points))
+            .collect();
+        both.sort_unstable();
+        both.dedup();
+        let mut start = vec![0_u32; n_points + 1];
+        for [p, _] in &both {
+            start[*p as usize + 1] += 1;
+        }
+        for i in 0..n_points {
+            start[i + 1] += start[i];
+        }
+        Self {
+            start,
+            excluded: both.into_iter().map(|p| p[1]).collect(),
+        }
+    }
+
+    /// Excludes all vertices that at most `rings` edges join.
+    pub fn from_edges(n_points: usize, edges: &[[u32; 2]], rings: u32) -> Self {
+        let first = Self::from_pairs(n_points, edges);
+        let mut pairs = Vec::new();
+        let mut ring = Vec::new();
+        let mut seen = vec![u32::MAX; n_points];
+        for p in 0..n_points as u32 {
+            seen[p as usize] = p;
+            ring.clear();
+            ring.push(p);
+            for _ in 0..rings {
+                let mut next = Vec::new();
+                for &q in &ring {
+                    for &r in first.of(q) {
+                        if seen[r as usize] != p {
+                            seen[r as usize] = p;
+                            next.push(r);
+                            pairs.push([p, r]);
+                        }
+                    }
+                }
+                ring = next;
+            }
+        }
+        Self::from_pairs(n_points, &pairs)
+    }
+
+    /// Vertices that `p` never touches, in rising order.
+    pub fn of(&self, p: u32) -> &[u32] {
+        match (self.start.get(p as usize), self.start.get(p as usize + 1)) {
+            (Some(&from), Some(&to)) => &self.excluded[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+
+    /// Whether `p` and `q` never touch.
+    pub fn excludes(&self, p: u32, q: u32) -> bool {
+        p == q || self.of(p).binary_search(&q).is_ok()
+    }
+}
+
+/// One side of a pair.
+#[derive(Clone, Copy, Debug)]
+pub enum Posed<'a> {
+    /// A rigid shape.
+    Rigid(RigidShape<'a>),
+    /// A deforming surface.
+    Deforming(DeformingSurface<'a>),
+}
+
+impl Posed<'_> {
+    /// A box around the geometry during the whole step, inflated by `margin` (m).
+    pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
+        match self {
+            Self::Rigid(r) => r.swept_aabb(time_step_s, margin),
+            Self::Deforming(s) => s.swept_aabb(time_step_s, margin),
+        }
+    }
+
+    /// Checks that every number is finite and every array complete.
+    pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
+        match self {
+            Self::Rigid(r) => r.check(side),
+            Self::Deforming(s) => s.check(side),
+        }
+    }
+}

@@ -1,1 +1,36 @@
-//! To be written.
+//! The world, its state, and the time stepper that couples every body through convex contact.
+//!
+//! A [`World`] is built once, checked once, then immutable. A [`State`] is plain data. A stepper reads one state and writes
+//! the next:
+//!
+//! ```text
+//! (World, State) ──► each body: begin, linearise ──► (A, b) ──┐
+//!       │                                                     ├─► contact problem ──► solver ──► v, γ ──► next State, StepReport
+//!       └──► poses, surfaces ──► contact geometry ──► points ─┘
+//! ```
+//!
+//! Bodies are known by trait only: this crate has never heard of a robot, a mesh or a rod.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod collision;
+mod contacts;
+mod error;
+mod pair_basis;
+mod report;
+mod settings;
+mod state;
+mod strong_implicit;
+mod tie;
+mod ties;
+mod world;
+
+pub use error::{StepError, WorldError};
+pub use report::{ContactForce, RowForce, RowOwner, StepReport, Wrench};
+pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation};
+pub use state::{State, TieState};
+pub use strong_implicit::StrongImplicit;
+pub use tie::{Anchor, Tie, TieCompliance, TieKind};
+pub use world::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, TieIdx, World, WorldBuilder};

@@ -1,0 +1,303 @@
+//! Which geometries of a world touch in this step, and where.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{
+    BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
+};
+use pliant_hydroelastic::{
+    Aabb, ContactGeometry, ContactPoint, DeformingSurface, Posed, Query, RigidShape, SelfExclusion,
+    Twist,
+};
+
+use crate::error::StepError;
+use crate::pair_basis::Velocities;
+use crate::settings::{ContactModel, DissipationRule, Speculation};
+use crate::state::State;
+use crate::world::{GeometryIdx, Mount, World};
+
+/// A contact point and the geometries it belongs to, a < b.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairContact {
+    pub(crate) a: GeometryIdx,
+    pub(crate) b: GeometryIdx,
+    /// The material points of either side, world frame.
+    pub(crate) p_WA: Point3<f64>,
+    pub(crate) p_WB: Point3<f64>,
+    pub(crate) point: ContactPoint,
+}
+
+/// Memory for collision detection.
+#[derive(Debug, Default)]
+pub(crate) struct Collision {
+    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) poses: Vec<Isometry3<f64>>,
+    pub(crate) contacts: Vec<PairContact>,
+    twists: Vec<Twist>,
+    speeds: Vec<f64>,
+    vertex_velocities: Vec<Vec<Vector3<f64>>>,
+    radii: Vec<Vec<f64>>,
+    exclusions: Vec<SelfExclusion>,
+    boxes: Vec<Aabb>,
+    points: Vec<ContactPoint>,
+    rows: Rows,
+    u: Vec<f64>,
+}
+
+impl Collision {
+    /// Poses and predicted motion of every geometry.
+    pub(crate) fn place(
+        &mut self,
+        world: &World,
+        state: &State,
+        steps: &[Box<dyn BodyStep>],
+        velocities: &Velocities<'_>,
+    ) {
+        let parts = &world.parts;
+        self.surfaces
+            .resize_with(parts.bodies.len(), Surface::default);
+        for ((surface, body), state) in self
+            .surfaces
+            .iter_mut()
+            .zip(&parts.bodies)
+            .zip(&state.bodies)
+        {
+            body.model.surface(state, surface);
+        }
+        let n = parts.geometries.len();
+        self.poses.clear();
+        self.twists.clear();
+        self.vertex_velocities.resize_with(n, Vec::new);
+        self.radii.resize_with(n, Vec::new);
+        self.exclusions.resize_with(n, SelfExclusion::default);
+        for (g, geometry) in parts.geometries.iter().enumerate() {
+            let X_WG = geometry.pose(&self.surfaces);
+            self.poses.push(X_WG);
+            let mut twist = Twist::zero();
+            match geometry.mount {
+                Mount::World(_) => {}
+                Mount::Frame { body, frame, .. } => {
+                    let step = &steps[body.0];
+                    let mut lever = Lever::Twist;
+                    let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+                    let basis = step.lever(&point, &mut lever);
+                    step.basis(basis, &X_WG.translation.vector.into(), &mut self.rows);
+                    self.u.resize(self.rows.n_rows(), 0.0);
+                    self.rows
+                        .apply(velocities.free_of(ParticipantIdx(body.0)), &mut self.u);
+                    twist = Twist {
+                        angular: Vector3::new(self.u[0], self.u[1], self.u[2]),
+                        linear: Vector3::new(self.u[3], self.u[4], self.u[5]),
+                    };
+                }
+                Mount::Vertices { body } => {
+                    let surface = &self.surfaces[body.0];
+                    self.radii[g].clear();
+                    self.radii[g].extend_from_slice(&surface.radii);
+                    self.radii[g].resize(surface.vertices.len(), 0.0);
+                    self.exclusions[g] =
+                        SelfExclusion::from_edges(surface.vertices.len(), &surface.edges, 1);
+                    self.vertex_velocities[g].clear();
+                    let free = velocities.free_of(ParticipantIdx(body.0));
+                    let step = &steps[body.0];
+                    for vertex in 0..surface.vertices.len() as u32 {
+                        let velocity = vertex_velocity(
+                            &**step,
+                            vertex,
+                            &surface.vertices[vertex as usize],
+                            free,
+                            &mut self.rows,
+                            &mut self.u,
+                        );
+                        self.vertex_velocities[g].push(velocity);
+                    }
+                }
+            }
+            self.twists.push(twist);
+        }
+    }
+
+    /// Finds all contacts; [`Collision::place`] comes first.
+    pub(crate) fn find(
+        &mut self,
+        world: &World,
+        state: &State,
+        geometry: &dyn ContactGeometry,
+        time_step_s: f64,
+    ) -> Result<(), StepError> {
+        let parts = &world.parts;
+        let failed = |a: usize, b: usize| {
+            move |source| StepError::Geometry {
+                step: state.step,
+                time_s: state.time_s,
+                a: parts.geometries[a].name.clone(),
+                b: parts.geometries[b].name.clone(),
+                source,
+            }
+        };
+        let query = Query::new(time_step_s, parts.gravity.norm()).map_err(failed(0, 0))?;
+        let glides = !matches!(parts.contact.model, ContactModel::Lagged(_));
+        let mut speeds = std::mem::take(&mut self.speeds);
+        speeds.clear();
+        speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));
+        self.speeds = speeds;
+        // A gliding gap acts at a distance: models that have one see no contact before it is there.
+        if parts.contact.speculation == Speculation::RestingMargin || glides {
+            self.twists.fill(Twist::zero());
+            for velocities in &mut self.vertex_velocities {
+                velocities.fill(Vector3::zeros());
+            }
+        }
+        self.contacts.clear();
+        let mut contacts = std::mem::take(&mut self.contacts);
+        let mut points = std::mem::take(&mut self.points);
+        let mut boxes = std::mem::take(&mut self.boxes);
+        boxes.clear();
+        boxes.extend((0..parts.geometries.len()).map(|g| {
+            let mut margin = query.margin;
+            if glides {
+                let (friction, tau) = parts.largest_friction_and_relaxation();
+                margin += friction * (time_step_s + tau) * self.speeds[g];
+            }
+            self.posed(world, g).swept_aabb(time_step_s, margin)
+        }));
+        let mut result = Ok(());
+        'pairs: for a in 0..boxes.len() {
+            for b in a..boxes.len() {
+                if !boxes[a].intersects(&boxes[b]) || !parts.may_touch(a, b) {
+                    continue;
+                }
+                points.clear();
+                let mut query = query;
+                if glides {
+                    query.margin += self.gliding_gap(world, a, b, time_step_s);
+                }
+                let (posed_a, posed_b) = (self.posed(world, a), self.posed(world, b));
+                let found = geometry.collide(posed_a, posed_b, &query, &mut points);
+                if let Some(Err(source)) = found {
+                    result = Err(failed(a, b)(source));
+                    break 'pairs;
+                }
+                contacts.extend(points.iter().map(|point| PairContact {
+                    a: GeometryIdx(a),
+                    b: GeometryIdx(b),
+                    p_WA: self.world_point(world, a, &point.a),
+                    p_WB: self.world_point(world, b, &point.b),
+                    point: *point,
+                }));
+            }
+        }
+        self.contacts = contacts;
+        self.points = points;
+        self.boxes = boxes;
+        result
+    }
+
+    /// An upper bound of the speed of any point of a geometry, m/s.
+    fn speed(&self, world: &World, g: usize) -> f64 {
+        match &world.parts.geometries[g].shape {
+            Some(shape) => {
+                let twist = &self.twists[g];
+                let surface = world.parts.geometries[g].surface_velocity.norm();
+                let radius = shape.radius_about_origin();
+                let turning = twist.angular.norm();
+                let spin = if turning > 0.0 { turning * radius } else { 0.0 };
+                twist.linear.norm() + spin + surface
+            }
+            None => {
+                let speeds = self.vertex_velocities[g].iter().map(Vector3::norm);
+                speeds.fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// μ(δt + τ)‖v_t‖, m: how far apart the similar and the SAP model keep two sliding surfaces.
+    fn gliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
+        let material = world.pair(GeometryIdx(a), GeometryIdx(b));
+        let tau = match (world.parts.contact.model, world.parts.contact.dissipation) {
+            (ContactModel::Sap, _) | (_, DissipationRule::RelaxationTime) => {
+                material.relaxation_time_s
+            }
+            _ => 0.0,
+        };
+        material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
+    }
+
+    fn posed<'a>(&'a self, world: &'a World, g: usize) -> Posed<'a> {
+        let geometry = &world.parts.geometries[g];
+        match (&geometry.shape, geometry.mount) {
+            (_, Mount::Vertices { body }) => Posed::Deforming(DeformingSurface {
+                id: g as u64,
+                points: &self.surfaces[body.0].vertices,
+                radii: &self.radii[g],
+                velocities: &self.vertex_velocities[g],
+                exclusion: &self.exclusions[g],
+            }),
+            (Some(shape), _) => Posed::Rigid(RigidShape {
+                shape,
+                X_WG: self.poses[g],
+                V_WG: self.twists[g],
+            }),
+            (None, _) => {
+                unreachable!("a mounted geometry has a shape: checked when the world was built")
+            }
+        }
+    }
+
+    fn world_point(
+        &self,
+        world: &World,
+        g: usize,
+        point: &pliant_hydroelastic::MaterialPoint,
+    ) -> Point3<f64> {
+        match (world.parts.geometries[g].mount, point.primitive) {
+            (Mount::Vertices { body }, pliant_hydroelastic::Primitive::Vertex(v)) => {
+                self.surfaces[body.0].vertices[v as usize] + point.offset
+            }
+            _ => self.poses[g] * Point3::from(point.offset),
+        }
+    }
+}
+
+/// The same material point in the words of the bodies.
+pub(crate) fn material_point(point: &pliant_hydroelastic::MaterialPoint) -> MaterialPoint {
+    use pliant_hydroelastic::Primitive as Touched;
+    MaterialPoint {
+        primitive: match point.primitive {
+            Touched::Frame => Primitive::Frame(0),
+            Touched::Vertex(i) => Primitive::Vertex(i),
+            Touched::Edge(i) => Primitive::Edge(i),
+            Touched::Triangle(i) => Primitive::Triangle(i),
+            Touched::Tetrahedron(i) => Primitive::Tetrahedron(i),
+        },
+        weights: point.weights,
+        offset: point.offset,
+    }
+}
+
+fn vertex_velocity(
+    step: &dyn BodyStep,
+    vertex: u32,
+    p_WV: &Point3<f64>,
+    v: &[f64],
+    rows: &mut Rows,
+    u: &mut Vec<f64>,
+) -> Vector3<f64> {
+    let mut lever = Lever::Twist;
+    let basis = step.lever(&MaterialPoint::on_vertex(vertex), &mut lever);
+    step.basis(basis, p_WV, rows);
+    u.resize(rows.n_rows(), 0.0);
+    rows.apply(v, u);
+    match lever {
+        Lever::Twist => Vector3::new(u[3], u[4], u[5]),
+        Lever::Weights(weights) => weights
+            .iter()
+            .zip(u.chunks_exact(3))
+            .map(|(w, u)| Vector3::new(u[0], u[1], u[2]) * *w)
+            .sum(),
+        Lever::Dense(phi) => phi
+            .chunks_exact(3)
+            .zip(u.iter())
+            .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)
+            .sum(),
+    }
+}

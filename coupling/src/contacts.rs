@@ -1,0 +1,319 @@
+//! From contact points to constraints: stiffness, inertia, friction limit and law of each.
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{
+    BlockFactors, BodyStep, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
+    FrictionLimit, Lagged, Lever, MaterialPoint, NormalPrediction, ParticipantIdx, Sap, Similar,
+    SolveError,
+};
+
+use crate::collision::PairContact;
+use crate::pair_basis::{Meeting, PairBasis, Place, Side, Velocities};
+use crate::settings::{ContactModel, DissipationRule};
+use crate::world::{Geometry, GeometryIdx, Mount, World};
+
+/// What is remembered of each contact in the set, in the order of [`ContactIdx`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContactRecord {
+    pub(crate) a: GeometryIdx,
+    pub(crate) b: GeometryIdx,
+    pub(crate) place: Place,
+    pub(crate) normal_W: Vector3<f64>,
+    parameters: ContactParameters,
+    /// n0, N·s.
+    friction_limit: f64,
+    onset: Onset,
+}
+
+/// Whether a contact carried force at the start of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Onset {
+    Carrying,
+    Fresh,
+}
+
+impl ContactRecord {
+    pub(crate) fn signed_distance(&self) -> f64 {
+        self.parameters.signed_distance
+    }
+}
+
+/// Memory for turning contact points into constraints.
+#[derive(Debug, Default)]
+pub(crate) struct ContactAssembly {
+    basis: PairBasis,
+    sides: Vec<Sides>,
+    order: Vec<usize>,
+    directions: Vec<f64>,
+    pub(crate) records: Vec<ContactRecord>,
+}
+
+/// Contacts of equal keys share a basis.
+type SideKey = ([Option<(usize, u32)>; 2], Meeting);
+
+#[derive(Debug)]
+struct Sides {
+    key: SideKey,
+    a: Side,
+    b: Side,
+    place: Place,
+}
+
+/// What the assembly reads.
+pub(crate) struct Setting<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) steps: &'a [Box<dyn BodyStep>],
+    pub(crate) velocities: Velocities<'a>,
+    pub(crate) poses: &'a [Isometry3<f64>],
+    pub(crate) time_step_s: f64,
+}
+
+impl ContactAssembly {
+    /// Adds all `contacts` to `set`.
+    pub(crate) fn add(
+        &mut self,
+        contacts: &[PairContact],
+        setting: &Setting<'_>,
+        set: &mut ConstraintSet,
+        factors: &mut BlockFactors,
+    ) -> Result<(), SolveError> {
+        self.records.clear();
+        self.sides.clear();
+        for contact in contacts {
+            let geometries = &setting.world.parts.geometries;
+            let side = |geometry: GeometryIdx, point: &pliant_hydroelastic::MaterialPoint| {
+                side_of(&geometries[geometry.0], point, setting.steps)
+            };
+            let a = side(contact.a, &contact.point.a);
+            let b = side(contact.b, &contact.point.b);
+            let (a, b) = match (a, b) {
+                (Some(a), Some(b)) => (a, b),
+                (Some(a), None) => {
+                    let world = Side::world_against(&a);
+                    (a, world)
+                }
+                (None, Some(b)) => (Side::world_against(&b), b),
+                (None, None) => unreachable!("pairs of the world with itself are filtered"),
+            };
+            let meeting = if contact.point.entry > 0.0 {
+                Meeting::Foreseen
+            } else {
+                Meeting::Now
+            };
+            let key = [&a, &b].map(|s| s.body.map(|(p, basis)| (p.0, basis.0)));
+            let place = place_of(contact, meeting, (&a, &b));
+            self.sides.push(Sides {
+                key: (key, meeting),
+                a,
+                b,
+                place,
+            });
+        }
+        self.order.clear();
+        self.order.extend(0..contacts.len());
+        self.order.sort_by_key(|&i| (self.sides[i].key, i));
+        let order = std::mem::take(&mut self.order);
+        let sides = std::mem::take(&mut self.sides);
+        let result = order
+            .chunk_by(|&i, &j| sides[i].key == sides[j].key)
+            .try_for_each(|group| self.add_group(group, contacts, &sides, setting, set, factors));
+        self.order = order;
+        self.sides = sides;
+        result
+    }
+
+    fn add_group(
+        &mut self,
+        group: &[usize],
+        contacts: &[PairContact],
+        sides: &[Sides],
+        setting: &Setting<'_>,
+        set: &mut ConstraintSet,
+        factors: &mut BlockFactors,
+    ) -> Result<(), SolveError> {
+        let first = group[0];
+        let pair = |i: usize| (&sides[i].a, &sides[i].b);
+        let p_WO = sides[first].place.a;
+        self.basis.open(
+            set,
+            factors,
+            setting.steps,
+            &setting.velocities,
+            pair(first),
+            sides[first].key.1,
+            p_WO,
+        );
+        let r = self.basis.n_rows();
+        self.directions.clear();
+        for &i in group {
+            self.basis.normal_direction(
+                pair(i),
+                &sides[i].place,
+                &contacts[i].point.normal_W,
+                &mut self.directions,
+            );
+        }
+        for (k, &i) in group.iter().enumerate() {
+            let contact = &contacts[i];
+            let (point, place) = (&contact.point, &sides[i].place);
+            let own = &self.directions[k * r..(k + 1) * r];
+            let row_sum = self
+                .directions
+                .chunks_exact(r)
+                .map(|other| self.basis.response(own, other).abs())
+                .sum();
+            let velocity = self.basis.velocity(pair(i), place);
+            let w = self.basis.delassus(pair(i), place).norm() / 3.0;
+            let bias = surface_velocity(setting, contact);
+            let material = setting.world.pair(contact.a, contact.b);
+            let settings = &setting.world.parts.contact;
+            let parameters = ContactParameters {
+                time_step_s: setting.time_step_s,
+                signed_distance: point.signed_distance,
+                stiffness: material.stiffness * point.share,
+                dissipation: match settings.dissipation {
+                    DissipationRule::HuntCrossley if settings.model != ContactModel::Sap => {
+                        Dissipation::HuntCrossley(material.dissipation)
+                    }
+                    _ => Dissipation::RelaxationTime(material.relaxation_time_s),
+                },
+                friction: material.friction,
+                stiction_speed: settings.stiction_speed,
+                inverse_inertia: w,
+            };
+            parameters.validate(|| {
+                let geometries = &setting.world.parts.geometries;
+                format!(
+                    "contact of \"{}\" with \"{}\"",
+                    geometries[contact.a.0].name, geometries[contact.b.0].name
+                )
+            })?;
+            let normal_W = point.normal_W;
+            let predicted = NormalPrediction {
+                start: normal_W.dot(&(velocity.start + bias)),
+                free: normal_W.dot(&(velocity.free + bias)),
+                row_sum,
+            };
+            let rule = match settings.model {
+                ContactModel::Lagged(rule) => rule,
+                ContactModel::Similar | ContactModel::Sap => FrictionLimit::LocalImplicit,
+            };
+            let record = ContactRecord {
+                a: contact.a,
+                b: contact.b,
+                place: *place,
+                normal_W,
+                parameters,
+                friction_limit: parameters.friction_limit(rule, &predicted),
+                onset: if point.signed_distance < 0.0 {
+                    Onset::Carrying
+                } else {
+                    Onset::Fresh
+                },
+            };
+            let law = record.law(settings.model);
+            let mut basis = set.last_basis();
+            self.basis.add(&mut basis, pair(i), place, bias, law);
+            self.records.push(record);
+        }
+        Ok(())
+    }
+
+    /// Where an impact's friction limit turned out wrong by more than a fifth of its normal impulse, sets it to that
+    /// impulse; returns whether the problem has to be solved again.
+    ///
+    /// Only the lagged model with [`FrictionLimit::LocalImplicit`] has such limits.
+    pub(crate) fn correct_friction_limits(
+        &mut self,
+        world: &World,
+        impulses: &[f64],
+        set: &mut ConstraintSet,
+    ) -> bool {
+        let model = world.parts.contact.model;
+        if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+            return false;
+        }
+        let mut changed = false;
+        for (i, record) in self.records.iter_mut().enumerate() {
+            let gamma = Vector3::from_column_slice(&impulses[3 * i..3 * i + 3]);
+            let normal_impulse = record.normal_W.dot(&gamma).max(0.0);
+            let wrong = (normal_impulse - record.friction_limit).abs() > 0.2 * normal_impulse;
+            if record.onset == Onset::Fresh && record.parameters.friction > 0.0 && wrong {
+                record.friction_limit = normal_impulse;
+                *set.contact_law_mut(ContactIdx(i)) = record.law(model);
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+impl ContactRecord {
+    fn law(&self, model: ContactModel) -> ContactLaw {
+        let p = &self.parameters;
+        match model {
+            ContactModel::Lagged(_) => {
+                ContactLaw::Lagged(Lagged::new(p, self.normal_W, self.friction_limit))
+            }
+            ContactModel::Similar => {
+                ContactLaw::Similar(Similar::new(p, self.normal_W, self.friction_limit))
+            }
+            ContactModel::Sap => ContactLaw::Sap(Sap::new(p, self.normal_W)),
+        }
+    }
+}
+
+/// Where a contact acts: at one place while the sides touch; at either side's own material point while they are still
+/// apart, so that no lever comes from the way that a body has yet to go.
+fn place_of(contact: &PairContact, meeting: Meeting, (a, b): (&Side, &Side)) -> Place {
+    match (meeting, a.body, b.body) {
+        (Meeting::Now, ..) => Place {
+            a: contact.point.p_WC,
+            b: contact.point.p_WC,
+        },
+        (Meeting::Foreseen, Some(_), Some(_)) => Place {
+            a: contact.p_WA,
+            b: contact.p_WB,
+        },
+        (Meeting::Foreseen, Some(_), None) => Place {
+            a: contact.p_WA,
+            b: contact.p_WA,
+        },
+        (Meeting::Foreseen, ..) => Place {
+            a: contact.p_WB,
+            b: contact.p_WB,
+        },
+    }
+}
+
+/// A geometry's side of a contact at its material point; `None` for the world.
+fn side_of(
+    geometry: &Geometry,
+    point: &pliant_hydroelastic::MaterialPoint,
+    steps: &[Box<dyn BodyStep>],
+) -> Option<Side> {
+    let (body, point) = match geometry.mount {
+        Mount::World(_) => return None,
+        Mount::Frame { body, frame, .. } => {
+            // The basis of a frame is the same at every point of it.
+            (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
+        }
+        Mount::Vertices { body } => (body, crate::collision::material_point(point)),
+    };
+    let mut lever = Lever::Twist;
+    let basis = steps[body.0].lever(&point, &mut lever);
+    Some(Side {
+        body: Some((ParticipantIdx(body.0), basis)),
+        lever,
+    })
+}
+
+/// Velocity of A's surface over its body minus that of B's, world axes.
+fn surface_velocity(setting: &Setting<'_>, contact: &PairContact) -> Vector3<f64> {
+    let geometries = &setting.world.parts.geometries;
+    let of = |g: GeometryIdx| {
+        let v_G = geometries[g.0].surface_velocity;
+        setting.poses[g.0].rotation * v_G
+    };
+    of(contact.a) - of(contact.b)
+}

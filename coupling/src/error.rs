@@ -1,0 +1,135 @@
+//! What can go wrong when a world is built or stepped.
+
+use pliant_contact_sap::{BodyError, SolveError};
+use pliant_hydroelastic::GeometryError;
+
+/// A world that cannot be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorldError {
+    /// Two bodies or two geometries of the same name.
+    #[error("{kind} \"{name}\" is there twice; names must be unique")]
+    DuplicateName {
+        /// Body, geometry or tie.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Something refers to a body, frame or geometry that is not there.
+    #[error("{what} refers to {kind} {index}, but there are only {count}")]
+    UnknownIndex {
+        /// Who refers.
+        what: String,
+        /// What kind of thing is referred to.
+        kind: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A number is out of its range.
+    #[error("{what} = {value} {allowed}")]
+    Parameter {
+        /// Which.
+        what: String,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        allowed: &'static str,
+    },
+    /// A tie between two things that both cannot move.
+    #[error("tie \"{name}\" joins the world to itself; at least one side needs a body")]
+    TieWithoutBody {
+        /// Name of the tie.
+        name: String,
+    },
+    /// A geometry on a frame or in the world without a shape.
+    #[error("geometry \"{name}\" has no shape; only a geometry mounted on vertices goes without")]
+    ShapeMissing {
+        /// Name of the geometry.
+        name: String,
+    },
+    /// A shape or material is not right.
+    #[error("geometry \"{name}\": {source}")]
+    Geometry {
+        /// Name of the geometry.
+        name: String,
+        /// What is wrong.
+        source: GeometryError,
+    },
+}
+
+/// A step that was not taken; the next state is not to be used, the old one is untouched.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// The time step is not a positive number.
+    #[error("time step {0} s must be positive and finite")]
+    TimeStep(f64),
+    /// The state does not belong to this world.
+    #[error("the state has {found} {what}, the world needs {expected}")]
+    StateLength {
+        /// Bodies, controls or ties.
+        what: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// A body cannot take the step.
+    #[error("step {step} (t = {time_s} s), body \"{body}\": {source}")]
+    Body {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Name of the body.
+        body: String,
+        /// What is wrong.
+        source: BodyError,
+    },
+    /// Contact between two geometries could not be computed.
+    #[error("step {step} (t = {time_s} s), geometries \"{a}\" and \"{b}\": {source}")]
+    Geometry {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// First geometry.
+        a: String,
+        /// Second geometry.
+        b: String,
+        /// What is wrong.
+        source: GeometryError,
+    },
+    /// The contact problem could not be solved.
+    #[error(
+        "step {step} (t = {time_s} s): {source}; participants are the bodies in this order: {bodies}"
+    )]
+    Solve {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// What is wrong.
+        source: SolveError,
+        /// Names of the bodies, comma-separated.
+        bodies: String,
+    },
+    /// A tie's anchors are where the tie has no direction.
+    #[error(
+        "step {step} (t = {time_s} s), tie \"{tie}\": its anchors are {distance:e} m apart, too close for a distance tie of {length} m; use a ball tie"
+    )]
+    TieDegenerate {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Name of the tie.
+        tie: String,
+        /// Distance between the anchors.
+        distance: f64,
+        /// Length asked for.
+        length: f64,
+    },
+}

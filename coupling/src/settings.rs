@@ -1,0 +1,77 @@
+//! How contact is modelled in a world.
+
+use pliant_contact_sap::FrictionLimit;
+
+use crate::error::WorldError;
+
+/// Which convex model of contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactModel {
+    /// Friction limit fixed at the start of the solve; see [`FrictionLimit`]. No gliding; the default.
+    Lagged(FrictionLimit),
+    /// Friction coupled to the normal impulse by a cone of similar shape; sliding bodies hover by μ‖v_t‖δt.
+    Similar,
+    /// Projection onto the friction cone with linear dissipation; sliding bodies hover by μ(δt + τ)‖v_t‖.
+    Sap,
+}
+
+/// Settings of contact, one for a world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactSettings {
+    /// The model.
+    pub model: ContactModel,
+    /// How contact loses energy.
+    pub dissipation: DissipationRule,
+    /// v_s, m/s: slip below this counts as stiction. 1e-4: 0.1 mm of creep in a second.
+    pub stiction_speed: f64,
+    /// What is done about bodies fast enough to pass through each other within a step.
+    pub speculation: Speculation,
+}
+
+/// Which of a material's two dissipation parameters is used. The SAP model knows the second only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DissipationRule {
+    /// Hunt-Crossley, s/m.
+    #[default]
+    HuntCrossley,
+    /// Linear (Kelvin-Voigt) relaxation time, s.
+    RelaxationTime,
+}
+
+/// What is done about contacts that would only begin within the step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Speculation {
+    /// Swept paths are followed and contacts entered where they are hit.
+    #[default]
+    Swept,
+    /// Only the resting margin is looked at; fast bodies may tunnel.
+    RestingMargin,
+}
+
+impl Default for ContactSettings {
+    fn default() -> Self {
+        Self {
+            model: ContactModel::Lagged(FrictionLimit::LocalImplicit),
+            dissipation: DissipationRule::HuntCrossley,
+            stiction_speed: 1e-4,
+            speculation: Speculation::Swept,
+        }
+    }
+}
+
+impl ContactSettings {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// [`WorldError::Parameter`].
+    pub fn validate(&self) -> Result<(), WorldError> {
+        if self.stiction_speed > 0.0 && self.stiction_speed.is_finite() {
+            return Ok(());
+        }
+        Err(WorldError::Parameter {
+            what: "stiction_speed (m/s)".into(),
+            value: self.stiction_speed,
+            allowed: "must be positive and finite",
+        })
+    }
+}

@@ -1,0 +1,32 @@
+//! Everything of a world that changes.
+
+use pliant_contact_sap::{BodyState, Control};
+use serde::{Deserialize, Serialize};
+
+/// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
+///
+/// Saved and loaded it goes on with the same bits; cloned it can be stepped in parallel. A step reads one state and writes
+/// another, so it can be rejected, halved or repeated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Time, s.
+    pub time_s: f64,
+    /// Steps taken.
+    pub step: u64,
+    /// State of each body.
+    pub bodies: Vec<BodyState>,
+    /// What drives each body, held until changed.
+    pub controls: Vec<Control>,
+    /// Whether each tie holds.
+    pub ties: Vec<TieState>,
+}
+
+/// Whether a tie holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TieState {
+    /// It holds.
+    #[default]
+    Active,
+    /// It has been released.
+    Released,
+}

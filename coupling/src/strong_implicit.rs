@@ -1,0 +1,342 @@
+//! The strong-implicit stepper: every body and every contact in one convex problem a step.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{
+    BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
+    ParticipantIdx, RowIdx, Solution, SolveReport, StepInput,
+};
+use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
+
+use crate::collision::Collision;
+use crate::contacts::{ContactAssembly, Setting};
+use crate::error::StepError;
+use crate::pair_basis::Velocities;
+use crate::report::{ContactForce, RowForce, RowOwner, StepReport};
+use crate::state::State;
+use crate::ties::TieAssembly;
+use crate::world::{BodyIdx, World};
+
+/// Steps a [`World`] by backward Euler on one convex contact problem (Han, Masterjohn, Castro 2023, section VI).
+///
+/// `S` solves the problem. The stepper holds memory only: what it writes is a function of world, state and Δt, so any
+/// number of steppers can step clones of a state at once and give the same bits.
+pub struct StrongImplicit<S> {
+    solver: S,
+    geometry: Box<dyn ContactGeometry>,
+    world: Option<World>,
+    steps: Vec<Box<dyn BodyStep>>,
+    factors: BlockFactors,
+    collision: Collision,
+    contacts: ContactAssembly,
+    ties: TieAssembly,
+    set: ConstraintSet,
+    owners: Vec<RowOwner>,
+    offsets: Vec<usize>,
+    start: Vec<f64>,
+    free: Vec<f64>,
+    solution: Solution,
+    guess: Vec<f64>,
+}
+
+impl<S: ConvexContactSolver> StrongImplicit<S> {
+    /// With our own contact geometry.
+    pub fn new(solver: S) -> Self {
+        Self::with_geometry(solver, Box::new(GeometryDispatcher::default()))
+    }
+
+    /// With contact geometry of your own.
+    pub fn with_geometry(solver: S, geometry: Box<dyn ContactGeometry>) -> Self {
+        Self {
+            solver,
+            geometry,
+            world: None,
+            steps: Vec::new(),
+            factors: BlockFactors::default(),
+            collision: Collision::default(),
+            contacts: ContactAssembly::default(),
+            ties: TieAssembly::default(),
+            set: ConstraintSet::default(),
+            owners: Vec::new(),
+            offsets: Vec::new(),
+            start: Vec::new(),
+            free: Vec::new(),
+            solution: Solution::default(),
+            guess: Vec::new(),
+        }
+    }
+
+    /// Steps `state` by `time_step_s` into `next`, whose memory is reused; `state` stays as it is.
+    ///
+    /// A step whose solver missed its tolerance is taken all the same and says so: [`StepReport::is_trusted`].
+    ///
+    /// # Errors
+    /// [`StepError`], naming step, time and what is wrong; `next` is then not to be used.
+    pub fn step(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+    ) -> Result<StepReport, StepError> {
+        if !(time_step_s > 0.0 && time_step_s.is_finite()) {
+            return Err(StepError::TimeStep(time_step_s));
+        }
+        check_lengths(world, state)?;
+        self.adopt(world);
+        self.begin(world, state, time_step_s)?;
+
+        let steps = std::mem::take(&mut self.steps);
+        let outcome = self.solve(world, state, time_step_s, &steps);
+        self.steps = steps;
+        let (solve, warnings) = outcome?;
+
+        let mut report = self.report(time_step_s, solve);
+        report.warnings = warnings;
+        self.advance(world, state, time_step_s, next, &mut report)?;
+        Ok(report)
+    }
+
+    /// Makes workspaces for a world not seen in the last step.
+    fn adopt(&mut self, world: &World) {
+        let same = self
+            .world
+            .as_ref()
+            .is_some_and(|known| std::sync::Arc::ptr_eq(&known.parts, &world.parts));
+        if !same {
+            let bodies = &world.parts.bodies;
+            self.steps = bodies.iter().map(|b| b.model.new_step()).collect();
+            self.world = Some(world.clone());
+        }
+    }
+
+    /// Opens the step of every body and linearises it.
+    fn begin(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.start.clear();
+        for (b, step) in self.steps.iter_mut().enumerate() {
+            let input = StepInput {
+                time_step_s,
+                gravity: world.parts.gravity,
+                control: &state.controls[b],
+            };
+            step.begin(&state.bodies[b], &input)
+                .and_then(|()| step.linearise())
+                .map_err(|source| StepError::Body {
+                    step: state.step,
+                    time_s: state.time_s,
+                    body: world.parts.bodies[b].name.clone(),
+                    source,
+                })?;
+            self.start.extend_from_slice(step.start_velocity());
+            self.offsets.push(self.start.len());
+        }
+        Ok(())
+    }
+
+    fn solve(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        steps: &[Box<dyn BodyStep>],
+    ) -> Result<(SolveReport, Vec<String>), StepError> {
+        let solve_error = |source| StepError::Solve {
+            step: state.step,
+            time_s: state.time_s,
+            source,
+            bodies: body_names(world),
+        };
+        let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|s| s.dynamics()).collect();
+        self.factors.factor(&dynamics).map_err(solve_error)?;
+        self.predict(&dynamics);
+        let velocities = Velocities {
+            start: &self.start,
+            free: &self.free,
+            offsets: &self.offsets,
+        };
+        self.collision.place(world, state, steps, &velocities);
+        self.collision
+            .find(world, state, &*self.geometry, time_step_s)?;
+
+        self.set.clear();
+        let setting = Setting {
+            world,
+            steps,
+            velocities,
+            poses: &self.collision.poses,
+            time_step_s,
+        };
+        self.contacts
+            .add(
+                &self.collision.contacts,
+                &setting,
+                &mut self.set,
+                &mut self.factors,
+            )
+            .map_err(solve_error)?;
+        self.owners.clear();
+        for (b, step) in steps.iter().enumerate() {
+            let participant = ParticipantIdx(b);
+            step.internal_constraints(&mut self.set.internal(participant, &self.factors));
+            let n = self.set.n_rows();
+            self.owners.resize(n, RowOwner::Body(BodyIdx(b)));
+        }
+        self.ties.add(
+            world,
+            state,
+            steps,
+            &self.collision.surfaces,
+            &velocities,
+            time_step_s,
+            &mut self.set,
+            &mut self.factors,
+            &mut self.owners,
+        )?;
+
+        let problem = ContactProblem {
+            dynamics: &dynamics,
+            constraints: &self.set,
+        };
+        let mut report = self
+            .solver
+            .solve(&problem, &self.start, &mut self.solution)
+            .map_err(solve_error)?;
+        let corrected = self.contacts.correct_friction_limits(
+            world,
+            &self.solution.contact_impulse,
+            &mut self.set,
+        );
+        if corrected {
+            self.guess.clone_from(&self.solution.velocity);
+            let problem = ContactProblem {
+                dynamics: &dynamics,
+                constraints: &self.set,
+            };
+            let again = self
+                .solver
+                .solve(&problem, &self.guess, &mut self.solution)
+                .map_err(solve_error)?;
+            report = merged(report, again);
+        }
+        Ok((report, Vec::new()))
+    }
+
+    /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.
+    fn predict(&mut self, dynamics: &[&dyn Dynamics]) {
+        self.free.resize(self.start.len(), 0.0);
+        for (p, dynamics) in dynamics.iter().enumerate() {
+            let range = self.offsets[p]..self.offsets[p + 1];
+            let (start, free) = (&self.start[range.clone()], &mut self.free[range]);
+            dynamics.apply(start, free);
+            for (x, b) in free.iter_mut().zip(dynamics.right_hand_side()) {
+                *x = b - *x;
+            }
+            self.factors.solve(ParticipantIdx(p), free);
+            for (x, v0) in free.iter_mut().zip(start) {
+                *x += v0;
+            }
+        }
+    }
+
+    fn report(&self, time_step_s: f64, solve: SolveReport) -> StepReport {
+        let contacts = self
+            .contacts
+            .records
+            .iter()
+            .zip(self.solution.contact_impulse.chunks_exact(3));
+        let rows = self.owners.iter().zip(&self.solution.row_impulse);
+        StepReport {
+            solve,
+            n_dofs: self.start.len(),
+            contacts: contacts
+                .map(|(record, gamma)| ContactForce {
+                    a: record.a,
+                    b: record.b,
+                    p_WC: record.place.a,
+                    normal_W: record.normal_W,
+                    force_W: Vector3::from_column_slice(gamma) / time_step_s,
+                    signed_distance: record.signed_distance(),
+                })
+                .collect(),
+            rows: rows
+                .enumerate()
+                .map(|(row, (&owner, gamma))| RowForce {
+                    owner,
+                    label: self.set.row_label(RowIdx(row)),
+                    force: gamma / time_step_s,
+                })
+                .collect(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn advance(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        next.bodies
+            .resize_with(state.bodies.len(), Default::default);
+        for (b, step) in self.steps.iter().enumerate() {
+            let v = &self.solution.velocity[self.offsets[b]..self.offsets[b + 1]];
+            let said = step
+                .advance(v, &mut next.bodies[b])
+                .map_err(|source| StepError::Body {
+                    step: state.step,
+                    time_s: state.time_s,
+                    body: world.parts.bodies[b].name.clone(),
+                    source,
+                })?;
+            let name = &world.parts.bodies[b].name;
+            let warnings = said.warnings.into_iter();
+            report
+                .warnings
+                .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
+        }
+        next.controls.clone_from(&state.controls);
+        next.ties.clone_from(&state.ties);
+        next.step = state.step + 1;
+        next.time_s = state.time_s + time_step_s;
+        Ok(())
+    }
+}
+
+/// The report of a solve and of its warm-started repetition.
+fn merged(first: SolveReport, again: SolveReport) -> SolveReport {
+    SolveReport {
+        iterations: first.iterations + again.iterations,
+        iterations_total: first.iterations_total + again.iterations_total,
+        factorisations: first.factorisations + again.factorisations,
+        inner_iterations: first.inner_iterations + again.inner_iterations,
+        line_search_evaluations: first.line_search_evaluations + again.line_search_evaluations,
+        stages: first.stages + again.stages,
+        ..again
+    }
+}
+
+fn body_names(world: &World) -> String {
+    let names: Vec<&str> = world.parts.bodies.iter().map(|b| b.name.as_str()).collect();
+    names.join(", ")
+}
+
+fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {
+    let lengths = [
+        ("bodies", state.bodies.len(), world.parts.bodies.len()),
+        ("controls", state.controls.len(), world.parts.bodies.len()),
+        ("ties", state.ties.len(), world.parts.ties.len()),
+    ];
+    for (what, found, expected) in lengths {
+        if found != expected {
+            return Err(StepError::StateLength {
+                what,
+                found,
+                expected,
+            });
+        }
+    }
+    Ok(())
+}

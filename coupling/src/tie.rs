@@ -1,0 +1,191 @@
+//! Ties: bilateral constraints between material points.
+
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+
+use crate::world::BodyIdx;
+
+/// A bilateral constraint between two frames of bodies, or of a body and the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tie {
+    /// Its name, unique in the world.
+    pub name: String,
+    /// What it holds.
+    pub kind: TieKind,
+    /// One end.
+    pub a: Anchor,
+    /// The other end.
+    pub b: Anchor,
+    /// Stiffness and bound.
+    pub compliance: TieCompliance,
+}
+
+/// What a tie holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TieKind {
+    /// The anchors' origins coincide.
+    Ball,
+    /// The anchors' origins keep this distance, m, positive.
+    Distance(f64),
+    /// The anchors coincide.
+    Weld,
+}
+
+/// How hard a tie holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum TieCompliance {
+    /// As stiff as the step can resolve.
+    #[default]
+    NearRigid,
+    /// Spring with stiffness k (N/m or N·m/rad) and relaxation time τ (s).
+    Spring {
+        /// k.
+        stiffness: f64,
+        /// τ, s.
+        relaxation_time_s: f64,
+    },
+}
+
+/// One end of a tie: a frame fixed on a body or in the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Anchor {
+    /// Fixed in the world, X_WA.
+    World(Isometry3<f64>),
+    /// Fixed on a frame F of a body, X_FA.
+    Frame {
+        /// The body.
+        body: BodyIdx,
+        /// Index of the frame in the body's surface.
+        frame: u32,
+        /// Pose of the anchor in that frame.
+        X_FA: Isometry3<f64>,
+    },
+}
+
+/// One scalar row of a tie: error g and the direction in which its rate is measured on the relative twist of A and B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TieRow {
+    /// g, m or rad.
+    pub(crate) error: f64,
+    /// ġ = angular · ω_AB + linear · v_AB(O).
+    pub(crate) angular: Vector3<f64>,
+    pub(crate) linear: Vector3<f64>,
+}
+
+/// The rows of a tie with anchors at `X_WA`, `X_WB` on the relative twist (ω_A − ω_B, v_AO − v_BO) at O = `p_WO`, for which the
+/// midpoint of the anchors is to be taken, so that action and reaction are exact. `None`: a distance without direction.
+pub(crate) fn rows(
+    kind: TieKind,
+    X_WA: &Isometry3<f64>,
+    X_WB: &Isometry3<f64>,
+    out: &mut Vec<TieRow>,
+) -> Option<()> {
+    out.clear();
+    let p_BA = X_WA.translation.vector - X_WB.translation.vector;
+    let along = |direction: Vector3<f64>, error: f64| TieRow {
+        error,
+        angular: Vector3::zeros(),
+        linear: direction,
+    };
+    match kind {
+        TieKind::Distance(length) => {
+            let distance = p_BA.norm();
+            if distance < 1e-7 + 0.01 * length {
+                return None;
+            }
+            out.push(along(p_BA / distance, distance - length));
+        }
+        TieKind::Ball => {
+            for k in 0..3 {
+                out.push(along(axis(k), p_BA[k]));
+            }
+        }
+        TieKind::Weld => {
+            let turn: UnitQuaternion<f64> = X_WA.rotation * X_WB.rotation.inverse();
+            let rotation = turn.scaled_axis();
+            for k in 0..3 {
+                out.push(TieRow {
+                    error: rotation[k],
+                    angular: axis(k),
+                    linear: Vector3::zeros(),
+                });
+            }
+            for k in 0..3 {
+                out.push(along(axis(k), p_BA[k]));
+            }
+        }
+    }
+    Some(())
+}
+
+/// Where the impulses of a tie act.
+pub(crate) fn midpoint(X_WA: &Isometry3<f64>, X_WB: &Isometry3<f64>) -> Point3<f64> {
+    nalgebra::center(
+        &X_WA.translation.vector.into(),
+        &X_WB.translation.vector.into(),
+    )
+}
+
+fn axis(k: usize) -> Vector3<f64> {
+    let mut e = Vector3::zeros();
+    e[k] = 1.0;
+    e
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rates of all errors by differences of a relative motion of A, against the rows.
+    #[track_caller]
+    fn check_rates(kind: TieKind, X_WA: Isometry3<f64>, X_WB: Isometry3<f64>, tolerance: f64) {
+        let omega = Vector3::new(0.3, -0.2, 0.5);
+        let v = Vector3::new(-0.7, 0.4, 0.1);
+        let h = 1e-6;
+        let O = midpoint(&X_WA, &X_WB);
+        let moved = |h: f64| {
+            let turn = UnitQuaternion::from_scaled_axis(omega * h);
+            let p = O.coords + turn * (X_WA.translation.vector - O.coords) + v * h;
+            Isometry3::from_parts(p.into(), turn * X_WA.rotation)
+        };
+        let (mut at, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
+        rows(kind, &X_WA, &X_WB, &mut at).expect("has a direction");
+        rows(kind, &moved(-h), &X_WB, &mut before).expect("has a direction");
+        rows(kind, &moved(h), &X_WB, &mut after).expect("has a direction");
+        for (row, (b, a)) in at.iter().zip(before.iter().zip(&after)) {
+            let rate = row.angular.dot(&omega) + row.linear.dot(&v);
+            let difference = (a.error - b.error) / (2.0 * h);
+            // Point rows leave out ω × p_OA: the anchors of a held tie coincide with O.
+            let lever = omega.cross(&(X_WA.translation.vector - O.coords));
+            let missing = row.linear.dot(&lever);
+            assert!(
+                (rate + missing - difference).abs() < tolerance,
+                "{rate} + {missing} against {difference}"
+            );
+        }
+    }
+
+    fn near() -> (Isometry3<f64>, Isometry3<f64>) {
+        let X_WB = Isometry3::new(Vector3::new(0.1, 0.2, 0.3), Vector3::new(0.4, 0.1, -0.2));
+        let X_BA = Isometry3::new(
+            Vector3::new(1e-3, -2e-3, 1e-3),
+            Vector3::new(1e-3, 2e-3, 0.0),
+        );
+        (X_WB * X_BA, X_WB)
+    }
+
+    #[test]
+    fn rows_are_rates_of_their_errors() {
+        let (X_WA, X_WB) = near();
+        check_rates(TieKind::Ball, X_WA, X_WB, 1e-8);
+        // The rotation vector's rate is ω up to half the error angle.
+        check_rates(TieKind::Weld, X_WA, X_WB, 2e-3);
+        let X_WC = Isometry3::translation(0.0, 0.0, 0.5);
+        check_rates(TieKind::Distance(0.4), X_WC, X_WB, 1e-8);
+    }
+
+    #[test]
+    fn a_distance_of_coinciding_anchors_has_no_direction() {
+        let X = Isometry3::identity();
+        assert!(rows(TieKind::Distance(1.0), &X, &X, &mut Vec::new()).is_none());
+    }
+}

@@ -1,0 +1,116 @@
+//! Ties as rows of the contact problem.
+
+use nalgebra::Isometry3;
+use pliant_contact_sap::{
+    Bilateral, BlockFactors, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet, Lever,
+    MaterialPoint, ParticipantIdx, RowLaw, Surface,
+};
+
+use crate::error::StepError;
+use crate::pair_basis::{Meeting, PairBasis, Side, Velocities};
+use crate::report::RowOwner;
+use crate::state::{State, TieState};
+use crate::tie::{self, Anchor, TieCompliance, TieKind, TieRow};
+use crate::world::{TieIdx, World};
+
+/// Memory for turning ties into rows.
+#[derive(Debug, Default)]
+pub(crate) struct TieAssembly {
+    basis: PairBasis,
+    rows: Vec<TieRow>,
+}
+
+impl TieAssembly {
+    /// Adds the rows of all active ties to `set`, and their owners to `owners`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one call site, all of it distinct"
+    )]
+    pub(crate) fn add(
+        &mut self,
+        world: &World,
+        state: &State,
+        steps: &[Box<dyn BodyStep>],
+        surfaces: &[Surface],
+        velocities: &Velocities<'_>,
+        time_step_s: f64,
+        set: &mut ConstraintSet,
+        factors: &mut BlockFactors,
+        owners: &mut Vec<RowOwner>,
+    ) -> Result<(), StepError> {
+        for (t, tie) in world.parts.ties.iter().enumerate() {
+            if state.ties[t] == TieState::Released {
+                continue;
+            }
+            let (X_WA, X_WB) = (anchor_pose(&tie.a, surfaces), anchor_pose(&tie.b, surfaces));
+            if tie::rows(tie.kind, &X_WA, &X_WB, &mut self.rows).is_none() {
+                let TieKind::Distance(length) = tie.kind else {
+                    unreachable!("only a distance can lack a direction")
+                };
+                return Err(StepError::TieDegenerate {
+                    step: state.step,
+                    time_s: state.time_s,
+                    tie: tie.name.clone(),
+                    distance: (X_WA.translation.vector - X_WB.translation.vector).norm(),
+                    length,
+                });
+            }
+            let sides = (side(&tie.a, steps), side(&tie.b, steps));
+            self.basis.open(
+                set,
+                factors,
+                steps,
+                velocities,
+                (&sides.0, &sides.1),
+                Meeting::Now,
+                tie::midpoint(&X_WA, &X_WB),
+            );
+            for row in &self.rows {
+                let phi: [f64; 6] = [
+                    row.angular.x,
+                    row.angular.y,
+                    row.angular.z,
+                    row.linear.x,
+                    row.linear.y,
+                    row.linear.z,
+                ];
+                let w = self.basis.response(&phi, &phi);
+                let law = match tie.compliance {
+                    TieCompliance::NearRigid => Bilateral::near_rigid(time_step_s, row.error, w),
+                    TieCompliance::Spring {
+                        stiffness,
+                        relaxation_time_s,
+                    } => Bilateral::spring(time_step_s, row.error, stiffness, relaxation_time_s, w),
+                };
+                let label = ConstraintLabel {
+                    kind: ConstraintKind::Bilateral,
+                    index: t as u32,
+                };
+                set.last_basis()
+                    .dense_row(&phi, RowLaw::Bilateral(law), label);
+                owners.push(RowOwner::Tie(TieIdx(t)));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
+    match *anchor {
+        Anchor::World(X_WA) => X_WA,
+        Anchor::Frame { body, frame, X_FA } => surfaces[body.0].frames[frame as usize] * X_FA,
+    }
+}
+
+fn side(anchor: &Anchor, steps: &[Box<dyn BodyStep>]) -> Side {
+    let mut lever = Lever::Twist;
+    let body = match *anchor {
+        Anchor::World(_) => None,
+        Anchor::Frame { body, frame, X_FA } => {
+            let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
+            let basis = steps[body.0].lever(&point, &mut lever);
+            Some((ParticipantIdx(body.0), basis))
+        }
+    };
+    Side { body, lever }
+}

@@ -1,0 +1,535 @@
+//! The world: bodies, what can be touched of them, and the rules of contact. Built once, checked once, then immutable.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{DeformableModel, Energy, Surface};
+use pliant_hydroelastic::{ContactMaterial, PairMaterial, Shape};
+
+use crate::error::WorldError;
+use crate::settings::ContactSettings;
+use crate::state::{State, TieState};
+use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
+
+/// Names a body of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyIdx(pub usize);
+
+/// Names a geometry of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GeometryIdx(pub usize);
+
+/// Names a tie of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TieIdx(pub usize);
+
+/// What a geometry is mounted on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mount {
+    /// Fixed in the world, X_WG.
+    World(Isometry3<f64>),
+    /// Fixed on a frame F of a body, X_FG.
+    Frame {
+        /// The body.
+        body: BodyIdx,
+        /// Index of the frame in the body's surface.
+        frame: u32,
+        /// Pose of the geometry in that frame.
+        X_FG: Isometry3<f64>,
+    },
+    /// The vertices of a body's surface, each a ball of its radius.
+    Vertices {
+        /// The body.
+        body: BodyIdx,
+    },
+}
+
+impl Mount {
+    /// The body that carries the geometry, if one does.
+    #[must_use]
+    pub fn body(&self) -> Option<BodyIdx> {
+        match *self {
+            Mount::World(_) => None,
+            Mount::Frame { body, .. } | Mount::Vertices { body } => Some(body),
+        }
+    }
+}
+
+/// Something that can be touched.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    /// Its name, unique in the world.
+    pub name: String,
+    /// What it is mounted on.
+    pub mount: Mount,
+    /// Its shape; none for [`Mount::Vertices`].
+    pub shape: Option<Shape>,
+    /// Its surface.
+    pub material: ContactMaterial,
+    /// Velocity of the surface over the body, m/s, in the geometry's frame: a conveyor belt.
+    pub surface_velocity: Vector3<f64>,
+}
+
+/// Two sets of geometries that do not touch each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exclusion {
+    /// Two geometries.
+    Geometries(GeometryIdx, GeometryIdx),
+    /// All geometries of two frames of bodies.
+    Frames((BodyIdx, u32), (BodyIdx, u32)),
+    /// All geometries of two bodies; twice the same: the body with itself.
+    Bodies(BodyIdx, BodyIdx),
+}
+
+pub(crate) struct NamedBody {
+    pub(crate) name: String,
+    pub(crate) model: Box<dyn DeformableModel>,
+}
+
+/// Bodies, geometries, ties and settings, immutable; cheap to clone.
+#[derive(Clone)]
+pub struct World {
+    pub(crate) parts: Arc<WorldParts>,
+}
+
+pub(crate) struct WorldParts {
+    pub(crate) bodies: Vec<NamedBody>,
+    pub(crate) geometries: Vec<Geometry>,
+    pub(crate) ties: Vec<Tie>,
+    pub(crate) gravity: Vector3<f64>,
+    pub(crate) contact: ContactSettings,
+    pub(crate) pair_materials: Vec<((GeometryIdx, GeometryIdx), PairMaterial)>,
+    pub(crate) exclusions: Vec<Exclusion>,
+    /// Pairs (a ≤ b) that never touch, sorted.
+    pub(crate) excluded: Vec<(usize, usize)>,
+}
+
+/// Collects the parts of a [`World`].
+pub struct WorldBuilder {
+    parts: WorldParts,
+}
+
+impl Default for WorldBuilder {
+    /// Empty, with gravity (0, 0, −9.81) m/s².
+    fn default() -> Self {
+        Self {
+            parts: WorldParts {
+                bodies: Vec::new(),
+                geometries: Vec::new(),
+                ties: Vec::new(),
+                gravity: Vector3::new(0.0, 0.0, -9.81),
+                contact: ContactSettings::default(),
+                pair_materials: Vec::new(),
+                exclusions: Vec::new(),
+                excluded: Vec::new(),
+            },
+        }
+    }
+}
+
+impl WorldBuilder {
+    /// Gravity, m/s², world axes.
+    pub fn gravity(&mut self, gravity: Vector3<f64>) -> &mut Self {
+        self.parts.gravity = gravity;
+        self
+    }
+
+    /// How contact is modelled.
+    pub fn contact(&mut self, settings: ContactSettings) -> &mut Self {
+        self.parts.contact = settings;
+        self
+    }
+
+    /// Adds a body under a unique name.
+    pub fn add_body(&mut self, name: &str, model: Box<dyn DeformableModel>) -> BodyIdx {
+        self.parts.bodies.push(NamedBody {
+            name: name.into(),
+            model,
+        });
+        BodyIdx(self.parts.bodies.len() - 1)
+    }
+
+    /// Adds something that can be touched.
+    pub fn add_geometry(&mut self, geometry: Geometry) -> GeometryIdx {
+        self.parts.geometries.push(geometry);
+        GeometryIdx(self.parts.geometries.len() - 1)
+    }
+
+    /// Adds a tie, active at first.
+    pub fn add_tie(&mut self, tie: Tie) -> TieIdx {
+        self.parts.ties.push(tie);
+        TieIdx(self.parts.ties.len() - 1)
+    }
+
+    /// Lets two sets of geometries pass through each other.
+    pub fn exclude(&mut self, exclusion: Exclusion) -> &mut Self {
+        self.parts.exclusions.push(exclusion);
+        self
+    }
+
+    /// Contact parameters of one pair, in place of the combination of the two materials.
+    pub fn pair_material(
+        &mut self,
+        a: GeometryIdx,
+        b: GeometryIdx,
+        material: PairMaterial,
+    ) -> &mut Self {
+        self.parts
+            .pair_materials
+            .push(((a.min(b), a.max(b)), material));
+        self
+    }
+
+    /// Checks everything and closes the world.
+    ///
+    /// # Errors
+    /// [`WorldError`] naming the first thing that is wrong.
+    pub fn build(mut self) -> Result<World, WorldError> {
+        let parts = &mut self.parts;
+        parts.contact.validate()?;
+        for (k, g) in parts.gravity.iter().enumerate() {
+            if !g.is_finite() {
+                return Err(WorldError::Parameter {
+                    what: format!("gravity[{k}] (m/s²)"),
+                    value: *g,
+                    allowed: "must be finite",
+                });
+            }
+        }
+        unique("body", parts.bodies.iter().map(|b| b.name.as_str()))?;
+        unique("geometry", parts.geometries.iter().map(|g| g.name.as_str()))?;
+        unique("tie", parts.ties.iter().map(|t| t.name.as_str()))?;
+        let n_frames: Vec<usize> = parts.bodies.iter().map(n_frames).collect();
+        for geometry in &parts.geometries {
+            check_geometry(geometry, &n_frames)?;
+        }
+        for tie in &parts.ties {
+            check_tie(tie, &n_frames)?;
+        }
+        let n_geometries = parts.geometries.len();
+        for ((a, b), _) in &parts.pair_materials {
+            for g in [a, b] {
+                in_range("pair material".into(), "geometry", g.0, n_geometries)?;
+            }
+        }
+        for exclusion in &parts.exclusions {
+            let what = || "exclusion".to_string();
+            match *exclusion {
+                Exclusion::Geometries(a, b) => {
+                    in_range(what(), "geometry", a.0, n_geometries)?;
+                    in_range(what(), "geometry", b.0, n_geometries)?;
+                }
+                Exclusion::Bodies(a, b) => {
+                    in_range(what(), "body", a.0, n_frames.len())?;
+                    in_range(what(), "body", b.0, n_frames.len())?;
+                }
+                Exclusion::Frames(a, b) => {
+                    for (body, frame) in [a, b] {
+                        check_frame(what, body, frame, &n_frames)?;
+                    }
+                }
+            }
+        }
+        parts.pair_materials.sort_by_key(|(pair, _)| *pair);
+        parts.excluded = parts.excluded_pairs();
+        Ok(World {
+            parts: Arc::new(self.parts),
+        })
+    }
+}
+
+impl WorldParts {
+    /// Whether two geometries can come into contact at all.
+    pub(crate) fn may_touch(&self, a: usize, b: usize) -> bool {
+        self.excluded.binary_search(&(a.min(b), a.max(b))).is_err()
+    }
+
+    /// Upper bounds of μ and of τ (s) over all pairs.
+    pub(crate) fn largest_friction_and_relaxation(&self) -> (f64, f64) {
+        let own = self.geometries.iter().map(|g| {
+            let m = &g.material;
+            // μ ≤ 2 min(μ₁, μ₂) and τ = τ₁ + τ₂.
+            (2.0 * m.friction, 2.0 * m.relaxation_time_s)
+        });
+        let given = self.pair_materials.iter();
+        let given = given.map(|(_, m)| (m.friction, m.relaxation_time_s));
+        own.chain(given)
+            .fold((0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)))
+    }
+
+    fn excluded_pairs(&self) -> Vec<(usize, usize)> {
+        let mounts: Vec<Mount> = self.geometries.iter().map(|g| g.mount).collect();
+        let mut pairs = Vec::new();
+        for (a, mount_a) in mounts.iter().enumerate() {
+            for (b, mount_b) in mounts.iter().enumerate().skip(a) {
+                let moves_as_one = match (mount_a, mount_b) {
+                    (Mount::World(_), Mount::World(_)) => true,
+                    (Mount::Frame { .. }, Mount::Frame { .. }) => {
+                        frame_of(mount_a) == frame_of(mount_b)
+                    }
+                    _ => false,
+                };
+                let excluded = |e: &Exclusion| match *e {
+                    Exclusion::Geometries(x, y) => (x.0.min(y.0), x.0.max(y.0)) == (a, b),
+                    Exclusion::Frames(x, y) => {
+                        let frames = (frame_of(mount_a), frame_of(mount_b));
+                        frames == (Some(x), Some(y)) || frames == (Some(y), Some(x))
+                    }
+                    Exclusion::Bodies(x, y) => {
+                        let bodies = (mount_a.body(), mount_b.body());
+                        bodies == (Some(x), Some(y)) || bodies == (Some(y), Some(x))
+                    }
+                };
+                if moves_as_one || self.exclusions.iter().any(excluded) {
+                    pairs.push((a, b));
+                }
+            }
+        }
+        pairs
+    }
+}
+
+fn frame_of(mount: &Mount) -> Option<(BodyIdx, u32)> {
+    match *mount {
+        Mount::Frame { body, frame, .. } => Some((body, frame)),
+        _ => None,
+    }
+}
+
+fn n_frames(body: &NamedBody) -> usize {
+    let mut surface = Surface::default();
+    body.model
+        .surface(&body.model.default_state(), &mut surface);
+    surface.frames.len()
+}
+
+fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), WorldError> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(WorldError::DuplicateName {
+                kind,
+                name: name.into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn in_range(
+    what: String,
+    kind: &'static str,
+    index: usize,
+    count: usize,
+) -> Result<(), WorldError> {
+    if index < count {
+        return Ok(());
+    }
+    Err(WorldError::UnknownIndex {
+        what,
+        kind,
+        index,
+        count,
+    })
+}
+
+fn check_frame(
+    what: impl Fn() -> String,
+    body: BodyIdx,
+    frame: u32,
+    n_frames: &[usize],
+) -> Result<(), WorldError> {
+    in_range(what(), "body", body.0, n_frames.len())?;
+    in_range(what(), "frame", frame as usize, n_frames[body.0])
+}
+
+fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldError> {
+    let what = || format!("geometry \"{}\"", geometry.name);
+    match geometry.mount {
+        Mount::World(_) => {}
+        Mount::Frame { body, frame, .. } => check_frame(what, body, frame, n_frames)?,
+        Mount::Vertices { body } => in_range(what(), "body", body.0, n_frames.len())?,
+    }
+    let on_vertices = matches!(geometry.mount, Mount::Vertices { .. });
+    if geometry.shape.is_none() && !on_vertices {
+        return Err(WorldError::ShapeMissing {
+            name: geometry.name.clone(),
+        });
+    }
+    geometry
+        .material
+        .validate()
+        .map_err(|source| WorldError::Geometry {
+            name: geometry.name.clone(),
+            source,
+        })
+}
+
+fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
+    let what = || format!("tie \"{}\"", tie.name);
+    let mut n_bodies = 0;
+    for anchor in [&tie.a, &tie.b] {
+        if let Anchor::Frame { body, frame, .. } = *anchor {
+            check_frame(what, body, frame, n_frames)?;
+            n_bodies += 1;
+        }
+    }
+    if n_bodies == 0 {
+        return Err(WorldError::TieWithoutBody {
+            name: tie.name.clone(),
+        });
+    }
+    let parameter = |name: &str, value: f64, allowed| {
+        Err(WorldError::Parameter {
+            what: format!("{} of tie \"{}\"", name, tie.name),
+            value,
+            allowed,
+        })
+    };
+    match tie.kind {
+        TieKind::Distance(length) if !(length > 0.0 && length.is_finite()) => {
+            return parameter(
+                "length (m)",
+                length,
+                "must be positive; use a ball tie for zero",
+            );
+        }
+        _ => {}
+    }
+    if let TieCompliance::Spring {
+        stiffness,
+        relaxation_time_s,
+    } = tie.compliance
+    {
+        if !(stiffness > 0.0) {
+            return parameter("stiffness", stiffness, "must be positive");
+        }
+        if !(relaxation_time_s >= 0.0 && relaxation_time_s.is_finite()) {
+            return parameter(
+                "relaxation_time_s",
+                relaxation_time_s,
+                "must be finite and not negative",
+            );
+        }
+    }
+    Ok(())
+}
+
+impl World {
+    /// The state to start from: default positions, at rest, all ties active.
+    #[must_use]
+    pub fn default_state(&self) -> State {
+        let bodies = &self.parts.bodies;
+        State {
+            time_s: 0.0,
+            step: 0,
+            bodies: bodies.iter().map(|b| b.model.default_state()).collect(),
+            controls: bodies.iter().map(|b| b.model.default_control()).collect(),
+            ties: vec![TieState::Active; self.parts.ties.len()],
+        }
+    }
+
+    /// Number of bodies.
+    #[must_use]
+    pub fn n_bodies(&self) -> usize {
+        self.parts.bodies.len()
+    }
+
+    /// Name of a body.
+    #[must_use]
+    pub fn body_name(&self, body: BodyIdx) -> &str {
+        &self.parts.bodies[body.0].name
+    }
+
+    /// The body of this name.
+    #[must_use]
+    pub fn find_body(&self, name: &str) -> Option<BodyIdx> {
+        let position = self.parts.bodies.iter().position(|b| b.name == name);
+        position.map(BodyIdx)
+    }
+
+    /// Model of a body.
+    #[must_use]
+    pub fn model(&self, body: BodyIdx) -> &dyn DeformableModel {
+        &*self.parts.bodies[body.0].model
+    }
+
+    /// All geometries, in the order of their index.
+    #[must_use]
+    pub fn geometries(&self) -> &[Geometry] {
+        &self.parts.geometries
+    }
+
+    /// The geometry of this name.
+    #[must_use]
+    pub fn find_geometry(&self, name: &str) -> Option<GeometryIdx> {
+        let position = self.parts.geometries.iter().position(|g| g.name == name);
+        position.map(GeometryIdx)
+    }
+
+    /// All ties, in the order of their index.
+    #[must_use]
+    pub fn ties(&self) -> &[Tie] {
+        &self.parts.ties
+    }
+
+    /// Gravity, m/s², world axes.
+    #[must_use]
+    pub fn gravity(&self) -> &Vector3<f64> {
+        &self.parts.gravity
+    }
+
+    /// Poses X_WG of all geometries with a shape at `state`, identity for the others; `out` is overwritten.
+    pub fn geometry_poses(&self, state: &State, out: &mut Vec<Isometry3<f64>>) {
+        let mut surfaces = Vec::new();
+        surfaces.resize_with(self.n_bodies(), Surface::default);
+        for (body, surface) in surfaces.iter_mut().enumerate() {
+            self.parts.bodies[body]
+                .model
+                .surface(&state.bodies[body], surface);
+        }
+        out.clear();
+        out.extend(self.parts.geometries.iter().map(|g| g.pose(&surfaces)));
+    }
+
+    /// Energies and momenta of all bodies together.
+    #[must_use]
+    pub fn energy(&self, state: &State) -> Energy {
+        let mut sum = Energy::default();
+        for (body, state) in self.parts.bodies.iter().zip(&state.bodies) {
+            let energy = body.model.energy(state, &self.parts.gravity);
+            sum.kinetic += energy.kinetic;
+            sum.potential += energy.potential;
+            sum.linear_momentum_W += energy.linear_momentum_W;
+            sum.angular_momentum_W += energy.angular_momentum_W;
+        }
+        sum
+    }
+
+    /// Contact parameters of a pair.
+    pub(crate) fn pair(&self, a: GeometryIdx, b: GeometryIdx) -> PairMaterial {
+        let key = (a.min(b), a.max(b));
+        let overrides = &self.parts.pair_materials;
+        match overrides.binary_search_by_key(&key, |(pair, _)| *pair) {
+            Ok(found) => overrides[found].1,
+            Err(_) => {
+                let geometries = &self.parts.geometries;
+                geometries[a.0]
+                    .material
+                    .combined_with(&geometries[b.0].material)
+            }
+        }
+    }
+}
+
+impl Geometry {
+    /// X_WG, given the surfaces of all bodies.
+    pub(crate) fn pose(&self, surfaces: &[Surface]) -> Isometry3<f64> {
+        match self.mount {
+            Mount::World(X_WG) => X_WG,
+            Mount::Frame { body, frame, X_FG } => surfaces[body.0].frames[frame as usize] * X_FG,
+            Mount::Vertices { .. } => Isometry3::identity(),
+        }
+    }
+}

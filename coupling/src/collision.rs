@@ -10,7 +10,7 @@ use pliant_hydroelastic::{
 };
 
 use crate::error::StepError;
-use crate::pair_basis::Velocities;
+use crate::pair_basis::Bodies;
 use crate::settings::{ContactModel, DissipationRule, Speculation};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World};
@@ -45,13 +45,7 @@ pub(crate) struct Collision {
 
 impl Collision {
     /// Poses and predicted motion of every geometry.
-    pub(crate) fn place(
-        &mut self,
-        world: &World,
-        state: &State,
-        steps: &[Box<dyn BodyStep>],
-        velocities: &Velocities<'_>,
-    ) {
+    pub(crate) fn place(&mut self, world: &World, state: &State, participants: &Bodies<'_>) {
         let parts = &world.parts;
         self.surfaces
             .resize_with(parts.bodies.len(), Surface::default);
@@ -76,14 +70,14 @@ impl Collision {
             match geometry.mount {
                 Mount::World(_) => {}
                 Mount::Frame { body, frame, .. } => {
-                    let step = &steps[body.0];
+                    let step = &participants.steps[body.0];
                     let mut lever = Lever::Twist;
                     let point = MaterialPoint::on_frame(frame, Vector3::zeros());
                     let basis = step.lever(&point, &mut lever);
                     step.basis(basis, &X_WG.translation.vector.into(), &mut self.rows);
                     self.u.resize(self.rows.n_rows(), 0.0);
                     self.rows
-                        .apply(velocities.free_of(ParticipantIdx(body.0)), &mut self.u);
+                        .apply(participants.free_of(ParticipantIdx(body.0)), &mut self.u);
                     twist = Twist {
                         angular: Vector3::new(self.u[0], self.u[1], self.u[2]),
                         linear: Vector3::new(self.u[3], self.u[4], self.u[5]),
@@ -97,8 +91,8 @@ impl Collision {
                     self.exclusions[g] =
                         SelfExclusion::from_edges(surface.vertices.len(), &surface.edges, 1);
                     self.vertex_velocities[g].clear();
-                    let free = velocities.free_of(ParticipantIdx(body.0));
-                    let step = &steps[body.0];
+                    let free = participants.free_of(ParticipantIdx(body.0));
+                    let step = &participants.steps[body.0];
                     for vertex in 0..surface.vertices.len() as u32 {
                         let velocity = vertex_velocity(
                             &**step,

@@ -8,7 +8,7 @@ use pliant_contact_sap::{
 };
 
 use crate::collision::PairContact;
-use crate::pair_basis::{Meeting, PairBasis, Place, Side, Velocities};
+use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::world::{Geometry, GeometryIdx, Mount, World};
 
@@ -62,8 +62,7 @@ struct Sides {
 /// What the assembly reads.
 pub(crate) struct Setting<'a> {
     pub(crate) world: &'a World,
-    pub(crate) steps: &'a [Box<dyn BodyStep>],
-    pub(crate) velocities: Velocities<'a>,
+    pub(crate) bodies: Bodies<'a>,
     pub(crate) poses: &'a [Isometry3<f64>],
     pub(crate) time_step_s: f64,
 }
@@ -82,7 +81,7 @@ impl ContactAssembly {
         for contact in contacts {
             let geometries = &setting.world.parts.geometries;
             let side = |geometry: GeometryIdx, point: &pliant_hydroelastic::MaterialPoint| {
-                side_of(&geometries[geometry.0], point, setting.steps)
+                side_of(&geometries[geometry.0], point, setting.bodies.steps)
             };
             let a = side(contact.a, &contact.point.a);
             let b = side(contact.b, &contact.point.b);
@@ -137,8 +136,7 @@ impl ContactAssembly {
         self.basis.open(
             set,
             factors,
-            setting.steps,
-            &setting.velocities,
+            &setting.bodies,
             pair(first),
             sides[first].key.1,
             p_WO,

@@ -74,27 +74,21 @@ struct SideRows {
 }
 
 impl SideRows {
-    fn fill(
-        &mut self,
-        side: &Side,
-        p_WO: &Point3<f64>,
-        steps: &[Box<dyn BodyStep>],
-        velocities: &Velocities<'_>,
-    ) {
+    fn fill(&mut self, side: &Side, p_WO: &Point3<f64>, bodies: &Bodies<'_>) {
         match side.body {
             None => self.rows.reset(match side.lever {
                 Lever::Twist => 6,
                 _ => 0,
             }),
             Some((participant, basis)) => {
-                steps[participant.0].basis(basis, p_WO, &mut self.rows);
+                bodies.steps[participant.0].basis(basis, p_WO, &mut self.rows);
             }
         }
         let n = self.rows.n_rows();
         self.start.resize(n, 0.0);
         self.free.resize(n, 0.0);
         let (start, free) = match side.body {
-            Some((participant, _)) => velocities.of(participant),
+            Some((participant, _)) => bodies.of(participant),
             None => (&[][..], &[][..]),
         };
         self.rows.apply(start, &mut self.start);
@@ -102,16 +96,17 @@ impl SideRows {
     }
 }
 
-/// Velocities of all participants at the start of the step, and of their free motion.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Velocities<'a> {
+/// All participants with their velocities at the start of the step and in free motion.
+#[derive(Clone, Copy)]
+pub(crate) struct Bodies<'a> {
+    pub(crate) steps: &'a [Box<dyn BodyStep>],
     pub(crate) start: &'a [f64],
     pub(crate) free: &'a [f64],
     /// First velocity of each participant, and the end of the last.
     pub(crate) offsets: &'a [usize],
 }
 
-impl<'a> Velocities<'a> {
+impl<'a> Bodies<'a> {
     fn of(&self, participant: ParticipantIdx) -> (&'a [f64], &'a [f64]) {
         let range = self.offsets[participant.0]..self.offsets[participant.0 + 1];
         (&self.start[range.clone()], &self.free[range])
@@ -136,15 +131,14 @@ impl PairBasis {
         &mut self,
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
-        steps: &[Box<dyn BodyStep>],
-        velocities: &Velocities<'_>,
+        bodies: &Bodies<'_>,
         (a, b): (&Side, &Side),
         meeting: Meeting,
         p_WO: Point3<f64>,
     ) {
         self.p_WO = p_WO;
-        self.a.fill(a, &p_WO, steps, velocities);
-        self.b.fill(b, &p_WO, steps, velocities);
+        self.a.fill(a, &p_WO, bodies);
+        self.b.fill(b, &p_WO, bodies);
         let (r_a, r_b) = (self.a.rows.n_rows(), self.b.rows.n_rows());
         // Row of A, row of B, rows in all, scale of B's rows.
         let both_move = a.body.is_some() && b.body.is_some();

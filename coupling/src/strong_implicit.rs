@@ -10,7 +10,7 @@ use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 use crate::collision::Collision;
 use crate::contacts::{ContactAssembly, Setting};
 use crate::error::StepError;
-use crate::pair_basis::Velocities;
+use crate::pair_basis::Bodies;
 use crate::report::{ContactForce, RowForce, RowOwner, StepReport};
 use crate::state::State;
 use crate::ties::TieAssembly;
@@ -150,20 +150,20 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|s| s.dynamics()).collect();
         self.factors.factor(&dynamics).map_err(solve_error)?;
         self.predict(&dynamics);
-        let velocities = Velocities {
+        let bodies = Bodies {
+            steps,
             start: &self.start,
             free: &self.free,
             offsets: &self.offsets,
         };
-        self.collision.place(world, state, steps, &velocities);
+        self.collision.place(world, state, &bodies);
         self.collision
             .find(world, state, &*self.geometry, time_step_s)?;
 
         self.set.clear();
         let setting = Setting {
             world,
-            steps,
-            velocities,
+            bodies,
             poses: &self.collision.poses,
             time_step_s,
         };
@@ -185,9 +185,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.ties.add(
             world,
             state,
-            steps,
+            &bodies,
             &self.collision.surfaces,
-            &velocities,
             time_step_s,
             &mut self.set,
             &mut self.factors,

@@ -7,7 +7,7 @@ use pliant_contact_sap::{
 };
 
 use crate::error::StepError;
-use crate::pair_basis::{Meeting, PairBasis, Side, Velocities};
+use crate::pair_basis::{Bodies, Meeting, PairBasis, Side};
 use crate::report::RowOwner;
 use crate::state::{State, TieState};
 use crate::tie::{self, Anchor, TieCompliance, TieKind, TieRow};
@@ -30,9 +30,8 @@ impl TieAssembly {
         &mut self,
         world: &World,
         state: &State,
-        steps: &[Box<dyn BodyStep>],
+        bodies: &Bodies<'_>,
         surfaces: &[Surface],
-        velocities: &Velocities<'_>,
         time_step_s: f64,
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
@@ -55,12 +54,11 @@ impl TieAssembly {
                     length,
                 });
             }
-            let sides = (side(&tie.a, steps), side(&tie.b, steps));
+            let sides = (side(&tie.a, bodies.steps), side(&tie.b, bodies.steps));
             self.basis.open(
                 set,
                 factors,
-                steps,
-                velocities,
+                bodies,
                 (&sides.0, &sides.1),
                 Meeting::Now,
                 tie::midpoint(&X_WA, &X_WB),

@@ -402,7 +402,7 @@ fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
         relaxation_time_s,
     } = tie.compliance
     {
-        if !(stiffness > 0.0) {
+        if stiffness.is_nan() || stiffness <= 0.0 {
             return parameter("stiffness", stiffness, "must be positive");
         }
         if !(relaxation_time_s >= 0.0 && relaxation_time_s.is_finite()) {

@@ -22,7 +22,10 @@ const DT: f64 = 1e-3;
 fn box_body(lengths: Vector3<f64>, mass: f64, X_WB: Isometry3<f64>, v: [f64; 6]) -> RigidTree {
     let mut builder = ModelBuilder::new("box");
     builder.root(Root::Floating);
-    builder.link(LinkSpec::new("body", SpatialInertia::solid_box(mass, lengths)));
+    builder.link(LinkSpec::new(
+        "body",
+        SpatialInertia::solid_box(mass, lengths),
+    ));
     let model = builder.build().expect("a box is a legal model");
     let p = X_WB.translation.vector;
     let r = X_WB.rotation;
@@ -233,7 +236,13 @@ fn a_stack_carries_the_load_of_all_above() {
     let mut scene = Scene::new(0.5);
     for k in 0..5 {
         let X_WB = Isometry3::translation(0.0, 0.0, 0.05 + 0.1 * f64::from(k));
-        scene.add_box(&format!("box {k}"), Vector3::repeat(0.1), 1.0, X_WB, [0.0; 6]);
+        scene.add_box(
+            &format!("box {k}"),
+            Vector3::repeat(0.1),
+            1.0,
+            X_WB,
+            [0.0; 6],
+        );
     }
     let world = scene.world();
     let mut state = world.default_state();
@@ -303,7 +312,13 @@ fn a_saved_state_goes_on_with_the_same_bits() {
     let mut scene = Scene::new(0.5);
     for k in 0..3 {
         let X_WB = Isometry3::translation(0.01 * f64::from(k), 0.0, 0.06 + 0.12 * f64::from(k));
-        scene.add_box(&format!("box {k}"), Vector3::repeat(0.1), 1.0, X_WB, [0.0; 6]);
+        scene.add_box(
+            &format!("box {k}"),
+            Vector3::repeat(0.1),
+            1.0,
+            X_WB,
+            [0.0; 6],
+        );
     }
     let world = scene.world();
     let mut state = world.default_state();
@@ -320,7 +335,13 @@ fn eight_states_on_two_threads_give_the_serial_bits() {
     let mut scene = Scene::new(0.5);
     for k in 0..4 {
         let X_WB = Isometry3::translation(0.02 * f64::from(k), 0.0, 0.06 + 0.12 * f64::from(k));
-        scene.add_box(&format!("box {k}"), Vector3::repeat(0.1), 1.0, X_WB, [0.0; 6]);
+        scene.add_box(
+            &format!("box {k}"),
+            Vector3::repeat(0.1),
+            1.0,
+            X_WB,
+            [0.0; 6],
+        );
     }
     let world = scene.world();
     let starts: Vec<State> = (0..8)

@@ -16,6 +16,14 @@ pub enum MultibodyError {
         /// What is wrong.
         error: Box<MultibodyError>,
     },
+    /// An actuator that cannot be.
+    #[error("actuator on joint \"{joint}\": {what}")]
+    Actuator {
+        /// Name of the joint.
+        joint: String,
+        /// What is wrong.
+        what: String,
+    },
     /// A file that could not be read at all.
     #[error("{}: cannot be read: {error}", file.display())]
     Unreadable {

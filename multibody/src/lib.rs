@@ -78,6 +78,8 @@ pub mod urdf;
 
 mod report;
 
+mod rigid_tree;
+
 mod error;
 
 pub use articulated_body::ArticulatedBodies;
@@ -104,4 +106,5 @@ pub use model::{
 };
 pub use reactions::joint_reactions;
 pub use report::{Finding, FindingKind, LoadReport};
+pub use rigid_tree::RigidTree;
 pub use spatial::{Twist, Wrench};

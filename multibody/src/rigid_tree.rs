@@ -9,9 +9,7 @@ mod step;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Energy, PdGains, Surface,
-};
+use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, PdGains, Surface};
 
 use crate::dynamics::Workspace;
 use crate::energy::{kinetic_energy, momentum, potential_energy};
@@ -50,7 +48,11 @@ impl RigidTree {
     ///
     /// # Errors
     /// [`MultibodyError::Actuator`] for other joints and for gains that are negative or not finite.
-    pub fn with_actuator(mut self, joint: JointIdx, gains: PdGains) -> Result<Self, MultibodyError> {
+    pub fn with_actuator(
+        mut self,
+        joint: JointIdx,
+        gains: PdGains,
+    ) -> Result<Self, MultibodyError> {
         let described = self.model.joint(joint);
         let refuse = |what: String| {
             Err(MultibodyError::Actuator {
@@ -72,7 +74,7 @@ impl RigidTree {
                 return refuse(format!("{name} = {gain} must be finite and not negative"));
             }
         }
-        if !(gains.effort_limit >= 0.0) {
+        if gains.effort_limit.is_nan() || gains.effort_limit < 0.0 {
             let limit = gains.effort_limit;
             return refuse(format!("effort limit = {limit} must not be negative"));
         }

@@ -155,8 +155,7 @@ impl BodyStep for TreeStep {
         self.v.clone_from(&state.v);
         let prescribed = |k: usize| input.control.held.get(k).copied().flatten();
         let n_v = self.model.n_v();
-        let unchanged =
-            (0..n_v).all(|k| self.held.contains(DofIdx(k)) == prescribed(k).is_some());
+        let unchanged = (0..n_v).all(|k| self.held.contains(DofIdx(k)) == prescribed(k).is_some());
         if !unchanged {
             let dofs = (0..n_v).filter(|&k| prescribed(k).is_some());
             self.held = HeldDofs::of(&self.model, dofs.map(DofIdx));
@@ -202,7 +201,13 @@ impl BodyStep for TreeStep {
             };
             add_wrench(model, &w.positions, link, &p_WQ, &wrench, &mut self.tau);
         }
-        inverse_dynamics_again(model, &self.no_acceleration, &self.gravity, w, &mut self.bias);
+        inverse_dynamics_again(
+            model,
+            &self.no_acceleration,
+            &self.gravity,
+            w,
+            &mut self.bias,
+        );
 
         let free = self.held.free();
         let n = free.len();

@@ -28,6 +28,36 @@ pub enum SolveError {
         /// The pivot found.
         pivot: f64,
     },
+    /// A participant's A is not symmetric.
+    #[error(
+        "A of participant {participant} is not symmetric: row {row}, column {column} holds {lower:e}, its mirror {upper:e}"
+    )]
+    NotSymmetric {
+        /// The participant.
+        participant: ParticipantIdx,
+        /// Row within the participant.
+        row: usize,
+        /// Column, smaller than the row.
+        column: usize,
+        /// Entry below the diagonal.
+        lower: f64,
+        /// Entry above the diagonal.
+        upper: f64,
+    },
+    /// A constraint speaks of velocities that its participant doesn't have.
+    #[error(
+        "basis {basis} refers to velocity {dof} of participant {participant}, which has {n_dofs} of them in this step"
+    )]
+    NoSuchVelocity {
+        /// The basis, in the order they were added.
+        basis: usize,
+        /// The participant.
+        participant: ParticipantIdx,
+        /// The velocity asked for.
+        dof: usize,
+        /// How many there are; zero if the problem has no such participant.
+        n_dofs: usize,
+    },
     /// The Hessian of an island could not be factored although every A could.
     #[error(
         "the Hessian of the island of participant {participant} lost its definiteness at row {row}: stiffness and inertia differ by more than round-off allows; lower the contact stiffness or raise the near-rigid parameter"

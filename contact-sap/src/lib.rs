@@ -22,11 +22,22 @@ mod body;
 mod constraint_set;
 mod dynamics;
 mod error;
+mod evaluation;
+mod friction_tangent;
+mod hessian;
+mod island;
+mod islands;
 mod law;
+mod levers;
+mod line_search;
+mod newton;
 mod potential;
 mod problem;
+mod problem_checks;
+mod progress;
 mod rows;
 mod solver;
+mod solver_kind;
 
 pub use block_factors::BlockFactors;
 pub use body::{
@@ -44,9 +55,12 @@ pub use law::{
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NormalForce, NormalPrediction, PdActuator, PdCommand,
     PdGains, RowLaw, Sap, Similar, SmoothNorm, near_rigid_regularisation,
 };
+pub use line_search::LineSearch;
+pub use newton::{FrictionTangent, Newton, NewtonSettings};
 pub use potential::Potential;
 pub use problem::{ContactProblem, ParticipantIdx};
 pub use rows::{Lever, Rows};
 pub use solver::{
     ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason,
 };
+pub use solver_kind::{SolverKind, UnknownSolver};

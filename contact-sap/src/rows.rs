@@ -114,21 +114,6 @@ impl RowBlock {
             }
         }
     }
-
-    /// v += Bᵀ u.
-    pub(crate) fn add_transposed_product(&self, values: &[f64], u: &[f64], v: &mut [f64]) {
-        let u = &u[self.row..self.row + self.n_rows];
-        let v = &mut v[self.dof..self.dof + self.n_dofs];
-        match self.entries {
-            Entries::Identity => v.iter_mut().zip(u).for_each(|(v, u)| *v += u),
-            Entries::Dense(start) => {
-                let columns = values[start..].chunks_exact(self.n_rows);
-                for (column, v_j) in columns.zip(v) {
-                    *v_j += column.iter().zip(u).map(|(b, u)| b * u).sum::<f64>();
-                }
-            }
-        }
-    }
 }
 
 /// How the world velocity of one material point follows from the rows of its basis.

@@ -1,0 +1,336 @@
+//! Costs, impulses, gradients and aggregated Hessians of one island at given velocities.
+
+use nalgebra::{Matrix3, Vector1, Vector3};
+
+use crate::island::IslandProblem;
+use crate::law::ContactLaw;
+use crate::levers::dot;
+use crate::potential::Potential;
+
+/// Everything that is known of an island at velocities v and along a direction Δv. Memory is reused.
+#[derive(Debug, Default)]
+pub(crate) struct Evaluation {
+    /// v.
+    pub(crate) v: Vec<f64>,
+    /// A v.
+    pub(crate) a_v: Vec<f64>,
+    /// b.
+    pub(crate) b: Vec<f64>,
+    /// D = diag(A)^(−1/2).
+    pub(crate) scale: Vec<f64>,
+    /// Jᵀγ.
+    pub(crate) j_gamma: Vec<f64>,
+    /// ∇ℓ = A v − b − Jᵀγ.
+    pub(crate) gradient: Vec<f64>,
+    /// Velocity and impulse of each contact.
+    pub(crate) v_c: Vec<Vector3<f64>>,
+    pub(crate) gamma: Vec<Vector3<f64>>,
+    /// Velocity and impulse of each scalar row.
+    pub(crate) v_s: Vec<f64>,
+    pub(crate) sigma: Vec<f64>,
+    /// K = ΣΦᵀGΦ of each basis, one after the other, and whether it is not zero.
+    pub(crate) aggregates: Vec<f64>,
+    pub(crate) active: Vec<bool>,
+    /// Δv, A Δv, and what they do to the constraint velocities.
+    pub(crate) dv: Vec<f64>,
+    pub(crate) a_dv: Vec<f64>,
+    pub(crate) dv_c: Vec<Vector3<f64>>,
+    pub(crate) dv_s: Vec<f64>,
+    /// Stacked u or Σ Φᵀγ of all bases.
+    coordinates: Vec<f64>,
+}
+
+/// ‖D∇ℓ‖ and what it is measured against.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Residual {
+    /// ‖D∇ℓ‖, √J.
+    pub(crate) norm: f64,
+    /// max(‖D A v‖, ‖D Jᵀγ‖), √J.
+    pub(crate) reference: f64,
+}
+
+/// Coefficients of the quadratic part along Δv: φ_A(α) = φ_A(0) + α slope + ½α² curvature.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct QuadraticPart {
+    pub(crate) slope: f64,
+    pub(crate) curvature: f64,
+}
+
+impl Evaluation {
+    /// Lays out memory and reads what stays the same during a solve. `v` is left to be filled.
+    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+        let n = p.island.n_dofs;
+        for x in [
+            &mut self.v,
+            &mut self.a_v,
+            &mut self.b,
+            &mut self.scale,
+            &mut self.j_gamma,
+            &mut self.gradient,
+            &mut self.dv,
+            &mut self.a_dv,
+        ] {
+            x.resize(n, 0.0);
+        }
+        for x in [&mut self.v_c, &mut self.gamma, &mut self.dv_c] {
+            x.resize(p.island.n_contacts, Vector3::zeros());
+        }
+        for x in [&mut self.v_s, &mut self.sigma, &mut self.dv_s] {
+            x.resize(p.island.n_scalars, 0.0);
+        }
+        self.coordinates.resize(p.island.n_coordinates, 0.0);
+        self.aggregates.resize(p.island.n_aggregate_values, 0.0);
+        self.active.resize(p.island.bases.len(), false);
+        p.right_hand_side(&mut self.b);
+        p.diagonal(&mut self.scale);
+        for d in &mut self.scale {
+            *d = 1.0 / d.sqrt();
+        }
+    }
+
+    /// Constraint velocities and impulses at v.
+    pub(crate) fn update_impulses(&mut self, p: &IslandProblem<'_>) {
+        constraint_velocities(
+            p,
+            &self.v,
+            Bias::Included,
+            &mut self.coordinates,
+            &mut self.v_c,
+            &mut self.v_s,
+        );
+        let set = p.set();
+        for basis in &p.island.bases {
+            let laws = set.contacts[basis.contacts.clone()].iter();
+            let first = basis.first_contact;
+            for (k, contact) in laws.enumerate() {
+                self.gamma[first + k] = contact.law.impulse(&self.v_c[first + k]);
+            }
+            let laws = set.rows[basis.scalars.clone()].iter();
+            let first = basis.first_scalar;
+            for (k, row) in laws.enumerate() {
+                self.sigma[first + k] = row.law.impulse(&Vector1::new(self.v_s[first + k])).x;
+            }
+        }
+    }
+
+    /// Impulses, A v and the gradient at v.
+    pub(crate) fn update(&mut self, p: &IslandProblem<'_>) -> Residual {
+        self.update_impulses(p);
+        let set = p.set();
+        self.j_gamma.fill(0.0);
+        self.coordinates.fill(0.0);
+        for basis in &p.island.bases {
+            let f = &mut self.coordinates[basis.row0..basis.row0 + basis.n_rows];
+            let contacts = set.contacts[basis.contacts.clone()].iter();
+            for (contact, gamma) in contacts.zip(&self.gamma[basis.first_contact..]) {
+                if *gamma != Vector3::zeros() {
+                    contact.lever.add_transposed(&set.lever_values, gamma, f);
+                }
+            }
+            let rows = set.rows[basis.scalars.clone()].iter();
+            for (row, sigma) in rows.zip(&self.sigma[basis.first_scalar..]) {
+                row.lever.add_transposed(&set.lever_values, *sigma, f);
+            }
+            for piece in &p.island.pieces[basis.pieces.clone()] {
+                piece.add_transposed_product(set, f, &mut self.j_gamma);
+            }
+        }
+        p.apply(&self.v, &mut self.a_v);
+        let (mut norm, mut momentum, mut impulse) = (0.0, 0.0, 0.0);
+        for i in 0..self.v.len() {
+            let g = self.a_v[i] - self.b[i] - self.j_gamma[i];
+            self.gradient[i] = g;
+            let d2 = self.scale[i] * self.scale[i];
+            norm += d2 * g * g;
+            momentum += d2 * self.a_v[i] * self.a_v[i];
+            impulse += d2 * self.j_gamma[i] * self.j_gamma[i];
+        }
+        Residual {
+            norm: norm.sqrt(),
+            reference: f64::max(momentum, impulse).sqrt(),
+        }
+    }
+
+    /// K of every basis; `tangent` gives G of a contact by its index in the island.
+    pub(crate) fn update_aggregates(
+        &mut self,
+        p: &IslandProblem<'_>,
+        tangent: impl Fn(usize, &ContactLaw, &Vector3<f64>) -> Matrix3<f64>,
+    ) {
+        let set = p.set();
+        for (basis, active) in p.island.bases.iter().zip(&mut self.active) {
+            let r = basis.n_rows;
+            let k = &mut self.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            k.fill(0.0);
+            *active = false;
+            for (i, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
+                let i = basis.first_contact + i;
+                let g = tangent(i, &contact.law, &self.v_c[i]);
+                if g != Matrix3::zeros() {
+                    *active = true;
+                    contact.lever.add_aggregate(&set.lever_values, &g, r, k);
+                }
+            }
+            for (i, row) in set.rows[basis.scalars.clone()].iter().enumerate() {
+                let v_s = Vector1::new(self.v_s[basis.first_scalar + i]);
+                let g = row.law.hessian(&v_s).x;
+                if g != 0.0 {
+                    *active = true;
+                    row.lever.add_aggregate(&set.lever_values, g, r, k);
+                }
+            }
+        }
+    }
+
+    /// Takes `dv` as the direction: A Δv and the constraint velocities along it.
+    pub(crate) fn begin_direction(&mut self, p: &IslandProblem<'_>) -> QuadraticPart {
+        p.apply(&self.dv, &mut self.a_dv);
+        constraint_velocities(
+            p,
+            &self.dv,
+            Bias::Left,
+            &mut self.coordinates,
+            &mut self.dv_c,
+            &mut self.dv_s,
+        );
+        let mut slope = 0.0;
+        for i in 0..self.dv.len() {
+            slope += self.dv[i] * (self.a_v[i] - self.b[i]);
+        }
+        QuadraticPart {
+            slope,
+            curvature: dot(&self.dv, &self.a_dv),
+        }
+    }
+
+    /// φ'(0) = ∇ℓ·Δv.
+    pub(crate) fn slope_at_start(&self) -> f64 {
+        dot(&self.gradient, &self.dv)
+    }
+
+    /// φ'(α) and φ''(α), φ(α) = ℓ(v + αΔv).
+    pub(crate) fn slope(
+        &self,
+        p: &IslandProblem<'_>,
+        quadratic: QuadraticPart,
+        alpha: f64,
+    ) -> (f64, f64) {
+        let set = p.set();
+        let mut slope = quadratic.slope + alpha * quadratic.curvature;
+        let mut curvature = quadratic.curvature;
+        for basis in &p.island.bases {
+            let first = basis.first_contact;
+            for (k, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
+                let dv = &self.dv_c[first + k];
+                let v = self.v_c[first + k] + dv * alpha;
+                slope -= contact.law.impulse(&v).dot(dv);
+                curvature += dv.dot(&(contact.law.hessian(&v) * dv));
+            }
+            let first = basis.first_scalar;
+            for (k, row) in set.rows[basis.scalars.clone()].iter().enumerate() {
+                let dv = self.dv_s[first + k];
+                let v = Vector1::new(self.v_s[first + k] + dv * alpha);
+                slope -= row.law.impulse(&v).x * dv;
+                curvature += row.law.hessian(&v).x * dv * dv;
+            }
+        }
+        (slope, curvature)
+    }
+
+    /// Σ ℓ_i at v + αΔv, J.
+    pub(crate) fn constraint_cost(&self, p: &IslandProblem<'_>, alpha: f64) -> f64 {
+        let set = p.set();
+        let mut cost = 0.0;
+        for basis in &p.island.bases {
+            let first = basis.first_contact;
+            for (k, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
+                let v = if alpha == 0.0 {
+                    self.v_c[first + k]
+                } else {
+                    self.v_c[first + k] + self.dv_c[first + k] * alpha
+                };
+                cost += contact.law.cost(&v);
+            }
+            let first = basis.first_scalar;
+            for (k, row) in set.rows[basis.scalars.clone()].iter().enumerate() {
+                let v = if alpha == 0.0 {
+                    self.v_s[first + k]
+                } else {
+                    self.v_s[first + k] + self.dv_s[first + k] * alpha
+                };
+                cost += row.law.cost(&Vector1::new(v));
+            }
+        }
+        cost
+    }
+
+    /// ℓ(v) = ½vᵀAv − bᵀv + Σ ℓ_i, J, after [`Evaluation::update`].
+    pub(crate) fn cost(&self, p: &IslandProblem<'_>) -> f64 {
+        0.5 * dot(&self.v, &self.a_v) - dot(&self.b, &self.v) + self.constraint_cost(p, 0.0)
+    }
+
+    /// The size of the terms that the cost is summed from, J: round-off of the cost is ε times this.
+    pub(crate) fn cost_scale(&self) -> f64 {
+        let mut scale = 0.0;
+        for i in 0..self.v.len() {
+            scale += self.v[i].abs() * (0.5 * self.a_v[i].abs() + self.b[i].abs());
+        }
+        for (gamma, v_c) in self.gamma.iter().zip(&self.v_c) {
+            scale += gamma.dot(v_c).abs();
+        }
+        scale
+            + self
+                .sigma
+                .iter()
+                .zip(&self.v_s)
+                .map(|(g, v)| (g * v).abs())
+                .sum::<f64>()
+    }
+
+    /// v += αΔv.
+    pub(crate) fn advance(&mut self, alpha: f64) {
+        for (v, dv) in self.v.iter_mut().zip(&self.dv) {
+            *v += alpha * dv;
+        }
+    }
+}
+
+/// Whether the prescribed velocities b take part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bias {
+    Included,
+    Left,
+}
+
+/// v_c = Φ(B v + b) + bias of every constraint.
+fn constraint_velocities(
+    p: &IslandProblem<'_>,
+    v: &[f64],
+    bias: Bias,
+    coordinates: &mut [f64],
+    v_c: &mut [Vector3<f64>],
+    v_s: &mut [f64],
+) {
+    let set = p.set();
+    for basis in &p.island.bases {
+        let u = &mut coordinates[basis.row0..basis.row0 + basis.n_rows];
+        match bias {
+            Bias::Included => u.copy_from_slice(&set.bias[basis.global_row0..][..basis.n_rows]),
+            Bias::Left => u.fill(0.0),
+        }
+        for piece in &p.island.pieces[basis.pieces.clone()] {
+            piece.add_product(set, v, u);
+        }
+        let contacts = set.contacts[basis.contacts.clone()].iter();
+        for (contact, v_c) in contacts.zip(&mut v_c[basis.first_contact..]) {
+            *v_c = contact.lever.velocity(&set.lever_values, u);
+            if bias == Bias::Included {
+                *v_c += contact.bias;
+            }
+        }
+        let rows = set.rows[basis.scalars.clone()].iter();
+        for (row, v_s) in rows.zip(&mut v_s[basis.first_scalar..]) {
+            *v_s = row.lever.velocity(&set.lever_values, u);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Estimates of the friction directions that the primal-dual tangent converges with.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::evaluation::Evaluation;
+use crate::island::IslandProblem;
+use crate::law::{ContactLaw, SmoothNorm};
+use crate::potential::Potential;
+
+/// A vector y for each contact, ‖y‖ ≤ 1, that tends to t̂ = v_t/S as the velocities converge.
+///
+/// In the Hessian (P − ½(y t̂ᵀ + t̂ yᵀ))/S of softened friction it stands for one of the two t̂. That tangent doesn't jump
+/// where slip passes through ε, which is what keeps Newton from cycling through stick and slip.
+///
+/// Source: Chan, Golub, Mulet (1999), "A nonlinear primal-dual method for total variation-based image restoration".
+#[derive(Debug, Default)]
+pub(crate) struct DualDirections {
+    y: Vec<Vector3<f64>>,
+}
+
+impl DualDirections {
+    /// y = 0: friction starts as the isotropic damper of a reweighted least-squares step.
+    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+        self.y.clear();
+        self.y.resize(p.island.n_contacts, Vector3::zeros());
+    }
+
+    /// G of contact `i` of the island.
+    #[inline]
+    pub(crate) fn tangent(&self, i: usize, law: &ContactLaw, v_c: &Vector3<f64>) -> Matrix3<f64> {
+        match law {
+            ContactLaw::Lagged(law) => law.primal_dual_hessian(v_c, &self.y[i]),
+            ContactLaw::Similar(law) => law.primal_dual_hessian(v_c, &self.y[i]),
+            ContactLaw::Sap(law) => law.hessian(v_c),
+            ContactLaw::Custom(law) => law.hessian(v_c),
+        }
+    }
+
+    /// Newton's full step for y that belongs to the direction Δv of `e`: y + (P Δv_c − y (t̂·Δv_c))/S − (y − t̂), cut to length 1.
+    pub(crate) fn update(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
+        let set = p.set();
+        for basis in &p.island.bases {
+            let contacts = set.contacts[basis.contacts.clone()].iter();
+            for (k, contact) in contacts.enumerate() {
+                let i = basis.first_contact + k;
+                match &contact.law {
+                    ContactLaw::Lagged(law) => {
+                        self.step(i, &law.slip(&e.v_c[i]), law.normal(), &e.dv_c[i]);
+                    }
+                    ContactLaw::Similar(law) => {
+                        self.step(i, &law.slip(&e.v_c[i]), law.normal(), &e.dv_c[i]);
+                    }
+                    ContactLaw::Sap(_) | ContactLaw::Custom(_) => {}
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn step(&mut self, i: usize, slip: &SmoothNorm, n: &Vector3<f64>, dv: &Vector3<f64>) {
+        let t = &slip.direction;
+        let y = &self.y[i];
+        let along = t.dot(dv);
+        let next = (dv - n * n.dot(dv) - y * along) / slip.length + t;
+        let length = next.norm();
+        self.y[i] = if length > 1.0 { next / length } else { next };
+    }
+}

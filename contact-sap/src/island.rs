@@ -1,0 +1,286 @@
+//! One connected component of the problem, laid out in flat local indices.
+
+use std::ops::Range;
+
+use crate::constraint_set::ConstraintSet;
+use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
+use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::rows::Entries;
+
+/// Participants and bases of one island. Velocities, stacked coordinates u and constraints are numbered locally, in
+/// the order of their global indices; memory is reused from solve to solve.
+#[derive(Debug, Default)]
+pub(crate) struct Island {
+    pub(crate) members: Vec<Member>,
+    /// First velocity of each node, and one past the last. A node is a dense diagonal block of A.
+    pub(crate) node_starts: Vec<usize>,
+    pub(crate) bases: Vec<IslandBasis>,
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) n_dofs: usize,
+    /// Length of the stacked u of all bases.
+    pub(crate) n_coordinates: usize,
+    /// Length of the stacked K = ΣΦᵀGΦ of all bases.
+    pub(crate) n_aggregate_values: usize,
+    pub(crate) n_contacts: usize,
+    pub(crate) n_scalars: usize,
+}
+
+/// One participant of an island.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub(crate) participant: ParticipantIdx,
+    /// First velocity in the stacked velocities of the problem.
+    pub(crate) global_dof: usize,
+    /// First velocity in the island.
+    pub(crate) first_dof: usize,
+    pub(crate) n_dofs: usize,
+}
+
+impl Member {
+    pub(crate) fn dofs(&self) -> Range<usize> {
+        self.first_dof..self.first_dof + self.n_dofs
+    }
+
+    pub(crate) fn global_dofs(&self) -> Range<usize> {
+        self.global_dof..self.global_dof + self.n_dofs
+    }
+}
+
+/// One basis of an island; ranges of contacts and scalar rows are those of the [`ConstraintSet`].
+#[derive(Clone, Debug)]
+pub(crate) struct IslandBasis {
+    pub(crate) n_rows: usize,
+    /// Offset of its bias in the set.
+    pub(crate) global_row0: usize,
+    /// Offset of its u in the island's stacked u.
+    pub(crate) row0: usize,
+    /// Offset of its K in the island's stacked K.
+    pub(crate) aggregate0: usize,
+    pub(crate) pieces: Range<usize>,
+    pub(crate) contacts: Range<usize>,
+    pub(crate) first_contact: usize,
+    pub(crate) scalars: Range<usize>,
+    pub(crate) first_scalar: usize,
+}
+
+/// A block of B that lies within one node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// First row within the basis.
+    pub(crate) row: usize,
+    pub(crate) n_rows: usize,
+    /// First velocity in the island.
+    pub(crate) dof: usize,
+    pub(crate) n_dofs: usize,
+    pub(crate) node: usize,
+    pub(crate) kind: PieceKind,
+}
+
+/// Entries of a [`Piece`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PieceKind {
+    /// Row i is velocity i.
+    Identity,
+    /// Column-major, `n_rows` values a column, from this offset of the set's block values.
+    Dense(usize),
+}
+
+impl Piece {
+    /// Values of a dense piece.
+    #[inline]
+    pub(crate) fn values<'a>(&self, set: &'a ConstraintSet) -> Option<&'a [f64]> {
+        match self.kind {
+            PieceKind::Identity => None,
+            PieceKind::Dense(start) => {
+                Some(&set.block_values[start..start + self.n_rows * self.n_dofs])
+            }
+        }
+    }
+
+    /// u += B v, u of the basis, v of the island.
+    #[inline]
+    pub(crate) fn add_product(&self, set: &ConstraintSet, v: &[f64], u: &mut [f64]) {
+        let u = &mut u[self.row..self.row + self.n_rows];
+        let v = &v[self.dof..self.dof + self.n_dofs];
+        match self.values(set) {
+            None => u.iter_mut().zip(v).for_each(|(u, v)| *u += v),
+            Some(values) => {
+                for (column, v_j) in values.chunks_exact(self.n_rows).zip(v) {
+                    u.iter_mut().zip(column).for_each(|(u, b)| *u += b * v_j);
+                }
+            }
+        }
+    }
+
+    /// v += Bᵀ u.
+    #[inline]
+    pub(crate) fn add_transposed_product(&self, set: &ConstraintSet, u: &[f64], v: &mut [f64]) {
+        let u = &u[self.row..self.row + self.n_rows];
+        let v = &mut v[self.dof..self.dof + self.n_dofs];
+        match self.values(set) {
+            None => v.iter_mut().zip(u).for_each(|(v, u)| *v += u),
+            Some(values) => {
+                for (column, v_j) in values.chunks_exact(self.n_rows).zip(v) {
+                    *v_j += column.iter().zip(u).map(|(b, u)| b * u).sum::<f64>();
+                }
+            }
+        }
+    }
+}
+
+impl Island {
+    /// Empties the island, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        self.members.clear();
+        self.node_starts.clear();
+        self.bases.clear();
+        self.pieces.clear();
+        self.n_dofs = 0;
+        self.n_coordinates = 0;
+        self.n_aggregate_values = 0;
+        self.n_contacts = 0;
+        self.n_scalars = 0;
+    }
+
+    /// Adds a participant whose velocities start at `global_dof`; returns its first velocity in the island.
+    pub(crate) fn add_participant(
+        &mut self,
+        participant: ParticipantIdx,
+        dynamics: &dyn Dynamics,
+        global_dof: usize,
+    ) -> usize {
+        let first_dof = self.n_dofs;
+        let n_dofs = dynamics.n_dofs();
+        self.members.push(Member {
+            participant,
+            global_dof,
+            first_dof,
+            n_dofs,
+        });
+        self.n_dofs += n_dofs;
+        if self.node_starts.is_empty() {
+            self.node_starts.push(0);
+        }
+        let dense = matches!(dynamics.assembled(), Some(Assembled::Dense(_)));
+        if n_dofs > 0 {
+            match dynamics.diagonal_blocks() {
+                BlockDiagonal::Whole(_) => self.node_starts.push(self.n_dofs),
+                _ if dense => self.node_starts.push(self.n_dofs),
+                blocks => blocks.for_each(n_dofs, |block| {
+                    self.node_starts
+                        .push(first_dof + block.first_dof + block.size);
+                }),
+            }
+        }
+        first_dof
+    }
+
+    /// Adds a basis of `set`; `first_dof` gives the first velocity of a participant in this island. All participants
+    /// must have been added.
+    pub(crate) fn add_basis(
+        &mut self,
+        set: &ConstraintSet,
+        basis: usize,
+        first_dof: impl Fn(ParticipantIdx) -> usize,
+    ) {
+        let record = &set.bases[basis];
+        let first_piece = self.pieces.len();
+        for (participant, block) in &set.blocks[record.blocks.clone()] {
+            let start = first_dof(*participant) + block.dof;
+            let end = start + block.n_dofs;
+            let mut dof = start;
+            while dof < end {
+                let node = self.node_of(dof);
+                let n_dofs = self.node_starts[node + 1].min(end) - dof;
+                let skipped = dof - start;
+                let (row, n_rows, kind) = match block.entries {
+                    Entries::Identity => (block.row + skipped, n_dofs, PieceKind::Identity),
+                    Entries::Dense(at) => (
+                        block.row,
+                        block.n_rows,
+                        PieceKind::Dense(at + skipped * block.n_rows),
+                    ),
+                };
+                self.pieces.push(Piece {
+                    row,
+                    n_rows,
+                    dof,
+                    n_dofs,
+                    node,
+                    kind,
+                });
+                dof += n_dofs;
+            }
+        }
+        let r = record.n_rows;
+        self.bases.push(IslandBasis {
+            n_rows: r,
+            global_row0: record.row0,
+            row0: self.n_coordinates,
+            aggregate0: self.n_aggregate_values,
+            pieces: first_piece..self.pieces.len(),
+            contacts: record.contacts.clone(),
+            first_contact: self.n_contacts,
+            scalars: record.rows.clone(),
+            first_scalar: self.n_scalars,
+        });
+        self.n_coordinates += r;
+        self.n_aggregate_values += r * r;
+        self.n_contacts += record.contacts.len();
+        self.n_scalars += record.rows.len();
+    }
+
+    /// Number of nodes.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.node_starts.len().saturating_sub(1)
+    }
+
+    fn node_of(&self, dof: usize) -> usize {
+        self.node_starts.partition_point(|&start| start <= dof) - 1
+    }
+}
+
+/// An island and the problem it belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct IslandProblem<'a> {
+    pub(crate) island: &'a Island,
+    pub(crate) problem: &'a ContactProblem<'a>,
+}
+
+impl<'a> IslandProblem<'a> {
+    pub(crate) fn set(&self) -> &'a ConstraintSet {
+        self.problem.constraints
+    }
+
+    pub(crate) fn dynamics(&self, member: &Member) -> &'a dyn Dynamics {
+        self.problem.dynamics[member.participant.0]
+    }
+
+    /// y = A x.
+    pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
+        for member in &self.island.members {
+            let dofs = member.dofs();
+            self.dynamics(member).apply(&x[dofs.clone()], &mut y[dofs]);
+        }
+    }
+
+    /// Writes b.
+    pub(crate) fn right_hand_side(&self, b: &mut [f64]) {
+        for member in &self.island.members {
+            b[member.dofs()].copy_from_slice(self.dynamics(member).right_hand_side());
+        }
+    }
+
+    /// Writes the diagonal of A.
+    pub(crate) fn diagonal(&self, diagonal: &mut [f64]) {
+        for member in &self.island.members {
+            let blocks = self.dynamics(member).diagonal_blocks();
+            blocks.for_each(member.n_dofs, |block| {
+                let first = member.first_dof + block.first_dof;
+                for i in 0..block.size {
+                    diagonal[first + i] = block.values[i * (block.size + 1)];
+                }
+            });
+        }
+    }
+}

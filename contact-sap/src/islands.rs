@@ -1,0 +1,348 @@
+//! Splits a problem into connected components and solves them apart, in parallel, with the same bits for any number of threads.
+
+use std::time::Instant;
+
+use nalgebra::Vector3;
+use rayon::prelude::*;
+
+use crate::block_factors::BlockFactors;
+use crate::error::SolveError;
+use crate::island::{Island, IslandProblem};
+use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::problem_checks::check_problem;
+use crate::solver::{ConvexContactSolver, Solution, SolveReport, StageTimes, StopReason};
+
+/// A method that solves one island.
+pub(crate) trait IslandSolver: Send + Sync {
+    /// Memory of one island, reused from solve to solve. Its content must not change results.
+    type Workspace: Default + Send;
+
+    /// Solves the island from `answer.velocity`, which is overwritten with the rest of `answer`.
+    fn solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut Self::Workspace,
+        answer: &mut IslandAnswer,
+    ) -> Result<(), SolveError>;
+
+    /// x ← H⁻¹x at `velocity`.
+    fn hessian_solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut Self::Workspace,
+        velocity: &[f64],
+        x: &mut [f64],
+    ) -> Result<(), SolveError>;
+}
+
+/// What a method says of one island.
+#[derive(Debug, Default)]
+pub(crate) struct IslandAnswer {
+    pub(crate) velocity: Vec<f64>,
+    pub(crate) contact_impulse: Vec<Vector3<f64>>,
+    pub(crate) row_impulse: Vec<f64>,
+    pub(crate) residual_history: Vec<f64>,
+    pub(crate) report: IslandReport,
+}
+
+/// Counts, reasons and times of one island.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct IslandReport {
+    pub(crate) stop: StopReason,
+    pub(crate) iterations: usize,
+    pub(crate) factorisations: usize,
+    pub(crate) inner_iterations: usize,
+    pub(crate) line_search_evaluations: usize,
+    pub(crate) cost: f64,
+    pub(crate) residual: f64,
+    pub(crate) stages: StageTimes,
+}
+
+/// Solves every island of a problem with the method `S`.
+///
+/// The workspace of an island belongs to its first participant, so that symbolic work survives while other islands
+/// come and go.
+pub(crate) struct Islands<S: IslandSolver> {
+    method: S,
+    slots: Vec<Slot<S::Workspace>>,
+    partition: Partition,
+    factors: BlockFactors,
+}
+
+#[derive(Default)]
+struct Slot<W> {
+    /// Whether the last partition has an island whose first participant is this slot's.
+    used: bool,
+    island: Island,
+    workspace: W,
+    answer: IslandAnswer,
+    /// Right-hand side and result of a solve with the Hessian.
+    x: Vec<f64>,
+    outcome: Option<SolveError>,
+}
+
+/// Which island every participant belongs to, named by its first participant.
+#[derive(Default)]
+struct Partition {
+    first_participant: Vec<usize>,
+    first_dof: Vec<usize>,
+    global_dof: Vec<usize>,
+}
+
+/// Islands this small together are not worth waking other threads for.
+const PARALLEL_DOFS_MIN: usize = 48;
+
+impl<S: IslandSolver> Islands<S> {
+    pub(crate) fn new(method: S) -> Self {
+        Self {
+            method,
+            slots: Vec::new(),
+            partition: Partition::default(),
+            factors: BlockFactors::default(),
+        }
+    }
+
+    /// Finds the islands of `problem` and lays them out in their slots.
+    fn partition(&mut self, problem: &ContactProblem<'_>) {
+        let n = problem.dynamics.len();
+        self.partition.find(problem);
+        // One slot more: bases whose velocities are all prescribed belong to nobody.
+        self.slots.resize_with(n + 1, Default::default);
+        for slot in &mut self.slots {
+            slot.used = false;
+            slot.outcome = None;
+            slot.island.clear();
+        }
+        for (p, dynamics) in problem.dynamics.iter().enumerate() {
+            let slot = &mut self.slots[self.partition.first_participant[p]];
+            slot.used = true;
+            let global = self.partition.global_dof[p];
+            self.partition.first_dof[p] =
+                slot.island
+                    .add_participant(ParticipantIdx(p), *dynamics, global);
+        }
+        let set = problem.constraints;
+        for (b, basis) in set.bases.iter().enumerate() {
+            let first = match set.blocks[basis.blocks.clone()].first() {
+                Some((participant, _)) => self.partition.first_participant[participant.0],
+                None => n,
+            };
+            let slot = &mut self.slots[first];
+            slot.used = true;
+            slot.island
+                .add_basis(set, b, |p| self.partition.first_dof[p.0]);
+        }
+    }
+
+    /// Runs `work` on every island, in parallel where that pays.
+    fn for_each_island(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        work: impl Fn(
+            &S,
+            &IslandProblem<'_>,
+            &mut SlotParts<'_, S::Workspace>,
+        ) -> Result<(), SolveError>
+        + Sync,
+    ) -> Result<(), SolveError> {
+        let method = &self.method;
+        let run = |slot: &mut Slot<S::Workspace>| {
+            let p = IslandProblem {
+                island: &slot.island,
+                problem,
+            };
+            let mut parts = SlotParts {
+                workspace: &mut slot.workspace,
+                answer: &mut slot.answer,
+                x: &mut slot.x,
+            };
+            slot.outcome = work(method, &p, &mut parts).err();
+        };
+        let used = self.slots.iter().filter(|slot| slot.used).count();
+        let parallel =
+            used > 1 && problem.n_dofs() >= PARALLEL_DOFS_MIN && rayon::current_num_threads() > 1;
+        if parallel {
+            let slots = self.slots.par_iter_mut().with_max_len(1);
+            slots.filter(|slot| slot.used).for_each(run);
+        } else {
+            self.slots.iter_mut().filter(|s| s.used).for_each(run);
+        }
+        let failure = self.slots.iter_mut().find_map(|slot| slot.outcome.take());
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+struct SlotParts<'a, W> {
+    workspace: &'a mut W,
+    answer: &'a mut IslandAnswer,
+    x: &'a mut Vec<f64>,
+}
+
+impl Partition {
+    /// Union of the participants of each basis; the smallest participant of a component names it.
+    fn find(&mut self, problem: &ContactProblem<'_>) {
+        let n = problem.dynamics.len();
+        self.first_participant.clear();
+        self.first_participant.extend(0..n);
+        self.first_dof.clear();
+        self.first_dof.resize(n, 0);
+        self.global_dof.clear();
+        let mut dof = 0;
+        for dynamics in problem.dynamics {
+            self.global_dof.push(dof);
+            dof += dynamics.n_dofs();
+        }
+        let set = problem.constraints;
+        for basis in &set.bases {
+            let blocks = &set.blocks[basis.blocks.clone()];
+            for pair in blocks.windows(2) {
+                let (a, b) = (self.root(pair[0].0.0), self.root(pair[1].0.0));
+                let (low, high) = (a.min(b), a.max(b));
+                self.first_participant[high] = low;
+            }
+        }
+        // Parents come before their children, so one pass flattens the trees.
+        for p in 0..n {
+            self.first_participant[p] = self.first_participant[self.first_participant[p]];
+        }
+    }
+
+    fn root(&mut self, mut p: usize) -> usize {
+        while self.first_participant[p] != p {
+            let grandparent = self.first_participant[self.first_participant[p]];
+            self.first_participant[p] = grandparent;
+            p = grandparent;
+        }
+        p
+    }
+}
+
+impl<S: IslandSolver> ConvexContactSolver for Islands<S> {
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let start = Instant::now();
+        check_problem(problem, &mut self.factors)?;
+        check_vector("guess", guess, problem)?;
+        self.partition(problem);
+        let mut report = SolveReport::default();
+        report.stages.set_up = start.elapsed();
+
+        self.for_each_island(problem, |method, p, slot| {
+            gather(p.island, guess, &mut slot.answer.velocity);
+            method.solve(p, slot.workspace, slot.answer)
+        })?;
+
+        let start = Instant::now();
+        let set = problem.constraints;
+        out.velocity.resize(problem.n_dofs(), 0.0);
+        out.contact_impulse.resize(3 * set.n_contacts(), 0.0);
+        out.row_impulse.resize(set.n_rows(), 0.0);
+        let mut longest: &[f64] = &[];
+        for slot in self.slots.iter().filter(|slot| slot.used) {
+            let answer = &slot.answer;
+            scatter(&slot.island, &answer.velocity, &mut out.velocity);
+            for basis in &slot.island.bases {
+                let to = &mut out.contact_impulse[3 * basis.contacts.start..3 * basis.contacts.end];
+                let from = &answer.contact_impulse[basis.first_contact..];
+                for (to, from) in to.chunks_exact_mut(3).zip(from) {
+                    to.copy_from_slice(from.as_slice());
+                }
+                let from = &answer.row_impulse[basis.first_scalar..][..basis.scalars.len()];
+                out.row_impulse[basis.scalars.clone()].copy_from_slice(from);
+            }
+            if answer.residual_history.len() > longest.len() {
+                longest = &answer.residual_history;
+            }
+            if !slot.island.members.is_empty() {
+                report.islands += 1;
+            }
+            report.add(&answer.report);
+        }
+        out.residual_history.clear();
+        out.residual_history.extend_from_slice(longest);
+        report.stages.set_up += start.elapsed();
+        Ok(report)
+    }
+
+    fn hessian_solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        at: &Solution,
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        check_problem(problem, &mut self.factors)?;
+        check_vector("solution", &at.velocity, problem)?;
+        check_vector("right-hand side", x, problem)?;
+        self.partition(problem);
+        let rhs = &*x;
+        self.for_each_island(problem, |method, p, slot| {
+            gather(p.island, &at.velocity, &mut slot.answer.velocity);
+            gather(p.island, rhs, slot.x);
+            method.hessian_solve(p, slot.workspace, &slot.answer.velocity, slot.x)
+        })?;
+        for slot in self.slots.iter().filter(|slot| slot.used) {
+            scatter(&slot.island, &slot.x, x);
+        }
+        Ok(())
+    }
+}
+
+impl SolveReport {
+    /// Takes in what one island did.
+    fn add(&mut self, island: &IslandReport) {
+        self.stop = self.stop.max(island.stop);
+        self.iterations = self.iterations.max(island.iterations);
+        self.iterations_total += island.iterations;
+        self.factorisations += island.factorisations;
+        self.inner_iterations += island.inner_iterations;
+        self.line_search_evaluations += island.line_search_evaluations;
+        self.cost += island.cost;
+        self.residual = self.residual.max(island.residual);
+        let (sum, stages) = (&mut self.stages, &island.stages);
+        sum.set_up += stages.set_up;
+        sum.gradient += stages.gradient;
+        sum.assembly += stages.assembly;
+        sum.linear_solve += stages.linear_solve;
+        sum.line_search += stages.line_search;
+    }
+}
+
+/// The part of `global` that belongs to the island.
+fn gather(island: &Island, global: &[f64], local: &mut Vec<f64>) {
+    local.clear();
+    for member in &island.members {
+        local.extend_from_slice(&global[member.global_dofs()]);
+    }
+}
+
+/// The reverse of [`gather`].
+fn scatter(island: &Island, local: &[f64], global: &mut [f64]) {
+    for member in &island.members {
+        global[member.global_dofs()].copy_from_slice(&local[member.dofs()]);
+    }
+}
+
+fn check_vector(
+    what: &'static str,
+    x: &[f64],
+    problem: &ContactProblem<'_>,
+) -> Result<(), SolveError> {
+    if x.len() != problem.n_dofs() {
+        return Err(SolveError::Length {
+            what,
+            found: x.len(),
+            expected: problem.n_dofs(),
+        });
+    }
+    match x.iter().position(|x| !x.is_finite()) {
+        None => Ok(()),
+        Some(i) => Err(SolveError::NotFinite {
+            place: format!("the {what}, entry {i},"),
+            value: x[i],
+        }),
+    }
+}

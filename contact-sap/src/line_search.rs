@@ -1,0 +1,187 @@
+//! How far to go along a descent direction.
+
+use crate::evaluation::{Evaluation, QuadraticPart};
+use crate::island::IslandProblem;
+
+/// The longest step of a search, as a multiple of Newton's.
+const ALPHA_MAX: f64 = 1.5;
+
+/// How a solver chooses α along its direction Δv.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LineSearch {
+    /// The minimiser in [0, 1.5] by Newton's method safeguarded with bisection.
+    ///
+    /// `slope_tolerance`: stops when |ℓ'(α)| ≤ `slope_tolerance` |ℓ'(0)|, in (0, 1). The result is insensitive to it
+    /// over many decades; small values cost evaluations, values above 0.1 cost iterations.
+    ///
+    /// Source: Castro, Permenter, Han (2022), section VI-C.
+    Exact {
+        /// See above.
+        slope_tolerance: f64,
+    },
+    /// The first α of a geometric sequence with sufficient descent, ℓ(α) ≤ ℓ(0) + 1e-4 α ℓ'(0), followed as long as the
+    /// cost still falls.
+    Armijo,
+}
+
+impl Default for LineSearch {
+    fn default() -> Self {
+        LineSearch::Exact {
+            slope_tolerance: 1e-3,
+        }
+    }
+}
+
+/// A step along the direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    pub(crate) alpha: f64,
+    pub(crate) evaluations: usize,
+}
+
+impl LineSearch {
+    /// Searches along the direction of `e`; `slope0` = ℓ'(0) < 0.
+    pub(crate) fn search(
+        &self,
+        e: &Evaluation,
+        p: &IslandProblem<'_>,
+        quadratic: QuadraticPart,
+        slope0: f64,
+    ) -> Step {
+        match *self {
+            LineSearch::Exact { slope_tolerance } => exact(
+                |alpha| e.slope(p, quadratic, alpha),
+                slope0,
+                slope_tolerance,
+            ),
+            LineSearch::Armijo => {
+                let start = e.constraint_cost(p, 0.0);
+                armijo(
+                    |alpha| {
+                        let quadratic =
+                            alpha * (quadratic.slope + 0.5 * alpha * quadratic.curvature);
+                        e.constraint_cost(p, alpha) - start + quadratic
+                    },
+                    slope0,
+                )
+            }
+        }
+    }
+}
+
+/// The root of a non-decreasing φ' in [0, 1.5]; `slope(α)` = (φ', φ''), φ'(0) = `slope0` < 0.
+fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step {
+    let enough = tolerance * slope0.abs();
+    let mut evaluations = 1;
+    let mut alpha = 1.0;
+    let (mut s, mut ds) = slope(alpha);
+    if s.abs() <= enough {
+        return Step { alpha, evaluations };
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    if s < 0.0 {
+        (s, ds) = slope(ALPHA_MAX);
+        evaluations += 1;
+        alpha = ALPHA_MAX;
+        if s <= enough {
+            return Step { alpha, evaluations };
+        }
+        (low, high) = (1.0, ALPHA_MAX);
+    }
+    let mut last_move = high - low;
+    // 60 halvings exhaust the digits of the bracket.
+    for _ in 0..60 {
+        let newton = alpha - s / ds;
+        // Newton must stay inside and halve the last move, otherwise bisect. Negated so that NaN bisects too.
+        let trusted = newton > low && newton < high && (newton - alpha).abs() <= 0.5 * last_move;
+        let next = if trusted { newton } else { 0.5 * (low + high) };
+        last_move = (next - alpha).abs();
+        alpha = next;
+        (s, ds) = slope(alpha);
+        evaluations += 1;
+        if s.abs() <= enough || high - low <= 1e-12 * high {
+            break;
+        }
+        if s < 0.0 {
+            low = alpha;
+        } else {
+            high = alpha;
+        }
+    }
+    Step { alpha, evaluations }
+}
+
+/// Backtracking; `change(α)` = φ(α) − φ(0), φ'(0) = `slope0` < 0.
+fn armijo(change: impl Fn(f64) -> f64, slope0: f64) -> Step {
+    const SUFFICIENT: f64 = 1e-4;
+    const SHRINK: f64 = 0.8;
+    let mut alpha = 1.0 / SHRINK;
+    let mut phi = change(alpha);
+    let mut evaluations = 1;
+    for _ in 0..100 {
+        let next_alpha = SHRINK * alpha;
+        let next = change(next_alpha);
+        evaluations += 1;
+        if phi <= SUFFICIENT * alpha * slope0 && next >= phi {
+            break;
+        }
+        (alpha, phi) = (next_alpha, next);
+    }
+    Step { alpha, evaluations }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_exact(slope: impl Fn(f64) -> (f64, f64), expected: f64) {
+        let slope0 = slope(0.0).0;
+        let step = exact(slope, slope0, 1e-10);
+        assert!((step.alpha - expected).abs() < 1e-6, "{step:?}");
+        assert!(step.evaluations < 60, "{step:?}");
+    }
+
+    #[test]
+    fn a_full_step_on_a_quadratic_costs_one_evaluation() {
+        let step = exact(|a| (a - 1.0, 1.0), -1.0, 1e-8);
+        assert_eq!((step.alpha, step.evaluations), (1.0, 1));
+    }
+
+    #[test]
+    fn the_step_is_capped() {
+        assert_eq!(exact(|a| (a - 7.0, 1.0), -7.0, 1e-8).alpha, ALPHA_MAX);
+    }
+
+    #[test]
+    fn the_root_is_found_where_newton_alone_fails() {
+        // Flat, then steep: Newton from 1 leaves the bracket.
+        check_exact(
+            |a| {
+                let steep = if a > 0.3 { 1e8 * (a - 0.3) } else { 0.0 };
+                (a - 0.4 + steep, if a > 0.3 { 1e8 } else { 1.0 })
+            },
+            0.3 + 0.1 / (1.0 + 1e8),
+        );
+        // A jump of the slope: the kink itself is the minimum.
+        check_exact(|a| (if a < 0.125 { -1.0 } else { 5.0 }, 1e-12), 0.125);
+        check_exact(
+            |a| {
+                let x = a - 0.7;
+                (x + 1e6 * x.powi(3), 1.0 + 3e6 * x * x)
+            },
+            0.7,
+        );
+        check_exact(
+            |a| (a - 1.2 + (a - 1.2).powi(3), 1.0 + 3.0 * (a - 1.2).powi(2)),
+            1.2,
+        );
+    }
+
+    #[test]
+    fn armijo_descends_sufficiently_and_follows_a_falling_cost() {
+        // Minimum at 0.3 of a steep quadratic: the geometric sequence comes within one factor of it.
+        let step = armijo(|a| (a - 0.3).powi(2) - 0.09, -0.6);
+        assert!((0.24..=0.375).contains(&step.alpha), "{step:?}");
+    }
+}

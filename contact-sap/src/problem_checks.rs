@@ -1,0 +1,135 @@
+//! Refuses problems that no solver should touch, naming what is wrong and where.
+
+use crate::block_factors::BlockFactors;
+use crate::constraint_set::ConstraintSet;
+use crate::dynamics::{Assembled, Dynamics};
+use crate::error::SolveError;
+use crate::problem::{ContactProblem, ParticipantIdx};
+use crate::rows::Entries;
+
+/// Checks every number of the problem; `factors` is scratch, and holds the factored diagonal blocks of A afterwards.
+pub(crate) fn check_problem(
+    problem: &ContactProblem<'_>,
+    factors: &mut BlockFactors,
+) -> Result<(), SolveError> {
+    for (p, dynamics) in problem.dynamics.iter().enumerate() {
+        check_dynamics(ParticipantIdx(p), *dynamics)?;
+    }
+    factors.factor(problem.dynamics)?;
+    check_constraints(problem)
+}
+
+fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Result<(), SolveError> {
+    for (i, b) in dynamics.right_hand_side().iter().enumerate() {
+        if !b.is_finite() {
+            return Err(SolveError::NotFinite {
+                place: format!("b of participant {participant}, row {i},"),
+                value: *b,
+            });
+        }
+    }
+    let n = dynamics.n_dofs();
+    match dynamics.assembled() {
+        Some(Assembled::Dense(a)) => {
+            for j in 0..n {
+                for i in j + 1..n {
+                    let (lower, upper) = (a[j * n + i], a[i * n + j]);
+                    let difference = (lower - upper).abs();
+                    let bound = 1e-9 * (a[j * n + j] * a[i * n + i]).abs().sqrt();
+                    if difference > bound || difference.is_nan() {
+                        return Err(asymmetry(participant, i, j, lower, upper));
+                    }
+                }
+            }
+            Ok(())
+        }
+        Some(Assembled::Sparse(a)) => match a.data().iter().find(|a| !a.is_finite()) {
+            None => Ok(()),
+            Some(value) => Err(SolveError::NotFinite {
+                place: format!("A of participant {participant}"),
+                value: *value,
+            }),
+        },
+        None => Ok(()),
+    }
+}
+
+fn asymmetry(
+    participant: ParticipantIdx,
+    row: usize,
+    column: usize,
+    lower: f64,
+    upper: f64,
+) -> SolveError {
+    match [lower, upper].into_iter().find(|x| !x.is_finite()) {
+        Some(value) => SolveError::NotFinite {
+            place: format!("A of participant {participant}, row {row}, column {column},"),
+            value,
+        },
+        None => SolveError::NotSymmetric {
+            participant,
+            row,
+            column,
+            lower,
+            upper,
+        },
+    }
+}
+
+fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), SolveError> {
+    let set = problem.constraints;
+    for (b, basis) in set.bases.iter().enumerate() {
+        for (participant, block) in &set.blocks[basis.blocks.clone()] {
+            let n = problem
+                .dynamics
+                .get(participant.0)
+                .map_or(0, |dynamics| dynamics.n_dofs());
+            if block.dof + block.n_dofs > n {
+                return Err(SolveError::NoSuchVelocity {
+                    basis: b,
+                    participant: *participant,
+                    dof: block.dof + block.n_dofs - 1,
+                    n_dofs: n,
+                });
+            }
+        }
+    }
+    let finite = |values: &[f64], what: &dyn Fn(usize) -> String| match values
+        .iter()
+        .position(|x| !x.is_finite())
+    {
+        None => Ok(()),
+        Some(i) => Err(SolveError::NotFinite {
+            place: what(i),
+            value: values[i],
+        }),
+    };
+    finite(&set.block_values, &|i| block_place(set, i))?;
+    finite(&set.bias, &|i| {
+        let basis = set.bases.partition_point(|b| b.row0 <= i) - 1;
+        format!("the bias of basis {basis}")
+    })?;
+    finite(&set.lever_values, &|_| {
+        "the lever of a constraint".to_owned()
+    })?;
+    for (i, contact) in set.contacts.iter().enumerate() {
+        finite(contact.bias.as_slice(), &|_| {
+            format!("the surface velocity of contact {i}")
+        })?;
+    }
+    Ok(())
+}
+
+fn block_place(set: &ConstraintSet, value: usize) -> String {
+    let basis = set.bases.iter().position(|basis| {
+        set.blocks[basis.blocks.clone()]
+            .iter()
+            .any(|(_, block)| match block.entries {
+                Entries::Identity => false,
+                Entries::Dense(start) => {
+                    (start..start + block.n_rows * block.n_dofs).contains(&value)
+                }
+            })
+    });
+    format!("the matrix of basis {}", basis.unwrap_or_default())
+}

@@ -1,0 +1,152 @@
+//! When an iteration stops, and how it steps: the same for every method.
+
+use crate::error::SolveError;
+use crate::evaluation::{Evaluation, QuadraticPart, Residual};
+use crate::island::IslandProblem;
+use crate::islands::{IslandAnswer, IslandReport};
+use crate::line_search::{LineSearch, Step};
+use crate::solver::{StopCriteria, StopReason};
+
+/// The course of one solve of one island.
+#[derive(Debug)]
+pub(crate) struct Progress<'a> {
+    criteria: &'a StopCriteria,
+    history: &'a mut Vec<f64>,
+    /// The last step was too short for the cost to show it; the residual before it.
+    at_round_off: Option<f64>,
+    iterations: usize,
+}
+
+/// Go on, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Continue,
+    Stop(StopReason),
+}
+
+impl<'a> Progress<'a> {
+    /// `history` takes ‖D∇ℓ‖ of every iteration.
+    pub(crate) fn begin(criteria: &'a StopCriteria, history: &'a mut Vec<f64>) -> Self {
+        history.clear();
+        history.reserve(criteria.iterations_max + 1);
+        Self {
+            criteria,
+            history,
+            at_round_off: None,
+            iterations: 0,
+        }
+    }
+
+    /// Judges the residual at the current velocities.
+    ///
+    /// # Errors
+    /// A residual that is not a number, blaming the constraint that made it so.
+    pub(crate) fn judge(
+        &mut self,
+        p: &IslandProblem<'_>,
+        e: &Evaluation,
+        residual: Residual,
+    ) -> Result<Verdict, SolveError> {
+        if !residual.norm.is_finite() {
+            return Err(blame(p, e));
+        }
+        self.history.push(residual.norm);
+        let StopCriteria {
+            absolute_tolerance,
+            relative_tolerance,
+            iterations_max,
+        } = *self.criteria;
+        if residual.norm <= absolute_tolerance + relative_tolerance * residual.reference {
+            return Ok(Verdict::Stop(StopReason::Converged));
+        }
+        if self
+            .at_round_off
+            .is_some_and(|before| residual.norm > 0.5 * before)
+        {
+            return Ok(Verdict::Stop(StopReason::CostStalledAtRoundOff));
+        }
+        if self.iterations >= iterations_max {
+            return Ok(Verdict::Stop(StopReason::IterationLimit));
+        }
+        Ok(Verdict::Continue)
+    }
+
+    /// Steps along the direction of `e`; returns the evaluations of its line search.
+    pub(crate) fn advance(
+        &mut self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        quadratic: QuadraticPart,
+        line_search: &LineSearch,
+    ) -> usize {
+        self.iterations += 1;
+        let slope0 = e.slope_at_start();
+        // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton's own step is taken.
+        let gain = -0.5 * slope0;
+        let shows = gain > f64::EPSILON * e.cost_scale();
+        self.at_round_off = if shows {
+            None
+        } else {
+            self.history.last().copied()
+        };
+        let unconstrained = p.island.n_contacts + p.island.n_scalars == 0;
+        let step = if shows && !unconstrained {
+            line_search.search(e, p, quadratic, slope0)
+        } else {
+            Step {
+                alpha: 1.0,
+                evaluations: 0,
+            }
+        };
+        e.advance(step.alpha);
+        step.evaluations
+    }
+
+    /// Completes the report; `e` is as last judged.
+    pub(crate) fn finish(self, p: &IslandProblem<'_>, e: &Evaluation, report: &mut IslandReport) {
+        report.iterations = self.iterations;
+        report.residual = self.history.last().copied().unwrap_or_default();
+        report.cost = e.cost(p);
+    }
+}
+
+impl IslandAnswer {
+    /// Takes over velocities and impulses of `e`.
+    pub(crate) fn take(&mut self, e: &Evaluation, report: IslandReport) {
+        self.velocity.clone_from(&e.v);
+        self.contact_impulse.clone_from(&e.gamma);
+        self.row_impulse.clone_from(&e.sigma);
+        self.report = report;
+    }
+}
+
+/// The error of a residual that is not finite.
+fn blame(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
+    for basis in &p.island.bases {
+        for (k, i) in basis.contacts.clone().enumerate() {
+            let gamma = &e.gamma[basis.first_contact + k];
+            if let Some(value) = gamma.iter().find(|g| !g.is_finite()) {
+                return SolveError::NotFinite {
+                    place: format!("the impulse of contact {i}"),
+                    value: *value,
+                };
+            }
+        }
+        for (k, i) in basis.scalars.clone().enumerate() {
+            let value = e.sigma[basis.first_scalar + k];
+            if !value.is_finite() {
+                return SolveError::NotFinite {
+                    place: format!("the impulse of scalar row {i}"),
+                    value,
+                };
+            }
+        }
+    }
+    SolveError::NotFinite {
+        place: format!(
+            "the momentum of the island of participant {}",
+            p.island.members.first().map_or(0, |m| m.participant.0)
+        ),
+        value: f64::NAN,
+    }
+}

@@ -1,0 +1,77 @@
+//! Solvers by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::newton::{Newton, NewtonSettings};
+use crate::solver::{ConvexContactSolver, StopCriteria};
+
+/// The solvers of this crate, for choosing one at run time.
+///
+/// ```
+/// use pliant_contact_sap::{SolverKind, StopCriteria};
+///
+/// let kind: SolverKind = "newton".parse()?;
+/// let solver = kind.build(StopCriteria::default());
+/// # let _ = solver;
+/// # Ok::<(), pliant_contact_sap::UnknownSolver>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SolverKind {
+    /// `newton`: [`Newton`].
+    #[default]
+    Newton,
+}
+
+impl SolverKind {
+    /// All of them.
+    pub const ALL: [SolverKind; 1] = [SolverKind::Newton];
+
+    /// Its name in scene files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            SolverKind::Newton => "newton",
+        }
+    }
+
+    /// A solver of this kind, with its defaults and the given criteria.
+    #[must_use]
+    pub fn build(self, stop: StopCriteria) -> Box<dyn ConvexContactSolver> {
+        match self {
+            SolverKind::Newton => Box::new(Newton::new(NewtonSettings {
+                stop,
+                ..NewtonSettings::default()
+            })),
+        }
+    }
+}
+
+impl fmt::Display for SolverKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no solver has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no solver `{name}`; choose one of {}", names())]
+pub struct UnknownSolver {
+    /// The name asked for.
+    pub name: String,
+}
+
+fn names() -> String {
+    SolverKind::ALL.map(SolverKind::name).join(", ")
+}
+
+impl FromStr for SolverKind {
+    type Err = UnknownSolver;
+
+    fn from_str(name: &str) -> Result<Self, UnknownSolver> {
+        let found = SolverKind::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| UnknownSolver {
+            name: name.to_owned(),
+        })
+    }
+}

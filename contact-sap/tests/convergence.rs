@@ -2,9 +2,7 @@
 
 mod support;
 
-use pliant_contact_sap::{
-    ConvexContactSolver, FrictionTangent, Newton, NewtonSettings, Solution,
-};
+use pliant_contact_sap::{ConvexContactSolver, FrictionTangent, Newton, NewtonSettings, Solution};
 use support::{Recipe, random_scene, with_problem};
 
 /// Solves every problem with both tangents; every report must be trusted.
@@ -30,7 +28,9 @@ fn check_newton(seeds: std::ops::Range<u64>, recipe: &Recipe) {
             most[s] = most[s].max(report.iterations);
         }
     }
-    eprintln!("[converged, stalled, limit] {reasons:?}; iterations {iterations:?}, at most {most:?}");
+    eprintln!(
+        "[converged, stalled, limit] {reasons:?}; iterations {iterations:?}, at most {most:?}"
+    );
 }
 
 #[test]

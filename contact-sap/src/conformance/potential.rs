@@ -172,17 +172,17 @@ fn check_line<const M: usize>(
     };
     let (start, end) = (End::at(law, *from), End::at(law, *to));
     let rise = (end.impulse - start.impulse).dot(&(to - from));
-    let noise =
-        64.0 * f64::EPSILON * (end.impulse.norm() + start.impulse.norm()) * (to - from).norm();
-    promise(rise <= noise, || {
-        format!("the cost is not convex {}: the impulse rises", line())
-    })?;
-
     let size = Size {
         impulse: start.impulse.norm().max(end.impulse.norm()),
         stiffness: law.hessian(from).norm().max(law.hessian(to).norm()),
         place: from.norm().max(to.norm()),
     };
+    let noise =
+        64.0 * f64::EPSILON * (size.impulse + size.stiffness * size.place) * (to - from).norm();
+    promise(rise <= noise, || {
+        format!("the cost is not convex {}: the impulse rises", line())
+    })?;
+
     let mut pieces = 0;
     let mut stack = vec![(start, end, 0)];
     while let Some((a, b, depth)) = stack.pop() {

@@ -1,5 +1,10 @@
 //! What is written for ParaView, read back by the mesh reader of `pliant-hydroelastic`.
 
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
 use nalgebra::Point3;
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 

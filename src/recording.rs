@@ -31,6 +31,7 @@ mod error;
 mod frame;
 mod packing;
 mod page;
+mod paraview;
 mod tables;
 mod visual;
 
@@ -243,6 +244,16 @@ impl Recording {
     pub fn write_npz(&self, path: &Path) -> Result<(), RecordingError> {
         let bytes = tables::npz(self).map_err(|source| RecordingError::write(path, source))?;
         std::fs::write(path, bytes).map_err(|source| RecordingError::write(path, source))
+    }
+
+    /// Writes the frames for ParaView into `folder`: `replay.pvd`, whose path is returned, lists the VTU files under
+    /// `vtu/` over time. All places are in the world frame; a half space becomes a square. Point data: `visual` (the
+    /// number of the visual in this recording), `value` (NaN where none was recorded), and `force` (N) at contacts.
+    ///
+    /// # Errors
+    /// When nothing was recorded, or a file can't be written.
+    pub fn write_paraview(&self, folder: &Path) -> Result<PathBuf, RecordingError> {
+        paraview::write(self, folder)
     }
 
     /// Writes `replay.html`, `observables.csv` and `observables.npz` into `folder`, which is made if missing, and

@@ -11,6 +11,10 @@ mod pd_actuator;
 mod sap;
 mod similar;
 mod smooth_norm;
+mod validity;
+
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +34,7 @@ pub use sap::Sap;
 pub use similar::Similar;
 pub use smooth_norm::SmoothNorm;
 
+use crate::error::SolveError;
 use crate::potential::Potential;
 
 /// The law of a contact point; v_c in world axes.
@@ -56,6 +61,38 @@ pub enum RowLaw {
     PdActuator(PdActuator),
     /// A user's own.
     Custom(Arc<dyn Potential<1>>),
+}
+
+impl ContactLaw {
+    /// Checks every number: a law that passes is finite, convex and stays inside its cone. Custom laws are trusted.
+    ///
+    /// # Errors
+    /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which contact it is.
+    pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
+        match self {
+            ContactLaw::Lagged(law) => law.validate(),
+            ContactLaw::Similar(law) => law.validate(),
+            ContactLaw::Sap(law) => law.validate(),
+            ContactLaw::Custom(_) => Ok(()),
+        }
+        .map_err(|fault| fault.of(constraint()))
+    }
+}
+
+impl RowLaw {
+    /// Checks every number: a law that passes is finite and convex. Custom laws are trusted.
+    ///
+    /// # Errors
+    /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which row it is.
+    pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
+        match self {
+            RowLaw::Limit(law) => law.validate(),
+            RowLaw::Bilateral(law) => law.validate(),
+            RowLaw::PdActuator(law) => law.validate(),
+            RowLaw::Custom(_) => Ok(()),
+        }
+        .map_err(|fault| fault.of(constraint()))
+    }
 }
 
 impl Potential<3> for ContactLaw {

@@ -19,6 +19,8 @@
 
 mod block_factors;
 mod body;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod constraint_set;
 mod dynamics;
 mod error;

@@ -5,6 +5,8 @@
 )]
 
 mod aabb;
+mod broad_phase;
+mod collision_filter;
 mod contact_geometry;
 mod contact_point;
 mod geometry_error;
@@ -22,6 +24,10 @@ mod sweep;
 mod test_support;
 
 pub use aabb::Aabb;
+pub use broad_phase::{BroadPhase, Proxy};
+pub use collision_filter::{
+    CollisionFilter, CollisionFilterBuilder, GeometryIdx, GroupIdx, OwnerIdx,
+};
 pub use contact_geometry::{ContactGeometry, GeometryDispatcher, Query};
 pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, Primitive};
 pub use geometry_error::GeometryError;

@@ -10,6 +10,12 @@ class OrbitCamera {
     this.elevation = 0.36;
   }
 
+  // Looks across a slope, so that it falls to the right.
+  faceSlope(normal) {
+    this.azimuth = Math.atan2(normal[1], normal[0]) - Math.PI / 2 + 0.4;
+    this.elevation = 0.2;
+  }
+
   // Stands so that points fill the picture, with a margin for what is written over it.
   fit(points, aspect) {
     const right = [-Math.sin(this.azimuth), Math.cos(this.azimuth), 0];

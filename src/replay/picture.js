@@ -14,6 +14,7 @@ const SUN = normalized([-0.28, -0.5, 0.82]);
 // From low to high values.
 const RAMP = [[0.19, 0.12, 0.4], [0.17, 0.38, 0.62], [0.16, 0.62, 0.56], [0.6, 0.81, 0.37], [0.99, 0.9, 0.35]];
 const GROUND_GREY = [0.8, 0.81, 0.83]; // Color::GROUND: takes the theme's own ground colour
+const isLevel = (normal) => normal[2] > 0.999;
 const linearColor = (srgb) => srgb.map((x) => x ** 2.2);
 const STILL = { position: [0, 0, 0], rotation: [1, 0, 0, 0] };
 
@@ -81,6 +82,7 @@ class Picture {
       item.geometry = new Geometry(gl, moving, tubeTriangles(longest + 1));
     } else if (shape.kind !== "halfSpace") {
       const mesh = meshOf(shape);
+      item.closed = shape.kind !== "mesh";
       item.box = boxAround(mesh.positions);
       item.count = mesh.indices.length;
       item.geometry = new Geometry(gl, {
@@ -137,7 +139,8 @@ class Picture {
     this.arrows.update("a_along", contacts.filter((_, i) => i % 6 >= 3));
   }
 
-  // `view`: { camera, theme: "light" | "dark", forces (show), metresPerNewton, grid (show) }.
+  // `view`: { camera, theme: "light" | "dark", forces (show), metresPerNewton, forceCrowding (1 for few arrows, less for
+  // many), grid (show) }.
   draw(view) {
     const { gl, canvas, bounds } = this;
     const theme = THEMES[view.theme];
@@ -169,13 +172,18 @@ class Picture {
   }
 
   drawItems({ surface, ball }, common, wanted) {
+    const { gl } = this;
     const items = this.drawn.filter(wanted);
     surface.use(common);
     for (const item of items) {
       if (!item.geometry) continue;
+      // Shapes of ours are closed: their far side is never seen, and would only shimmer along the edges.
+      if (item.closed) gl.enable(gl.CULL_FACE);
+      else gl.disable(gl.CULL_FACE);
       surface.set({ u_worldFromShape: item.matrix, u_color: item.visual.color, u_marking: item.marking, u_useValue: item.useValue, u_id: item.id });
       item.geometry.draw(item.count);
     }
+    gl.disable(gl.CULL_FACE);
     for (const item of items) {
       if (!item.balls) continue;
       ball.use({ ...common, u_radius: item.visual.shape.radius, u_color: item.visual.color, u_useValue: item.useValue });
@@ -214,13 +222,13 @@ class Picture {
     for (const { pose, color } of grounds) {
       const normal = rotated(pose.rotation, [0, 0, 1]);
       if (dot(normal, sub(common.u_eye, pose.position)) <= 0) continue; // seen from inside
-      const level = normal[2] > 0.999;
+      const level = isLevel(normal);
       const [w, ...v] = pose.rotation;
       const middle = rotated([w, ...scale(v, -1)], sub(bounds.center, pose.position));
       const tint = color.slice(0, 3).map((x, i) => clamp((x / GROUND_GREY[i]) * theme.ground[i], 0, 1));
       ground.set({
         u_worldFromShape: poseMatrix(pose), u_normal: normal, u_middle: middle.slice(0, 2),
-        u_reach: (level ? 16 : 2.2) * bounds.radius, u_fadeFrom: level ? 0.12 : 0.8,
+        u_reach: (level ? 16 : 1.25) * bounds.radius, u_fadeFrom: level ? 0.12 : 1,
         u_gridUnit: 10 ** Math.floor(Math.log10(bounds.radius / 2)), u_gridStrength: view.grid ? 0.55 : 0,
         u_groundColor: linearColor(tint), u_gridColor: linearColor(theme.grid), u_shade: theme.shade,
       });
@@ -228,10 +236,16 @@ class Picture {
     }
   }
 
+  // The normal of the steepest half space where none is level.
+  slope() {
+    const normals = this.drawn.filter((item) => item.kind === "halfSpace").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
+    return normals.some(isLevel) ? null : normals.sort((a, b) => a[2] - b[2])[0] ?? null;
+  }
+
   // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.
   drawForces(view, theme, common) {
     const { gl, programs: { arrow }, arrowCorners: corners } = this;
-    const thick = 0.0042 * view.camera.distance;
+    const thick = 0.0042 * view.camera.distance * view.forceCrowding ** 0.5;
     const its = { u_metresPerNewton: view.metresPerNewton, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
     arrow.use({ ...common, ...its });
     gl.depthMask(false);
@@ -323,7 +337,7 @@ function sceneBounds(drawn, recording) {
     if (!item.visual.soft && !item.box) continue;
     const over = frames.map((k) => boxAtFrame(item, recording, k)).filter(Boolean);
     if (over.length === 0) continue;
-    const share = Math.floor(0.04 * over.length);
+    const share = Math.floor(0.12 * over.length);
     const sorted = (side, axis) => over.map((box) => box[side][axis]).sort((a, b) => a - b);
     boxes.push({
       low: [0, 1, 2].map((axis) => sorted("low", axis)[share]),

@@ -35,7 +35,7 @@ class Player {
     this.setPlaying(this.last > this.first && !settings.has("paused") && !settings.has("t") && !calm);
   }
 
-  // A force that only one in ten exceeds gets an arrow of a third of the scene's radius.
+  // A force that only one in ten exceeds gets an arrow of a third of the scene's radius; less where arrows crowd.
   usualForceScale() {
     const sizes = [];
     for (const contacts of this.recording.contacts) {
@@ -43,7 +43,9 @@ class Player {
     }
     sizes.sort((a, b) => a - b);
     const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
-    return large > 0 ? (0.33 * this.picture.bounds.radius) / large : 0;
+    const atOnce = sizes.length / Math.max(1, this.recording.contacts.filter((contacts) => contacts.length > 0).length);
+    this.view.forceCrowding = Math.min(1, Math.sqrt(8 / atOnce));
+    return large > 0 ? (0.33 * this.picture.bounds.radius * this.view.forceCrowding) / large : 0;
   }
 
   resetView() {
@@ -51,6 +53,8 @@ class Player {
     Object.assign(this.camera, new OrbitCamera());
     if (viewpoint) this.camera.lookFrom(...viewpoint);
     else {
+      const slope = this.picture.slope();
+      if (slope) this.camera.faceSlope(slope);
       const { clientWidth, clientHeight } = element("picture");
       this.camera.fit(this.picture.bounds.boxes.flatMap(corners), clientWidth / (clientHeight || 1));
     }

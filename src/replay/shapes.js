@@ -210,7 +210,7 @@ function arrowCorners() {
     };
     band(0, 1, 0);
     band(2, 3, 0.4);
-    band(2, 1, -1);
+    band(1, 2, -1);
   }
   return new Float32Array(corners);
 }

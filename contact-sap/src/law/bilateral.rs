@@ -3,6 +3,7 @@
 use nalgebra::{Matrix1, Vector1};
 
 use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
+use super::validity::{Fault, at_least_zero, finite, ordered};
 use crate::potential::Potential;
 
 /// γ = clamp((v̂ − v_c)/R, γ_l, γ_u): a spring and damper that gives way at its bounds.
@@ -14,7 +15,8 @@ use crate::potential::Potential;
 /// Source: Castro, Permenter, Han (2022), section V, with the constant that keeps ℓ continuous at the bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bilateral {
-    regularisation: f64,
+    /// 1/R, kg; zero for a spring without stiffness.
+    conductance: f64,
     stabilisation: f64,
     lower: f64,
     upper: f64,
@@ -22,37 +24,39 @@ pub struct Bilateral {
 
 impl Bilateral {
     /// Near-rigid tie: error g = `error` at the start of the step (m or rad) with rate v_c, inverse inertia `w` of the row.
+    ///
+    /// R = β²w/4π² and v̂ = −g/(2δt): the error is undone over two steps, which adds no energy.
     #[must_use]
     pub fn near_rigid(time_step_s: f64, error: f64, w: f64) -> Self {
         Self {
-            regularisation: near_rigid_regularisation(NEAR_RIGID_ROW, w),
+            conductance: 1.0 / near_rigid_regularisation(NEAR_RIGID_ROW, w),
             stabilisation: -error / (2.0 * time_step_s),
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
         }
     }
 
-    /// Spring of stiffness `k` (N/m) and relaxation time `tau_s`, never stiffer than the near-rigid tie.
+    /// Spring of stiffness `k` (N/m, may be infinite) and relaxation time `tau_s`, never stiffer than the near-rigid tie.
     #[must_use]
     pub fn spring(time_step_s: f64, error: f64, k: f64, tau_s: f64, w: f64) -> Self {
-        let near_rigid = near_rigid_regularisation(NEAR_RIGID_ROW, w);
-        let r = 1.0 / (time_step_s * (time_step_s + tau_s) * k);
-        if r < near_rigid {
-            return Self::near_rigid(time_step_s, error, w);
+        let near_rigid = Self::near_rigid(time_step_s, error, w);
+        let conductance = time_step_s * (time_step_s + tau_s) * k;
+        if conductance > near_rigid.conductance {
+            return near_rigid;
         }
         Self {
-            regularisation: r,
+            conductance,
             stabilisation: -error / (time_step_s + tau_s),
-            lower: f64::NEG_INFINITY,
-            upper: f64::INFINITY,
+            ..near_rigid
         }
     }
 
-    /// Dry friction: γ = clamp(−v_c/R, ±`impulse_limit`), N·s or N·m·s; R is `regularisation`, 1/kg or 1/(kg·m²).
+    /// Dry friction: γ = clamp(−v_c/R, ±`impulse_limit`), N·s or N·m·s; R is `regularisation`, 1/kg or 1/(kg·m²), for
+    /// instance 1e-3 w: a joint that sticks then creeps at a thousandth of the speed its load would give it in a step.
     #[must_use]
     pub fn dry_friction(impulse_limit: f64, regularisation: f64) -> Self {
         Self {
-            regularisation,
+            conductance: 1.0 / regularisation,
             stabilisation: 0.0,
             lower: -impulse_limit,
             upper: impulse_limit,
@@ -69,34 +73,132 @@ impl Bilateral {
         }
     }
 
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        at_least_zero(
+            "1/regularisation, from stiffness or inertia (kg)",
+            self.conductance,
+        )?;
+        finite(
+            "stabilisation velocity, from error and time step",
+            self.stabilisation,
+        )?;
+        ordered("lower impulse bound (N·s)", self.lower, self.upper)
+    }
+
     #[inline]
     fn unclamped(&self, v_c: f64) -> f64 {
-        (self.stabilisation - v_c) / self.regularisation
+        (self.stabilisation - v_c) * self.conductance
+    }
+
+    /// Not f64::clamp, which panics at bounds that validation has yet to refuse.
+    #[inline]
+    fn clamp(&self, y: f64) -> f64 {
+        if y < self.lower {
+            self.lower
+        } else if y > self.upper {
+            self.upper
+        } else {
+            y
+        }
     }
 }
 
 impl Potential<1> for Bilateral {
     #[inline]
     fn cost(&self, v_c: &Vector1<f64>) -> f64 {
-        let y = self.unclamped(v_c.x);
-        let gamma = y.clamp(self.lower, self.upper);
-        // With γ = y this is ½Rγ², beyond a bound it is linear.
-        self.regularisation * gamma * (y - 0.5 * gamma)
+        // With γ = (v̂ − v_c)/R this is ½Rγ², beyond a bound it is linear.
+        let gamma = self.clamp(self.unclamped(v_c.x));
+        let stored = if self.conductance == 0.0 {
+            0.0
+        } else {
+            0.5 * gamma * gamma / self.conductance
+        };
+        gamma * (self.stabilisation - v_c.x) - stored
     }
 
     #[inline]
     fn impulse(&self, v_c: &Vector1<f64>) -> Vector1<f64> {
-        Vector1::new(self.unclamped(v_c.x).clamp(self.lower, self.upper))
+        Vector1::new(self.clamp(self.unclamped(v_c.x)))
     }
 
     #[inline]
     fn hessian(&self, v_c: &Vector1<f64>) -> Matrix1<f64> {
         let y = self.unclamped(v_c.x);
         let inside = y > self.lower && y < self.upper;
-        Matrix1::new(if inside {
-            1.0 / self.regularisation
-        } else {
-            0.0
-        })
+        Matrix1::new(if inside { self.conductance } else { 0.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::check_potential;
+
+    #[track_caller]
+    fn check(law: Bilateral) {
+        law.validate().unwrap();
+        let mut at: Vec<_> = [-40.0, -1.0, 0.0, 1e-9, 0.7, 30.0]
+            .map(Vector1::new)
+            .to_vec();
+        at.push(Vector1::new(law.stabilisation));
+        for bound in [law.lower, law.upper].map(|b| law.stabilisation - b / law.conductance) {
+            if bound.is_finite() {
+                at.extend([bound - 1e-6, bound, bound + 1e-6].map(Vector1::new));
+            }
+        }
+        check_potential(&law, &at).unwrap();
+        if law.lower <= 0.0 && law.upper >= 0.0 {
+            // Rounding of γ(v̂ − v) − ½Rγ², whose terms are at most 2:1.
+            assert!(at.iter().all(|v| law.cost(v) >= 0.0));
+        }
+    }
+
+    #[test]
+    fn impulse_and_hessian_are_derivatives_of_the_cost_inside_and_beyond_the_bounds() {
+        check(Bilateral::near_rigid(1e-3, 0.01, 2.0));
+        check(Bilateral::spring(1e-2, -0.3, 500.0, 0.1, 1.0));
+        check(Bilateral::spring(1e-2, -0.3, 500.0, 0.0, 1.0).saturated(-2.0, 0.5));
+        check(Bilateral::spring(1e-2, -0.3, 500.0, 0.0, 1.0).saturated(0.0, f64::INFINITY));
+        check(Bilateral::dry_friction(0.2, 1e-3));
+        check(Bilateral::dry_friction(0.0, 1e-3));
+        check(Bilateral::spring(1e-2, 0.3, 0.0, 0.0, 1.0));
+        check(Bilateral::spring(1e-2, 0.3, 0.0, 0.0, 1.0).saturated(1.0, 2.0));
+    }
+
+    #[test]
+    fn a_spring_is_implicit_euler() {
+        // m(v − v0) = δt(−k(g0 + δt v) − c v), c = τk.
+        let (dt, m, k, tau, g0, v0) = (0.01, 2.0, 300.0, 0.05, 0.1, 1.5);
+        let law = Bilateral::spring(dt, g0, k, tau, 1.0 / m);
+        let v = (m * v0 - dt * k * g0) / (m + dt * (dt + tau) * k);
+        let gamma = law.impulse(&Vector1::new(v)).x;
+        assert!((m * (v - v0) - gamma).abs() < 1e-14);
+    }
+
+    #[test]
+    fn springs_beyond_what_a_step_resolves_become_the_near_rigid_tie() {
+        let tie = Bilateral::near_rigid(1e-3, 0.01, 2.0);
+        assert_eq!(Bilateral::spring(1e-3, 0.01, f64::INFINITY, 0.2, 2.0), tie);
+        assert_eq!(Bilateral::spring(1e-3, 0.01, 1e30, 0.0, 2.0), tie);
+    }
+
+    #[test]
+    fn bad_numbers_are_refused_and_do_not_panic_before() {
+        let spring = |k, tau, w| Bilateral::spring(1e-3, 0.01, k, tau, w);
+        let refused = [
+            spring(-5.0, 0.0, 1.0),
+            spring(f64::NAN, 0.0, 1.0),
+            spring(f64::INFINITY, 0.0, 0.0),
+            spring(10.0, f64::NAN, 1.0),
+            Bilateral::dry_friction(-0.1, 1e-3),
+            Bilateral::dry_friction(f64::NAN, 1e-3),
+            Bilateral::dry_friction(0.1, 0.0),
+            Bilateral::near_rigid(1e-3, f64::INFINITY, 1.0),
+            spring(10.0, 0.0, 1.0).saturated(2.0, 1.0),
+        ];
+        for law in refused {
+            assert!(law.validate().is_err(), "{law:?}");
+            let _ = law.impulse(&Vector1::new(0.3));
+        }
     }
 }

@@ -5,6 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::normal_force::NormalForce;
 use super::parameters::ContactParameters;
 use super::smooth_norm::SmoothNorm;
+use super::validity::{Fault, at_least_zero, positive, unit};
 use crate::potential::Potential;
 
 /// ℓ = ∫ n + μ n0 s(v_t): normal and tangential parts decouple once the limit μ n0 is frozen.
@@ -21,6 +22,8 @@ use crate::potential::Potential;
 pub struct Lagged {
     normal: Vector3<f64>,
     normal_force: NormalForce,
+    friction: f64,
+    /// μ n0, N·s.
     friction_limit: f64,
     slip_softening: f64,
 }
@@ -32,6 +35,7 @@ impl Lagged {
         Self {
             normal: normal_W,
             normal_force: p.normal_force(),
+            friction: p.friction,
             friction_limit: p.friction * normal_impulse,
             slip_softening: p.slip_softening(normal_impulse),
         }
@@ -44,13 +48,21 @@ impl Lagged {
         SmoothNorm::new(&v_t, self.slip_softening)
     }
 
-    /// G with the primal-dual tangent of friction, for the direction estimate `y`.
+    /// G with the primal-dual tangent of friction, for the direction estimate `y` (in the contact plane, ‖y‖ ≤ 1).
     #[inline]
     pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
         let n = &self.normal;
         let k = self.normal_force.stiffness(n.dot(v_c));
         let friction = self.slip(v_c).primal_dual_hessian(n, y);
         n * n.transpose() * k + friction * self.friction_limit
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        unit("normal's length", self.normal.norm())?;
+        self.normal_force.validate()?;
+        at_least_zero("friction coefficient", self.friction)?;
+        at_least_zero("friction limit μ n0 (N·s)", self.friction_limit)?;
+        positive("slip softening (m/s)", self.slip_softening)
     }
 
     /// Unit normal, world axes.

@@ -3,6 +3,7 @@
 use nalgebra::{Matrix1, Vector1};
 
 use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
+use super::validity::{Fault, finite, positive};
 use crate::potential::Potential;
 
 /// γ = ((v̂ − v_c)/R)₊, ℓ = ½Rγ²: keeps a distance g ≥ 0 whose rate is v_c.
@@ -17,15 +18,15 @@ pub struct Limit {
 
 impl Limit {
     /// Near-rigid limit of a distance `gap` = g at the start of the step (m or rad, negative when violated), for an inverse
-    /// inertia `w` of its row. k = 1e12 N/m and τ = δt, so in practice R is the near-rigid one.
+    /// inertia `w` of its row.
+    ///
+    /// A gap may close within the step, v̂ = −g/δt; a violation is undone over two steps, v̂ = −g/(2δt), which adds
+    /// no energy. (The published v̂ = −g/(δt + τ), τ = δt, also brakes a joint that is still a step away from its limit.)
     #[must_use]
     pub fn near_rigid(time_step_s: f64, gap: f64, w: f64) -> Self {
-        const STIFFNESS: f64 = 1e12;
-        let compliance = 1.0 / (time_step_s * STIFFNESS * 2.0 * time_step_s);
         Self {
-            regularisation: near_rigid_regularisation(NEAR_RIGID_ROW, w).max(compliance),
-            // A gap closes in one step; a violation is undone in two, which adds no energy.
-            stabilisation: if gap >= 0.0 {
+            regularisation: near_rigid_regularisation(NEAR_RIGID_ROW, w),
+            stabilisation: if gap > 0.0 {
                 -gap / time_step_s
             } else {
                 -gap / (2.0 * time_step_s)
@@ -41,6 +42,17 @@ impl Limit {
             stabilisation,
         }
     }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        positive(
+            "regularisation, from inverse inertia (1/kg)",
+            self.regularisation,
+        )?;
+        finite(
+            "stabilisation velocity, from gap and time step",
+            self.stabilisation,
+        )
+    }
 }
 
 impl Potential<1> for Limit {
@@ -52,7 +64,10 @@ impl Potential<1> for Limit {
 
     #[inline]
     fn impulse(&self, v_c: &Vector1<f64>) -> Vector1<f64> {
-        Vector1::new(((self.stabilisation - v_c.x) / self.regularisation).max(0.0))
+        if v_c.x >= self.stabilisation {
+            return Vector1::zeros();
+        }
+        Vector1::new((self.stabilisation - v_c.x) / self.regularisation)
     }
 
     #[inline]
@@ -63,5 +78,71 @@ impl Potential<1> for Limit {
         } else {
             0.0
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::check_potential;
+
+    #[test]
+    fn impulse_and_hessian_are_derivatives_of_the_cost_on_either_side() {
+        for v_hat in [-3.0, 0.0, 1e-3] {
+            let law = Limit::new(1e-3, v_hat);
+            let at = [-5.0, v_hat - 1e-9, v_hat, v_hat + 1e-9, 2.0, 0.0];
+            check_potential(&law, &at.map(Vector1::new)).unwrap();
+        }
+    }
+
+    /// One body of inverse mass `w`, free velocity `v`, at `gap` from its limit: the velocity after the step.
+    fn step(gap: f64, v: f64, w: f64, dt: f64) -> f64 {
+        let law = Limit::near_rigid(dt, gap, w);
+        let g = law.hessian(&Vector1::new(f64::NEG_INFINITY)).x;
+        let v_hat = law.stabilisation;
+        if v >= v_hat {
+            return v;
+        }
+        // v − v_free = w γ, γ = g (v̂ − v).
+        (v + w * g * v_hat) / (1.0 + w * g)
+    }
+
+    #[test]
+    fn a_gap_closes_without_being_braked_and_then_holds() {
+        let (w, dt) = (0.3, 0.01);
+        assert_eq!(
+            step(0.1, -5.0, w, dt),
+            -5.0,
+            "the limit is half a step away"
+        );
+        // R/w = β²/4π²: the share of the velocity that gets through.
+        let leak = NEAR_RIGID_ROW.powi(2) / (4.0 * std::f64::consts::PI.powi(2));
+        let v = step(0.02, -5.0, w, dt);
+        assert!((v + 2.0).abs() <= 3.0 * leak, "arrives at the limit: {v}");
+        let v = step(0.0, -5.0, w, dt);
+        assert!(v <= 0.0 && v >= -5.0 * leak, "stopped: {v}");
+    }
+
+    #[test]
+    fn a_violation_is_undone_over_two_steps() {
+        let dt = 0.01;
+        let v = step(-0.02, 0.0, 3.0, dt);
+        assert!((v - 1.0).abs() < 3e-4, "{v}");
+    }
+
+    #[test]
+    fn stiffness_follows_the_inertia_over_twelve_decades() {
+        for w in [1e-6, 1.0, 1e6] {
+            let v = step(0.0, -1.0, w, 1e-3);
+            assert!((v / -2.53e-4 - 1.0).abs() < 1e-2, "{v}");
+        }
+    }
+
+    #[test]
+    fn limits_without_inertia_or_with_nan_are_refused() {
+        assert!(Limit::near_rigid(1e-3, 0.0, 0.0).validate().is_err());
+        assert!(Limit::near_rigid(1e-3, f64::NAN, 1.0).validate().is_err());
+        assert!(Limit::near_rigid(0.0, 0.1, 1.0).validate().is_err());
+        assert!(Limit::near_rigid(1e-3, 0.1, 1.0).validate().is_ok());
     }
 }

@@ -1,72 +1,101 @@
 //! The normal impulse of compliant contact as a function of the normal velocity, and its antiderivative.
 
+use super::validity::{Fault, at_least_zero, finite};
+
 /// n(v_n) = δt (f0 − c v_n)₊ (1 − d v_n)₊: elastic force at the end of the step, times dissipation.
 ///
 /// Hunt-Crossley: c = δt k and d the dissipation; Kelvin-Voigt: c = (δt + τ)k and d = 0. f0 = −kφ0 is the elastic force
 /// at the start of the step and may be negative: a contact that is not closed yet. n is non-increasing, so its
 /// antiderivative is concave and the cost convex.
 ///
+/// Kept as a polynomial in x = v̂ − v_n, v̂ = min(f0/c, 1/d) the release velocity,
+///
+/// ```text
+/// n = (a + s x)(g + d x),    a = δt(f0 − c v̂) ≥ 0,  s = δt c,  g = 1 − d v̂ ≥ 0
+/// ```
+///
+/// whose coefficients are all non-negative: no digits cancel, and n ≥ 0, −n' ≥ 0, ∫n ≥ 0 hold in floating point.
+///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section III.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalForce {
-    pub(crate) time_step_s: f64,
-    pub(crate) elastic_force: f64,
-    pub(crate) slope: f64,
-    pub(crate) dissipation: f64,
+    /// v̂, m/s; −∞ for a contact without stiffness.
+    release: f64,
+    /// a, N·s.
+    preload: f64,
+    /// s, kg.
+    slope: f64,
+    /// g.
+    damping_at_release: f64,
+    /// d, s/m.
+    dissipation: f64,
 }
 
 impl NormalForce {
-    /// v̂: at and above this normal velocity the impulse is zero.
+    /// From f0 (N), c (N·s/m) and d (s/m).
+    #[must_use]
+    pub(crate) fn new(time_step_s: f64, f0: f64, c: f64, d: f64) -> Self {
+        // Comparisons that let NaN through, so that validation sees it.
+        let positive_part = |x: f64| if x < 0.0 { 0.0 } else { x };
+        let d = d + 0.0; // −0 would turn 1/d around
+        let (by_elasticity, by_dissipation) = (f0 / c, 1.0 / d);
+        let (release, preload, damping_at_release) = if c == 0.0 {
+            (f64::NEG_INFINITY, 0.0, 0.0)
+        } else if by_elasticity <= by_dissipation {
+            (by_elasticity, 0.0, positive_part(1.0 - d * by_elasticity))
+        } else {
+            let preload = time_step_s * (f0 - c * by_dissipation);
+            (by_dissipation, positive_part(preload), 0.0)
+        };
+        Self {
+            release,
+            preload,
+            slope: time_step_s * c,
+            damping_at_release,
+            dissipation: d,
+        }
+    }
+
+    /// v̂: at and above this normal velocity the impulse is zero; −∞ without stiffness.
     #[must_use]
     #[inline]
     pub fn release_velocity(&self) -> f64 {
-        let by_dissipation = 1.0 / self.dissipation;
-        if self.slope > 0.0 {
-            by_dissipation.min(self.elastic_force / self.slope)
-        } else if self.elastic_force > 0.0 {
-            by_dissipation
-        } else {
-            f64::NEG_INFINITY
-        }
+        self.release
     }
 
     /// n(v_n), N·s.
     #[must_use]
     #[inline]
     pub fn impulse(&self, v_n: f64) -> f64 {
-        if v_n >= self.release_velocity() {
+        if v_n >= self.release {
             return 0.0;
         }
-        self.time_step_s * (self.elastic_force - self.slope * v_n) * (1.0 - self.dissipation * v_n)
+        let x = self.release - v_n;
+        (self.preload + self.slope * x) * (self.damping_at_release + self.dissipation * x)
     }
 
     /// −n'(v_n) ≥ 0, kg.
     #[must_use]
     #[inline]
     pub fn stiffness(&self, v_n: f64) -> f64 {
-        if v_n >= self.release_velocity() {
+        if v_n >= self.release {
             return 0.0;
         }
-        self.time_step_s
-            * (self.slope * (1.0 - self.dissipation * v_n)
-                + self.dissipation * (self.elastic_force - self.slope * v_n))
+        let x = self.release - v_n;
+        self.slope * (self.damping_at_release + self.dissipation * x)
+            + self.dissipation * (self.preload + self.slope * x)
     }
 
     /// ∫ n dv from v_n to v̂, J: non-negative, zero when released.
     #[must_use]
     #[inline]
     pub fn energy(&self, v_n: f64) -> f64 {
-        let v_hat = self.release_velocity();
-        if v_n >= v_hat {
+        if v_n >= self.release {
             return 0.0;
         }
-        // With x = v̂ − v > 0 and the factors written about v̂ no large terms cancel:
-        // n = δt (f̂ + c x)(ĝ + d x), f̂ = f0 − c v̂ ≥ 0, ĝ = 1 − d v̂ ≥ 0.
-        let x = v_hat - v_n;
-        let f = (self.elastic_force - self.slope * v_hat).max(0.0);
-        let g = (1.0 - self.dissipation * v_hat).max(0.0);
-        let (c, d) = (self.slope, self.dissipation);
-        self.time_step_s * x * (f * g + 0.5 * x * (f * d + g * c) + x * x * c * d / 3.0)
+        let x = self.release - v_n;
+        let (a, s, g, d) = self.coefficients();
+        x * (a * g + x * (0.5 * (a * d + s * g) + x * (s * d / 3.0)))
     }
 
     /// The impulse n(v) at the root of v − v_ref = w (n(v) − n_prev): the contact solved alone, implicitly.
@@ -76,20 +105,151 @@ impl NormalForce {
     #[must_use]
     pub fn implicit_impulse(&self, w: f64, v_ref: f64, n_prev: f64) -> f64 {
         let v_free = v_ref - w * n_prev;
-        if v_free >= self.release_velocity() {
+        if v_free >= self.release {
             return 0.0;
         }
-        // a v² − b v + c0 = 0, the smaller root.
-        let wdt = w * self.time_step_s;
-        let a = wdt * self.slope * self.dissipation;
-        let b = wdt * (self.slope + self.elastic_force * self.dissipation) + 1.0;
-        let c0 = wdt * self.elastic_force + v_free;
-        let root = (b * b - 4.0 * a * c0).max(0.0).sqrt();
-        let v = if b >= 0.0 {
-            2.0 * c0 / (b + root)
-        } else {
-            0.5 * (b - root) / a
-        };
-        self.impulse(v)
+        // With x = v̂ − v: w s d x² + (1 + w(a d + s g)) x − (v̂ − v_free − w a g) = 0. One of a and g is zero.
+        let (a, s, g, d) = self.coefficients();
+        let p = w * s * d;
+        let q = 1.0 + w * (a * d + s * g);
+        let r = self.release - v_free;
+        let x = 2.0 * r / (q + (q * q + 4.0 * p * r).sqrt());
+        self.impulse(self.release - x)
+    }
+
+    fn coefficients(&self) -> (f64, f64, f64, f64) {
+        (
+            self.preload,
+            self.slope,
+            self.damping_at_release,
+            self.dissipation,
+        )
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        at_least_zero("stiffness × time step² (kg)", self.slope)?;
+        at_least_zero("Hunt-Crossley dissipation (s/m)", self.dissipation)?;
+        if self.release != f64::NEG_INFINITY {
+            finite("release velocity, from signed distance (m/s)", self.release)?;
+        }
+        at_least_zero("preload, from signed distance (N·s)", self.preload)?;
+        finite("dissipation at release", self.damping_at_release)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{Matrix1, SVector, Vector1};
+
+    use crate::conformance::check_potential;
+    use crate::potential::Potential;
+
+    impl Potential<1> for NormalForce {
+        fn cost(&self, v: &Vector1<f64>) -> f64 {
+            self.energy(v.x)
+        }
+        fn impulse(&self, v: &Vector1<f64>) -> Vector1<f64> {
+            Vector1::new(NormalForce::impulse(self, v.x))
+        }
+        fn hessian(&self, v: &Vector1<f64>) -> Matrix1<f64> {
+            Matrix1::new(self.stiffness(v.x))
+        }
+    }
+
+    #[track_caller]
+    fn check(f0: f64, c: f64, d: f64) {
+        let law = NormalForce::new(0.01, f0, c, d);
+        let mut samples: Vec<SVector<f64, 1>> = [-30.0, -1.0, -1e-6, 0.0, 1e-6, 0.3, 5.0]
+            .map(Vector1::new)
+            .to_vec();
+        let hat = law.release_velocity();
+        if hat.is_finite() {
+            for offset in [-1e-3, -1e-9, 0.0, 1e-9, 1e-3] {
+                samples.push(Vector1::new(hat + offset));
+            }
+        }
+        check_potential(&law, &samples).unwrap();
+        // The plain formula, wherever its terms do not cancel.
+        for v in samples.iter().map(|v| v.x) {
+            let plain = 0.01 * (f0 - c * v).max(0.0) * (1.0 - d * v).max(0.0);
+            let scale = 0.01 * (f0.abs() + c * v.abs()) * (1.0 + d * v.abs());
+            let found = NormalForce::impulse(&law, v);
+            assert!(
+                (found - plain).abs() <= 8.0 * f64::EPSILON * scale,
+                "v = {v}: {found}, {plain}"
+            );
+            assert!(law.energy(v) >= 0.0 && law.stiffness(v) >= 0.0 && found >= 0.0);
+        }
+    }
+
+    #[test]
+    fn impulse_is_the_derivative_of_energy_in_every_regime() {
+        check(10.0, 1e4, 0.0); // closed, elastic
+        check(10.0, 1e4, 50.0); // released by elasticity
+        check(1e4, 1e3, 50.0); // released by dissipation
+        check(1e3, 50.0 * 1e3, 50.0); // both at the same velocity
+        check(-10.0, 1e4, 50.0); // open at the start
+        check(0.0, 1e4, 0.2); // touching
+        check(1e8, 1e12, 1e3); // stiff
+        check(0.0, 0.0, 3.0); // no stiffness
+    }
+
+    #[test]
+    fn without_stiffness_nothing_pushes() {
+        let law = NormalForce::new(0.01, -0.0, 0.0, 0.0);
+        assert_eq!(NormalForce::impulse(&law, -1e3), 0.0);
+        assert_eq!(law.energy(-1e3), 0.0);
+        assert_eq!(law.implicit_impulse(1.0, -1e3, 0.0), 0.0);
+        law.validate().unwrap();
+    }
+
+    #[test]
+    fn implicit_impulse_solves_its_equation() {
+        for (f0, c, d) in [
+            (10.0, 1e4, 0.0),
+            (1e4, 1e3, 50.0),
+            (-300.0, 1e5, 20.0),
+            (5.0, 1e9, 1.0),
+        ] {
+            let law = NormalForce::new(0.01, f0, c, d);
+            for (w, v_ref, n_prev) in [
+                (1.0, -1.0, 0.0),
+                (1e-3, -30.0, 2.0),
+                (50.0, 0.0, 0.3),
+                (2.0, -9.0, 0.0),
+            ] {
+                let n = law.implicit_impulse(w, v_ref, n_prev);
+                let v = v_ref + w * (n - n_prev);
+                let again = NormalForce::impulse(&law, v);
+                // v carries round-off eps·|w n|, which the stiffness turns into impulse.
+                let scale = n + law.stiffness(v) * (v_ref.abs() + w * (n + n_prev));
+                assert!(
+                    (n - again).abs() <= 16.0 * f64::EPSILON * scale,
+                    "{n} {again}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn bad_numbers_are_named() {
+        assert!(
+            NormalForce::new(0.01, f64::NAN, 1e4, 50.0)
+                .validate()
+                .is_err()
+        );
+        assert!(NormalForce::new(0.01, 1.0, -1e4, 50.0).validate().is_err());
+        assert!(NormalForce::new(0.01, 1.0, 1e4, -1.0).validate().is_err());
+        assert!(
+            NormalForce::new(0.01, 1.0, 1e4, f64::NAN)
+                .validate()
+                .is_err()
+        );
+        assert!(
+            NormalForce::new(f64::NAN, 1.0, 1e4, 0.0)
+                .validate()
+                .is_err()
+        );
     }
 }

@@ -3,6 +3,7 @@
 use std::f64::consts::PI;
 
 use super::normal_force::NormalForce;
+use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, positive};
 use crate::error::SolveError;
 
 /// β of contacts: stiffness is capped where the contact's own oscillation has the period β δt.
@@ -45,8 +46,11 @@ pub enum FrictionLimit {
 pub struct NormalPrediction {
     /// v_n at the start of the step, m/s.
     pub start: f64,
-    /// v_n of the free motion, without any contact, m/s.
+    /// v_n of the free motion, without any constraint, m/s.
     pub free: f64,
+    /// What the constraints of the last step did to v_n: J_n(v − v*) of that step, m/s. Zero for bodies that touched
+    /// nothing; `None` where it isn't known (the first step, bodies whose velocities are new every step).
+    pub constrained: Option<f64>,
     /// Σ_j |W_ij| over the contacts of the same pair, 1/kg: how fast the contact gives way when all push alike.
     pub row_sum: f64,
 }
@@ -75,89 +79,52 @@ impl ContactParameters {
     ///
     /// # Errors
     /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which contact it is.
-    pub fn validate(&self, constraint: impl Fn() -> String) -> Result<(), SolveError> {
-        let check = |ok: bool, parameter, value, allowed| {
-            if ok {
-                return Ok(());
-            }
-            Err(SolveError::Parameter {
-                constraint: constraint(),
-                parameter,
-                value,
-                allowed,
-            })
-        };
-        let positive = |x: f64| x > 0.0 && x.is_finite();
-        let non_negative = |x: f64| x >= 0.0 && x.is_finite();
-        check(
-            positive(self.time_step_s),
-            "time step",
-            self.time_step_s,
-            "must be positive and finite",
-        )?;
-        check(
-            self.signed_distance.is_finite(),
-            "signed distance",
-            self.signed_distance,
-            "must be finite",
-        )?;
-        check(
-            self.stiffness >= 0.0,
-            "stiffness",
-            self.stiffness,
-            "must not be negative",
-        )?;
-        let (name, value) = match self.dissipation {
-            Dissipation::HuntCrossley(d) => ("Hunt-Crossley dissipation", d),
-            Dissipation::RelaxationTime(tau) => ("relaxation time", tau),
-        };
-        check(
-            non_negative(value),
-            name,
-            value,
-            "must be finite and not negative",
-        )?;
-        check(
-            non_negative(self.friction),
-            "friction coefficient",
-            self.friction,
-            "must be finite and not negative",
-        )?;
-        check(
-            positive(self.stiction_speed),
-            "stiction speed",
-            self.stiction_speed,
-            "must be positive and finite",
-        )?;
-        check(
-            positive(self.inverse_inertia),
-            "inverse inertia",
+    pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
+        self.check().map_err(|fault| fault.of(constraint()))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        positive("time step (s)", self.time_step_s)?;
+        finite("signed distance (m)", self.signed_distance)?;
+        at_least_zero_or_infinite("stiffness (N/m)", self.stiffness)?;
+        match self.dissipation {
+            Dissipation::HuntCrossley(d) => at_least_zero("Hunt-Crossley dissipation (s/m)", d)?,
+            Dissipation::RelaxationTime(tau) => at_least_zero("relaxation time (s)", tau)?,
+        }
+        at_least_zero("friction coefficient", self.friction)?;
+        positive("stiction speed (m/s)", self.stiction_speed)?;
+        positive(
+            "inverse inertia of the contact (1/kg)",
             self.inverse_inertia,
-            "must be positive: a contact needs a body that can move",
         )
     }
 
-    /// The stiffness in use, N/m: k, capped at the near-rigid 4π²/(β² δt² w).
+    /// τ, s; zero for Hunt-Crossley dissipation.
+    pub(super) fn relaxation_time(&self) -> f64 {
+        match self.dissipation {
+            Dissipation::HuntCrossley(_) => 0.0,
+            Dissipation::RelaxationTime(tau) => tau,
+        }
+    }
+
+    /// The stiffness in use, N/m: k, capped where R = 1/(δt(δt + τ)k) falls to the near-rigid β²w/4π².
     #[must_use]
     pub fn capped_stiffness(&self) -> f64 {
         let r = near_rigid_regularisation(NEAR_RIGID_CONTACT, self.inverse_inertia);
+        let dt = self.time_step_s;
         self.stiffness
-            .min(1.0 / (self.time_step_s * self.time_step_s * r))
+            .min(1.0 / (dt * (dt + self.relaxation_time()) * r))
     }
 
     /// n(v_n) with the capped stiffness.
     #[must_use]
     pub fn normal_force(&self) -> NormalForce {
         let k = self.capped_stiffness();
-        let (slope, dissipation) = match self.dissipation {
-            Dissipation::HuntCrossley(d) => (self.time_step_s * k, d),
-            Dissipation::RelaxationTime(tau) => ((self.time_step_s + tau) * k, 0.0),
-        };
-        NormalForce {
-            time_step_s: self.time_step_s,
-            elastic_force: -k * self.signed_distance,
-            slope,
-            dissipation,
+        let dt = self.time_step_s;
+        let f0 = -k * self.signed_distance;
+        match self.dissipation {
+            Dissipation::HuntCrossley(d) => NormalForce::new(dt, f0, dt * k, d),
+            Dissipation::RelaxationTime(tau) => NormalForce::new(dt, f0, (dt + tau) * k, 0.0),
         }
     }
 
@@ -168,27 +135,63 @@ impl ContactParameters {
         self.stiction_speed.max(self.friction * r_t * n0)
     }
 
+    /// n_prev, N·s: the impulse with which the law ended the last step, for a contact that was closed when that step
+    /// began; otherwise zero.
+    ///
+    /// The law knows no past, so φ0 and v_n tell: δt(−kφ0 − kτv_n)₊(1 − d v_n)₊ is the impulse at the end of a step
+    /// that arrives at φ0 with v_n. φ0 − δt v_n was the distance when that step began.
+    #[must_use]
+    pub fn carried_impulse(&self, v_n: f64) -> f64 {
+        let dt = self.time_step_s;
+        if self.signed_distance >= dt * v_n {
+            return 0.0;
+        }
+        let k = self.capped_stiffness();
+        let (damping, factor) = match self.dissipation {
+            Dissipation::HuntCrossley(d) => (0.0, 1.0 - d * v_n),
+            Dissipation::RelaxationTime(tau) => (k * tau * v_n, 1.0),
+        };
+        dt * (-k * self.signed_distance - damping).max(0.0) * factor.max(0.0)
+    }
+
     /// n0, N·s: the normal impulse that bounds friction during the solve.
     ///
-    /// [`FrictionLimit::LocalImplicit`] solves v_n − v_ref = w (n(v_n) − n_prev) for this contact alone, with w the
-    /// row sum over its pair. n_prev is the impulse the law itself gave at the end of the last step,
-    /// δt (−kφ0)₊(1 − d v_n0)₊, and v_ref the start velocity; a contact that carried nothing yet starts from the free
-    /// motion. So a resting contact keeps its load whatever bodies stand on it, and an impact is limited by its
-    /// momentum.
+    /// [`FrictionLimit::LocalImplicit`] solves this contact alone, implicitly, while everything else goes on as it did:
+    ///
+    /// ```text
+    /// v − v_ref = w (n(v) − n_prev),      v_ref = J_n(v* + c),      c = v_prev − v*_prev
+    /// ```
+    ///
+    /// Over a step A(v − v*) = Σ Jᵀγ. Let each impulse repeat itself, except that this contact's changes from n_prev
+    /// ([`carried_impulse`](Self::carried_impulse)) to n: then A(v − v* − c) = J_nᵀ(n − n_prev), and J_n A⁻¹ from the
+    /// left gives the equation, w = J_n A⁻¹J_nᵀ. Contacts of one patch change together, hence their row sum for w.
+    ///
+    /// - At rest c cancels what pulls (v* + c = v), so n = n_prev: the bottom contact of a stack keeps the whole stack's
+    ///   load. Without c it would be left with little more than its own body's.
+    /// - In an impact c = n_prev w is the contact's own, and cancels: v − v* = w n(v), limited by momentum.
+    /// - A contact that begins (n_prev = 0 by φ0) starts from v* alone: c, if it holds anything of this contact, came
+    ///   from an approach that this step goes on to stop.
+    /// - Without `constrained`, a contact with a load is taken to be at rest under it.
+    ///
+    /// Other bodies' impacts reach it one step late: if n0 and γ_n of a solve differ by much, set n0 = γ_n and solve
+    /// again from there.
     #[must_use]
     pub fn friction_limit(&self, rule: FrictionLimit, predicted: &NormalPrediction) -> f64 {
         let law = self.normal_force();
         match rule {
             FrictionLimit::Lagged => law.impulse(predicted.start),
             FrictionLimit::LocalImplicit => {
-                let carried = NormalForce { slope: 0.0, ..law }.impulse(predicted.start);
-                let v_ref = if carried > 0.0 {
-                    predicted.start
-                } else {
-                    predicted.free
+                let carried = self.carried_impulse(predicted.start);
+                let v_ref = match predicted.constrained {
+                    _ if carried == 0.0 => predicted.free,
+                    Some(c) => predicted.free + c,
+                    None => predicted.start,
                 };
                 law.implicit_impulse(predicted.row_sum, v_ref, carried)
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,15 +3,19 @@
 use nalgebra::{Matrix1, Vector1};
 
 use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
+use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, positive};
+use crate::error::SolveError;
 use crate::potential::Potential;
 
 /// γ = δt clamp(u(v), ±e), u(v) = −Kp(q0 + δt v − q_d) − Kd(v − v_d) + u_ff.
 ///
 /// ```text
-/// ℓ = δt C(u)/(δtKp + Kd),   C(x) = ½x² for |x| ≤ e, otherwise e(|x| − e/2)
+/// ℓ = δt (C(u(v)) − C(u(0)))/(δtKp + Kd),   C(x) = ½x² for |x| ≤ e, otherwise e(|x| − e/2)
+///   = −δt v ū,   ū the mean of clamp(u, ±e) between u(0) and u(v)
 /// ```
 ///
-/// Stable for any gains: they are part of the minimisation. Saturates at e exactly.
+/// Stable for any gains: they are part of the minimisation. Saturates at e exactly. The second form needs no gain to
+/// divide by, so pure feed-forward and weak gains under a large one keep their digits; ℓ(0) = 0.
 /// Source: Castro, Permenter, Han (2022), section V; Drake's PD controllers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdActuator {
@@ -23,11 +27,50 @@ pub struct PdActuator {
     effort_limit: f64,
 }
 
+/// Gains and limit of a PD actuator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PdGains {
+    /// Kp, N·m/rad or N/m, finite, not negative; as large as you like.
+    pub proportional: f64,
+    /// Kd, N·m·s/rad or N·s/m, finite, not negative.
+    pub derivative: f64,
+    /// e, N·m or N; may be infinite.
+    pub effort_limit: f64,
+}
+
+impl PdGains {
+    /// Checks every number.
+    ///
+    /// # Errors
+    /// [`SolveError::Parameter`] naming the first that is out of range; `actuator` says whose it is.
+    pub fn validate(&self, actuator: impl FnOnce() -> String) -> Result<(), SolveError> {
+        self.check().map_err(|fault| fault.of(actuator()))
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        at_least_zero("proportional gain", self.proportional)?;
+        at_least_zero("derivative gain", self.derivative)?;
+        at_least_zero_or_infinite("effort limit", self.effort_limit)
+    }
+}
+
+/// What a PD actuator is asked for in one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PdCommand {
+    /// q0 − q_d, rad or m.
+    pub position_error: f64,
+    /// v_d, rad/s or m/s.
+    pub velocity: f64,
+    /// u_ff, N·m or N.
+    pub feed_forward: f64,
+}
+
 impl PdActuator {
     /// `position_error` = q0 − q_d (rad or m), targets and gains in SI, `effort_limit` may be infinite, `w` the inverse
     /// inertia of the joint.
     ///
-    /// Gains stiffer than the step can resolve are lowered together, keeping Kd/Kp, to the near-rigid limit.
+    /// Gains stiffer than the step can resolve are lowered together, keeping Kd/Kp, to the near-rigid limit
+    /// δt(δtKp + Kd) = 4π²/(β²w). Feed-forward is an effort and stays what it is.
     #[must_use]
     pub fn new(time_step_s: f64, gains: PdGains, command: PdCommand, w: f64) -> Self {
         let PdGains {
@@ -47,46 +90,53 @@ impl PdActuator {
             effort_limit,
         }
     }
-}
 
-/// Gains and limit of a PD actuator.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PdGains {
-    /// Kp, N·m/rad or N/m, not negative.
-    pub proportional: f64,
-    /// Kd, N·m·s/rad or N·s/m, not negative.
-    pub derivative: f64,
-    /// e, N·m or N; may be infinite.
-    pub effort_limit: f64,
-}
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        positive("time step (s)", self.time_step_s)?;
+        at_least_zero("gain δtKp + Kd", self.gain)?;
+        finite(
+            "effort at v = 0, from targets and feed-forward",
+            self.effort_at_rest,
+        )?;
+        at_least_zero_or_infinite("effort limit", self.effort_limit)
+    }
 
-/// What a PD actuator is asked for in one step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PdCommand {
-    /// q0 − q_d, rad or m.
-    pub position_error: f64,
-    /// v_d, rad/s or m/s.
-    pub velocity: f64,
-    /// u_ff, N·m or N.
-    pub feed_forward: f64,
+    /// Not f64::clamp, which panics at bounds that validation has yet to refuse.
+    #[inline]
+    fn clamp(&self, u: f64) -> f64 {
+        if u < -self.effort_limit {
+            -self.effort_limit
+        } else if u > self.effort_limit {
+            self.effort_limit
+        } else {
+            u
+        }
+    }
+
+    /// Mean of clamp(u) between `u0` and `u1`.
+    #[inline]
+    fn mean_effort(&self, u0: f64, u1: f64) -> f64 {
+        let (b0, b1) = (self.clamp(u0), self.clamp(u1));
+        let (beyond_0, inside, beyond_1) = ((u0 - b0).abs(), (b1 - b0).abs(), (u1 - b1).abs());
+        if (b0 == u0 && b1 == u1) || b0 == b1 {
+            return 0.5 * (b0 + b1);
+        }
+        // The stretch between u0 and u1: beyond the bound at u0, inside, beyond the bound at u1.
+        (b0 * beyond_0 + 0.5 * (b0 + b1) * inside + b1 * beyond_1) / (beyond_0 + inside + beyond_1)
+    }
 }
 
 impl Potential<1> for PdActuator {
     #[inline]
     fn cost(&self, v_c: &Vector1<f64>) -> f64 {
-        let gamma = self.impulse(v_c).x;
-        if self.gain == 0.0 {
-            return -gamma * v_c.x;
-        }
         let u = self.effort_at_rest - self.gain * v_c.x;
-        let bounded = gamma / self.time_step_s;
-        self.time_step_s * bounded * (u - 0.5 * bounded) / self.gain
+        -self.time_step_s * v_c.x * self.mean_effort(self.effort_at_rest, u)
     }
 
     #[inline]
     fn impulse(&self, v_c: &Vector1<f64>) -> Vector1<f64> {
         let u = self.effort_at_rest - self.gain * v_c.x;
-        Vector1::new(self.time_step_s * u.clamp(-self.effort_limit, self.effort_limit))
+        Vector1::new(self.time_step_s * self.clamp(u))
     }
 
     #[inline]
@@ -98,5 +148,113 @@ impl Potential<1> for PdActuator {
         } else {
             0.0
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::check_potential;
+
+    const DT: f64 = 0.01;
+
+    fn gains(proportional: f64, derivative: f64, effort_limit: f64) -> PdGains {
+        PdGains {
+            proportional,
+            derivative,
+            effort_limit,
+        }
+    }
+
+    fn command(position_error: f64, velocity: f64, feed_forward: f64) -> PdCommand {
+        PdCommand {
+            position_error,
+            velocity,
+            feed_forward,
+        }
+    }
+
+    #[track_caller]
+    fn check(gains: PdGains, command: PdCommand) {
+        gains.validate(String::new).unwrap();
+        let law = PdActuator::new(DT, gains, command, 1.0);
+        law.validate().unwrap();
+        let mut at: Vec<_> = [-20.0, -1.0, 0.0, 1e-9, 0.3, 50.0]
+            .map(Vector1::new)
+            .to_vec();
+        for e in [-law.effort_limit, 0.0, law.effort_limit] {
+            let border = (law.effort_at_rest - e) / law.gain;
+            if border.is_finite() {
+                at.extend([border - 1e-6, border, border + 1e-6].map(Vector1::new));
+            }
+        }
+        check_potential(&law, &at).unwrap();
+        // Exactly saturated, never beyond.
+        assert!(
+            at.iter()
+                .all(|v| law.impulse(v).x.abs() <= DT * law.effort_limit)
+        );
+    }
+
+    #[test]
+    fn impulse_and_hessian_are_derivatives_of_the_cost_in_every_region() {
+        check(gains(100.0, 5.0, f64::INFINITY), command(0.2, 0.1, 3.0));
+        check(gains(100.0, 5.0, 10.0), command(0.2, 0.1, 3.0));
+        check(gains(100.0, 5.0, 10.0), command(7.0, 0.0, 0.0)); // saturated at rest
+        check(gains(1e12, 1e3, 10.0), command(0.3, 0.0, 0.0)); // capped
+        check(gains(0.0, 0.0, 10.0), command(0.3, 1.0, 4.0)); // feed-forward only
+        check(gains(0.0, 0.0, 10.0), command(0.3, 1.0, 40.0)); // saturated feed-forward
+        check(gains(0.0, 1e-9, 10.0), command(0.0, 0.0, 4.0)); // weak gain, large effort
+        check(gains(100.0, 5.0, 0.0), command(0.2, 0.0, 0.0)); // powerless
+    }
+
+    #[test]
+    fn effort_saturates_exactly_at_its_limit() {
+        let law = PdActuator::new(DT, gains(1e7, 1.0, 87.0), command(-0.5, 0.0, 0.0), 2.0);
+        assert_eq!(law.impulse(&Vector1::new(0.0)).x, DT * 87.0);
+        assert_eq!(law.impulse(&Vector1::new(1e5)).x, -DT * 87.0);
+        assert_eq!(law.hessian(&Vector1::new(0.0)).x, 0.0);
+    }
+
+    #[test]
+    fn an_unsaturated_actuator_is_implicit_euler() {
+        let (kp, kd, e, v_d, u_ff, m, v0) = (40.0, 3.0, -0.2, 0.7, 1.1, 2.0, 0.4);
+        let law = PdActuator::new(DT, gains(kp, kd, 1e3), command(e, v_d, u_ff), 1.0 / m);
+        let v = (m * v0 + DT * (-kp * e + kd * v_d + u_ff)) / (m + DT * (DT * kp + kd));
+        let gamma = law.impulse(&Vector1::new(v)).x;
+        assert!((m * (v - v0) - gamma).abs() < 1e-14);
+    }
+
+    #[test]
+    fn capped_gains_keep_their_ratio_and_feed_forward_its_value() {
+        let w = 0.5;
+        let (kp, kd) = (1e9, 4e8);
+        let law = |p, v, u| PdActuator::new(DT, gains(kp, kd, f64::INFINITY), command(p, v, u), w);
+        let most = 1.0 / near_rigid_regularisation(NEAR_RIGID_ROW, w);
+        let at_rest = Vector1::new(0.0);
+        assert!((law(0.0, 0.0, 0.0).hessian(&at_rest).x / most - 1.0).abs() < 1e-14);
+        let kp_in_use = -law(1.0, 0.0, 0.0).impulse(&at_rest).x / DT;
+        let kd_in_use = law(0.0, 1.0, 0.0).impulse(&at_rest).x / DT;
+        assert!((kd_in_use / kp_in_use - kd / kp).abs() < 1e-14);
+        assert!((DT * (DT * kp_in_use + kd_in_use) / most - 1.0).abs() < 1e-14);
+        assert_eq!(law(0.0, 0.0, 7.0).impulse(&at_rest).x, DT * 7.0);
+    }
+
+    #[test]
+    fn bad_numbers_are_refused_and_do_not_panic_before() {
+        for (g, c) in [
+            (gains(f64::NAN, 0.0, 1.0), command(0.0, 0.0, 0.0)),
+            (gains(0.0, -1.0, 1.0), command(0.0, 0.0, 0.0)),
+            (gains(1.0, 1.0, -1.0), command(0.0, 0.0, 0.0)),
+            (gains(1.0, 1.0, f64::NAN), command(0.0, 0.0, 0.0)),
+            (gains(f64::INFINITY, 1.0, 1.0), command(0.0, 0.0, 0.0)),
+            (gains(1.0, 1.0, 1.0), command(f64::NAN, 0.0, 0.0)),
+            (gains(1.0, 1.0, 1.0), command(0.0, 0.0, f64::INFINITY)),
+        ] {
+            let law = PdActuator::new(DT, g, c, 1.0);
+            assert!(law.validate().is_err(), "{law:?}");
+            let _ = law.impulse(&Vector1::new(0.3));
+        }
+        assert!(gains(-1.0, 0.0, 1.0).validate(|| "joint".into()).is_err());
     }
 }

@@ -3,21 +3,21 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::parameters::{
-    ContactParameters, Dissipation, NEAR_RIGID_CONTACT, STICTION_REGULARISATION,
-    near_rigid_regularisation,
+    ContactParameters, NEAR_RIGID_CONTACT, STICTION_REGULARISATION, near_rigid_regularisation,
 };
+use super::validity::{Fault, at_least_zero, finite, positive, unit};
 use crate::potential::Potential;
 
 /// ℓ = ½ γᵀRγ with γ = P(y) the projection of y = R⁻¹(v̂ − v_c) onto the cone ‖γ_t‖ ≤ μγ_n in the norm of R.
 ///
-/// R = diag(R_t, R_t, R_n), v̂ = −φ0/(δt + τ) n̂. Dissipation is linear; a Hunt-Crossley coefficient is not this
+/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(δt + τ))), v̂ = −φ0/(δt + τ) n̂. Dissipation is linear; a Hunt-Crossley coefficient is not this
 /// model's and counts as τ = 0. Sliding bodies hover by μ(δt + τ)‖v_t‖.
 ///
 /// Source: Castro, Permenter, Han (2022), section IV and appendix.
 #[derive(Clone, Copy, Debug)]
 pub struct Sap {
     normal: Vector3<f64>,
-    /// v̂_n, m/s.
+    /// v̂_n, m/s; −∞ for a contact without stiffness.
     stabilisation: f64,
     r_n: f64,
     r_t: f64,
@@ -36,20 +36,42 @@ impl Sap {
     /// With unit normal `normal_W` (from B into A, world axes).
     #[must_use]
     pub fn new(p: &ContactParameters, normal_W: Vector3<f64>) -> Self {
-        let tau = match p.dissipation {
-            Dissipation::HuntCrossley(_) => 0.0,
-            Dissipation::RelaxationTime(tau) => tau,
-        };
         let w = p.inverse_inertia;
         let dt = p.time_step_s;
+        let tau = p.relaxation_time();
         let compliance = 1.0 / (dt * p.stiffness * (dt + tau));
+        let near_rigid = near_rigid_regularisation(NEAR_RIGID_CONTACT, w);
+        // As k → 0 the impulse vanishes; R_n = ∞ itself would make the cost ∞·0.
+        let (r_n, stabilisation) = if compliance == f64::INFINITY {
+            (near_rigid, f64::NEG_INFINITY)
+        } else if compliance >= 0.0 && compliance < near_rigid {
+            (near_rigid, -p.signed_distance / (dt + tau))
+        } else {
+            (compliance, -p.signed_distance / (dt + tau))
+        };
         Self {
             normal: normal_W,
-            stabilisation: -p.signed_distance / (dt + tau),
-            r_n: near_rigid_regularisation(NEAR_RIGID_CONTACT, w).max(compliance),
+            stabilisation,
+            r_n,
             r_t: STICTION_REGULARISATION * w,
             friction: p.friction,
         }
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        unit("normal's length", self.normal.norm())?;
+        positive("normal regularisation, from stiffness (1/kg)", self.r_n)?;
+        positive(
+            "tangential regularisation, from inverse inertia (1/kg)",
+            self.r_t,
+        )?;
+        if self.stabilisation != f64::NEG_INFINITY {
+            finite(
+                "stabilisation velocity, from signed distance (m/s)",
+                self.stabilisation,
+            )?;
+        }
+        at_least_zero("friction coefficient", self.friction)
     }
 
     /// Unit normal, world axes.
@@ -63,7 +85,9 @@ impl Sap {
     fn unprojected(&self, v_c: &Vector3<f64>) -> (f64, Vector3<f64>) {
         let v_n = self.normal.dot(v_c);
         let y_n = (self.stabilisation - v_n) / self.r_n;
-        (y_n, (self.normal * v_n - v_c) / self.r_t)
+        let y_t = (self.normal * v_n - v_c) / self.r_t;
+        // Once more: without slip y_t is round-off in any direction, and t̂ must not lean on the normal.
+        (y_n, y_t - self.normal * self.normal.dot(&y_t))
     }
 
     /// μ̂ = μR_t/R_n and f = 1/(1 + μ²R_t/R_n).
@@ -95,10 +119,16 @@ impl Sap {
 
 impl Potential<3> for Sap {
     fn cost(&self, v_c: &Vector3<f64>) -> f64 {
-        let gamma = self.impulse(v_c);
-        let n = self.normal.dot(&gamma);
-        let t = gamma - self.normal * n;
-        0.5 * (self.r_n * n * n + self.r_t * t.norm_squared())
+        let (y_n, y_t) = self.unprojected(v_c);
+        match self.region(y_n, &y_t) {
+            Region::Stiction => 0.5 * (self.r_n * y_n * y_n + self.r_t * y_t.norm_squared()),
+            Region::Sliding(gamma_n, t, _) => {
+                // ‖t̂‖ is 1, or 0 without any slip.
+                let r_t = self.r_t * self.friction * self.friction * t.norm_squared();
+                0.5 * gamma_n * gamma_n * (self.r_n + r_t)
+            }
+            Region::NoContact => 0.0,
+        }
     }
 
     fn impulse(&self, v_c: &Vector3<f64>) -> Vector3<f64> {
@@ -130,5 +160,115 @@ impl Potential<3> for Sap {
             }
             Region::NoContact => Matrix3::zeros(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use crate::conformance::check_potential;
+    use crate::law::Dissipation;
+
+    const DT: f64 = 0.01;
+
+    fn parameters(friction: f64, tau: f64) -> ContactParameters {
+        ContactParameters {
+            time_step_s: DT,
+            signed_distance: -1e-3,
+            stiffness: 1e4,
+            dissipation: Dissipation::RelaxationTime(tau),
+            friction,
+            stiction_speed: 1e-4,
+            inverse_inertia: 0.8,
+        }
+    }
+
+    #[test]
+    fn impulse_is_the_projection_onto_the_cone() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for mu in [0.0, 0.3, 1.0, 10.0] {
+            let law = Sap::new(&parameters(mu, 0.02), Vector3::z());
+            let r = Vector3::new(law.r_t, law.r_t, law.r_n);
+            for _ in 0..300 {
+                let y = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+                let v = Vector3::z() * law.stabilisation - r.component_mul(&y);
+                let p = law.impulse(&v);
+                // The variational inequality of a projection onto a convex cone, in the metric R.
+                let residual = r.component_mul(&(y - p));
+                let scale = 1e-14 * r.amax() * (y.norm() + p.norm()) * (1.0 + mu);
+                assert!(p.xy().norm() <= mu * p.z + 1e-14 * p.norm());
+                assert!(
+                    residual.dot(&p).abs() <= scale * (1.0 + p.norm()),
+                    "{residual:?} {p:?}"
+                );
+                assert!(
+                    mu * residual.xy().norm() + residual.z <= scale,
+                    "{residual:?} {p:?}"
+                );
+                // And plainly: nothing in the cone is nearer.
+                let distance = |q: &Vector3<f64>| r.dot(&(q - y).component_mul(&(q - y)));
+                for _ in 0..20 {
+                    let n = rng.random_range(0.0..2.0);
+                    let (angle, share) = (rng.random_range(0.0..6.3), rng.random_range(0.0..1.0));
+                    let t = mu * n * share;
+                    let q = Vector3::new(t * f64::cos(angle), t * f64::sin(angle), n);
+                    assert!(distance(&p) <= distance(&q) + scale);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_hold_on_the_borders_of_the_cone_and_at_its_apex() {
+        for mu in [0.0, 0.5, 5.0] {
+            let law = Sap::new(&parameters(mu, 0.02), Vector3::z());
+            let (mu_hat, _) = law.cone_factors();
+            let at = |y_t: f64, y_n: f64| {
+                Vector3::new(-law.r_t * y_t, 0.0, law.stabilisation - law.r_n * y_n)
+            };
+            let mut samples = vec![at(0.0, 0.0), at(0.0, 1e-9), at(0.0, -1e-9), at(0.0, 1.0)];
+            for nudge in [-1e-6, 0.0, 1e-6] {
+                samples.push(at(mu * (1.0 + nudge), 1.0)); // stiction | sliding
+                samples.push(at(1.0, -mu_hat * (1.0 + nudge))); // sliding | no contact
+            }
+            check_potential(&law, &samples).unwrap();
+        }
+    }
+
+    #[test]
+    fn sliding_bodies_glide_above_the_surface() {
+        // Steady sliding under the load γ_n: φ0 = μ(δt + τ)‖v_t‖ − F/k, F = γ_n/(f δt).
+        let (mu, tau, slip) = (0.5, 0.05, 2.0);
+        let p = parameters(mu, tau);
+        let (_, f) = Sap::new(&p, Vector3::z()).cone_factors();
+        let load = 0.3;
+        let gap = mu * (DT + tau) * slip - load / (f * DT * p.stiffness);
+        let law = Sap::new(
+            &ContactParameters {
+                signed_distance: gap,
+                ..p
+            },
+            Vector3::z(),
+        );
+        let gamma = law.impulse(&Vector3::new(slip, 0.0, 0.0));
+        assert!((gamma.z - load).abs() < 1e-12, "{gamma:?}");
+        assert!((gamma.x + mu * load).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_stiffness_nothing_pushes_and_nothing_is_nan() {
+        let law = Sap::new(
+            &ContactParameters {
+                stiffness: 0.0,
+                ..parameters(0.5, 0.0)
+            },
+            Vector3::z(),
+        );
+        let v = Vector3::new(0.2, 0.0, -1.0);
+        assert_eq!((law.cost(&v), law.impulse(&v)), (0.0, Vector3::zeros()));
+        assert_eq!(law.hessian(&v), Matrix3::zeros());
     }
 }

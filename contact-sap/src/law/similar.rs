@@ -5,6 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 use super::normal_force::NormalForce;
 use super::parameters::ContactParameters;
 use super::smooth_norm::SmoothNorm;
+use super::validity::{Fault, at_least_zero, positive, unit};
 use crate::potential::Potential;
 
 /// ℓ = ∫ n dz, z = v_n − μ s(v_t).
@@ -44,7 +45,7 @@ impl Similar {
         SmoothNorm::new(&v_t, self.slip_softening)
     }
 
-    /// G with the primal-dual tangent of friction, for the direction estimate `y`.
+    /// G with the primal-dual tangent of friction, for the direction estimate `y` (in the contact plane, ‖y‖ ≤ 1).
     #[inline]
     pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
         let slip = self.slip(v_c);
@@ -68,6 +69,13 @@ impl Similar {
         let e = self.normal - slip.direction * self.friction;
         e * e.transpose() * self.normal_force.stiffness(z)
             + curvature * (self.friction * self.normal_force.impulse(z))
+    }
+
+    pub(super) fn validate(&self) -> Result<(), Fault> {
+        unit("normal's length", self.normal.norm())?;
+        self.normal_force.validate()?;
+        at_least_zero("friction coefficient", self.friction)?;
+        positive("slip softening (m/s)", self.slip_softening)
     }
 
     /// Unit normal, world axes.

@@ -48,7 +48,9 @@ impl SmoothNorm {
         (Matrix3::identity() - normal * normal.transpose() - t * t.transpose()) / self.length
     }
 
-    /// ∂²s/∂v_t² with the direction estimate `y` (‖y‖ ≤ 1) in place of one t̂: the primal-dual tangent, also ⪰ 0.
+    /// ∂²s/∂v_t² with the direction estimate `y` in place of one t̂: the primal-dual tangent.
+    ///
+    /// Also ⪰ 0, provided `y` lies in the contact plane and ‖y‖ ≤ 1.
     ///
     /// ```text
     /// (P − ½(y t̂ᵀ + t̂ yᵀ))/S
@@ -60,5 +62,29 @@ impl SmoothNorm {
     pub fn primal_dual_hessian(&self, normal: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
         let yt = 0.5 * y * self.direction.transpose();
         (Matrix3::identity() - normal * normal.transpose() - yt - yt.transpose()) / self.length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn value_keeps_its_digits_at_small_slip() {
+        let (slip, epsilon) = (1e-12, 1e-4);
+        let found = SmoothNorm::new(&Vector3::new(slip, 0.0, 0.0), epsilon).value();
+        let series = 0.5 * slip * slip / epsilon;
+        assert!(
+            (found / series - 1.0).abs() < 1e-14,
+            "√(s² + ε²) − ε itself would be zero"
+        );
+    }
+
+    #[test]
+    fn zero_slip_has_no_direction_and_the_stiffness_of_a_damper() {
+        let norm = SmoothNorm::new(&Vector3::zeros(), 1e-4);
+        assert_eq!((norm.value(), norm.direction), (0.0, Vector3::zeros()));
+        let g = norm.hessian(&Vector3::z());
+        assert_eq!(g, Matrix3::from_diagonal(&Vector3::new(1e4, 1e4, 0.0)));
     }
 }

@@ -4,7 +4,7 @@ in vec2 v_local;
 uniform vec3 u_groundColor, u_gridColor;
 uniform vec3 u_normal;
 uniform vec2 u_middle;
-uniform float u_reach, u_fadeFrom;              // m; as a share of the reach
+uniform float u_reach, u_fadeFrom;              // m; as a share of the reach, 1 for a sharp edge
 uniform float u_gridUnit, u_gridStrength;       // m; 0 hides the grid
 uniform float u_shade;                          // brightness where no sun comes
 out vec4 color;
@@ -20,8 +20,8 @@ float lines(float unit, float width) {
 }
 
 void main() {
-  float away = length(v_local - u_middle) / u_reach;
-  float fade = 1.0 - smoothstep(u_fadeFrom, 0.96, away);
+  vec2 from = (v_local - u_middle) / u_reach;
+  float fade = u_fadeFrom < 1.0 ? 1.0 - smoothstep(u_fadeFrom, 0.96, length(from)) : 1.0;
   float facing = max(dot(u_normal, u_sun), 0.0);
   // Shadows are lit by the sky, so a little blue.
   vec3 light = mix(u_shade * vec3(0.96, 0.99, 1.06), vec3(1.0), sunlight(v_world, u_normal) * clamp(facing * 1.25, 0.0, 1.0));

@@ -1,4 +1,5 @@
-// The boundary plane of a half space: a square around the scene, wide enough to fade out before it ends.
+// The boundary plane of a half space, as a square around the scene: level ground fades out before it ends, a slope is a
+// ramp with edges.
 layout(location = 0) in vec3 a_position;
 uniform mat4 u_clipFromWorld, u_worldFromShape;
 uniform vec2 u_middle; // of the scene, in the plane's coordinates, m

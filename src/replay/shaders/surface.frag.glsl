@@ -14,9 +14,7 @@ void main() {
   if (u_marking > 0) field = side(v_local.x) * side(v_local.y);
   if (u_marking == 1) field *= side(v_local.z);
   albedo *= mix(0.66, 1.0, 0.5 + 0.5 * field);
-  // Both sides of a surface can be looked at; which one is, only the triangle itself knows (normals bend near edges).
-  vec3 triangle = cross(dFdx(v_world), dFdy(v_world));
-  vec3 n = normalize(v_normal);
-  if (dot(triangle, u_eye - v_world) * dot(triangle, n) < 0.0) n = -n;
+  // Normals follow the triangles' orientation, so the side that is looked at tells which way they must point.
+  vec3 n = normalize(gl_FrontFacing ? v_normal : -v_normal);
   color = vec4(screen(shaded(albedo, v_world, n)), u_color.a);
 }

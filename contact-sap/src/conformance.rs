@@ -1,0 +1,41 @@
+//! Judges of a stranger's implementation, one for each trait: does it keep what the trait promises?
+//!
+//! Every check returns a [`Violation`] that says what was promised, where it failed and by how much. Nothing here is
+//! needed at run time; the feature `conformance` is for tests.
+//!
+//! ```
+//! use nalgebra::{Matrix1, Vector1};
+//! use pliant_contact_sap::{Potential, conformance::check_potential};
+//!
+//! struct Damper;
+//! impl Potential<1> for Damper {
+//!     fn cost(&self, v: &Vector1<f64>) -> f64 { v.x * v.x }
+//!     fn impulse(&self, v: &Vector1<f64>) -> Vector1<f64> { -v } // half of what it should be
+//!     fn hessian(&self, _: &Vector1<f64>) -> Matrix1<f64> { Matrix1::new(1.0) }
+//! }
+//! let violation = check_potential(&Damper, &[Vector1::new(-1.0), Vector1::new(2.0)]).unwrap_err();
+//! assert!(violation.to_string().contains("the impulse is not the derivative of the cost"));
+//! ```
+
+mod potential;
+
+use std::fmt;
+
+pub use potential::check_potential;
+
+/// A broken promise: which, where, and by how much.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Violation(String);
+
+impl fmt::Debug for Violation {
+    /// As the message, which is what a test's `unwrap` should show.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Ok if `kept`, otherwise the violation that `says` describes.
+fn promise(kept: bool, says: impl FnOnce() -> String) -> Result<(), Violation> {
+    if kept { Ok(()) } else { Err(Violation(says())) }
+}

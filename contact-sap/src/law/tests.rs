@@ -1,0 +1,475 @@
+//! The contact laws: derivatives everywhere, limits, cones, and what the models are known for.
+
+use nalgebra::{Matrix3, Vector3};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::conformance::check_potential;
+
+const DT: f64 = 0.01;
+
+fn parameters(signed_distance: f64, stiffness: f64) -> ContactParameters {
+    ContactParameters {
+        time_step_s: DT,
+        signed_distance,
+        stiffness,
+        dissipation: Dissipation::HuntCrossley(10.0),
+        friction: 0.5,
+        stiction_speed: 1e-4,
+        inverse_inertia: 0.8,
+    }
+}
+
+/// The three models for the same contact.
+fn models(p: &ContactParameters, normal: Vector3<f64>, n0: f64) -> [ContactLaw; 3] {
+    [
+        ContactLaw::Lagged(Lagged::new(p, normal, n0)),
+        ContactLaw::Similar(Similar::new(p, normal, n0)),
+        ContactLaw::Sap(Sap::new(p, normal)),
+    ]
+}
+
+/// A right-handed frame with `n` last.
+fn frame(n: &Vector3<f64>) -> Matrix3<f64> {
+    let least = n.iamin();
+    let mut e = Vector3::zeros();
+    e[least] = 1.0;
+    let t = n.cross(&e).normalize();
+    Matrix3::from_columns(&[t, n.cross(&t), *n])
+}
+
+/// Velocities in every region of the laws, on borders, beside them, at zero slip.
+fn velocities(p: &ContactParameters, n: &Vector3<f64>, rng: &mut ChaCha8Rng) -> Vec<Vector3<f64>> {
+    let r = frame(n);
+    let hat = p.normal_force().release_velocity();
+    let hat = if hat.is_finite() { hat } else { 0.0 };
+    let eps = p.stiction_speed;
+    let mut at = vec![
+        Vector3::zeros(),
+        r * Vector3::new(0.0, 0.0, hat),
+        r * Vector3::new(0.0, 0.0, hat - 1e-9),
+        r * Vector3::new(0.0, 0.0, -1.0),
+        r * Vector3::new(1e-12, 0.0, -1.0),
+        r * Vector3::new(eps, 0.0, hat - 1e-2),
+        r * Vector3::new(0.3, -0.4, hat),
+        r * Vector3::new(0.3, -0.4, hat + 1e-9),
+        r * Vector3::new(3.0, 4.0, hat + 1.0),
+        r * Vector3::new(-3.0, 4.0, hat - 1.0),
+    ];
+    for _ in 0..4 {
+        let mut log_uniform = || {
+            let sign = if rng.random_bool(0.5) { 1.0 } else { -1.0 };
+            sign * 10f64.powf(rng.random_range(-7.0..1.0))
+        };
+        let offset = Vector3::new(log_uniform(), log_uniform(), log_uniform());
+        at.push(r * (offset + Vector3::z() * hat));
+    }
+    at
+}
+
+#[track_caller]
+fn check_models(p: &ContactParameters, normal: Vector3<f64>, n0: f64, rng: &mut ChaCha8Rng) {
+    let at = velocities(p, &normal, rng);
+    for law in models(p, normal, n0) {
+        law.validate(|| "contact".into()).unwrap();
+        if let Err(violation) = check_potential::<3>(&law, &at) {
+            panic!("{law:?}\n{p:?}\n{violation}");
+        }
+        for v in &at {
+            assert!(law.cost(v) >= 0.0, "{law:?} at {v:?}");
+            let gamma = law.impulse(v);
+            let (gamma_n, gamma_t) = (gamma.dot(&normal), gamma - normal * gamma.dot(&normal));
+            let limit = if matches!(law, ContactLaw::Lagged(_)) {
+                n0
+            } else {
+                gamma_n
+            };
+            // v_t is a difference with round-off eps·‖v‖, which stiction amplifies by the friction stiffness.
+            let slack = 1e-14 * gamma.norm() + 1e-15 * law.hessian(v).norm() * v.norm();
+            assert!(gamma_n >= -slack, "{law:?} pulls at {v:?}");
+            assert!(
+                gamma_t.norm() <= p.friction * limit + slack,
+                "{law:?} at {v:?} leaves its cone"
+            );
+            let v_t = v - normal * normal.dot(v);
+            let noise = 1e-14 * gamma.norm() * v.norm();
+            assert!(
+                gamma_t.dot(&v_t) <= noise,
+                "{law:?} at {v:?}: friction drives"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_model_is_consistent_at_the_edges_of_its_parameters() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let oblique = Vector3::new(0.48, -0.6, 0.64);
+    let plain = parameters(-1e-3, 1e4);
+    for p in [
+        plain,
+        ContactParameters {
+            friction: 0.0,
+            ..plain
+        },
+        ContactParameters {
+            friction: 10.0,
+            ..plain
+        },
+        ContactParameters {
+            stiffness: f64::INFINITY,
+            ..plain
+        },
+        ContactParameters {
+            stiffness: 0.0,
+            ..plain
+        },
+        ContactParameters {
+            stiffness: 1e-6,
+            ..plain
+        },
+        ContactParameters {
+            signed_distance: 0.0,
+            ..plain
+        },
+        ContactParameters {
+            signed_distance: 0.02,
+            ..plain
+        },
+        ContactParameters {
+            dissipation: Dissipation::HuntCrossley(0.0),
+            ..plain
+        },
+        ContactParameters {
+            dissipation: Dissipation::HuntCrossley(1e3),
+            ..plain
+        },
+        ContactParameters {
+            dissipation: Dissipation::RelaxationTime(0.0),
+            ..plain
+        },
+        ContactParameters {
+            dissipation: Dissipation::RelaxationTime(0.1),
+            ..plain
+        },
+        ContactParameters {
+            dissipation: Dissipation::RelaxationTime(0.1),
+            stiffness: f64::INFINITY,
+            ..plain
+        },
+        ContactParameters {
+            inverse_inertia: 1e-6,
+            stiffness: 1e10,
+            ..plain
+        },
+        ContactParameters {
+            inverse_inertia: 1e6,
+            ..plain
+        },
+    ] {
+        check_models(&p, Vector3::z(), 0.3, &mut rng);
+        check_models(&p, oblique, 0.0, &mut rng);
+    }
+}
+
+#[test]
+fn every_model_is_consistent_for_random_parameters() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for _ in 0..60 {
+        let decade =
+            |rng: &mut ChaCha8Rng, low: f64, high: f64| 10f64.powf(rng.random_range(low..high));
+        let p = ContactParameters {
+            time_step_s: decade(&mut rng, -4.0, -1.0),
+            signed_distance: rng.random_range(-0.01..0.01),
+            stiffness: decade(&mut rng, 2.0, 14.0),
+            dissipation: if rng.random_bool(0.5) {
+                Dissipation::HuntCrossley(decade(&mut rng, -2.0, 3.0))
+            } else {
+                Dissipation::RelaxationTime(decade(&mut rng, -4.0, 0.0))
+            },
+            friction: decade(&mut rng, -2.0, 1.0),
+            stiction_speed: 1e-4,
+            inverse_inertia: decade(&mut rng, -4.0, 4.0),
+        };
+        let normal = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
+        let n0 = rng.random_range(0.0..1.0) / p.inverse_inertia;
+        check_models(&p, normal, n0, &mut rng);
+    }
+}
+
+#[test]
+fn primal_dual_tangent_is_semidefinite_and_ends_as_the_hessian() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let n = Vector3::new(0.48, -0.6, 0.64);
+    let r = frame(&n);
+    let p = parameters(-1e-3, 1e6);
+    let (lagged, similar) = (Lagged::new(&p, n, 0.2), Similar::new(&p, n, 0.2));
+    for v in velocities(&p, &n, &mut rng) {
+        for (hessian, slip, primal_dual) in [
+            (
+                lagged.hessian(&v),
+                lagged.slip(&v),
+                &(|y: &Vector3<f64>| lagged.primal_dual_hessian(&v, y)) as &dyn Fn(&_) -> _,
+            ),
+            (similar.hessian(&v), similar.slip(&v), &|y: &Vector3<
+                f64,
+            >| {
+                similar.primal_dual_hessian(&v, y)
+            }),
+        ] {
+            let at_convergence: Matrix3<f64> = primal_dual(&slip.direction);
+            assert!((at_convergence - hessian).norm() <= 1e-15 * hessian.norm());
+            for length in [0.0, 0.5, 1.0] {
+                let angle = rng.random_range(0.0..std::f64::consts::TAU);
+                let y = r * Vector3::new(angle.cos(), angle.sin(), 0.0) * length;
+                let g = primal_dual(&y);
+                assert!((g - g.transpose()).norm() <= 1e-15 * g.norm());
+                let least = g.symmetric_eigenvalues().min();
+                assert!(least >= -1e-14 * g.norm(), "{least} at {v:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn softened_friction_tends_to_coulombs_law() {
+    let (mu, n0, slip) = (0.7, 2.0, 0.05);
+    let mut last = f64::INFINITY;
+    for stiction_speed in [1e-2, 1e-3, 1e-4, 1e-5] {
+        let p = ContactParameters {
+            friction: mu,
+            stiction_speed,
+            inverse_inertia: 1e-6,
+            ..parameters(-1e-3, 1e4)
+        };
+        let law = Lagged::new(&p, Vector3::z(), n0);
+        let gamma = law.impulse(&Vector3::new(slip, 0.0, 0.0));
+        let error = (gamma.x + mu * n0).abs() / (mu * n0);
+        // 1 − s/√(s² + ε²) ≤ ½(ε/s)²
+        assert!(error <= 0.5 * (stiction_speed / slip).powi(2) + f64::EPSILON);
+        assert!(error < last);
+        last = error;
+    }
+}
+
+#[test]
+fn friction_vanishes_with_its_coefficient() {
+    let v = Vector3::new(0.3, 0.1, -0.2);
+    for mu in [1e-3, 1e-9, 0.0] {
+        let p = ContactParameters {
+            friction: mu,
+            ..parameters(-1e-3, 1e4)
+        };
+        for law in models(&p, Vector3::z(), 0.3) {
+            let gamma = law.impulse(&v);
+            assert!(gamma.xy().norm() <= mu * gamma.z.max(0.3), "{law:?}");
+            let g = law.hessian(&v);
+            assert!(
+                g.fixed_view::<2, 2>(0, 0).norm() <= 1e3 * mu,
+                "{law:?}: {g}"
+            );
+        }
+    }
+}
+
+#[test]
+fn all_models_agree_on_the_normal_impulse_of_a_contact_that_does_not_slip() {
+    let v = Vector3::new(0.0, 0.0, -0.2);
+    for stiffness in [1e2, 1e4, 1e9, f64::INFINITY] {
+        for tau in [0.0, 0.05] {
+            let p = ContactParameters {
+                dissipation: Dissipation::RelaxationTime(tau),
+                ..parameters(-1e-3, stiffness)
+            };
+            let [lagged, similar, sap] = models(&p, Vector3::z(), 0.3).map(|law| law.impulse(&v).z);
+            assert!(
+                (lagged - sap).abs() <= 1e-14 * sap,
+                "{stiffness} {tau}: {lagged} {sap}"
+            );
+            assert!((similar - sap).abs() <= 1e-14 * sap);
+        }
+    }
+}
+
+#[test]
+fn near_rigid_contact_swings_with_the_period_of_the_step() {
+    let p = parameters(-1e-3, f64::INFINITY);
+    let mass = 1.0 / p.inverse_inertia;
+    let period = std::f64::consts::TAU * (mass / p.capped_stiffness()).sqrt();
+    assert!((period - NEAR_RIGID_CONTACT * DT).abs() < 1e-15);
+    let soft = parameters(-1e-3, 1e3);
+    assert_eq!(soft.capped_stiffness(), 1e3);
+}
+
+#[test]
+fn a_body_that_slides_hovers_in_the_similar_model_and_not_in_the_lagged() {
+    let (slip, load, k) = (2.0, 0.05, 1e4);
+    let gap = 0.5 * DT * slip;
+    let v = Vector3::new(slip, 0.0, 0.0);
+    // The load's own penetration is load/(δt k); the softening takes ε off the slip.
+    let hovering = ContactParameters {
+        dissipation: Dissipation::HuntCrossley(0.0),
+        ..parameters(gap - load / (DT * k), k)
+    };
+    let similar = Similar::new(&hovering, Vector3::z(), load).impulse(&v);
+    assert!((similar.z - load).abs() <= DT * DT * k * 0.5 * hovering.slip_softening(load));
+    assert_eq!(
+        Lagged::new(&hovering, Vector3::z(), load).impulse(&v).z,
+        0.0
+    );
+}
+
+#[test]
+fn each_bad_number_is_refused_by_name() {
+    let good = parameters(-1e-3, 1e4);
+    let nan = f64::NAN;
+    for (p, named) in [
+        (
+            ContactParameters {
+                friction: -0.1,
+                ..good
+            },
+            "friction",
+        ),
+        (
+            ContactParameters {
+                friction: nan,
+                ..good
+            },
+            "friction",
+        ),
+        (
+            ContactParameters {
+                stiffness: -1.0,
+                ..good
+            },
+            "stiffness",
+        ),
+        (
+            ContactParameters {
+                stiffness: nan,
+                ..good
+            },
+            "stiffness",
+        ),
+        (
+            ContactParameters {
+                signed_distance: nan,
+                ..good
+            },
+            "signed distance",
+        ),
+        (
+            ContactParameters {
+                inverse_inertia: 0.0,
+                ..good
+            },
+            "inverse inertia",
+        ),
+        (
+            ContactParameters {
+                stiction_speed: 0.0,
+                ..good
+            },
+            "stiction speed",
+        ),
+        (
+            ContactParameters {
+                time_step_s: 0.0,
+                ..good
+            },
+            "time step",
+        ),
+        (
+            ContactParameters {
+                dissipation: Dissipation::HuntCrossley(-1.0),
+                ..good
+            },
+            "dissipation",
+        ),
+        (
+            ContactParameters {
+                dissipation: Dissipation::RelaxationTime(nan),
+                ..good
+            },
+            "relaxation",
+        ),
+    ] {
+        let error = p.validate(|| "contact 7".into()).unwrap_err().to_string();
+        assert!(
+            error.contains(named) && error.contains("contact 7"),
+            "{error}"
+        );
+    }
+    // What reaches a law unvalidated is still refused when it would break the solve.
+    for p in [
+        ContactParameters {
+            friction: -0.1,
+            ..good
+        },
+        ContactParameters {
+            friction: nan,
+            ..good
+        },
+        ContactParameters {
+            stiffness: -1.0,
+            ..good
+        },
+        ContactParameters {
+            stiffness: nan,
+            inverse_inertia: nan,
+            ..good
+        },
+        ContactParameters {
+            signed_distance: nan,
+            ..good
+        },
+        ContactParameters {
+            inverse_inertia: 0.0,
+            stiffness: f64::INFINITY,
+            ..good
+        },
+        ContactParameters {
+            time_step_s: nan,
+            ..good
+        },
+    ] {
+        for law in models(&p, Vector3::z(), 0.3) {
+            assert!(law.validate(String::new).is_err(), "{law:?} from {p:?}");
+        }
+    }
+    for law in models(&good, Vector3::z() * 1.01, 0.3) {
+        let error = law.validate(String::new).unwrap_err().to_string();
+        assert!(error.contains("normal"), "{error}");
+    }
+    assert!(
+        Lagged::new(&good, Vector3::z(), nan)
+            .impulse(&Vector3::x())
+            .x
+            .is_nan()
+    );
+    let law = ContactLaw::Lagged(Lagged::new(&good, Vector3::z(), nan));
+    assert!(law.validate(String::new).is_err());
+}
+
+proptest! {
+    #[test]
+    fn impulses_pass_continuously_through_every_border(
+        x in -2.0..2.0f64, y in -2.0..2.0f64, z in -2.0..2.0f64, mu in 0.0..3.0f64, phi in -0.01..0.01f64,
+    ) {
+        let p = ContactParameters { friction: mu, ..parameters(phi, 1e4) };
+        let v = Vector3::new(x, y, z);
+        for law in models(&p, Vector3::z(), 0.1) {
+            // Along the ray through v the law crosses all its regions: no step of γ exceeds its stiffness times the stride.
+            let strides = 400;
+            let most = Matrix3::norm(&law.hessian(&Vector3::new(0.0, 0.0, -2.0))).max(0.05 * mu / 1e-4 + 1.0 / (1e-3 * 0.8));
+            for k in 0..strides {
+                let (a, b) = (v * (k as f64 / strides as f64), v * ((k + 1) as f64 / strides as f64));
+                let jump = (law.impulse(&b) - law.impulse(&a)).norm();
+                prop_assert!(jump <= 4.0 * (1.0 + mu) * most * (b - a).norm(), "{law:?}: {a:?} {b:?} {jump}");
+            }
+        }
+    }
+}

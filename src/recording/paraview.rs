@@ -1,0 +1,376 @@
+//! The frames as VTU files that a PVD file lists over time, for ParaView.
+//!
+//! Every frame has up to four parts: surfaces (all bodies as triangles, in the world frame), contacts (points with their
+//! force), particles, and threads. A part that no frame needs is left out.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_hydroelastic::mesh::{
+    MeshError, PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues, generate,
+};
+
+use super::{Anchor, Deformed, Frame, Recording, RecordingError, ThreadEnds, VisualShape};
+
+/// Corners around a round shape.
+const SEGMENTS: u32 = 32;
+/// A sphere of 20 · 4³ triangles.
+const SUBDIVISIONS: u32 = 3;
+
+/// A surface in the frame of its visual.
+#[derive(Default)]
+struct Surface {
+    vertices: Vec<Vector3<f64>>,
+    triangles: Vec<[u32; 3]>,
+}
+
+pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, RecordingError> {
+    if recording.frames().is_empty() {
+        return Err(RecordingError::NoFrames {
+            title: recording.title().to_owned(),
+        });
+    }
+    let files = folder.join("vtu");
+    std::fs::create_dir_all(&files).map_err(|source| RecordingError::write(&files, source))?;
+    let reach = reach(recording);
+    let surfaces = recording
+        .visuals()
+        .iter()
+        .map(|visual| {
+            surface(&visual.shape, reach).map_err(|error| RecordingError::Shape {
+                visual: visual.name.clone(),
+                reason: error.to_string(),
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+
+    let mut series = PvdSeries::default();
+    for (index, frame) in recording.frames().iter().enumerate() {
+        let mut put = |part: u32, name: &str, piece: Piece| -> Result<(), RecordingError> {
+            let file = format!("{name}_{index:05}.vtu");
+            piece.write(&files.join(&file))?;
+            series.add(frame.time_s, part, &format!("vtu/{file}"));
+            Ok(())
+        };
+        if recording
+            .visuals()
+            .iter()
+            .any(|visual| is_surface(&visual.shape))
+        {
+            put(0, "surfaces", Piece::surfaces(recording, &surfaces, frame))?;
+        }
+        if recording
+            .frames()
+            .iter()
+            .any(|frame| !frame.contacts.is_empty())
+        {
+            put(1, "contacts", Piece::contacts(frame))?;
+        }
+        if recording
+            .visuals()
+            .iter()
+            .any(|visual| matches!(visual.shape, VisualShape::Points { .. }))
+        {
+            put(
+                2,
+                "particles",
+                Piece::lines(recording, frame, Kind::Particles),
+            )?;
+        }
+        if recording
+            .visuals()
+            .iter()
+            .any(|visual| matches!(visual.shape, VisualShape::Thread { .. }))
+        {
+            put(3, "threads", Piece::lines(recording, frame, Kind::Threads))?;
+        }
+    }
+    let list = folder.join("replay.pvd");
+    let file = File::create(&list).map_err(|source| RecordingError::write(&list, source))?;
+    series
+        .write(&mut BufWriter::new(file))
+        .map_err(|error| refused(&list, error))?;
+    Ok(list)
+}
+
+fn refused(path: &Path, error: MeshError) -> RecordingError {
+    RecordingError::write(path, std::io::Error::other(error))
+}
+
+fn is_surface(shape: &VisualShape) -> bool {
+    !matches!(
+        shape,
+        VisualShape::Points { .. } | VisualShape::Thread { .. }
+    )
+}
+
+/// Half the edge of the square that stands for a half space: twice as far as any body's frame or soft point gets.
+fn reach(recording: &Recording) -> f64 {
+    let bodies = recording
+        .frames()
+        .iter()
+        .flat_map(|frame| &frame.X_WB)
+        .map(|pose| pose.translation.vector.amax());
+    let soft = recording
+        .frames()
+        .iter()
+        .flat_map(|frame| &frame.deformed)
+        .flat_map(|soft| &soft.points);
+    2.0 * bodies
+        .chain(soft.map(|point| point.coords.amax()))
+        .fold(0.5, f64::max)
+}
+
+/// The surface of a shape that keeps its form; of a mesh that deforms, only the triangles; otherwise nothing.
+fn surface(shape: &VisualShape, reach: f64) -> Result<Surface, MeshError> {
+    let generated = match shape {
+        VisualShape::HalfSpace => generate::sheet([2.0 * reach; 2], [1, 1])?,
+        VisualShape::Sphere { radius } => generate::sphere(*radius, SUBDIVISIONS)?,
+        VisualShape::Capsule {
+            radius,
+            length: 0.0,
+        } => generate::sphere(*radius, SUBDIVISIONS)?,
+        VisualShape::Box { half_extents } => generate::cuboid(*half_extents)?,
+        VisualShape::Cylinder { radius, length } => {
+            generate::cylinder(*radius, 0.5 * length, SEGMENTS)?
+        }
+        VisualShape::Capsule { radius, length } => {
+            generate::capsule(*radius, 0.5 * length, SEGMENTS)?
+        }
+        VisualShape::Ellipsoid { semi_axes } => {
+            let mut ball = Surface::from(&generate::sphere(1.0, SUBDIVISIONS)?);
+            ball.vertices
+                .iter_mut()
+                .for_each(|vertex| vertex.component_mul_assign(semi_axes));
+            return Ok(ball);
+        }
+        VisualShape::Cone { radius, height } => return Ok(cone(*radius, *height)),
+        VisualShape::Mesh {
+            vertices,
+            triangles,
+        } => {
+            let vertices = vertices.iter().map(|vertex| vertex.coords).collect();
+            return Ok(Surface {
+                vertices,
+                triangles: triangles.clone(),
+            });
+        }
+        VisualShape::DeformingMesh { triangles, .. } => {
+            return Ok(Surface {
+                vertices: vec![],
+                triangles: triangles.clone(),
+            });
+        }
+        VisualShape::Points { .. } | VisualShape::Thread { .. } => return Ok(Surface::default()),
+    };
+    Ok(Surface::from(&generated))
+}
+
+impl From<&pliant_hydroelastic::mesh::TriMesh> for Surface {
+    fn from(mesh: &pliant_hydroelastic::mesh::TriMesh) -> Self {
+        Self {
+            vertices: mesh.vertices().to_vec(),
+            triangles: mesh.raw_triangles().collect(),
+        }
+    }
+}
+
+/// Two fans around the base's rim: the side about the apex, the base about its middle.
+fn cone(radius: f64, height: f64) -> Surface {
+    let rim = (0..SEGMENTS).map(|i| {
+        let angle = std::f64::consts::TAU * f64::from(i) / f64::from(SEGMENTS);
+        Vector3::new(radius * angle.cos(), radius * angle.sin(), -0.5 * height)
+    });
+    let (apex, middle) = (Vector3::z() * 0.5 * height, Vector3::z() * -0.5 * height);
+    let triangles = (0..SEGMENTS).flat_map(|i| {
+        let next = (i + 1) % SEGMENTS;
+        [[i, next, SEGMENTS], [next, i, SEGMENTS + 1]]
+    });
+    Surface {
+        vertices: rim.chain([apex, middle]).collect(),
+        triangles: triangles.collect(),
+    }
+}
+
+/// What has no surface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Particles,
+    Threads,
+}
+
+enum Cells {
+    Vertices,
+    Lines(Vec<[u32; 2]>),
+    Triangles(Vec<[u32; 3]>),
+}
+
+/// The content of one file.
+struct Piece {
+    points: Vec<Vector3<f64>>,
+    cells: Cells,
+    /// The visual that each point belongs to, as its number in the recording.
+    visual_idx: Vec<i64>,
+    /// The recorded value at each point, NaN where there is none.
+    values: Vec<f64>,
+    /// At contacts, N.
+    forces: Option<Vec<Vector3<f64>>>,
+}
+
+impl Piece {
+    fn empty(cells: Cells) -> Self {
+        Self {
+            points: vec![],
+            cells,
+            visual_idx: vec![],
+            values: vec![],
+            forces: None,
+        }
+    }
+
+    fn add_points(
+        &mut self,
+        visual_idx: usize,
+        points: impl Iterator<Item = Vector3<f64>>,
+        values: &[f64],
+    ) {
+        let first = self.points.len();
+        self.points.extend(points);
+        self.visual_idx.resize(self.points.len(), visual_idx as i64);
+        self.values.extend_from_slice(values);
+        self.values.resize(self.points.len(), f64::NAN);
+        debug_assert!(
+            values.is_empty() || values.len() == self.points.len() - first,
+            "one value for each point"
+        );
+    }
+
+    fn surfaces(recording: &Recording, surfaces: &[Surface], frame: &Frame) -> Self {
+        let mut piece = Self::empty(Cells::Vertices);
+        let mut triangles = Vec::new();
+        for_each_visual(recording, frame, |index, pose, soft| {
+            let shape = &recording.visuals()[index].shape;
+            if !is_surface(shape) {
+                return;
+            }
+            let first = piece.points.len() as u32;
+            triangles.extend(
+                surfaces[index]
+                    .triangles
+                    .iter()
+                    .map(|corners| corners.map(|corner| first + corner)),
+            );
+            match soft {
+                Some(soft) => {
+                    piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values)
+                }
+                None => {
+                    let vertices = surfaces[index].vertices.iter();
+                    piece.add_points(
+                        index,
+                        vertices.map(|v| pose.rotation * v + pose.translation.vector),
+                        &[],
+                    );
+                }
+            }
+        });
+        piece.cells = Cells::Triangles(triangles);
+        piece
+    }
+
+    fn lines(recording: &Recording, frame: &Frame, kind: Kind) -> Self {
+        let mut piece = Self::empty(Cells::Vertices);
+        let mut lines = Vec::new();
+        for_each_visual(recording, frame, |index, _, soft| {
+            let (Some(soft), first) = (soft, piece.points.len() as u32) else {
+                return;
+            };
+            let n = soft.points.len() as u32;
+            match recording.visuals()[index].shape {
+                VisualShape::Points { .. } if kind == Kind::Particles => {}
+                VisualShape::Thread { ends, .. } if kind == Kind::Threads => {
+                    lines.extend((1..n).map(|i| [first + i - 1, first + i]));
+                    if ends == ThreadEnds::Joined && n > 2 {
+                        lines.push([first + n - 1, first]);
+                    }
+                }
+                _ => return,
+            }
+            piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
+        });
+        if kind == Kind::Threads {
+            piece.cells = Cells::Lines(lines);
+        }
+        piece
+    }
+
+    fn contacts(frame: &Frame) -> Self {
+        let mut piece = Self::empty(Cells::Vertices);
+        piece.points = frame
+            .contacts
+            .iter()
+            .map(|contact| contact.p_WC.coords)
+            .collect();
+        piece.forces = Some(frame.contacts.iter().map(|contact| contact.f_W).collect());
+        piece
+    }
+
+    fn write(&self, path: &Path) -> Result<(), RecordingError> {
+        let point_data = match &self.forces {
+            Some(forces) => vec![VtuArray {
+                name: "force",
+                values: VtuValues::Vectors(forces),
+            }],
+            None => vec![
+                VtuArray {
+                    name: "visual",
+                    values: VtuValues::Integers(&self.visual_idx),
+                },
+                VtuArray {
+                    name: "value",
+                    values: VtuValues::Scalars(&self.values),
+                },
+            ],
+        };
+        let content = VtuFile {
+            points: &self.points,
+            cells: match &self.cells {
+                Cells::Vertices => VtuCells::Vertices,
+                Cells::Lines(lines) => VtuCells::Lines(lines),
+                Cells::Triangles(triangles) => VtuCells::Triangles(triangles),
+            },
+            point_data,
+            cell_data: vec![],
+        };
+        let file = File::create(path).map_err(|source| RecordingError::write(path, source))?;
+        content
+            .write(&mut BufWriter::new(file), VtuEncoding::Base64)
+            .map_err(|error| refused(path, error))
+    }
+}
+
+/// Calls `visit` with each visual's number, its pose in the world, and its points if it deforms.
+fn for_each_visual(
+    recording: &Recording,
+    frame: &Frame,
+    mut visit: impl FnMut(usize, Isometry3<f64>, Option<&Deformed>),
+) {
+    let mut soft = frame.deformed.iter();
+    for (index, visual) in recording.visuals().iter().enumerate() {
+        let pose = match visual.anchor {
+            Anchor::World => visual.X_BG,
+            Anchor::Body(body) => frame.X_WB[body.0] * visual.X_BG,
+        };
+        let points = if visual.shape.deforms() {
+            soft.next()
+        } else {
+            None
+        };
+        visit(index, pose, points);
+    }
+}
+
+#[cfg(test)]
+mod tests;

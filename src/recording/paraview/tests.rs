@@ -1,0 +1,196 @@
+//! What is written for ParaView, read back by the mesh reader of `pliant-hydroelastic`.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+use nalgebra::Point3;
+use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
+
+use super::*;
+use crate::recording::{BodyIdx, Color, ContactArrow, Visual};
+
+fn recording_of(shape: VisualShape) -> Recording {
+    let visual = Visual {
+        name: "it".into(),
+        anchor: Anchor::Body(BodyIdx(0)),
+        X_BG: Isometry3::identity(),
+        shape,
+        color: Color::GROUND,
+    };
+    let mut recording =
+        Recording::new("it", vec!["it".into()], vec![visual], vec![]).expect("sound");
+    for k in 0..2 {
+        let X_WB = vec![Isometry3::new(
+            Vector3::new(f64::from(k), 0.0, 1.0),
+            Vector3::x() * 0.3,
+        )];
+        recording
+            .push_frame(Frame {
+                time_s: f64::from(k),
+                X_WB,
+                ..Frame::default()
+            })
+            .expect("a sound frame");
+    }
+    recording
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder =
+        std::env::temp_dir().join(format!("pliant-paraview-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// The surface in the second frame is closed, has the volume of the shape (less what its facets cut off), and sits
+/// where its body is.
+#[track_caller]
+fn check_solid(name: &str, shape: VisualShape, volume: f64) {
+    let folder = folder(name);
+    let list = write(&recording_of(shape), &folder).expect("written");
+    let text = std::fs::read_to_string(&list).expect("the list");
+    assert!(
+        text.contains("timestep=\"1\" part=\"0\" file=\"vtu/surfaces_00001.vtu\""),
+        "{text}"
+    );
+    let (mesh, _) = read_surface(
+        folder.join("vtu/surfaces_00001.vtu"),
+        SurfaceUse::Solid,
+        &SurfaceOptions::default(),
+    )
+    .expect("a mesh");
+    let moments = mesh.solid_moments().expect("a closed surface");
+    // 32 corners cut 0.6% off a disc; both ways of cutting a sphere stay below 2%.
+    let share = moments.volume / volume;
+    assert!(
+        (0.98..1.0 + 1e-12).contains(&share),
+        "{name}: {share} of the volume"
+    );
+    let middle = mesh.bounds().center();
+    assert!(
+        (middle - Vector3::new(1.0, 0.0, 1.0)).amax() < 0.05,
+        "{name} is around {middle}"
+    );
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
+#[test]
+fn every_solid_is_written_closed_and_in_its_place() {
+    use std::f64::consts::PI;
+    let (r, h) = (0.1, 0.3);
+    check_solid(
+        "sphere",
+        VisualShape::Sphere { radius: r },
+        4.0 / 3.0 * PI * r.powi(3),
+    );
+    check_solid(
+        "box",
+        VisualShape::Box {
+            half_extents: Vector3::new(0.1, 0.2, 0.3),
+        },
+        0.048,
+    );
+    check_solid(
+        "cylinder",
+        VisualShape::Cylinder {
+            radius: r,
+            length: h,
+        },
+        PI * r * r * h,
+    );
+    check_solid(
+        "capsule",
+        VisualShape::Capsule {
+            radius: r,
+            length: h,
+        },
+        PI * r * r * h + 4.0 / 3.0 * PI * r.powi(3),
+    );
+    check_solid(
+        "ball-capsule",
+        VisualShape::Capsule {
+            radius: r,
+            length: 0.0,
+        },
+        4.0 / 3.0 * PI * r.powi(3),
+    );
+    check_solid(
+        "cone",
+        VisualShape::Cone {
+            radius: r,
+            height: h,
+        },
+        PI * r * r * h / 3.0,
+    );
+    let semi_axes = Vector3::new(0.1, 0.2, 0.3);
+    check_solid(
+        "ellipsoid",
+        VisualShape::Ellipsoid { semi_axes },
+        4.0 / 3.0 * PI * 0.006,
+    );
+}
+
+#[test]
+fn contacts_particles_and_threads_have_files_of_their_own() {
+    let visual = |name: &str, shape| Visual {
+        name: name.into(),
+        anchor: Anchor::World,
+        X_BG: Isometry3::identity(),
+        shape,
+        color: Color::GROUND,
+    };
+    let visuals = vec![
+        visual(
+            "grains",
+            VisualShape::Points {
+                radius: 0.1,
+                scale: None,
+            },
+        ),
+        visual(
+            "loop",
+            VisualShape::Thread {
+                radius: 0.1,
+                ends: ThreadEnds::Joined,
+                scale: None,
+            },
+        ),
+    ];
+    let mut recording = Recording::new("soft", vec![], visuals, vec![]).expect("sound");
+    let points = |n: usize| Deformed {
+        points: (0..n).map(|i| Point3::new(i as f64, 0.0, 0.0)).collect(),
+        values: vec![],
+    };
+    let contacts = vec![
+        ContactArrow {
+            p_WC: Point3::origin(),
+            f_W: Vector3::z()
+        };
+        4
+    ];
+    recording
+        .push_frame(Frame {
+            contacts,
+            deformed: vec![points(5), points(3)],
+            ..Frame::default()
+        })
+        .expect("sound");
+    let folder = folder("soft");
+    write(&recording, &folder).expect("written");
+    let counts = |file: &str| {
+        let text = std::fs::read_to_string(folder.join("vtu").join(file)).expect(file);
+        let count = |what: &str| -> usize {
+            text.split_once(&format!("{what}=\""))
+                .and_then(|(_, after)| after.split('"').next()?.parse().ok())
+                .expect("a count")
+        };
+        (count("NumberOfPoints"), count("NumberOfCells"))
+    };
+    assert_eq!(counts("particles_00000.vtu"), (5, 5));
+    assert_eq!(counts("threads_00000.vtu"), (3, 3));
+    assert_eq!(counts("contacts_00000.vtu"), (4, 4));
+    assert!(!folder.join("vtu/surfaces_00000.vtu").exists());
+    std::fs::remove_dir_all(folder).expect("removed");
+}

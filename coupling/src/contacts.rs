@@ -190,6 +190,7 @@ impl ContactAssembly {
             let predicted = NormalPrediction {
                 start: normal_W.dot(&(velocity.start + bias)),
                 free: normal_W.dot(&(velocity.free + bias)),
+                constrained: None,
                 row_sum,
             };
             let rule = match settings.model {

@@ -523,6 +523,7 @@ fn random_law(
     let predicted = NormalPrediction {
         start: v_n0,
         free: v_n0 - 0.1,
+        constrained: None,
         row_sum: w * 2.0,
     };
     let n0 = p.friction_limit(FrictionLimit::LocalImplicit, &predicted);

@@ -1,8 +1,10 @@
 //! Shapes of links as a model file describes them: what touches and what is seen.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
+use pliant_hydroelastic::mesh::TriMesh;
 
 /// A shape in its own frame. Cylinders and capsules lie along z, centred.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +54,7 @@ pub enum GeometryDescription {
 pub enum MeshHull {
     /// The triangles as they are.
     AsWritten,
-    /// The file declares the shape convex (`drake:declare_convex`).
+    /// The hull: the file declares the shape convex (`drake:declare_convex`), or the surface is not closed.
     Convex,
 }
 
@@ -105,7 +107,7 @@ pub enum HydroelasticCompliance {
 }
 
 /// A collision shape of a link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Collision {
     /// Name in the file, or `LINK_collision_N`.
     pub name: String,
@@ -113,6 +115,8 @@ pub struct Collision {
     pub X_LG: Isometry3<f64>,
     /// The shape.
     pub geometry: GeometryDescription,
+    /// The surface of a mesh, read and scaled; none for other shapes.
+    pub surface: Option<Arc<TriMesh>>,
     /// Contact properties the file gives.
     pub proximity: ProximityProperties,
 }

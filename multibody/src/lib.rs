@@ -108,3 +108,8 @@ pub use reactions::joint_reactions;
 pub use report::{Finding, FindingKind, LoadReport};
 pub use rigid_tree::RigidTree;
 pub use spatial::{Twist, Wrench};
+
+/// The programs of the README, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmePrograms;

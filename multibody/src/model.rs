@@ -5,6 +5,7 @@
 //! fixed in the world. Bodies and their degrees of freedom are numbered depth first, in the order of the joints as
 //! given, so each subtree is one contiguous range.
 
+mod attach;
 mod builder;
 mod coordinates;
 

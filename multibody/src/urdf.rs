@@ -14,10 +14,12 @@
 //! | revolute or prismatic joint without `<limit>` | no limits, and doubtful |
 //! | missing or unmapped visual mesh | shape left out, and doubtful |
 //! | missing or unmapped collision mesh | an error |
+//! | collision mesh that is not closed | its convex hull, and doubtful |
 
 mod document;
 mod joints;
 mod links;
+mod meshes;
 mod packages;
 mod shapes;
 mod transmissions;

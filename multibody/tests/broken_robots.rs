@@ -273,3 +273,25 @@ fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
         .collect();
     assert_eq!(lines, [2, 3, 5, 6], "{}", loaded.report);
 }
+
+#[test]
+fn a_collision_mesh_that_is_no_mesh_is_refused_without_its_content() {
+    let folder = std::env::temp_dir().join(format!("pliant-no-mesh-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the test");
+    std::fs::write(
+        folder.join("part.obj"),
+        "root:x:secret-word:0\nv secret-word 1 2\n",
+    )
+    .expect("a file");
+    let text = br#"<robot name="r"><link name="base">
+        <collision><geometry><mesh filename="part.obj"/></geometry></collision>
+    </link></robot>"#;
+    let outcome = parse_urdf(text, &folder.join("r.urdf"), &UrdfOptions::default());
+    std::fs::remove_dir_all(&folder).expect("the test's own folder");
+    let message = outcome.expect_err("refused").to_string();
+    assert!(
+        message.contains("link \"base\"") && message.contains("part.obj"),
+        "{message}"
+    );
+    assert!(!message.contains("secret-word"), "{message}");
+}

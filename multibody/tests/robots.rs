@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 use pliant_multibody::urdf::{LoadedModel, UrdfOptions, read_urdf};
 use pliant_multibody::{
-    ForwardDynamicsInput, HeldDofs, Model, Root, Workspace, bias_forces,
-    constrained_forward_dynamics, forward_dynamics, inverse_dynamics, kinetic_energy, mass_centre,
-    mass_matrix, momentum, point_jacobian, potential_energy,
+    ForwardDynamicsInput, GeometryDescription, HeldDofs, MeshHull, Model, Root, Workspace,
+    bias_forces, constrained_forward_dynamics, forward_dynamics, inverse_dynamics, kinetic_energy,
+    mass_centre, mass_matrix, momentum, point_jacobian, potential_energy,
 };
 use serde_json::Value;
 
@@ -470,5 +470,46 @@ fn rotor_inertia_and_gear_ratio_are_read_from_transmissions() {
             .iter()
             .filter(|j| j.kind.n_v() == 1)
             .all(|j| j.limits.acceleration.is_finite())
+    );
+}
+
+#[test]
+fn collision_meshes_are_read_and_open_ones_serve_by_their_hull() {
+    let Some(folder) = robots() else { return };
+    let loaded = load(
+        &folder,
+        "iiwa7/iiwa7.urdf",
+        Root::Fixed(Isometry3::identity()),
+    );
+    let collisions: Vec<_> = loaded
+        .model
+        .links()
+        .iter()
+        .flat_map(|l| &l.collisions)
+        .collect();
+    assert_eq!(collisions.len(), 8);
+    assert!(collisions.iter().all(|c| {
+        c.surface
+            .as_ref()
+            .is_some_and(|s| s.triangles().len() > 1000)
+    }));
+    // Six of the eight have gaps as published; two are closed.
+    let by_hull = |c: &&&pliant_multibody::Collision| {
+        matches!(
+            c.geometry,
+            GeometryDescription::Mesh {
+                hull: MeshHull::Convex,
+                ..
+            }
+        )
+    };
+    assert_eq!(collisions.iter().filter(by_hull).count(), 6);
+    assert_eq!(
+        loaded
+            .report
+            .warnings()
+            .filter(|f| f.text.contains("convex hull is used"))
+            .count(),
+        6
     );
 }

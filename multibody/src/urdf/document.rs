@@ -102,6 +102,8 @@ pub(super) struct Reader<'d, 't> {
     xml: &'d roxmltree::Document<'t>,
     pub(super) report: LoadReport,
     pub(super) packages: &'d PackageMap,
+    /// Byte at which each line starts.
+    line_starts: Vec<usize>,
     /// Colours by name, from anywhere in the file.
     pub(super) materials: std::collections::BTreeMap<String, [f64; 4]>,
 }
@@ -113,11 +115,19 @@ impl<'d, 't> Reader<'d, 't> {
         report: LoadReport,
         packages: &'d PackageMap,
     ) -> Self {
+        let breaks = xml
+            .input_text()
+            .bytes()
+            .enumerate()
+            .filter(|(_, b)| *b == b'\n');
         Self {
             path,
             xml,
             report,
             packages,
+            line_starts: core::iter::once(0)
+                .chain(breaks.map(|(at, _)| at + 1))
+                .collect(),
             materials: std::collections::BTreeMap::new(),
         }
     }
@@ -131,7 +141,8 @@ impl<'d, 't> Reader<'d, 't> {
     }
 
     pub(super) fn line(&self, node: Node<'_, '_>) -> u32 {
-        self.xml.text_pos_at(node.range().start).row
+        let at = node.range().start;
+        self.line_starts.partition_point(|&start| start <= at) as u32
     }
 
     /// The element's name with its prefix, as written.

@@ -44,12 +44,21 @@ impl<'d, 't> Reader<'d, 't> {
             Some(properties) => self.proximity(properties, &subject)?,
             None => ProximityProperties::default(),
         };
-        let geometry = self.geometry(node, parts[1], link, Purpose::Collision)?;
+        let Some(mut geometry) = self.geometry(node, parts[1], link, Purpose::Collision)? else {
+            return Ok(None);
+        };
+        let surface = match &mut geometry {
+            GeometryDescription::Mesh { path, scale, hull } => {
+                Some(self.surface(node, link, path, *scale, hull)?)
+            }
+            _ => None,
+        };
         let unnamed = || format!("{}_collision_{}", link.name, link.collisions.len());
-        Ok(geometry.map(|geometry| Collision {
+        Ok(Some(Collision {
             name: node.attribute("name").map_or_else(unnamed, str::to_owned),
             X_LG,
             geometry,
+            surface,
             proximity,
         }))
     }

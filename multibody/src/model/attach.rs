@@ -1,0 +1,93 @@
+//! Joining models into one tree: a gripper on an arm is one model, so its dynamics are exact and need no constraint.
+
+use nalgebra::Isometry3;
+
+use super::{JointSpec, LinkSpec, Model, ModelBuilder};
+use crate::geometry::CollisionFilterGroup;
+use crate::joint::JointKind;
+
+impl Model {
+    /// A builder that would build this model again, for adding to it.
+    pub fn to_builder(&self) -> ModelBuilder {
+        let mut builder = ModelBuilder::new(&*self.name);
+        builder.root(self.root).gravity(self.gravity);
+        self.add_to(&mut builder, "");
+        builder
+    }
+
+    fn add_to(&self, builder: &mut ModelBuilder, prefix: &str) {
+        let named = |name: &str| format!("{prefix}{name}");
+        for link in &self.links {
+            let mut spec = LinkSpec::new(named(&link.name), link.inertia);
+            spec.collisions.clone_from(&link.collisions);
+            spec.visuals.clone_from(&link.visuals);
+            builder.link(spec);
+        }
+        // A floating root's joint to the world belongs to the root, not to the tree.
+        for joint in &self.joints {
+            let Some(parent) = joint.parent else { continue };
+            let (parent, child) = (&self.links[parent.0].name, &self.links[joint.child.0].name);
+            let mut spec =
+                JointSpec::new(named(&joint.name), joint.kind, named(parent), named(child));
+            spec.X_PJ = joint.X_PJ;
+            spec.axis = joint.axis;
+            spec.limits = joint.limits;
+            spec.passive = joint.passive;
+            spec.drive = joint.drive;
+            builder.joint(spec);
+        }
+        for coupler in &self.couplers {
+            let name = |joint: super::JointIdx| named(&self.joints[joint.0].name);
+            builder.coupler(
+                name(coupler.joint),
+                name(coupler.source),
+                coupler.multiplier,
+                coupler.offset,
+            );
+        }
+        for frame in &self.frames {
+            builder.frame(
+                named(&frame.name),
+                named(&self.links[frame.link.0].name),
+                frame.X_LF,
+            );
+        }
+        for group in &self.filter_groups {
+            let all = |names: &[String]| names.iter().map(|n| named(n)).collect();
+            builder.collision_filter_group(CollisionFilterGroup {
+                name: named(&group.name),
+                members: all(&group.members),
+                ignored_groups: all(&group.ignored_groups),
+            });
+        }
+    }
+}
+
+impl ModelBuilder {
+    /// Welds all of `model` to the link `parent`, its root at `X_PR`; every name of it gets `prefix` in front. How its
+    /// root hung in the world, and whether gravity acted on it, is forgotten.
+    ///
+    /// ```
+    /// use nalgebra::Isometry3;
+    /// use pliant_multibody::{LinkSpec, ModelBuilder, SpatialInertia};
+    ///
+    /// let hand = ModelBuilder::new("hand").link(LinkSpec::new("palm", SpatialInertia::solid_sphere(0.5, 0.04))).build()?;
+    /// let mut arm = ModelBuilder::new("arm");
+    /// arm.link(LinkSpec::new("flange", SpatialInertia::zero()));
+    /// arm.attach(&hand, "hand/", "flange", Isometry3::translation(0.0, 0.0, 0.05));
+    /// assert!(arm.build()?.link_named("hand/palm").is_ok());
+    /// # Ok::<(), pliant_multibody::MultibodyError>(())
+    /// ```
+    pub fn attach(
+        &mut self,
+        model: &Model,
+        prefix: &str,
+        parent: &str,
+        X_PR: Isometry3<f64>,
+    ) -> &mut Self {
+        model.add_to(self, prefix);
+        let root = format!("{prefix}{}", model.links[0].name);
+        let mount = JointSpec::new(format!("{prefix}mount"), JointKind::Fixed, parent, root);
+        self.joint(mount.at(X_PR))
+    }
+}

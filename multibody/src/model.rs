@@ -7,7 +7,9 @@
 
 mod attach;
 mod builder;
+mod checks;
 mod coordinates;
+mod tree;
 
 pub use builder::{JointSpec, LinkSpec, ModelBuilder};
 

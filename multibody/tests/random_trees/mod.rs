@@ -105,3 +105,18 @@ pub(crate) fn chain(n: usize) -> Model {
 pub(crate) fn massless() -> SpatialInertia {
     SpatialInertia::new(0.0, Vector3::zeros(), Matrix3::zeros())
 }
+
+pub(crate) const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
+
+/// Every entry agrees to `tolerance` of the largest, or of 1.
+#[track_caller]
+pub(crate) fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    let scale = expected.iter().fold(1.0, |m: f64, x| m.max(x.abs()));
+    for (f, e) in found.iter().zip(expected) {
+        assert!(
+            (f - e).abs() <= tolerance * scale,
+            "found {found:?}, expected {expected:?}"
+        );
+    }
+}

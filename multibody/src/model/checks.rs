@@ -1,0 +1,108 @@
+//! What a link or joint must satisfy by itself.
+
+use super::{JointSpec, LinkSpec};
+use crate::error::MultibodyError;
+
+/// Finite, not negative, positive semidefinite.
+pub(super) fn check_inertia(link: &LinkSpec) -> Result<(), MultibodyError> {
+    let inertia = &link.inertia;
+    let subject = || format!("link \"{}\"", link.name);
+    let finite = inertia
+        .com
+        .iter()
+        .chain(inertia.rotational.iter())
+        .all(|x| x.is_finite());
+    if !finite {
+        return Err(MultibodyError::Value {
+            subject: subject(),
+            quantity: "inertial".into(),
+            value: format!(
+                "{:?}, {:?}",
+                inertia.com.as_slice(),
+                inertia.rotational.as_slice()
+            ),
+            allowed: "must be finite".into(),
+        });
+    }
+    if !(inertia.mass >= 0.0 && inertia.mass.is_finite()) {
+        return Err(MultibodyError::Value {
+            subject: subject(),
+            quantity: "mass".into(),
+            value: inertia.mass.to_string(),
+            allowed: "kg must be finite and not negative".into(),
+        });
+    }
+    let [smallest, _, largest] = inertia.principal_moments();
+    // Flat bodies have a moment of zero up to the rounding of the file's digits.
+    if smallest < -1e-6 * largest.abs().max(smallest.abs()) {
+        return Err(MultibodyError::IndefiniteInertia {
+            link: link.name.clone(),
+            moment: smallest,
+        });
+    }
+    Ok(())
+}
+
+/// An axis where one is needed, limits in order, nothing negative that must not be.
+pub(super) fn check_joint(joint: &JointSpec) -> Result<(), MultibodyError> {
+    let value = |quantity: &str, value: f64, allowed: &str| MultibodyError::Value {
+        subject: format!("joint \"{}\"", joint.name),
+        quantity: quantity.into(),
+        value: value.to_string(),
+        allowed: allowed.into(),
+    };
+    if joint.kind.has_axis() {
+        let finite = joint.axis.iter().all(|x| x.is_finite());
+        if !finite || joint.axis.norm() < 1e-12 {
+            return Err(MultibodyError::Axis {
+                joint: joint.name.clone(),
+                axis: joint.axis.into(),
+            });
+        }
+    }
+    let limits = &joint.limits;
+    if limits.lower.is_nan() || limits.upper.is_nan() {
+        return Err(value("limit", f64::NAN, "must be a number"));
+    }
+    if limits.lower > limits.upper {
+        return Err(MultibodyError::LimitsSwapped {
+            joint: joint.name.clone(),
+            lower: limits.lower,
+            upper: limits.upper,
+        });
+    }
+    let passive = &joint.passive;
+    for (name, x) in [
+        ("effort limit", limits.effort),
+        ("velocity limit", limits.velocity),
+        ("acceleration limit", limits.acceleration),
+    ] {
+        if x.is_nan() || x < 0.0 {
+            return Err(value(name, x, "must not be negative"));
+        }
+    }
+    for (name, x) in [
+        ("damping", passive.damping),
+        ("dry friction", passive.dry_friction),
+        ("spring stiffness", passive.spring_stiffness),
+        ("rotor inertia", joint.drive.rotor_inertia),
+    ] {
+        if !(x >= 0.0 && x.is_finite()) {
+            return Err(value(name, x, "must be finite and not negative"));
+        }
+    }
+    for (name, x) in [
+        ("spring rest position", passive.spring_rest),
+        ("gear ratio", joint.drive.gear_ratio),
+    ] {
+        if !x.is_finite() {
+            return Err(value(name, x, "must be finite"));
+        }
+    }
+    if joint.kind.n_v() != 1 && passive.spring_stiffness > 0.0 {
+        let allowed =
+            "is for joints of one degree of freedom; use a force element or several joints";
+        return Err(value("spring stiffness", passive.spring_stiffness, allowed));
+    }
+    Ok(())
+}

@@ -5,8 +5,8 @@ use pliant_contact_sap::{
     BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
 };
 use pliant_hydroelastic::{
-    Aabb, ContactGeometry, ContactPoint, DeformingSurface, Posed, Query, RigidShape, SelfExclusion,
-    Twist,
+    BroadPhase, ContactGeometry, ContactPoint, DeformingSurface, Posed, Proxy, Query, RigidShape,
+    SelfExclusion, Twist,
 };
 
 use crate::error::StepError;
@@ -27,7 +27,7 @@ pub(crate) struct PairContact {
 }
 
 /// Memory for collision detection.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Collision {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) poses: Vec<Isometry3<f64>>,
@@ -37,7 +37,12 @@ pub(crate) struct Collision {
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
     radii: Vec<Vec<f64>>,
     exclusions: Vec<SelfExclusion>,
-    boxes: Vec<Aabb>,
+    proxies: Vec<Proxy>,
+    broad_phase: BroadPhase,
+    pairs: Vec<(
+        pliant_hydroelastic::GeometryIdx,
+        pliant_hydroelastic::GeometryIdx,
+    )>,
     points: Vec<ContactPoint>,
     rows: Rows,
     u: Vec<f64>,
@@ -144,45 +149,48 @@ impl Collision {
         self.contacts.clear();
         let mut contacts = std::mem::take(&mut self.contacts);
         let mut points = std::mem::take(&mut self.points);
-        let mut boxes = std::mem::take(&mut self.boxes);
-        boxes.clear();
-        boxes.extend((0..parts.geometries.len()).map(|g| {
+        let mut proxies = std::mem::take(&mut self.proxies);
+        proxies.clear();
+        proxies.extend((0..parts.geometries.len()).map(|g| {
             let mut margin = query.margin;
             if glides {
                 let (friction, tau) = parts.largest_friction_and_relaxation();
                 margin += friction * (time_step_s + tau) * self.speeds[g];
             }
-            self.posed(world, g).swept_aabb(time_step_s, margin)
+            Proxy::of(&self.posed(world, g), time_step_s, margin)
         }));
-        let mut result = Ok(());
-        'pairs: for a in 0..boxes.len() {
-            for b in a..boxes.len() {
-                if !boxes[a].intersects(&boxes[b]) || !parts.may_touch(a, b) {
-                    continue;
-                }
-                points.clear();
-                let mut query = query;
-                if glides {
-                    query.margin += self.gliding_gap(world, a, b, time_step_s);
-                }
-                let (posed_a, posed_b) = (self.posed(world, a), self.posed(world, b));
-                let found = geometry.collide(posed_a, posed_b, &query, &mut points);
-                if let Some(Err(source)) = found {
-                    result = Err(failed(a, b)(source));
-                    break 'pairs;
-                }
-                contacts.extend(points.iter().map(|point| PairContact {
-                    a: GeometryIdx(a),
-                    b: GeometryIdx(b),
-                    p_WA: self.world_point(world, a, &point.a),
-                    p_WB: self.world_point(world, b, &point.b),
-                    point: *point,
-                }));
+        let mut pairs = std::mem::take(&mut self.pairs);
+        self.broad_phase
+            .candidates(&proxies, &parts.filter, &mut pairs);
+        let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
+        let other_pairs = pairs.iter().map(|(a, b)| (a.0 as usize, b.0 as usize));
+        let result = other_pairs.chain(self_pairs).try_for_each(|(a, b)| {
+            points.clear();
+            let mut query = query;
+            if glides {
+                query.margin += self.gliding_gap(world, a, b, time_step_s);
             }
-        }
+            let (posed_a, posed_b) = (self.posed(world, a), self.posed(world, b));
+            geometry
+                .collide(posed_a, posed_b, &query, &mut points)
+                .ok_or_else(|| StepError::NoContactGeometry {
+                    a: parts.geometries[a].name.clone(),
+                    b: parts.geometries[b].name.clone(),
+                })?
+                .map_err(failed(a, b))?;
+            contacts.extend(points.iter().map(|point| PairContact {
+                a: GeometryIdx(a),
+                b: GeometryIdx(b),
+                p_WA: self.world_point(world, a, &point.a),
+                p_WB: self.world_point(world, b, &point.b),
+                point: *point,
+            }));
+            Ok(())
+        });
         self.contacts = contacts;
         self.points = points;
-        self.boxes = boxes;
+        self.proxies = proxies;
+        self.pairs = pairs;
         result
     }
 

@@ -102,6 +102,16 @@ pub enum StepError {
         /// What is wrong.
         source: GeometryError,
     },
+    /// No contact geometry knows this pair.
+    #[error(
+        "no contact geometry knows how \"{a}\" and \"{b}\" touch; exclude the pair, change a shape, or add a contact geometry of your own"
+    )]
+    NoContactGeometry {
+        /// First geometry.
+        a: String,
+        /// Second geometry.
+        b: String,
+    },
     /// The contact problem could not be solved.
     #[error(
         "step {step} (t = {time_s} s): {source}; participants are the bodies in this order: {bodies}"

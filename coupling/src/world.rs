@@ -1,11 +1,13 @@
 //! The world: bodies, what can be touched of them, and the rules of contact. Built once, checked once, then immutable.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Surface};
-use pliant_hydroelastic::{ContactMaterial, PairMaterial, Shape};
+use pliant_hydroelastic::{
+    CollisionFilter, CollisionFilterBuilder, ContactMaterial, GeometryError, PairMaterial, Shape,
+};
 
 use crate::error::WorldError;
 use crate::settings::ContactSettings;
@@ -101,8 +103,10 @@ pub(crate) struct WorldParts {
     pub(crate) contact: ContactSettings,
     pub(crate) pair_materials: Vec<((GeometryIdx, GeometryIdx), PairMaterial)>,
     pub(crate) exclusions: Vec<Exclusion>,
-    /// Pairs (a ≤ b) that never touch, sorted.
-    pub(crate) excluded: Vec<(usize, usize)>,
+    /// Which pairs may touch.
+    pub(crate) filter: CollisionFilter,
+    /// Geometries on vertices that touch themselves.
+    pub(crate) self_contact: Vec<usize>,
 }
 
 /// Collects the parts of a [`World`].
@@ -122,7 +126,8 @@ impl Default for WorldBuilder {
                 contact: ContactSettings::default(),
                 pair_materials: Vec::new(),
                 exclusions: Vec::new(),
-                excluded: Vec::new(),
+                filter: CollisionFilter::default(),
+                self_contact: Vec::new(),
             },
         }
     }
@@ -232,7 +237,13 @@ impl WorldBuilder {
             }
         }
         parts.pair_materials.sort_by_key(|(pair, _)| *pair);
-        parts.excluded = parts.excluded_pairs();
+        parts.filter = parts
+            .collision_filter()
+            .map_err(|source| WorldError::Geometry {
+                name: "collision filter".into(),
+                source,
+            })?;
+        parts.self_contact = parts.with_self_contact();
         Ok(World {
             parts: Arc::new(self.parts),
         })
@@ -240,11 +251,6 @@ impl WorldBuilder {
 }
 
 impl WorldParts {
-    /// Whether two geometries can come into contact at all.
-    pub(crate) fn may_touch(&self, a: usize, b: usize) -> bool {
-        self.excluded.binary_search(&(a.min(b), a.max(b))).is_err()
-    }
-
     /// Upper bounds of μ and of τ (s) over all pairs.
     pub(crate) fn largest_friction_and_relaxation(&self) -> (f64, f64) {
         let own = self.geometries.iter().map(|g| {
@@ -258,42 +264,68 @@ impl WorldParts {
             .fold((0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)))
     }
 
-    fn excluded_pairs(&self) -> Vec<(usize, usize)> {
-        let mounts: Vec<Mount> = self.geometries.iter().map(|g| g.mount).collect();
-        let mut pairs = Vec::new();
-        for (a, mount_a) in mounts.iter().enumerate() {
-            for (b, mount_b) in mounts.iter().enumerate().skip(a) {
-                let moves_as_one = match (mount_a, mount_b) {
-                    (Mount::World(_), Mount::World(_)) => true,
-                    (Mount::Frame { .. }, Mount::Frame { .. }) => {
-                        frame_of(mount_a) == frame_of(mount_b)
+    /// Every frame that carries geometry is an owner, the world is one, each geometry on vertices has its own.
+    fn collision_filter(&self) -> Result<CollisionFilter, GeometryError> {
+        let mut builder = CollisionFilterBuilder::default();
+        let world = builder.owner();
+        let mut frames = BTreeMap::new();
+        let mut owners_of_body = vec![Vec::new(); self.bodies.len()];
+        let mut indices = Vec::new();
+        for geometry in &self.geometries {
+            let owner = match geometry.mount {
+                Mount::World(_) => world,
+                Mount::Frame { body, frame, .. } => {
+                    *frames.entry((body, frame)).or_insert_with(|| {
+                        let owner = builder.owner();
+                        owners_of_body[body.0].push(owner);
+                        owner
+                    })
+                }
+                Mount::Vertices { body } => {
+                    let owner = builder.owner();
+                    owners_of_body[body.0].push(owner);
+                    owner
+                }
+            };
+            indices.push(builder.geometry(owner)?);
+        }
+        for exclusion in &self.exclusions {
+            match *exclusion {
+                Exclusion::Geometries(a, b) if a != b => {
+                    builder.exclude_geometries(indices[a.0], indices[b.0])?;
+                }
+                Exclusion::Geometries(..) => {}
+                Exclusion::Frames(a, b) => {
+                    if let (Some(&a), Some(&b)) = (frames.get(&a), frames.get(&b)) {
+                        builder.exclude_owners(a, b)?;
                     }
-                    _ => false,
-                };
-                let excluded = |e: &Exclusion| match *e {
-                    Exclusion::Geometries(x, y) => (x.0.min(y.0), x.0.max(y.0)) == (a, b),
-                    Exclusion::Frames(x, y) => {
-                        let frames = (frame_of(mount_a), frame_of(mount_b));
-                        frames == (Some(x), Some(y)) || frames == (Some(y), Some(x))
+                }
+                Exclusion::Bodies(a, b) => {
+                    for &x in &owners_of_body[a.0] {
+                        for &y in owners_of_body[b.0].iter().filter(|&&y| y != x) {
+                            builder.exclude_owners(x, y)?;
+                        }
                     }
-                    Exclusion::Bodies(x, y) => {
-                        let bodies = (mount_a.body(), mount_b.body());
-                        bodies == (Some(x), Some(y)) || bodies == (Some(y), Some(x))
-                    }
-                };
-                if moves_as_one || self.exclusions.iter().any(excluded) {
-                    pairs.push((a, b));
                 }
             }
         }
-        pairs
+        Ok(builder.build())
     }
-}
 
-fn frame_of(mount: &Mount) -> Option<(BodyIdx, u32)> {
-    match *mount {
-        Mount::Frame { body, frame, .. } => Some((body, frame)),
-        _ => None,
+    fn with_self_contact(&self) -> Vec<usize> {
+        let touches_itself = |g: usize| {
+            let Mount::Vertices { body } = self.geometries[g].mount else {
+                return false;
+            };
+            !self.exclusions.iter().any(|e| match *e {
+                Exclusion::Geometries(a, b) => (a.0, b.0) == (g, g),
+                Exclusion::Bodies(a, b) => (a, b) == (body, body),
+                Exclusion::Frames(..) => false,
+            })
+        };
+        (0..self.geometries.len())
+            .filter(|&g| touches_itself(g))
+            .collect()
     }
 }
 

@@ -3,3 +3,4 @@
 //! This package is the face of the workspace: scenes, recordings and the command line.
 
 pub mod recording;
+pub mod scene;

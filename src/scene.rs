@@ -1,0 +1,186 @@
+//! Scene files: what is in the world, what happens to it, what is measured and what is expected, as data.
+//!
+//! A [`Scene`] is read from TOML and checked as far as the file alone can tell; `docs/scenes.md` lists every key. Names
+//! inside robot files are looked up later, when the [`runner`](crate::runner) builds the world; the scene keeps the
+//! places of all names for that.
+//!
+//! ```
+//! use pliant::scene::{Scene, SceneOptions};
+//!
+//! let text = r#"
+//!     schema = 1
+//!     title = "a ball falls"
+//!     [parameters]
+//!     height = 2.0
+//!     [simulation]
+//!     smoke_s = 0.5
+//!     [[bodies]]
+//!     name = "ball"
+//!     shape = { sphere = { radius = 0.1 } }
+//!     pose = { position = [0, 0, "height + 0.1"] }
+//! "#;
+//! let scene = Scene::parse("ball.toml", text, &SceneOptions::default())?;
+//! assert_eq!(scene.bodies[0].pose.translation.z, 2.1);
+//! # Ok::<(), pliant::scene::SceneError>(())
+//! ```
+
+mod body;
+pub mod bundled;
+mod drive;
+mod error;
+mod expect;
+pub mod expression;
+mod material;
+mod model;
+mod names;
+mod observable;
+mod pairs;
+mod parameters;
+mod pose;
+mod random;
+mod read;
+mod repeat;
+mod schema;
+mod settings;
+mod shape;
+mod table;
+mod text;
+mod tie;
+mod track;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
+pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
+pub use error::{SceneError, SceneFault};
+pub use expect::{Bounds, Expectation, Reduction, Window};
+pub use material::{Materials, Surface};
+pub use model::{ActuatorEntry, ModelEntry, RootEntry};
+pub use names::{NameKind, Names};
+pub use observable::{
+    Among, Component, ObservableEntry, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown,
+};
+pub use pairs::{FilterEntry, PairEntry};
+pub use parameters::ParameterOverride;
+pub use schema::{Key, REQUIRED, TableSchema, tables};
+pub use settings::{
+    Camera, Contact, ContactModelKind, FrictionLimitKind, RecordingRates, Simulation, Solver, SolverKind,
+    StepperKind,
+};
+pub use shape::{MeshUse, ShapeEntry};
+pub use table::Mention;
+pub use text::{Place, SceneText};
+pub use tie::{TieEntry, TieKind};
+pub use track::{Interpolation, PoseTrack, Track};
+
+/// The version of the schema this program reads.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// What is said from outside about a scene.
+#[derive(Clone, Debug, Default)]
+pub struct SceneOptions {
+    /// Values that replace the file's.
+    pub parameters: Vec<ParameterOverride>,
+    /// Δt in s that replaces the file's; `dt` in expressions too.
+    pub time_step_s: Option<f64>,
+    /// The solver that replaces the file's.
+    pub solver: Option<SolverKind>,
+}
+
+/// A scene, read and checked.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Its text, for messages.
+    pub text: Arc<SceneText>,
+    /// The folder that paths in it are relative to; none for bundled scenes.
+    pub folder: Option<PathBuf>,
+    /// One line.
+    pub title: String,
+    /// What it shows and what to try.
+    pub description: String,
+    /// The parameters with the overrides put in.
+    pub parameters: BTreeMap<String, f64>,
+    /// Steps, lengths, gravity.
+    pub simulation: Simulation,
+    /// The contact model.
+    pub contact: Contact,
+    /// The solver.
+    pub solver: Solver,
+    /// How much is kept.
+    pub recording: RecordingRates,
+    /// Where the replay looks from.
+    pub camera: Option<Camera>,
+    /// Named surfaces.
+    pub materials: Materials,
+    /// What stands in the world.
+    pub fixed: Vec<FixedEntry>,
+    /// Rigid bodies, those of repeats after the written ones.
+    pub bodies: Vec<BodyEntry>,
+    /// Names of repeats and the indices of their bodies.
+    pub repeats: Vec<(Mention, std::ops::Range<usize>)>,
+    /// Robots.
+    pub models: Vec<ModelEntry>,
+    /// Contact that is not computed.
+    pub filters: Vec<FilterEntry>,
+    /// Contact parameters of pairs.
+    pub pairs: Vec<PairEntry>,
+    /// What holds bodies together.
+    pub ties: Vec<TieEntry>,
+    /// What happens over time.
+    pub drives: Drives,
+    /// Columns of the table.
+    pub observables: Vec<ObservableEntry>,
+    /// Checks.
+    pub expectations: Vec<Expectation>,
+    /// Who is called what.
+    pub names: Names,
+}
+
+impl Scene {
+    /// Reads a scene from `text`; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// The first fault, with line and column, the offending text and what would be right.
+    pub fn parse(name: &str, text: &str, options: &SceneOptions) -> Result<Self, SceneError> {
+        read::scene(SceneText::new(name, text), options)
+    }
+
+    /// Reads the bundled scene of that name, or the file at that path.
+    ///
+    /// # Errors
+    /// [`SceneError::NoSuchScene`], [`SceneError::Unreadable`], or what [`Scene::parse`] finds.
+    pub fn load(name_or_path: &str, options: &SceneOptions) -> Result<Self, SceneError> {
+        let path = Path::new(name_or_path);
+        let is_bare_name = path.components().count() == 1 && path.extension().is_none();
+        if is_bare_name && let Some(text) = bundled::scene(name_or_path) {
+            return Self::parse(name_or_path, text, options);
+        }
+        if !path.is_file() {
+            let stem = path.file_stem().map_or(name_or_path.into(), |s| s.to_string_lossy());
+            return Err(SceneError::NoSuchScene {
+                name: name_or_path.into(),
+                remedy: error::nearest(&stem, bundled::SCENES.iter().map(|(name, _)| *name))
+                    .map(|near| format!("; did you mean `{near}`?"))
+                    .unwrap_or_default(),
+            });
+        }
+        let text = std::fs::read_to_string(path).map_err(|reason| SceneError::Unreadable {
+            file: name_or_path.into(),
+            reason: reason.to_string(),
+        })?;
+        let mut scene = Self::parse(name_or_path, &text, options)?;
+        scene.folder = path.parent().map(Path::to_owned);
+        Ok(scene)
+    }
+
+    /// What it goes by in reports: the bundled name, or the file's name without extension.
+    pub fn name(&self) -> &str {
+        let name = self.text.name();
+        Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,395 @@
+//! `[[bodies]]`: rigid bodies made of shapes. `[[fixed]]`: shapes that stand in the world.
+
+use nalgebra::{Isometry3, Vector3};
+
+use super::error::SceneError;
+use super::material::{Materials, Surface};
+use super::pose::pose;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::shape::{ShapeEntry, shape};
+use super::table::{Context, Item, Mention, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 3] = [&FIXED, &BODY, &PART];
+
+pub(super) const COLOR: Key = Key {
+    name: "color",
+    value: "3 or 4 numbers in 0..1",
+    unit: "",
+    default: "chosen",
+    about: "red, green, blue and opacity in the replay",
+};
+const MATERIAL: Key = Key {
+    name: "material",
+    value: "name or table",
+    unit: "",
+    default: "`default`",
+    about: "surface: the name of a `[materials.NAME]`, or its keys in place",
+};
+const SURFACE_VELOCITY: Key = Key {
+    name: "surface_velocity",
+    value: "3 numbers",
+    unit: "m/s",
+    default: "[0, 0, 0]",
+    about: "the surface moves along itself, like a conveyor belt; axes of the shape",
+};
+const POSE: Key = Key {
+    name: "pose",
+    value: "pose",
+    unit: "",
+    default: "identity",
+    about: "in the world",
+};
+const NAME: Key = Key {
+    name: "name",
+    value: "text",
+    unit: "",
+    default: REQUIRED,
+    about: "letters, digits, `_`, `-`, `.`; unique in the scene",
+};
+
+static FIXED: TableSchema = TableSchema {
+    name: "[[fixed]]",
+    keys: &[
+        NAME,
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "what stands there",
+        },
+        POSE,
+        MATERIAL,
+        SURFACE_VELOCITY,
+        COLOR,
+    ],
+};
+
+/// The keys that `[[bodies]]` and `[[repeat.templates]]` share, behind their own.
+macro_rules! with_body_keys {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $($own,)*
+            Key {
+                name: "shape",
+                value: "shape",
+                unit: "",
+                default: "none",
+                about: "the body's shape, unless `shapes` says that it has several",
+            },
+            Key {
+                name: "shapes",
+                value: "list of tables",
+                unit: "",
+                default: "none",
+                about: "instead of `shape`: a body of several, `[[bodies.shapes]]`",
+            },
+            Key {
+                name: "density",
+                value: "number > 0",
+                unit: "kg/m³",
+                default: "1000",
+                about: "mass and inertia follow from the shapes, filled evenly",
+            },
+            Key {
+                name: "mass",
+                value: "number > 0",
+                unit: "kg",
+                default: "none",
+                about: "instead of `density`: spread evenly over all shapes",
+            },
+            $crate::scene::body::KEYS[0],
+            $crate::scene::body::KEYS[1],
+            $crate::scene::body::KEYS[2],
+            Key {
+                name: "velocity",
+                value: "3 numbers",
+                unit: "m/s",
+                default: "[0, 0, 0]",
+                about: "of the body's origin at the start, world axes",
+            },
+            Key {
+                name: "angular_velocity",
+                value: "3 numbers",
+                unit: "rad/s",
+                default: "[0, 0, 0]",
+                about: "at the start, world axes",
+            },
+            Key {
+                name: "gravity",
+                value: "`acts` or `absent`",
+                unit: "",
+                default: "`acts`",
+                about: "whether the world's gravity pulls it",
+            },
+        ]
+    };
+}
+pub(super) use with_body_keys;
+
+pub(super) const KEYS: [Key; 3] = [MATERIAL, SURFACE_VELOCITY, COLOR];
+
+static BODY: TableSchema = TableSchema {
+    name: "[[bodies]]",
+    keys: with_body_keys![NAME, POSE],
+};
+
+static PART: TableSchema = TableSchema {
+    name: "[[bodies.shapes]]",
+    keys: &[
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "one shape of the body",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "in the body's frame",
+        },
+        Key {
+            name: "density",
+            value: "number > 0",
+            unit: "kg/m³",
+            default: "the body's",
+            about: "of this shape",
+        },
+        Key {
+            name: "material",
+            value: "name or table",
+            unit: "",
+            default: "the body's",
+            about: "surface of this shape",
+        },
+        Key {
+            name: "surface_velocity",
+            value: "3 numbers",
+            unit: "m/s",
+            default: "[0, 0, 0]",
+            about: "the surface moves along itself; axes of the shape",
+        },
+        COLOR,
+    ],
+};
+
+/// A shape where it sits, with its surface.
+#[derive(Clone, Debug)]
+pub struct PlacedShape {
+    /// The shape.
+    pub shape: ShapeEntry,
+    /// Where `shape = ...` stands in the file.
+    pub at: super::text::Place,
+    /// Its pose in the body's frame, or in the world.
+    pub pose: Isometry3<f64>,
+    /// Its surface, before `[materials.default]` fills what is open.
+    pub surface: Surface,
+    /// m/s, axes of the shape.
+    pub surface_velocity: Vector3<f64>,
+    /// Red, green, blue, opacity.
+    pub color: Option<[f64; 4]>,
+    /// kg/m³, of this shape; only for bodies given by density.
+    pub density: f64,
+}
+
+/// What stands in the world.
+#[derive(Clone, Debug)]
+pub struct FixedEntry {
+    /// Its name.
+    pub name: Mention,
+    /// The shape; its pose is in the world.
+    pub shape: PlacedShape,
+}
+
+/// A rigid body before it has a name and a place.
+#[derive(Clone, Debug)]
+pub struct BodyTemplate {
+    /// Its shapes, at least one.
+    pub shapes: Vec<PlacedShape>,
+    /// Its mass in kg where it is given, otherwise densities hold.
+    pub mass: Option<f64>,
+    /// Of its origin, m/s, world axes.
+    pub velocity: Vector3<f64>,
+    /// rad/s, world axes.
+    pub angular_velocity: Vector3<f64>,
+    /// Whether gravity acts.
+    pub gravity: GravityEntry,
+}
+
+/// Whether the world's gravity acts on a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GravityEntry {
+    /// It does.
+    Acts,
+    /// It does not.
+    Absent,
+}
+
+pub(super) const GRAVITY: [(&str, GravityEntry); 2] =
+    [("acts", GravityEntry::Acts), ("absent", GravityEntry::Absent)];
+
+/// A rigid body.
+#[derive(Clone, Debug)]
+pub struct BodyEntry {
+    /// Its name.
+    pub name: Mention,
+    /// Its frame in the world at the start.
+    pub pose: Isometry3<f64>,
+    /// All else.
+    pub body: BodyTemplate,
+}
+
+/// An element of `[[fixed]]`.
+pub(super) fn fixed(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<FixedEntry, SceneError> {
+    let mut table = item.table(&FIXED)?;
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    let item = table.required("shape")?;
+    let shape = PlacedShape {
+        shape: shape(&item)?,
+        at: item.at(),
+        pose: pose(table.optional("pose").as_ref())?,
+        surface: materials.surface(context, table.optional("material").as_ref())?,
+        surface_velocity: table.vector3_or_zero("surface_velocity")?,
+        color: color(&table)?,
+        density: 0.0,
+    };
+    table.finish();
+    Ok(FixedEntry { name, shape })
+}
+
+/// An element of `[[bodies]]`.
+pub(super) fn body(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<BodyEntry, SceneError> {
+    let mut table = item.table(&BODY)?;
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    let entry = BodyEntry {
+        name,
+        pose: pose(table.optional("pose").as_ref())?,
+        body: template(context, &table, materials)?,
+    };
+    table.finish();
+    Ok(entry)
+}
+
+/// The keys of a body without name and pose.
+pub(super) fn template(
+    context: &Context,
+    table: &TableReader<'_>,
+    materials: &Materials,
+) -> Result<BodyTemplate, SceneError> {
+    let density = table.positive_or("density", 1000.0)?;
+    let mass = table.optional("mass").map(|item| item.positive()).transpose()?;
+    if mass.is_some() && table.optional("density").is_some() {
+        return Err(table.conflict("`mass` and `density` are both given; keep one"));
+    }
+    let surface = materials.surface(context, table.optional("material").as_ref())?;
+    let surface_velocity = table.vector3_or_zero("surface_velocity")?;
+    let color = color(table)?;
+    let shapes = match (table.optional("shape"), table.optional("shapes")) {
+        (Some(item), None) => vec![PlacedShape {
+            shape: solid(&item)?,
+            at: item.at(),
+            pose: Isometry3::identity(),
+            surface,
+            surface_velocity,
+            color,
+            density,
+        }],
+        (None, Some(list)) => {
+            if surface_velocity.norm() > 0.0 {
+                return Err(table.conflict("`surface_velocity` belongs to one shape: give it in `shapes`"));
+            }
+            parts(context, &list, materials, &Shared { surface, color, density, mass })?
+        }
+        (Some(_), Some(_)) => {
+            return Err(table.conflict("`shape` and `shapes` are both given; keep one"));
+        }
+        (None, None) => return Err(table.missing("shape")),
+    };
+    Ok(BodyTemplate {
+        shapes,
+        mass,
+        velocity: table.vector3_or_zero("velocity")?,
+        angular_velocity: table.vector3_or_zero("angular_velocity")?,
+        gravity: table.choice_or_first("gravity", &GRAVITY)?,
+    })
+}
+
+/// What the shapes of a body inherit from it.
+struct Shared {
+    surface: Surface,
+    color: Option<[f64; 4]>,
+    density: f64,
+    mass: Option<f64>,
+}
+
+fn parts(
+    context: &Context,
+    list: &Item<'_>,
+    materials: &Materials,
+    shared: &Shared,
+) -> Result<Vec<PlacedShape>, SceneError> {
+    let elements = list.elements()?;
+    if elements.is_empty() {
+        return Err(list.out_of_range("[]", "must hold at least one shape"));
+    }
+    let part = |element: &Item<'_>| {
+        let table = element.table(&PART)?;
+        let item = table.required("shape")?;
+        let density = table.optional("density").map(|item| item.positive()).transpose()?;
+        if density.is_some() && shared.mass.is_some() {
+            return Err(table.conflict("the body's `mass` is given already; drop one of the two"));
+        }
+        let own = materials.surface(context, table.optional("material").as_ref())?;
+        let placed = PlacedShape {
+            shape: solid(&item)?,
+            at: item.at(),
+            pose: pose(table.optional("pose").as_ref())?,
+            surface: own.or(shared.surface),
+            surface_velocity: table.vector3_or_zero("surface_velocity")?,
+            color: color(&table)?.or(shared.color),
+            density: density.unwrap_or(shared.density),
+        };
+        table.finish();
+        Ok(placed)
+    };
+    elements.iter().map(part).collect()
+}
+
+/// A shape that has a volume.
+fn solid(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
+    match shape(item)? {
+        ShapeEntry::HalfSpace => Err(item.out_of_range(
+            "half_space",
+            "has no end and so no mass; put it in [[fixed]], or take a box",
+        )),
+        shape => Ok(shape),
+    }
+}
+
+pub(super) fn color(table: &TableReader<'_>) -> Result<Option<[f64; 4]>, SceneError> {
+    let Some(item) = table.optional("color") else {
+        return Ok(None);
+    };
+    let numbers = item.number_list()?;
+    if !numbers.iter().all(|c| (0.0..=1.0).contains(c)) {
+        return Err(item.out_of_range(format!("{numbers:?}"), "must lie in 0..1"));
+    }
+    match numbers[..] {
+        [r, g, b] => Ok(Some([r, g, b, 1.0])),
+        [r, g, b, a] => Ok(Some([r, g, b, a])),
+        _ => Err(item.out_of_range(format!("{numbers:?}"), "must be 3 or 4 numbers")),
+    }
+}

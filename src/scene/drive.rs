@@ -1,0 +1,416 @@
+//! What happens over time: targets of joints and end effectors, prescribed motion, efforts, loads.
+
+use nalgebra::{Isometry3, Point3};
+
+use super::error::SceneError;
+use super::pose::pose;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Item, Mention, TableReader};
+use super::track::{Interpolation, PoseTrack, Track};
+
+pub(super) static TABLES: [&TableSchema; 10] = [
+    &JOINT_TARGETS,
+    &POSITIONS_KNOT,
+    &FRAME_TARGETS,
+    &POSE_KNOT,
+    &JOINT_EFFORTS,
+    &EFFORTS_KNOT,
+    &JOINT_MOTIONS,
+    &BODY_MOTIONS,
+    &LOADS,
+    &LOAD_KNOT,
+];
+
+const MODEL: Key = Key {
+    name: "model",
+    value: "name",
+    unit: "",
+    default: REQUIRED,
+    about: "one of `[[models]]`",
+};
+const JOINTS: Key = Key {
+    name: "joints",
+    value: "list of names",
+    unit: "",
+    default: REQUIRED,
+    about: "joints of that model with one degree of freedom each",
+};
+const INTERPOLATION: Key = Key {
+    name: "interpolation",
+    value: "`cubic`, `linear` or `hold`",
+    unit: "",
+    default: "`cubic`",
+    about: "from knot to knot: smooth without overshoot, straight, or in steps; values stay before the first and after the last knot",
+};
+const AT: Key = Key {
+    name: "at_s",
+    value: "number",
+    unit: "s",
+    default: REQUIRED,
+    about: "time of the knot; times ascend",
+};
+const POSITIONS: Key = Key {
+    name: "positions",
+    value: "list of numbers",
+    unit: "rad or m",
+    default: REQUIRED,
+    about: "one for each joint",
+};
+
+const fn knots(about: &'static str) -> Key {
+    Key {
+        name: "knots",
+        value: "list of tables",
+        unit: "",
+        default: REQUIRED,
+        about,
+    }
+}
+
+static JOINT_TARGETS: TableSchema = TableSchema {
+    name: "[[joint_targets]]",
+    keys: &[
+        MODEL,
+        JOINTS,
+        INTERPOLATION,
+        knots("`{ at_s, positions }`: where the actuators of these joints shall be"),
+    ],
+};
+static POSITIONS_KNOT: TableSchema = TableSchema {
+    name: "[[joint_targets.knots]], [[joint_motions.knots]]",
+    keys: &[AT, POSITIONS],
+};
+static FRAME_TARGETS: TableSchema = TableSchema {
+    name: "[[frame_targets]]",
+    keys: &[
+        Key {
+            name: "frame",
+            value: "`MODEL/FRAME`",
+            unit: "",
+            default: REQUIRED,
+            about: "a link or named frame; the actuators between it and the root follow by differential inverse kinematics",
+        },
+        Key {
+            name: "follow",
+            value: "`pose` or `position`",
+            unit: "",
+            default: "`pose`",
+            about: "whether the orientation matters",
+        },
+        INTERPOLATION,
+        knots("`{ at_s, position, rpy }`: poses in the world; until the first knot's time the joint targets hold"),
+    ],
+};
+static POSE_KNOT: TableSchema = TableSchema {
+    name: "[[frame_targets.knots]], [[body_motions.knots]]",
+    keys: &[
+        AT,
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: REQUIRED,
+            about: "in the world",
+        },
+    ],
+};
+static JOINT_EFFORTS: TableSchema = TableSchema {
+    name: "[[joint_efforts]]",
+    keys: &[
+        MODEL,
+        JOINTS,
+        INTERPOLATION,
+        knots("`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; joints without an actuator get one that does nothing else"),
+    ],
+};
+static EFFORTS_KNOT: TableSchema = TableSchema {
+    name: "[[joint_efforts.knots]]",
+    keys: &[
+        AT,
+        Key {
+            name: "efforts",
+            value: "list of numbers",
+            unit: "N·m or N",
+            default: REQUIRED,
+            about: "one for each joint",
+        },
+    ],
+};
+static JOINT_MOTIONS: TableSchema = TableSchema {
+    name: "[[joint_motions]]",
+    keys: &[
+        MODEL,
+        JOINTS,
+        INTERPOLATION,
+        knots("`{ at_s, positions }`: exactly where these joints are, whatever it takes; they start at their first value"),
+    ],
+};
+static BODY_MOTIONS: TableSchema = TableSchema {
+    name: "[[body_motions]]",
+    keys: &[
+        Key {
+            name: "body",
+            value: "name",
+            unit: "",
+            default: REQUIRED,
+            about: "one of `[[bodies]]`",
+        },
+        INTERPOLATION,
+        knots("`{ at_s, pose }`: exactly where the body is, whatever it takes; it starts at the first pose"),
+    ],
+};
+static LOADS: TableSchema = TableSchema {
+    name: "[[loads]]",
+    keys: &[
+        Key {
+            name: "on",
+            value: "name",
+            unit: "",
+            default: REQUIRED,
+            about: "a body or `MODEL/LINK`",
+        },
+        Key {
+            name: "point",
+            value: "3 numbers",
+            unit: "m",
+            default: "[0, 0, 0]",
+            about: "where the force acts, in the frame of the body",
+        },
+        Key {
+            name: "interpolation",
+            value: "`linear`, `cubic` or `hold`",
+            unit: "",
+            default: "`linear`",
+            about: "as above",
+        },
+        knots("`{ at_s, force, torque }`"),
+    ],
+};
+static LOAD_KNOT: TableSchema = TableSchema {
+    name: "[[loads.knots]]",
+    keys: &[
+        AT,
+        Key {
+            name: "force",
+            value: "3 numbers",
+            unit: "N",
+            default: "[0, 0, 0]",
+            about: "world axes",
+        },
+        Key {
+            name: "torque",
+            value: "3 numbers",
+            unit: "N·m",
+            default: "[0, 0, 0]",
+            about: "world axes",
+        },
+    ],
+};
+
+/// Numbers over time for some joints of a model.
+#[derive(Clone, Debug)]
+pub struct JointDrive {
+    /// The model.
+    pub model: Mention,
+    /// Its joints.
+    pub joints: Vec<Mention>,
+    /// One number for each joint.
+    pub track: Track,
+}
+
+/// A frame that follows poses.
+#[derive(Clone, Debug)]
+pub struct FrameTarget {
+    /// `MODEL/FRAME`.
+    pub frame: Mention,
+    /// Whether the orientation matters.
+    pub follow: Follow,
+    /// Poses in the world.
+    pub track: PoseTrack,
+}
+
+/// What of a pose a frame follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follow {
+    /// Position and orientation.
+    Pose,
+    /// Position only.
+    Position,
+}
+
+/// A body that is moved.
+#[derive(Clone, Debug)]
+pub struct BodyMotion {
+    /// One of `[[bodies]]`.
+    pub body: Mention,
+    /// Where it is.
+    pub track: PoseTrack,
+}
+
+/// Force and torque over time.
+#[derive(Clone, Debug)]
+pub struct LoadEntry {
+    /// A body or link.
+    pub on: Mention,
+    /// Where the force acts, in the frame of the body, m.
+    pub point: Point3<f64>,
+    /// Force (N), then torque (N·m), world axes.
+    pub track: Track,
+}
+
+/// All that happens over time.
+#[derive(Clone, Debug, Default)]
+pub struct Drives {
+    /// Position targets of actuators.
+    pub joint_targets: Vec<JointDrive>,
+    /// Pose targets of end effectors.
+    pub frame_targets: Vec<FrameTarget>,
+    /// Feed-forward efforts.
+    pub joint_efforts: Vec<JointDrive>,
+    /// Prescribed joint motion.
+    pub joint_motions: Vec<JointDrive>,
+    /// Prescribed body motion.
+    pub body_motions: Vec<BodyMotion>,
+    /// Forces and torques.
+    pub loads: Vec<LoadEntry>,
+}
+
+const INTERPOLATIONS: [(&str, Interpolation); 3] = [
+    ("cubic", Interpolation::Cubic),
+    ("linear", Interpolation::Linear),
+    ("hold", Interpolation::Hold),
+];
+const LOAD_INTERPOLATIONS: [(&str, Interpolation); 3] = [
+    ("linear", Interpolation::Linear),
+    ("cubic", Interpolation::Cubic),
+    ("hold", Interpolation::Hold),
+];
+
+/// Reads every drive of the scene `table`.
+pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
+    fn all<T>(
+        table: &TableReader<'_>,
+        key: &'static str,
+        read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
+    ) -> Result<Vec<T>, SceneError> {
+        let list = table.optional(key).map_or(Ok(Vec::new()), |item| item.elements())?;
+        list.iter().map(read).collect()
+    }
+    Ok(Drives {
+        joint_targets: all(table, "joint_targets", |item| {
+            joints(item, &JOINT_TARGETS, &POSITIONS_KNOT, "positions")
+        })?,
+        frame_targets: all(table, "frame_targets", frame_target)?,
+        joint_efforts: all(table, "joint_efforts", |item| {
+            joints(item, &JOINT_EFFORTS, &EFFORTS_KNOT, "efforts")
+        })?,
+        joint_motions: all(table, "joint_motions", |item| {
+            joints(item, &JOINT_MOTIONS, &POSITIONS_KNOT, "positions")
+        })?,
+        body_motions: all(table, "body_motions", body_motion)?,
+        loads: all(table, "loads", load)?,
+    })
+}
+
+/// The knots of a drive, each read by `value`, with ascending times.
+fn read_knots<T>(
+    table: &TableReader<'_>,
+    schema: &'static TableSchema,
+    value: impl Fn(&TableReader<'_>) -> Result<T, SceneError>,
+) -> Result<Vec<(f64, T)>, SceneError> {
+    let list = table.required("knots")?;
+    let mut knots: Vec<(f64, T)> = Vec::new();
+    for element in list.elements()? {
+        let knot = element.table(schema)?;
+        let at = knot.required("at_s")?;
+        let at_s = at.number()?;
+        if let Some((before, _)) = knots.last()
+            && at_s <= *before
+        {
+            return Err(at.out_of_range(at_s, &format!("must be later than the knot before, {before} s")));
+        }
+        knots.push((at_s, value(&knot)?));
+        knot.finish();
+    }
+    if knots.is_empty() {
+        return Err(list.out_of_range("[]", "must hold at least one knot"));
+    }
+    Ok(knots)
+}
+
+fn joints(
+    item: &Item<'_>,
+    schema: &'static TableSchema,
+    knot_schema: &'static TableSchema,
+    key: &'static str,
+) -> Result<JointDrive, SceneError> {
+    let table = item.table(schema)?;
+    let model = table.required("model")?.mention()?;
+    let list = table.required("joints")?;
+    let joints = list.mentions()?;
+    if joints.is_empty() {
+        return Err(list.out_of_range("[]", "must name at least one joint"));
+    }
+    let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
+    let knots = read_knots(&table, knot_schema, |knot| {
+        let item = knot.required(key)?;
+        let values = item.number_list()?;
+        if values.len() == joints.len() {
+            Ok(values)
+        } else {
+            Err(item.out_of_range(
+                format!("{} numbers", values.len()),
+                &format!("must be one for each of the {} joints", joints.len()),
+            ))
+        }
+    })?;
+    table.finish();
+    Ok(JointDrive {
+        model,
+        joints,
+        track: Track::new(interpolation, &knots),
+    })
+}
+
+fn pose_knots(table: &TableReader<'_>) -> Result<Vec<(f64, Isometry3<f64>)>, SceneError> {
+    read_knots(table, &POSE_KNOT, |knot| pose(Some(&knot.required("pose")?)))
+}
+
+fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
+    let table = item.table(&FRAME_TARGETS)?;
+    let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
+    let target = FrameTarget {
+        frame: table.required("frame")?.mention()?,
+        follow: table.choice_or_first("follow", &[("pose", Follow::Pose), ("position", Follow::Position)])?,
+        track: PoseTrack::new(interpolation, &pose_knots(&table)?),
+    };
+    table.finish();
+    Ok(target)
+}
+
+fn body_motion(item: &Item<'_>) -> Result<BodyMotion, SceneError> {
+    let table = item.table(&BODY_MOTIONS)?;
+    let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
+    let motion = BodyMotion {
+        body: table.required("body")?.mention()?,
+        track: PoseTrack::new(interpolation, &pose_knots(&table)?),
+    };
+    table.finish();
+    Ok(motion)
+}
+
+fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
+    let table = item.table(&LOADS)?;
+    let interpolation = table.choice_or_first("interpolation", &LOAD_INTERPOLATIONS)?;
+    let knots = read_knots(&table, &LOAD_KNOT, |knot| {
+        let (force, torque) = (knot.vector3_or_zero("force")?, knot.vector3_or_zero("torque")?);
+        Ok(force.iter().chain(torque.iter()).copied().collect::<Vec<f64>>())
+    })?;
+    let load = LoadEntry {
+        on: table.required("on")?.mention()?,
+        point: table.vector3_or_zero("point")?.into(),
+        track: Track::new(interpolation, &knots),
+    };
+    table.finish();
+    Ok(load)
+}

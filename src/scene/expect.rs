@@ -1,0 +1,234 @@
+//! `[[expect]]`: the scene's own check as data.
+
+use super::error::{SceneError, SceneFault, remedy};
+use super::observable::ObservableEntry;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Context, Item, Mention, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 1] = [&EXPECT];
+
+static EXPECT: TableSchema = TableSchema {
+    name: "[[expect]]",
+    keys: &[
+        Key {
+            name: "observable",
+            value: "name",
+            unit: "",
+            default: REQUIRED,
+            about: "one of `[[observables]]`",
+        },
+        Key {
+            name: "at_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "none",
+            about: "at this time, interpolated between steps; runs that end before skip the expectation",
+        },
+        Key {
+            name: "from_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "the start",
+            about: "instead of `at_s`: the window's begin",
+        },
+        Key {
+            name: "until_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "the end",
+            about: "the window's end; runs that end before skip the expectation",
+        },
+        Key {
+            name: "take",
+            value: "`final`, `min`, `max`, `mean`, `rms` or `spread`",
+            unit: "",
+            default: "`final`",
+            about: "what of the window: `rms` is the root of the mean square, `spread` is `max` minus `min`",
+        },
+        Key {
+            name: "equals",
+            value: "number",
+            unit: "the observable's",
+            default: "none",
+            about: "the expected value, together with `within`",
+        },
+        Key {
+            name: "within",
+            value: "number >= 0",
+            unit: "the observable's",
+            default: "none",
+            about: "how far from `equals` it may be",
+        },
+        Key {
+            name: "at_least",
+            value: "number",
+            unit: "the observable's",
+            default: "none",
+            about: "lower bound",
+        },
+        Key {
+            name: "at_most",
+            value: "number",
+            unit: "the observable's",
+            default: "none",
+            about: "upper bound",
+        },
+        Key {
+            name: "source",
+            value: "text",
+            unit: "",
+            default: REQUIRED,
+            about: "where the bounds come from: a formula, a paper, an argument",
+        },
+    ],
+};
+
+/// When an expectation looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Window {
+    /// At one time, s.
+    At(f64),
+    /// From and until, s; `None` is the start or the end of the run.
+    Span(Option<f64>, Option<f64>),
+}
+
+/// What of a window counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The last value.
+    Final,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The mean over the steps.
+    Mean,
+    /// √ of the mean square.
+    Rms,
+    /// Greatest minus least.
+    Spread,
+}
+
+impl Reduction {
+    pub(super) const WORDS: [(&'static str, Reduction); 6] = [
+        ("final", Reduction::Final),
+        ("min", Reduction::Min),
+        ("max", Reduction::Max),
+        ("mean", Reduction::Mean),
+        ("rms", Reduction::Rms),
+        ("spread", Reduction::Spread),
+    ];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, r)| *r == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// The range a value must lie in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Least allowed value, may be -∞.
+    pub least: f64,
+    /// Greatest allowed value, may be ∞.
+    pub most: f64,
+}
+
+impl Bounds {
+    /// Whether `value` lies in the range; NaN does not.
+    pub fn contain(&self, value: f64) -> bool {
+        (self.least..=self.most).contains(&value)
+    }
+}
+
+/// A check of one observable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// Which observable.
+    pub observable: Mention,
+    /// Its index among the scene's.
+    pub index: usize,
+    /// When.
+    pub window: Window,
+    /// What of the window.
+    pub take: Reduction,
+    /// The range.
+    pub bounds: Bounds,
+    /// Where the range comes from.
+    pub source: String,
+}
+
+/// An element of `[[expect]]`.
+pub(super) fn expectation(
+    context: &Context,
+    item: &Item<'_>,
+    observables: &[ObservableEntry],
+) -> Result<Expectation, SceneError> {
+    let mut table = item.table(&EXPECT)?;
+    let observable = table.required("observable")?.mention()?;
+    table.called(&observable.name);
+    let Some(index) = observables.iter().position(|o| o.name.name == observable.name) else {
+        let fault = SceneFault::UnknownName {
+            what: "observable".into(),
+            remedy: remedy(&observable.name, observables.iter().map(|o| o.name.name.as_str())),
+            name: observable.name,
+        };
+        return Err(context.text.error(observable.at, fault));
+    };
+    let entry = Expectation {
+        index,
+        window: window(&table)?,
+        take: table.choice_or_first("take", &Reduction::WORDS)?,
+        bounds: bounds(&table)?,
+        source: table.required("source")?.mention()?.name,
+        observable,
+    };
+    if matches!(entry.window, Window::At(_)) && entry.take != Reduction::Final {
+        return Err(table.conflict("`take` needs a window: give `from_s` and `until_s` instead of `at_s`"));
+    }
+    table.finish();
+    Ok(entry)
+}
+
+fn window(table: &TableReader<'_>) -> Result<Window, SceneError> {
+    let time = |key| table.optional(key).map(|item| item.non_negative()).transpose();
+    match (time("at_s")?, time("from_s")?, time("until_s")?) {
+        (Some(at), None, None) => Ok(Window::At(at)),
+        (Some(_), _, _) => Err(table.conflict("`at_s` does not go with `from_s` or `until_s`")),
+        (None, Some(from), Some(until)) if until < from => {
+            Err(table.conflict(format!("until_s = {until} must not be before from_s = {from}")))
+        }
+        (None, from, until) => Ok(Window::Span(from, until)),
+    }
+}
+
+fn bounds(table: &TableReader<'_>) -> Result<Bounds, SceneError> {
+    let number = |key| table.optional(key).map(|item| item.number()).transpose();
+    let within = table.optional("within").map(|item| item.non_negative()).transpose()?;
+    let (equals, least, most) = (number("equals")?, number("at_least")?, number("at_most")?);
+    let bounds = match (equals, within, least, most) {
+        (Some(equals), Some(within), None, None) => Bounds {
+            least: equals - within,
+            most: equals + within,
+        },
+        (Some(_), None, _, _) => return Err(table.conflict("`equals` needs `within`, the distance allowed")),
+        (None, Some(_), _, _) => return Err(table.conflict("`within` needs `equals`")),
+        (Some(_), Some(_), _, _) => {
+            return Err(table.conflict("`equals` does not go with `at_least` or `at_most`"));
+        }
+        (None, None, None, None) => {
+            return Err(table.conflict("needs bounds: `equals` and `within`, `at_least`, `at_most`"));
+        }
+        (None, None, least, most) => Bounds {
+            least: least.unwrap_or(f64::NEG_INFINITY),
+            most: most.unwrap_or(f64::INFINITY),
+        },
+    };
+    if bounds.least > bounds.most {
+        return Err(table.conflict(format!(
+            "at_least = {} is above at_most = {}",
+            bounds.least, bounds.most
+        )));
+    }
+    Ok(bounds)
+}

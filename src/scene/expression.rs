@@ -1,0 +1,255 @@
+//! Arithmetic in scene files: `"2 * mu * 9.81"`, `"30 * deg"`.
+//!
+//! ```text
+//! sum     = product { ("+" | "-") product }
+//! product = unary { ("*" | "/") unary }
+//! unary   = ("-" | "+") unary | power
+//! power   = atom [ "^" unary ]
+//! atom    = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
+//! ```
+
+mod parse;
+
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpressionError {
+    /// A character or an end where something else is needed.
+    #[error("at character {column}: expected {expected}, found {found}")]
+    Syntax {
+        /// Counted from 1.
+        column: usize,
+        /// What would be right.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// Brackets within brackets without end.
+    #[error("is nested deeper than {limit} levels")]
+    TooDeep {
+        /// How deep it may be.
+        limit: usize,
+    },
+    /// A name that has no value here.
+    #[error("`{name}` is not known here{remedy}")]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The nearest known name or all of them, as a clause.
+        remedy: String,
+    },
+    /// A function that does not exist.
+    #[error("there is no function `{name}`{remedy}")]
+    UnknownFunction {
+        /// The name.
+        name: String,
+        /// The nearest known one or all of them, as a clause.
+        remedy: String,
+    },
+    /// A function called with too few or too many arguments.
+    #[error("`{name}` takes {expected} argument(s), not {found}")]
+    Arguments {
+        /// The function.
+        name: &'static str,
+        /// How many it takes.
+        expected: usize,
+        /// How many it got.
+        found: usize,
+    },
+    /// Division by zero, the root of a negative number and the like.
+    #[error("has the value {value}, which is not a finite number")]
+    NotFinite {
+        /// The value.
+        value: f64,
+    },
+    /// Parameters that are defined by each other.
+    #[error("`{name}` is defined by itself")]
+    Circular {
+        /// One of them.
+        name: String,
+    },
+}
+
+/// A function of one or two numbers.
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    name: &'static str,
+    arguments: usize,
+    value: fn(f64, f64) -> f64,
+}
+
+/// Angles in rad.
+const FUNCTIONS: [Function; 14] = [
+    Function { name: "sin", arguments: 1, value: |x, _| x.sin() },
+    Function { name: "cos", arguments: 1, value: |x, _| x.cos() },
+    Function { name: "tan", arguments: 1, value: |x, _| x.tan() },
+    Function { name: "asin", arguments: 1, value: |x, _| x.asin() },
+    Function { name: "acos", arguments: 1, value: |x, _| x.acos() },
+    Function { name: "atan", arguments: 1, value: |x, _| x.atan() },
+    Function { name: "atan2", arguments: 2, value: f64::atan2 },
+    Function { name: "sqrt", arguments: 1, value: |x, _| x.sqrt() },
+    Function { name: "abs", arguments: 1, value: |x, _| x.abs() },
+    Function { name: "exp", arguments: 1, value: |x, _| x.exp() },
+    Function { name: "log", arguments: 1, value: |x, _| x.ln() },
+    Function { name: "floor", arguments: 1, value: |x, _| x.floor() },
+    Function { name: "min", arguments: 2, value: f64::min },
+    Function { name: "max", arguments: 2, value: f64::max },
+];
+
+#[derive(Clone, Debug)]
+enum Node {
+    Number(f64),
+    Name(String),
+    Negative(Box<Node>),
+    Sum(Box<Node>, Box<Node>),
+    Difference(Box<Node>, Box<Node>),
+    Product(Box<Node>, Box<Node>),
+    Quotient(Box<Node>, Box<Node>),
+    Power(Box<Node>, Box<Node>),
+    Call(Function, Vec<Node>),
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    root: Node,
+}
+
+impl Expression {
+    /// Reads an expression by the grammar of this module.
+    ///
+    /// # Errors
+    /// Whatever is not in the grammar, with its column.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        parse::parse(text).map(|root| Self { root })
+    }
+
+    /// Its value with the names of `scope`. Not finite is fine here, for instance a number that has no value yet.
+    ///
+    /// # Errors
+    /// A name that `scope` lacks.
+    pub fn evaluate(&self, scope: &Scope) -> Result<f64, ExpressionError> {
+        self.root.evaluate(scope)
+    }
+
+    /// The names it uses, in the order they appear, repeated ones too.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.root.collect_names(&mut names);
+        names
+    }
+}
+
+impl Node {
+    fn evaluate(&self, scope: &Scope) -> Result<f64, ExpressionError> {
+        Ok(match self {
+            Node::Number(value) => *value,
+            Node::Name(name) => scope.get(name)?,
+            Node::Negative(x) => -x.evaluate(scope)?,
+            Node::Sum(x, y) => x.evaluate(scope)? + y.evaluate(scope)?,
+            Node::Difference(x, y) => x.evaluate(scope)? - y.evaluate(scope)?,
+            Node::Product(x, y) => x.evaluate(scope)? * y.evaluate(scope)?,
+            Node::Quotient(x, y) => x.evaluate(scope)? / y.evaluate(scope)?,
+            Node::Power(x, y) => x.evaluate(scope)?.powf(y.evaluate(scope)?),
+            Node::Call(function, arguments) => {
+                let first = arguments[0].evaluate(scope)?;
+                let second = match arguments.get(1) {
+                    Some(argument) => argument.evaluate(scope)?,
+                    None => 0.0,
+                };
+                (function.value)(first, second)
+            }
+        })
+    }
+
+    fn collect_names<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Node::Number(_) => {}
+            Node::Name(name) => names.push(name),
+            Node::Negative(x) => x.collect_names(names),
+            Node::Sum(x, y)
+            | Node::Difference(x, y)
+            | Node::Product(x, y)
+            | Node::Quotient(x, y)
+            | Node::Power(x, y) => {
+                x.collect_names(names);
+                y.collect_names(names);
+            }
+            Node::Call(_, arguments) => arguments.iter().for_each(|a| a.collect_names(names)),
+        }
+    }
+}
+
+/// The names that have a value: `pi`, `deg` (π/180), and what was put in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scope {
+    values: BTreeMap<String, f64>,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        let constants = [("pi", PI), ("deg", PI / 180.0)];
+        Self {
+            values: constants.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
+    }
+}
+
+impl Scope {
+    /// Gives `name` a value, or a new one.
+    pub fn set(&mut self, name: impl Into<String>, value: f64) {
+        self.values.insert(name.into(), value);
+    }
+
+    /// Gives a name that is there a new value, without allocating.
+    pub(crate) fn update(&mut self, name: &str, value: f64) {
+        if let Some(slot) = self.values.get_mut(name) {
+            *slot = value;
+        } else {
+            self.set(name, value);
+        }
+    }
+
+    /// The value of `name`.
+    ///
+    /// # Errors
+    /// [`ExpressionError::UnknownName`].
+    pub fn get(&self, name: &str) -> Result<f64, ExpressionError> {
+        self.values
+            .get(name)
+            .copied()
+            .ok_or_else(|| ExpressionError::UnknownName {
+                name: name.to_owned(),
+                remedy: super::error::remedy(name, self.names()),
+            })
+    }
+
+    /// Whether `name` has a value.
+    pub fn contains(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.values.keys().map(String::as_str)
+    }
+
+    /// The finite value of the expression `text`.
+    ///
+    /// # Errors
+    /// Text outside the grammar, unknown names, values that are not finite.
+    pub fn evaluate(&self, text: &str) -> Result<f64, ExpressionError> {
+        let value = Expression::parse(text)?.evaluate(self)?;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(ExpressionError::NotFinite { value })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

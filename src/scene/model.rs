@@ -1,0 +1,274 @@
+//! `[[models]]`: articulated robots from URDF files.
+
+use nalgebra::{Isometry3, Vector3};
+
+use super::body::{GRAVITY, GravityEntry};
+use super::error::SceneError;
+use super::material::{Materials, Surface};
+use super::pose::pose;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Context, Item, Mention};
+
+pub(super) static TABLES: [&TableSchema; 2] = [&MODEL, &ACTUATOR];
+
+static MODEL: TableSchema = TableSchema {
+    name: "[[models]]",
+    keys: &[
+        Key {
+            name: "name",
+            value: "text",
+            unit: "",
+            default: REQUIRED,
+            about: "its links are then `NAME/LINK`, its joints `NAME/JOINT`",
+        },
+        Key {
+            name: "urdf",
+            value: "path",
+            unit: "",
+            default: REQUIRED,
+            about: "looked for beside the scene file, in the working directory, and among the bundled robots",
+        },
+        Key {
+            name: "packages",
+            value: "table of package name = path",
+            unit: "",
+            default: "none",
+            about: "roots that `package://NAME/...` in the file stands for",
+        },
+        Key {
+            name: "root",
+            value: "`fixed` or `floating`",
+            unit: "",
+            default: "`fixed`",
+            about: "whether the root link is welded to the world or free",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "of the root link in the world, at the start where it is free",
+        },
+        Key {
+            name: "velocity",
+            value: "3 numbers",
+            unit: "m/s",
+            default: "[0, 0, 0]",
+            about: "of a floating root at the start, world axes",
+        },
+        Key {
+            name: "angular_velocity",
+            value: "3 numbers",
+            unit: "rad/s",
+            default: "[0, 0, 0]",
+            about: "of a floating root at the start, world axes",
+        },
+        Key {
+            name: "gravity",
+            value: "`acts` or `absent`",
+            unit: "",
+            default: "`acts`",
+            about: "`absent`: as if its weight were balanced",
+        },
+        Key {
+            name: "material",
+            value: "name or table",
+            unit: "",
+            default: "`default`",
+            about: "surface of its shapes, where the file says nothing",
+        },
+        Key {
+            name: "color",
+            value: "3 or 4 numbers in 0..1",
+            unit: "",
+            default: "the file's",
+            about: "of all its shapes in the replay",
+        },
+        Key {
+            name: "positions",
+            value: "table of joint = number",
+            unit: "rad or m",
+            default: "0 each",
+            about: "where joints start, and where actuators without a target hold them",
+        },
+        Key {
+            name: "velocities",
+            value: "table of joint = number",
+            unit: "rad/s or m/s",
+            default: "0 each",
+            about: "how fast joints start",
+        },
+        Key {
+            name: "held",
+            value: "list of joint names",
+            unit: "",
+            default: "none",
+            about: "joints locked where they start",
+        },
+        Key {
+            name: "actuators",
+            value: "table of joint = `[models.actuators.JOINT]`",
+            unit: "",
+            default: "none",
+            about: "joints under implicit PD control; `\"*\"` stands for all that are not named",
+        },
+    ],
+};
+
+static ACTUATOR: TableSchema = TableSchema {
+    name: "[models.actuators.JOINT]",
+    keys: &[
+        Key {
+            name: "proportional",
+            value: "number >= 0",
+            unit: "N·m/rad or N/m",
+            default: REQUIRED,
+            about: "Kp; any size is stable",
+        },
+        Key {
+            name: "derivative",
+            value: "number >= 0",
+            unit: "N·m·s/rad or N·s/m",
+            default: REQUIRED,
+            about: "Kd",
+        },
+        Key {
+            name: "effort_limit",
+            value: "number >= 0 or `inf`",
+            unit: "N·m or N",
+            default: "the file's",
+            about: "torque or force at which it saturates",
+        },
+    ],
+};
+
+/// A robot.
+#[derive(Clone, Debug)]
+pub struct ModelEntry {
+    /// Its name.
+    pub name: Mention,
+    /// The file as written.
+    pub urdf: Mention,
+    /// `package://` roots as written.
+    pub packages: Vec<(Mention, Mention)>,
+    /// How its root hangs in the world.
+    pub root: RootEntry,
+    /// Of the root, in the world.
+    pub pose: Isometry3<f64>,
+    /// Of a floating root, m/s, world axes.
+    pub velocity: Vector3<f64>,
+    /// Of a floating root, rad/s, world axes.
+    pub angular_velocity: Vector3<f64>,
+    /// Whether gravity acts.
+    pub gravity: GravityEntry,
+    /// Of shapes for which the file says nothing.
+    pub surface: Surface,
+    /// Of all shapes.
+    pub color: Option<[f64; 4]>,
+    /// Initial joint positions, rad or m.
+    pub positions: Vec<(Mention, f64)>,
+    /// Initial joint velocities, rad/s or m/s.
+    pub velocities: Vec<(Mention, f64)>,
+    /// Locked joints.
+    pub held: Vec<Mention>,
+    /// By joint name or `*`.
+    pub actuators: Vec<(Mention, ActuatorEntry)>,
+}
+
+/// How the root hangs in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootEntry {
+    /// Welded.
+    Fixed,
+    /// Free.
+    Floating,
+}
+
+/// PD control of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ActuatorEntry {
+    /// Kp.
+    pub proportional: f64,
+    /// Kd.
+    pub derivative: f64,
+    /// `None`: the file's.
+    pub effort_limit: Option<f64>,
+}
+
+/// An element of `[[models]]`.
+pub(super) fn model(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<ModelEntry, SceneError> {
+    let mut table = item.table(&MODEL)?;
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    let numbers = |key| -> Result<Vec<(Mention, f64)>, SceneError> {
+        let Some(item) = table.optional(key) else {
+            return Ok(Vec::new());
+        };
+        item.entries()?.into_iter().map(|(joint, value)| Ok((joint, value.number()?))).collect()
+    };
+    let entry = ModelEntry {
+        urdf: table.required("urdf")?.mention()?,
+        packages: match table.optional("packages") {
+            None => Vec::new(),
+            Some(item) => item
+                .entries()?
+                .into_iter()
+                .map(|(package, path)| Ok((package, path.mention()?)))
+                .collect::<Result<_, SceneError>>()?,
+        },
+        root: table.choice_or_first(
+            "root",
+            &[("fixed", RootEntry::Fixed), ("floating", RootEntry::Floating)],
+        )?,
+        pose: pose(table.optional("pose").as_ref())?,
+        velocity: table.vector3_or_zero("velocity")?,
+        angular_velocity: table.vector3_or_zero("angular_velocity")?,
+        gravity: table.choice_or_first("gravity", &GRAVITY)?,
+        surface: materials.surface(context, table.optional("material").as_ref())?,
+        color: super::body::color(&table)?,
+        positions: numbers("positions")?,
+        velocities: numbers("velocities")?,
+        held: table.optional("held").map_or(Ok(Vec::new()), |item| item.mentions())?,
+        actuators: match table.optional("actuators") {
+            None => Vec::new(),
+            Some(item) => item
+                .entries()?
+                .into_iter()
+                .map(|(joint, value)| Ok((joint.clone(), actuator(&joint.name, &value)?)))
+                .collect::<Result<_, SceneError>>()?,
+        },
+        name,
+    };
+    let moves = entry.velocity.norm() > 0.0 || entry.angular_velocity.norm() > 0.0;
+    if entry.root == RootEntry::Fixed && moves {
+        return Err(table.conflict("a fixed root has no velocity; set `root = \"floating\"` or drop it"));
+    }
+    table.finish();
+    Ok(entry)
+}
+
+fn actuator(joint: &str, item: &Item<'_>) -> Result<ActuatorEntry, SceneError> {
+    let mut table = item.table(&ACTUATOR)?;
+    table.called(joint);
+    let effort_limit = match table.optional("effort_limit") {
+        None => None,
+        Some(item) => {
+            let limit = item.number_or_infinity()?;
+            if limit < 0.0 {
+                return Err(item.out_of_range(limit, "must not be negative; `inf` is allowed"));
+            }
+            Some(limit)
+        }
+    };
+    let entry = ActuatorEntry {
+        proportional: table.required("proportional")?.non_negative()?,
+        derivative: table.required("derivative")?.non_negative()?,
+        effort_limit,
+    };
+    table.finish();
+    Ok(entry)
+}

@@ -1,0 +1,109 @@
+//! Who is called what: bodies, fixed shapes, models, repeats and ties of one scene share one list of names.
+
+use std::collections::BTreeMap;
+
+use super::error::{SceneError, SceneFault, remedy};
+use super::table::Mention;
+use super::text::{Place, SceneText};
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameKind {
+    /// The world.
+    World,
+    /// One of `[[fixed]]`.
+    Fixed,
+    /// One of `[[bodies]]`, or made by `[[repeat]]`.
+    Body,
+    /// One of `[[models]]`; its parts are `NAME/PART`.
+    Model,
+    /// One of `[[repeat]]`: all its bodies.
+    Repeat,
+    /// One of `[[ties]]`.
+    Tie,
+}
+
+impl NameKind {
+    fn word(self) -> &'static str {
+        match self {
+            NameKind::World => "world",
+            NameKind::Fixed => "fixed shape",
+            NameKind::Body => "body",
+            NameKind::Model => "model",
+            NameKind::Repeat => "repeat",
+            NameKind::Tie => "tie",
+        }
+    }
+}
+
+/// The names of a scene.
+#[derive(Clone, Debug)]
+pub struct Names {
+    known: BTreeMap<String, (NameKind, Place)>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self {
+            known: [("world".to_owned(), (NameKind::World, Place::default()))].into(),
+        }
+    }
+}
+
+impl Names {
+    /// Takes a name.
+    pub(super) fn declare(&mut self, text: &SceneText, mention: &Mention, kind: NameKind) -> Result<(), SceneError> {
+        if let Some((other, place)) = self.known.get(&mention.name) {
+            let fault = SceneFault::DuplicateName {
+                name: mention.name.clone(),
+                what: other.word(),
+                first_line: text.line_and_column(place.start).0,
+            };
+            return Err(text.error(mention.at, fault));
+        }
+        self.known.insert(mention.name.clone(), (kind, mention.at));
+        Ok(())
+    }
+
+    /// What `NAME` or `NAME/PART` stands for and its part, if it is one of `allowed` (a part only goes with a model).
+    pub(crate) fn find<'m>(
+        &self,
+        text: &SceneText,
+        mention: &'m Mention,
+        allowed: &[NameKind],
+    ) -> Result<(NameKind, &'m str, Option<&'m str>), SceneError> {
+        let (head, part) = match mention.name.split_once('/') {
+            Some((head, part)) => (head, Some(part)),
+            None => (mention.name.as_str(), None),
+        };
+        match self.known.get(head) {
+            Some((kind, _)) if allowed.contains(kind) && (part.is_none() || *kind == NameKind::Model) => {
+                Ok((*kind, head, part))
+            }
+            _ => Err(self.unknown(text, mention, head, allowed)),
+        }
+    }
+
+    fn unknown(&self, text: &SceneText, mention: &Mention, head: &str, allowed: &[NameKind]) -> SceneError {
+        let words: Vec<&str> = allowed.iter().map(|kind| kind.word()).collect();
+        let fitting = || {
+            self.known
+                .iter()
+                .filter(|(_, (kind, _))| allowed.contains(kind))
+                .map(|(name, _)| name.as_str())
+        };
+        let remedy = match self.known.get(head) {
+            Some((kind, _)) if !allowed.contains(kind) => format!("; {head:?} is a {}", kind.word()),
+            Some((kind, _)) => format!("; {head:?} is a {} and has no parts", kind.word()),
+            None => remedy(head, fitting()),
+        };
+        text.error(
+            mention.at,
+            SceneFault::UnknownName {
+                what: words.join(" or "),
+                name: mention.name.clone(),
+                remedy,
+            },
+        )
+    }
+}

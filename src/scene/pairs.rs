@@ -1,0 +1,111 @@
+//! Which pairs touch, and how: `[[filters]]` and `[[pairs]]`.
+
+use super::error::SceneError;
+use super::material::{Surface, surface_keys};
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Item, Mention};
+
+pub(super) static TABLES: [&TableSchema; 2] = [&FILTER, &PAIR];
+
+static FILTER: TableSchema = TableSchema {
+    name: "[[filters]]",
+    keys: &[
+        Key {
+            name: "between",
+            value: "2 names",
+            unit: "",
+            default: "none",
+            about: "no contact between anything of the first and anything of the second",
+        },
+        Key {
+            name: "within",
+            value: "list of names",
+            unit: "",
+            default: "none",
+            about: "instead of `between`: no contact among all that these name, nor within a model among them",
+        },
+    ],
+};
+
+static PAIR: TableSchema = TableSchema {
+    name: "[[pairs]]",
+    keys: &[
+        Key {
+            name: "between",
+            value: "2 names",
+            unit: "",
+            default: REQUIRED,
+            about: "whose contact this is about",
+        },
+        Key {
+            name: "stiffness",
+            value: "number > 0 or `inf`",
+            unit: "N/m",
+            default: "combined",
+            about: "of the contact itself, replacing what the two surfaces give",
+        },
+        Key {
+            name: "dissipation",
+            value: "number >= 0",
+            unit: "s/m",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "relaxation_time_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "combined",
+            about: "as above",
+        },
+        Key {
+            name: "friction",
+            value: "number >= 0",
+            unit: "",
+            default: "combined",
+            about: "as above",
+        },
+    ],
+};
+
+/// Contact that is not computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FilterEntry {
+    /// Between the one and the other.
+    Between([Mention; 2]),
+    /// Among all of these.
+    Within(Vec<Mention>),
+}
+
+/// Contact parameters of one pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairEntry {
+    /// Whose contact.
+    pub between: [Mention; 2],
+    /// What replaces the combination of both surfaces.
+    pub surface: Surface,
+}
+
+/// An element of `[[filters]]`.
+pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
+    let table = item.table(&FILTER)?;
+    let filter = match (table.optional("between"), table.optional("within")) {
+        (Some(item), None) => FilterEntry::Between(item.two_mentions()?),
+        (None, Some(item)) => FilterEntry::Within(item.mentions()?),
+        _ => return Err(table.conflict("give either `between` or `within`")),
+    };
+    table.finish();
+    Ok(filter)
+}
+
+/// An element of `[[pairs]]`.
+pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
+    let table = item.table(&PAIR)?;
+    let between = table.required("between")?.two_mentions()?;
+    let surface = surface_keys(&table)?;
+    if surface.is_empty() {
+        return Err(table.conflict("changes nothing; give `friction`, `stiffness`, `dissipation` or `relaxation_time_s`"));
+    }
+    table.finish();
+    Ok(PairEntry { between, surface })
+}

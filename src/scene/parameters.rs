@@ -1,0 +1,150 @@
+//! `[parameters]`: numbers with a name, which `--set` overrides and expressions use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::{SceneError, SceneFault, remedy};
+use super::expression::{Expression, ExpressionError, Scope};
+use super::table::{Item, Mention};
+use super::text::SceneText;
+
+/// Names that expressions give a meaning of their own.
+const RESERVED: [&str; 5] = ["pi", "deg", "dt", "t", "inf"];
+
+/// A value for a parameter, from outside the scene: `name=expression`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterOverride {
+    /// The parameter.
+    pub name: String,
+    /// A number or an expression of constants, such as `30*deg`.
+    pub value: String,
+}
+
+impl std::str::FromStr for ParameterOverride {
+    type Err = SceneError;
+
+    fn from_str(text: &str) -> Result<Self, SceneError> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok(Self {
+                name: name.trim().into(),
+                value: value.trim().into(),
+            }),
+            _ => Err(SceneError::Override {
+                text: text.into(),
+                reason: "must look like name=value".into(),
+            }),
+        }
+    }
+}
+
+/// The parameters of the file with the overrides put in; they may use each other in any order, but not in a circle.
+pub(super) fn resolve(
+    text: &SceneText,
+    section: Option<&Item<'_>>,
+    overrides: &[ParameterOverride],
+) -> Result<BTreeMap<String, f64>, SceneError> {
+    let mut given = BTreeMap::new();
+    if let Some(section) = section {
+        for (mention, item) in section.entries()? {
+            check_name(text, &mention)?;
+            given.insert(mention.name, Definition::InFile(item));
+        }
+    }
+    for setting in overrides {
+        let Some(definition) = given.get_mut(&setting.name) else {
+            return Err(SceneError::Override {
+                text: format!("{}={}", setting.name, setting.value),
+                reason: format!(
+                    "{} has no parameter {:?}{}",
+                    text.name(),
+                    setting.name,
+                    remedy(&setting.name, given.keys().map(String::as_str))
+                ),
+            });
+        };
+        *definition = Definition::Override(setting.value.clone());
+    }
+    let mut resolver = Resolver {
+        text,
+        given: &given,
+        known: Scope::default(),
+        open: BTreeSet::new(),
+    };
+    given
+        .keys()
+        .map(|name| Ok((name.clone(), resolver.value(name)?)))
+        .collect()
+}
+
+fn check_name(text: &SceneText, mention: &Mention) -> Result<(), SceneError> {
+    let name = &mention.name;
+    let starts_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    if starts_well && is_word && !RESERVED.contains(&name.as_str()) {
+        return Ok(());
+    }
+    let fault = SceneFault::OutOfRange {
+        table: "[parameters]".into(),
+        key: "the name".into(),
+        value: name.clone(),
+        allowed: "must be a word of letters, digits and `_`, and not `pi`, `deg`, `dt`, `t` or `inf`".into(),
+    };
+    Err(text.error(mention.at, fault))
+}
+
+enum Definition<'a> {
+    InFile(Item<'a>),
+    Override(String),
+}
+
+struct Resolver<'a, 'b> {
+    text: &'a SceneText,
+    given: &'a BTreeMap<String, Definition<'b>>,
+    known: Scope,
+    /// Those whose value is being looked for: meeting one again is a circle.
+    open: BTreeSet<String>,
+}
+
+impl Resolver<'_, '_> {
+    fn value(&mut self, name: &str) -> Result<f64, SceneError> {
+        if self.known.contains(name) {
+            return Ok(self.known.get(name).unwrap_or(f64::NAN));
+        }
+        let definition = &self.given[name];
+        let expression = match definition {
+            Definition::InFile(item) if item.is_text() => item.text()?.to_owned(),
+            Definition::InFile(item) => {
+                let value = item.number()?;
+                self.known.set(name, value);
+                return Ok(value);
+            }
+            Definition::Override(value) => value.clone(),
+        };
+        let complain = |error: ExpressionError| match definition {
+            Definition::InFile(item) => self.text.error(
+                item.at(),
+                SceneFault::Expression {
+                    key: name.into(),
+                    text: expression.clone(),
+                    error,
+                },
+            ),
+            Definition::Override(value) => SceneError::Override {
+                text: format!("{name}={value}"),
+                reason: error.to_string(),
+            },
+        };
+        let parsed = Expression::parse(&expression).map_err(complain)?;
+        if !self.open.insert(name.to_owned()) {
+            return Err(complain(ExpressionError::Circular { name: name.into() }));
+        }
+        for used in parsed.names() {
+            if self.given.contains_key(used) {
+                self.value(used)?;
+            }
+        }
+        self.open.remove(name);
+        let value = self.known.evaluate(&expression).map_err(complain)?;
+        self.known.set(name, value);
+        Ok(value)
+    }
+}

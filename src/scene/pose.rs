@@ -1,0 +1,68 @@
+//! Where things are: `{ position = [x, y, z], rpy = [roll, pitch, yaw] }`.
+
+use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
+
+use super::error::SceneError;
+use super::schema::{Key, TableSchema};
+use super::table::Item;
+
+pub(super) static TABLES: [&TableSchema; 1] = [&POSE];
+
+static POSE: TableSchema = TableSchema {
+    name: "pose",
+    keys: &[
+        Key {
+            name: "position",
+            value: "3 numbers",
+            unit: "m",
+            default: "[0, 0, 0]",
+            about: "where the frame's origin is",
+        },
+        Key {
+            name: "rpy",
+            value: "3 numbers",
+            unit: "rad",
+            default: "[0, 0, 0]",
+            about: "roll, pitch, yaw about the fixed axes x, y, z in this order, as in URDF; for degrees write `\"30*deg\"`",
+        },
+        Key {
+            name: "quat_wxyz",
+            value: "4 numbers",
+            unit: "",
+            default: "none",
+            about: "instead of `rpy`: a unit quaternion, real part first",
+        },
+    ],
+};
+
+/// The pose of a table, the identity without one.
+pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError> {
+    let Some(item) = item else {
+        return Ok(Isometry3::identity());
+    };
+    let table = item.table(&POSE)?;
+    let position = table.vector3_or_zero("position")?;
+    let rpy = table.vector3_or_zero("rpy")?;
+    let rotation = match table.optional("quat_wxyz") {
+        None => UnitQuaternion::from_euler_angles(rpy.x, rpy.y, rpy.z),
+        Some(_) if rpy.norm() > 0.0 => {
+            return Err(table.conflict("`rpy` and `quat_wxyz` are both given; keep one"));
+        }
+        Some(item) => unit_quaternion(&item)?,
+    };
+    table.finish();
+    Ok(Isometry3::from_parts(Translation3::from(position), rotation))
+}
+
+fn unit_quaternion(item: &Item<'_>) -> Result<UnitQuaternion<f64>, SceneError> {
+    let [w, x, y, z] = item.numbers::<4>()?;
+    let q = Quaternion::new(w, x, y, z);
+    // Three written digits leave a norm that is off by up to 1e-3; more is a mistake, such as xyzw order with zeros.
+    if (q.norm() - 1.0).abs() > 1e-2 {
+        return Err(item.out_of_range(
+            format!("[{w}, {x}, {y}, {z}]"),
+            &format!("must have length 1, it has {:.4}", q.norm()),
+        ));
+    }
+    Ok(UnitQuaternion::from_quaternion(q))
+}

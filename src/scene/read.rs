@@ -1,0 +1,242 @@
+//! The scene file as a whole: its top level, and how its parts refer to each other.
+
+use std::sync::Arc;
+
+use toml::de::DeTable;
+
+use super::drive::Drives;
+use super::error::{SceneError, SceneFault};
+use super::expression::Scope;
+use super::material::Materials;
+use super::names::{NameKind, Names};
+use super::observable::Subject;
+use super::pairs::FilterEntry;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Context, Item, Mention, TableReader};
+use super::text::{Place, SceneText};
+use super::{SCHEMA_VERSION, Scene, SceneOptions};
+
+const fn section(name: &'static str, value: &'static str, default: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        value,
+        unit: "",
+        default,
+        about,
+    }
+}
+
+pub(super) static SCENE: TableSchema = TableSchema {
+    name: "scene",
+    keys: &[
+        section("schema", "`1`", REQUIRED, "version of this schema"),
+        section("title", "text", REQUIRED, "one line"),
+        section("description", "text", "none", "what it shows, what to try"),
+        section("parameters", "table of name = number", "none", "numbers that `--set name=value` overrides and expressions use"),
+        section("simulation", "table", REQUIRED, "steps, lengths, gravity"),
+        section("contact", "table", "its defaults", "contact model"),
+        section("solver", "table", "its defaults", "solver of the contact problem"),
+        section("recording", "table", "its defaults", "how much of a run is kept"),
+        section("camera", "table", "sees everything", "where the replay looks from"),
+        section("materials", "table of name = table", "none", "named surfaces; the one called `default` holds where nothing else is said"),
+        section("fixed", "list of tables", "none", "shapes that stand in the world"),
+        section("bodies", "list of tables", "none", "rigid bodies made of shapes"),
+        section("repeat", "list of tables", "none", "many bodies from templates"),
+        section("models", "list of tables", "none", "robots from URDF files"),
+        section("filters", "list of tables", "none", "contact that is not computed"),
+        section("pairs", "list of tables", "none", "contact parameters of pairs"),
+        section("ties", "list of tables", "none", "what holds bodies together"),
+        section("joint_targets", "list of tables", "none", "where actuators shall be over time"),
+        section("frame_targets", "list of tables", "none", "where end effectors shall be over time"),
+        section("joint_efforts", "list of tables", "none", "torques and forces of joints over time"),
+        section("joint_motions", "list of tables", "none", "where joints are, whatever it takes"),
+        section("body_motions", "list of tables", "none", "where bodies are, whatever it takes"),
+        section("loads", "list of tables", "none", "forces and torques on bodies over time"),
+        section("observables", "list of tables", "none", "columns of the table of numbers"),
+        section("expect", "list of tables", "none", "the scene's own check"),
+    ],
+};
+
+/// Reads everything; the first fault ends it.
+pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scene, SceneError> {
+    if let Some(time_step_s) = options.time_step_s
+        && !(time_step_s.is_finite() && time_step_s > 0.0)
+    {
+        return Err(SceneError::Override {
+            text: format!("time_step_s={time_step_s}"),
+            reason: "the time step must be positive".into(),
+        });
+    }
+    let document = DeTable::parse(text.as_str()).map_err(|error| {
+        let place = error.span().map_or(Place::default(), Place::from);
+        text.error(place, SceneFault::Syntax(error.message().trim().to_owned()))
+    })?;
+    // Parameters come first: everything else may use them.
+    let mut context = Context {
+        text: Arc::clone(&text),
+        scope: Scope::default(),
+    };
+    let parameters = {
+        let table = open(&context, document.get_ref())?;
+        check_version(&table)?;
+        super::parameters::resolve(&text, table.optional("parameters").as_ref(), &options.parameters)?
+    };
+    for (name, value) in &parameters {
+        context.scope.set(name.clone(), *value);
+    }
+    let simulation = {
+        let table = open(&context, document.get_ref())?;
+        super::settings::simulation(&table.required("simulation")?, options.time_step_s)?
+    };
+    context.scope.set("dt", simulation.time_step_s);
+
+    let table = open(&context, document.get_ref())?;
+    for key in ["schema", "simulation"] {
+        table.required(key)?;
+    }
+    table.optional("parameters");
+    let title = table.required("title")?.mention()?.name;
+    let materials = Materials::read(table.optional("materials").as_ref())?;
+    let mut names = Names::default();
+    let fixed = each(&table, "fixed", |item| super::body::fixed(&context, item, &materials))?;
+    for entry in &fixed {
+        names.declare(&text, &entry.name, NameKind::Fixed)?;
+    }
+    let mut bodies = each(&table, "bodies", |item| super::body::body(&context, item, &materials))?;
+    for entry in &bodies {
+        names.declare(&text, &entry.name, NameKind::Body)?;
+    }
+    let mut repeats = Vec::new();
+    for (name, made) in each(&table, "repeat", |item| super::repeat::repeat(&context, item, &materials))? {
+        names.declare(&text, &name, NameKind::Repeat)?;
+        for entry in &made {
+            names.declare(&text, &entry.name, NameKind::Body)?;
+        }
+        repeats.push((name, bodies.len()..bodies.len() + made.len()));
+        bodies.extend(made);
+    }
+    let models = each(&table, "models", |item| super::model::model(&context, item, &materials))?;
+    for entry in &models {
+        names.declare(&text, &entry.name, NameKind::Model)?;
+    }
+    let ties = each(&table, "ties", super::tie::tie)?;
+    for entry in &ties {
+        names.declare(&text, &entry.name, NameKind::Tie)?;
+    }
+    let observables = super::observable::observables(&context, table.optional("observables").as_ref())?;
+    let scene = Scene {
+        folder: None,
+        title,
+        description: table.text_or_empty("description")?,
+        parameters,
+        simulation,
+        contact: super::settings::contact(table.optional("contact").as_ref())?,
+        solver: super::settings::solver(table.optional("solver").as_ref(), options.solver)?,
+        recording: super::settings::recording(table.optional("recording").as_ref())?,
+        camera: super::settings::camera(table.optional("camera").as_ref())?,
+        filters: each(&table, "filters", super::pairs::filter)?,
+        pairs: each(&table, "pairs", super::pairs::pair)?,
+        drives: super::drive::drives(&table)?,
+        expectations: each(&table, "expect", |item| super::expect::expectation(&context, item, &observables))?,
+        observables,
+        materials,
+        fixed,
+        bodies,
+        repeats,
+        models,
+        ties,
+        names,
+        text: Arc::clone(&text),
+    };
+    table.finish();
+    check_references(&scene)?;
+    Ok(scene)
+}
+
+fn open<'a>(context: &'a Context, document: &'a DeTable<'a>) -> Result<TableReader<'a>, SceneError> {
+    TableReader::open(context, document, Place::default(), &SCENE)
+}
+
+fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
+    let item = table.required("schema")?;
+    let version = item.number()?;
+    if version == f64::from(SCHEMA_VERSION) {
+        return Ok(());
+    }
+    Err(item.error(SceneFault::SchemaVersion {
+        found: version.to_string(),
+        known: SCHEMA_VERSION,
+    }))
+}
+
+fn each<T>(
+    table: &TableReader<'_>,
+    key: &'static str,
+    read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
+) -> Result<Vec<T>, SceneError> {
+    let list = table.optional(key).map_or(Ok(Vec::new()), |item| item.elements())?;
+    list.iter().map(read).collect()
+}
+
+const TOUCHING: &[NameKind] = &[NameKind::Fixed, NameKind::Body, NameKind::Model, NameKind::Repeat];
+
+/// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
+fn check_references(scene: &Scene) -> Result<(), SceneError> {
+    let check = |mention: &Mention, allowed: &[NameKind]| {
+        scene.names.find(&scene.text, mention, allowed).map(|_| ())
+    };
+    for filter in &scene.filters {
+        let mentions = match filter {
+            FilterEntry::Between(pair) => pair.as_slice(),
+            FilterEntry::Within(list) => list.as_slice(),
+        };
+        mentions.iter().try_for_each(|m| check(m, TOUCHING))?;
+    }
+    for pair in &scene.pairs {
+        pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
+    }
+    for tie in &scene.ties {
+        let allowed = [NameKind::World, NameKind::Fixed, NameKind::Body, NameKind::Model];
+        tie.between.iter().try_for_each(|m| check(m, &allowed))?;
+    }
+    check_drives(&scene.drives, &check)?;
+    for observable in &scene.observables {
+        let allowed: &[NameKind] = match observable.quantity.info().subject {
+            Subject::Frame if observable.among.is_some() => &[NameKind::Repeat],
+            Subject::Frame => &[NameKind::Body, NameKind::Fixed, NameKind::Model],
+            Subject::Joint => &[NameKind::Model],
+            Subject::Touching => TOUCHING,
+            Subject::Mass => &[NameKind::Body, NameKind::Model, NameKind::Repeat],
+            Subject::Tie => &[NameKind::Tie],
+            Subject::Whole => &[],
+        };
+        if let Some(of) = &observable.of {
+            check(of, allowed)?;
+        }
+        if let Some(with) = &observable.with {
+            check(with, TOUCHING)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_drives(
+    drives: &Drives,
+    check: &impl Fn(&Mention, &[NameKind]) -> Result<(), SceneError>,
+) -> Result<(), SceneError> {
+    let model = [NameKind::Model];
+    let by_joint = [&drives.joint_targets, &drives.joint_efforts, &drives.joint_motions];
+    for drive in by_joint.into_iter().flatten() {
+        check(&drive.model, &model)?;
+    }
+    for target in &drives.frame_targets {
+        check(&target.frame, &model)?;
+    }
+    for motion in &drives.body_motions {
+        check(&motion.body, &[NameKind::Body])?;
+    }
+    for load in &drives.loads {
+        check(&load.on, &[NameKind::Body, NameKind::Model])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The keys of a scene file as data: the reader refuses what is not here, and `docs/scenes.md` prints it.
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// As written in the file.
+    pub name: &'static str,
+    /// What goes in.
+    pub value: &'static str,
+    /// SI unit, empty for what has none.
+    pub unit: &'static str,
+    /// What holds without the key; [`REQUIRED`] where it must be there.
+    pub default: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// The default of a key that must be given.
+pub const REQUIRED: &str = "required";
+
+/// The keys of one kind of table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableSchema {
+    /// How messages and the documentation call it, such as `[contact]` or `[[bodies]]`.
+    pub name: &'static str,
+    /// Its keys, in the order of the documentation.
+    pub keys: &'static [Key],
+}
+
+impl TableSchema {
+    /// The key of that name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// The keys as a Markdown table.
+    pub fn markdown(&self) -> String {
+        let mut table = String::from("| key | value | unit | default | meaning |\n|---|---|---|---|---|\n");
+        for key in self.keys {
+            let Key {
+                name,
+                value,
+                unit,
+                default,
+                about,
+            } = key;
+            table += &format!("| `{name}` | {value} | {unit} | {default} | {about} |\n");
+        }
+        table
+    }
+}
+
+/// Every table of a scene file, in the order of the documentation.
+pub fn tables() -> Vec<&'static TableSchema> {
+    let mut tables = vec![&super::read::SCENE];
+    tables.extend(super::settings::TABLES);
+    tables.extend(super::pose::TABLES);
+    tables.extend(super::material::TABLES);
+    tables.extend(super::shape::TABLES);
+    tables.extend(super::body::TABLES);
+    tables.extend(super::model::TABLES);
+    tables.extend(super::repeat::TABLES);
+    tables.extend(super::pairs::TABLES);
+    tables.extend(super::tie::TABLES);
+    tables.extend(super::drive::TABLES);
+    tables.extend(super::observable::TABLES);
+    tables.extend(super::expect::TABLES);
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn keys_of_a_table_differ_and_are_described() {
+        for table in tables() {
+            let names: BTreeSet<&str> = table.keys.iter().map(|key| key.name).collect();
+            assert_eq!(names.len(), table.keys.len(), "{}", table.name);
+            for key in table.keys {
+                assert!(
+                    !key.value.is_empty() && !key.about.is_empty() && !key.default.is_empty(),
+                    "{} {}",
+                    table.name,
+                    key.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn tables_have_different_names() {
+        let names: BTreeSet<&str> = tables().iter().map(|table| table.name).collect();
+        assert_eq!(names.len(), tables().len());
+    }
+}

@@ -1,0 +1,404 @@
+//! How a scene is simulated, recorded and looked at.
+
+use std::fmt;
+
+use nalgebra::{Point3, Vector3};
+
+use super::error::SceneError;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Item, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 5] = [&SIMULATION, &CONTACT, &SOLVER, &RECORDING, &CAMERA];
+
+static SIMULATION: TableSchema = TableSchema {
+    name: "[simulation]",
+    keys: &[
+        Key {
+            name: "time_step_s",
+            value: "number > 0",
+            unit: "s",
+            default: "0.001",
+            about: "Δt; `--time-step` overrides it; expressions know it as `dt`",
+        },
+        Key {
+            name: "smoke_s",
+            value: "number > 0",
+            unit: "s",
+            default: REQUIRED,
+            about: "simulated time of a plain run, short enough for five seconds of computing",
+        },
+        Key {
+            name: "full_s",
+            value: "number >= `smoke_s`",
+            unit: "s",
+            default: "`smoke_s`",
+            about: "simulated time with `--full`",
+        },
+        Key {
+            name: "gravity",
+            value: "3 numbers",
+            unit: "m/s²",
+            default: "[0, 0, -9.81]",
+            about: "acceleration of free fall, world axes",
+        },
+        Key {
+            name: "stepper",
+            value: "`strong-implicit`",
+            unit: "",
+            default: "`strong-implicit`",
+            about: "how bodies and contact are brought together in a step",
+        },
+    ],
+};
+
+static CONTACT: TableSchema = TableSchema {
+    name: "[contact]",
+    keys: &[
+        Key {
+            name: "model",
+            value: "`lagged`, `similar` or `sap`",
+            unit: "",
+            default: "`lagged`",
+            about: "`lagged`: friction limit of the step's start; `similar`, `sap`: coupled to the normal force, bodies glide on a small gap",
+        },
+        Key {
+            name: "friction_limit",
+            value: "`local-implicit` or `lagged`",
+            unit: "",
+            default: "`local-implicit`",
+            about: "where the `lagged` model takes its limit from; the published `lagged` gives no friction in the step of an impact",
+        },
+        Key {
+            name: "stiction_speed",
+            value: "number > 0",
+            unit: "m/s",
+            default: "0.0001",
+            about: "slip below which friction counts as sticking",
+        },
+    ],
+};
+
+static SOLVER: TableSchema = TableSchema {
+    name: "[solver]",
+    keys: &[
+        Key {
+            name: "name",
+            value: "`newton`, `newton-cg`, `block-diagonal` or `gauss-seidel`",
+            unit: "",
+            default: "`newton`",
+            about: "which solver of the contact problem; `--solver` overrides it",
+        },
+        Key {
+            name: "relative_tolerance",
+            value: "number > 0",
+            unit: "",
+            default: "0.000001",
+            about: "ε_r: momentum residual, relative to the largest momentum",
+        },
+        Key {
+            name: "absolute_tolerance",
+            value: "number >= 0",
+            unit: "√J",
+            default: "0.00000000000001",
+            about: "ε_a: momentum residual, mass-weighted",
+        },
+        Key {
+            name: "iterations_max",
+            value: "whole number",
+            unit: "",
+            default: "100",
+            about: "iterations after which a step is reported as unconverged",
+        },
+    ],
+};
+
+static RECORDING: TableSchema = TableSchema {
+    name: "[recording]",
+    keys: &[
+        Key {
+            name: "frames_per_s",
+            value: "number > 0",
+            unit: "1/s",
+            default: "30",
+            about: "pictures per simulated second; the replay fills the gaps smoothly",
+        },
+        Key {
+            name: "rows_per_s",
+            value: "number > 0",
+            unit: "1/s",
+            default: "200",
+            about: "rows per simulated second in the table of observables; expectations see every step",
+        },
+    ],
+};
+
+static CAMERA: TableSchema = TableSchema {
+    name: "[camera]",
+    keys: &[
+        Key {
+            name: "eye",
+            value: "3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "where the replay's camera stands at first",
+        },
+        Key {
+            name: "target",
+            value: "3 numbers",
+            unit: "m",
+            default: "[0, 0, 0]",
+            about: "what it looks at and orbits around",
+        },
+    ],
+};
+
+/// Steps, lengths and gravity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Simulation {
+    /// Δt, s.
+    pub time_step_s: f64,
+    /// Simulated time of a plain run, s.
+    pub smoke_s: f64,
+    /// Simulated time of a full run, s.
+    pub full_s: f64,
+    /// Acceleration of free fall, m/s², world axes.
+    pub gravity: Vector3<f64>,
+    /// The time stepper.
+    pub stepper: StepperKind,
+}
+
+/// The time steppers a scene can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepperKind {
+    /// One convex problem for all bodies in each step.
+    StrongImplicit,
+}
+
+/// The convex models of contact a scene can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactModelKind {
+    /// Friction limit fixed at the start of the step.
+    Lagged,
+    /// Friction coupled by a cone of similar shape.
+    Similar,
+    /// Projection onto the friction cone.
+    Sap,
+}
+
+/// Where the lagged model takes its friction limit from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrictionLimitKind {
+    /// A solve of the contact alone, right in impacts too.
+    LocalImplicit,
+    /// The last step's normal force, as published.
+    Lagged,
+}
+
+/// The contact model and its settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// Which model.
+    pub model: ContactModelKind,
+    /// For the lagged model.
+    pub friction_limit: FrictionLimitKind,
+    /// v_s, m/s.
+    pub stiction_speed_m_per_s: f64,
+}
+
+/// The solvers a scene or `--solver` can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolverKind {
+    /// Newton with sparse Cholesky.
+    Newton,
+    /// Newton with preconditioned conjugate gradients.
+    NewtonCg,
+    /// Block-diagonal quasi-Newton.
+    BlockDiagonal,
+    /// Projected Gauss-Seidel.
+    GaussSeidel,
+}
+
+impl SolverKind {
+    /// Every solver by its word, the default first.
+    pub const ALL: [(&'static str, SolverKind); 4] = [
+        ("newton", SolverKind::Newton),
+        ("newton-cg", SolverKind::NewtonCg),
+        ("block-diagonal", SolverKind::BlockDiagonal),
+        ("gauss-seidel", SolverKind::GaussSeidel),
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl fmt::Display for SolverKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for SolverKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let known = Self::ALL.map(|(name, _)| name);
+        match Self::ALL.iter().find(|(name, _)| *name == word) {
+            Some((_, kind)) => Ok(*kind),
+            None => Err(format!("no solver {word:?}{}", super::error::remedy(word, known.into_iter()))),
+        }
+    }
+}
+
+/// The solver and when it may stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solver {
+    /// Which one.
+    pub kind: SolverKind,
+    /// ε_r.
+    pub relative_tolerance: f64,
+    /// ε_a, √J.
+    pub absolute_tolerance: f64,
+    /// After which it gives up.
+    pub iterations_max: usize,
+}
+
+/// How much of a run is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordingRates {
+    /// Pictures per simulated second.
+    pub frames_per_s: f64,
+    /// Rows of the table per simulated second.
+    pub rows_per_s: f64,
+}
+
+/// Where the replay's camera stands at first, m.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// Its place.
+    pub eye: Point3<f64>,
+    /// What it looks at.
+    pub target: Point3<f64>,
+}
+
+/// `[simulation]`; `time_step_s` from outside replaces the file's.
+pub(super) fn simulation(item: &Item<'_>, time_step_s: Option<f64>) -> Result<Simulation, SceneError> {
+    let table = item.table(&SIMULATION)?;
+    let in_file = table.positive_or("time_step_s", 0.001)?;
+    let smoke_s = table.required("smoke_s")?.positive()?;
+    let full_s = match table.optional("full_s") {
+        None => smoke_s,
+        Some(item) => {
+            let full_s = item.positive()?;
+            if full_s < smoke_s {
+                return Err(item.out_of_range(full_s, &format!("must not be less than smoke_s = {smoke_s}")));
+            }
+            full_s
+        }
+    };
+    let gravity = match table.optional("gravity") {
+        None => Vector3::new(0.0, 0.0, -9.81),
+        Some(item) => item.vector3()?,
+    };
+    let stepper = table.choice_or_first("stepper", &[("strong-implicit", StepperKind::StrongImplicit)])?;
+    table.finish();
+    Ok(Simulation {
+        time_step_s: time_step_s.unwrap_or(in_file),
+        smoke_s,
+        full_s,
+        gravity,
+        stepper,
+    })
+}
+
+/// `[contact]`.
+pub(super) fn contact(item: Option<&Item<'_>>) -> Result<Contact, SceneError> {
+    let Some(item) = item else {
+        return Ok(Contact {
+            model: ContactModelKind::Lagged,
+            friction_limit: FrictionLimitKind::LocalImplicit,
+            stiction_speed_m_per_s: 1e-4,
+        });
+    };
+    let table = item.table(&CONTACT)?;
+    let contact = Contact {
+        model: table.choice_or_first(
+            "model",
+            &[
+                ("lagged", ContactModelKind::Lagged),
+                ("similar", ContactModelKind::Similar),
+                ("sap", ContactModelKind::Sap),
+            ],
+        )?,
+        friction_limit: table.choice_or_first(
+            "friction_limit",
+            &[
+                ("local-implicit", FrictionLimitKind::LocalImplicit),
+                ("lagged", FrictionLimitKind::Lagged),
+            ],
+        )?,
+        stiction_speed_m_per_s: table.positive_or("stiction_speed", 1e-4)?,
+    };
+    table.finish();
+    Ok(contact)
+}
+
+/// `[solver]`; `kind` from outside replaces the file's.
+pub(super) fn solver(item: Option<&Item<'_>>, kind: Option<SolverKind>) -> Result<Solver, SceneError> {
+    let Some(item) = item else {
+        return Ok(Solver {
+            kind: kind.unwrap_or(SolverKind::Newton),
+            relative_tolerance: 1e-6,
+            absolute_tolerance: 1e-14,
+            iterations_max: 100,
+        });
+    };
+    let table = item.table(&SOLVER)?;
+    let in_file = table.choice_or_first("name", &SolverKind::ALL)?;
+    let solver = Solver {
+        kind: kind.unwrap_or(in_file),
+        relative_tolerance: table.positive_or("relative_tolerance", 1e-6)?,
+        absolute_tolerance: table.non_negative_or("absolute_tolerance", 1e-14)?,
+        iterations_max: match table.optional("iterations_max") {
+            None => 100,
+            Some(item) => item.integer(1, 1_000_000)? as usize,
+        },
+    };
+    table.finish();
+    Ok(solver)
+}
+
+/// `[recording]`.
+pub(super) fn recording(item: Option<&Item<'_>>) -> Result<RecordingRates, SceneError> {
+    let Some(item) = item else {
+        return Ok(RecordingRates {
+            frames_per_s: 30.0,
+            rows_per_s: 200.0,
+        });
+    };
+    let table = item.table(&RECORDING)?;
+    let rates = RecordingRates {
+        frames_per_s: table.positive_or("frames_per_s", 30.0)?,
+        rows_per_s: table.positive_or("rows_per_s", 200.0)?,
+    };
+    table.finish();
+    Ok(rates)
+}
+
+/// `[camera]`.
+pub(super) fn camera(item: Option<&Item<'_>>) -> Result<Option<Camera>, SceneError> {
+    let Some(item) = item else {
+        return Ok(None);
+    };
+    let table: TableReader<'_> = item.table(&CAMERA)?;
+    let camera = Camera {
+        eye: table.required("eye")?.vector3()?.into(),
+        target: table.vector3_or_zero("target")?.into(),
+    };
+    if camera.eye == camera.target {
+        return Err(table.conflict("`eye` and `target` are the same point; move one of them"));
+    }
+    table.finish();
+    Ok(Some(camera))
+}

@@ -1,0 +1,131 @@
+//! `[[ties]]`: what holds two bodies together, for good or until a given time.
+
+use nalgebra::Vector3;
+
+use super::error::SceneError;
+use super::schema::{Key, REQUIRED, TableSchema};
+use super::table::{Item, Mention};
+
+pub(super) static TABLES: [&TableSchema; 1] = [&TIE];
+
+static TIE: TableSchema = TableSchema {
+    name: "[[ties]]",
+    keys: &[
+        Key {
+            name: "name",
+            value: "text",
+            unit: "",
+            default: REQUIRED,
+            about: "unique in the scene",
+        },
+        Key {
+            name: "kind",
+            value: "`weld`, `ball` or `distance`",
+            unit: "",
+            default: "`weld`",
+            about: "`weld`: keeps the relative pose of the start; `ball`: keeps two points together; `distance`: keeps two points apart by `length`",
+        },
+        Key {
+            name: "between",
+            value: "2 names",
+            unit: "",
+            default: REQUIRED,
+            about: "bodies, links, or `world`",
+        },
+        Key {
+            name: "points",
+            value: "2 times 3 numbers",
+            unit: "m",
+            default: "both origins",
+            about: "where it holds on, each in the frame of its body",
+        },
+        Key {
+            name: "length",
+            value: "number > 0",
+            unit: "m",
+            default: "of the start",
+            about: "for `distance`",
+        },
+        Key {
+            name: "release_at_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "never",
+            about: "when it lets go",
+        },
+    ],
+};
+
+/// Something that holds two bodies together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TieEntry {
+    /// Its name.
+    pub name: Mention,
+    /// What it holds.
+    pub kind: TieKind,
+    /// The two bodies, links or `world`.
+    pub between: [Mention; 2],
+    /// Where it holds on, each in the frame of its body, m.
+    pub points: [Vector3<f64>; 2],
+    /// When it lets go, s.
+    pub release_at_s: Option<f64>,
+}
+
+/// What a tie holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TieKind {
+    /// The relative pose of the start.
+    Weld,
+    /// Two points together.
+    Ball,
+    /// Two points apart by this many m, `None`: as at the start.
+    Distance(Option<f64>),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Weld,
+    Ball,
+    Distance,
+}
+
+/// An element of `[[ties]]`.
+pub(super) fn tie(item: &Item<'_>) -> Result<TieEntry, SceneError> {
+    let mut table = item.table(&TIE)?;
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    let kind = table.choice_or_first(
+        "kind",
+        &[("weld", Kind::Weld), ("ball", Kind::Ball), ("distance", Kind::Distance)],
+    )?;
+    let length = table.optional("length").map(|item| item.positive()).transpose()?;
+    if length.is_some() && kind != Kind::Distance {
+        return Err(table.conflict("`length` goes with `kind = \"distance\"` only"));
+    }
+    let mut points = [Vector3::zeros(); 2];
+    if let Some(item) = table.optional("points") {
+        let elements = item.elements()?;
+        if elements.len() != 2 {
+            return Err(item.out_of_range(format!("{} points", elements.len()), "must be 2 points"));
+        }
+        for (point, element) in points.iter_mut().zip(&elements) {
+            *point = element.vector3()?;
+        }
+    }
+    let entry = TieEntry {
+        name,
+        kind: match kind {
+            Kind::Weld => TieKind::Weld,
+            Kind::Ball => TieKind::Ball,
+            Kind::Distance => TieKind::Distance(length),
+        },
+        between: table.required("between")?.two_mentions()?,
+        points,
+        release_at_s: table
+            .optional("release_at_s")
+            .map(|item| item.non_negative())
+            .transpose()?,
+    };
+    table.finish();
+    Ok(entry)
+}

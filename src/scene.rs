@@ -60,14 +60,15 @@ pub use material::{Materials, Surface};
 pub use model::{ActuatorEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{
-    Among, Component, ObservableEntry, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown,
+    Among, Component, ObservableEntry, QUANTITIES, Quantity, QuantityInfo, Subject,
+    quantities_markdown,
 };
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
 pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{
-    Camera, Contact, ContactModelKind, FrictionLimitKind, RecordingRates, Simulation, Solver, SolverKind,
-    StepperKind,
+    Camera, Contact, ContactModelKind, FrictionLimitKind, RecordingRates, Simulation, Solver,
+    SolverKind, StepperKind,
 };
 pub use shape::{MeshUse, ShapeEntry};
 pub use table::Mention;
@@ -158,7 +159,9 @@ impl Scene {
             return Self::parse(name_or_path, text, options);
         }
         if !path.is_file() {
-            let stem = path.file_stem().map_or(name_or_path.into(), |s| s.to_string_lossy());
+            let stem = path
+                .file_stem()
+                .map_or(name_or_path.into(), |s| s.to_string_lossy());
             return Err(SceneError::NoSuchScene {
                 name: name_or_path.into(),
                 remedy: error::nearest(&stem, bundled::SCENES.iter().map(|(name, _)| *name))
@@ -178,7 +181,10 @@ impl Scene {
     /// What it goes by in reports: the bundled name, or the file's name without extension.
     pub fn name(&self) -> &str {
         let name = self.text.name();
-        Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name)
+        Path::new(name)
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or(name)
     }
 }
 

@@ -228,8 +228,10 @@ pub enum GravityEntry {
     Absent,
 }
 
-pub(super) const GRAVITY: [(&str, GravityEntry); 2] =
-    [("acts", GravityEntry::Acts), ("absent", GravityEntry::Absent)];
+pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
+    ("acts", GravityEntry::Acts),
+    ("absent", GravityEntry::Absent),
+];
 
 /// A rigid body.
 #[derive(Clone, Debug)]
@@ -290,7 +292,10 @@ pub(super) fn template(
     materials: &Materials,
 ) -> Result<BodyTemplate, SceneError> {
     let density = table.positive_or("density", 1000.0)?;
-    let mass = table.optional("mass").map(|item| item.positive()).transpose()?;
+    let mass = table
+        .optional("mass")
+        .map(|item| item.positive())
+        .transpose()?;
     if mass.is_some() && table.optional("density").is_some() {
         return Err(table.conflict("`mass` and `density` are both given; keep one"));
     }
@@ -309,9 +314,21 @@ pub(super) fn template(
         }],
         (None, Some(list)) => {
             if surface_velocity.norm() > 0.0 {
-                return Err(table.conflict("`surface_velocity` belongs to one shape: give it in `shapes`"));
+                return Err(
+                    table.conflict("`surface_velocity` belongs to one shape: give it in `shapes`")
+                );
             }
-            parts(context, &list, materials, &Shared { surface, color, density, mass })?
+            parts(
+                context,
+                &list,
+                materials,
+                &Shared {
+                    surface,
+                    color,
+                    density,
+                    mass,
+                },
+            )?
         }
         (Some(_), Some(_)) => {
             return Err(table.conflict("`shape` and `shapes` are both given; keep one"));
@@ -348,7 +365,10 @@ fn parts(
     let part = |element: &Item<'_>| {
         let table = element.table(&PART)?;
         let item = table.required("shape")?;
-        let density = table.optional("density").map(|item| item.positive()).transpose()?;
+        let density = table
+            .optional("density")
+            .map(|item| item.positive())
+            .transpose()?;
         if density.is_some() && shared.mass.is_some() {
             return Err(table.conflict("the body's `mass` is given already; drop one of the two"));
         }

@@ -1,19 +1,26 @@
 //! Scenes and robots that are part of the program, so that it runs anywhere.
 
 /// Bundled scenes: name and text.
-pub const SCENES: &[(&str, &str)] = &[
-    ("box-on-incline", include_str!("../../scenes/box-on-incline.toml")),
-];
+pub const SCENES: &[(&str, &str)] = &[(
+    "box-on-incline",
+    include_str!("../../scenes/box-on-incline.toml"),
+)];
 
 /// Bundled robot files: path as scenes write it, and text.
 pub const ROBOTS: &[(&str, &str)] = &[];
 
 /// The text of a bundled scene.
 pub fn scene(name: &str) -> Option<&'static str> {
-    SCENES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    SCENES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
 }
 
 /// The text of a bundled robot file.
 pub fn robot(path: &str) -> Option<&'static str> {
-    ROBOTS.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+    ROBOTS
+        .iter()
+        .find(|(known, _)| *known == path)
+        .map(|(_, text)| *text)
 }

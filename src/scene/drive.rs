@@ -98,7 +98,9 @@ static FRAME_TARGETS: TableSchema = TableSchema {
             about: "whether the orientation matters",
         },
         INTERPOLATION,
-        knots("`{ at_s, position, rpy }`: poses in the world; until the first knot's time the joint targets hold"),
+        knots(
+            "`{ at_s, position, rpy }`: poses in the world; until the first knot's time the joint targets hold",
+        ),
     ],
 };
 static POSE_KNOT: TableSchema = TableSchema {
@@ -120,7 +122,9 @@ static JOINT_EFFORTS: TableSchema = TableSchema {
         MODEL,
         JOINTS,
         INTERPOLATION,
-        knots("`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; joints without an actuator get one that does nothing else"),
+        knots(
+            "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; joints without an actuator get one that does nothing else",
+        ),
     ],
 };
 static EFFORTS_KNOT: TableSchema = TableSchema {
@@ -142,7 +146,9 @@ static JOINT_MOTIONS: TableSchema = TableSchema {
         MODEL,
         JOINTS,
         INTERPOLATION,
-        knots("`{ at_s, positions }`: exactly where these joints are, whatever it takes; they start at their first value"),
+        knots(
+            "`{ at_s, positions }`: exactly where these joints are, whatever it takes; they start at their first value",
+        ),
     ],
 };
 static BODY_MOTIONS: TableSchema = TableSchema {
@@ -156,7 +162,9 @@ static BODY_MOTIONS: TableSchema = TableSchema {
             about: "one of `[[bodies]]`",
         },
         INTERPOLATION,
-        knots("`{ at_s, pose }`: exactly where the body is, whatever it takes; it starts at the first pose"),
+        knots(
+            "`{ at_s, pose }`: exactly where the body is, whatever it takes; it starts at the first pose",
+        ),
     ],
 };
 static LOADS: TableSchema = TableSchema {
@@ -293,7 +301,9 @@ pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
         key: &'static str,
         read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
     ) -> Result<Vec<T>, SceneError> {
-        let list = table.optional(key).map_or(Ok(Vec::new()), |item| item.elements())?;
+        let list = table
+            .optional(key)
+            .map_or(Ok(Vec::new()), |item| item.elements())?;
         list.iter().map(read).collect()
     }
     Ok(Drives {
@@ -327,7 +337,10 @@ fn read_knots<T>(
         if let Some((before, _)) = knots.last()
             && at_s <= *before
         {
-            return Err(at.out_of_range(at_s, &format!("must be later than the knot before, {before} s")));
+            return Err(at.out_of_range(
+                at_s,
+                &format!("must be later than the knot before, {before} s"),
+            ));
         }
         knots.push((at_s, value(&knot)?));
         knot.finish();
@@ -373,7 +386,9 @@ fn joints(
 }
 
 fn pose_knots(table: &TableReader<'_>) -> Result<Vec<(f64, Isometry3<f64>)>, SceneError> {
-    read_knots(table, &POSE_KNOT, |knot| pose(Some(&knot.required("pose")?)))
+    read_knots(table, &POSE_KNOT, |knot| {
+        pose(Some(&knot.required("pose")?))
+    })
 }
 
 fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
@@ -381,7 +396,10 @@ fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let target = FrameTarget {
         frame: table.required("frame")?.mention()?,
-        follow: table.choice_or_first("follow", &[("pose", Follow::Pose), ("position", Follow::Position)])?,
+        follow: table.choice_or_first(
+            "follow",
+            &[("pose", Follow::Pose), ("position", Follow::Position)],
+        )?,
         track: PoseTrack::new(interpolation, &pose_knots(&table)?),
     };
     table.finish();
@@ -403,8 +421,15 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
     let table = item.table(&LOADS)?;
     let interpolation = table.choice_or_first("interpolation", &LOAD_INTERPOLATIONS)?;
     let knots = read_knots(&table, &LOAD_KNOT, |knot| {
-        let (force, torque) = (knot.vector3_or_zero("force")?, knot.vector3_or_zero("torque")?);
-        Ok(force.iter().chain(torque.iter()).copied().collect::<Vec<f64>>())
+        let (force, torque) = (
+            knot.vector3_or_zero("force")?,
+            knot.vector3_or_zero("torque")?,
+        );
+        Ok(force
+            .iter()
+            .chain(torque.iter())
+            .copied()
+            .collect::<Vec<f64>>())
     })?;
     let load = LoadEntry {
         on: table.required("on")?.mention()?,

@@ -7,7 +7,9 @@ use super::expression::ExpressionError;
 #[non_exhaustive]
 pub enum SceneError {
     /// Neither a bundled scene nor a file.
-    #[error("no scene {name:?}: neither a bundled scene nor a file here{remedy}; `pliant scenes` lists the bundled ones")]
+    #[error(
+        "no scene {name:?}: neither a bundled scene nor a file here{remedy}; `pliant scenes` lists the bundled ones"
+    )]
     NoSuchScene {
         /// What was asked for.
         name: String,
@@ -62,7 +64,9 @@ pub enum SceneFault {
     #[error("{0}")]
     Syntax(String),
     /// A version of the schema this program does not know.
-    #[error("schema = {found} is not known to this version of pliant, which reads schema = {known}")]
+    #[error(
+        "schema = {found} is not known to this version of pliant, which reads schema = {known}"
+    )]
     SchemaVersion {
         /// As written.
         found: String,

@@ -121,7 +121,10 @@ impl Reduction {
 
     /// The word for it.
     pub fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, r)| *r == self).map_or("", |(word, _)| word)
+        Self::WORDS
+            .iter()
+            .find(|(_, r)| *r == self)
+            .map_or("", |(word, _)| word)
     }
 }
 
@@ -167,10 +170,16 @@ pub(super) fn expectation(
     let mut table = item.table(&EXPECT)?;
     let observable = table.required("observable")?.mention()?;
     table.called(&observable.name);
-    let Some(index) = observables.iter().position(|o| o.name.name == observable.name) else {
+    let Some(index) = observables
+        .iter()
+        .position(|o| o.name.name == observable.name)
+    else {
         let fault = SceneFault::UnknownName {
             what: "observable".into(),
-            remedy: remedy(&observable.name, observables.iter().map(|o| o.name.name.as_str())),
+            remedy: remedy(
+                &observable.name,
+                observables.iter().map(|o| o.name.name.as_str()),
+            ),
             name: observable.name,
         };
         return Err(context.text.error(observable.at, fault));
@@ -184,40 +193,54 @@ pub(super) fn expectation(
         observable,
     };
     if matches!(entry.window, Window::At(_)) && entry.take != Reduction::Final {
-        return Err(table.conflict("`take` needs a window: give `from_s` and `until_s` instead of `at_s`"));
+        return Err(
+            table.conflict("`take` needs a window: give `from_s` and `until_s` instead of `at_s`")
+        );
     }
     table.finish();
     Ok(entry)
 }
 
 fn window(table: &TableReader<'_>) -> Result<Window, SceneError> {
-    let time = |key| table.optional(key).map(|item| item.non_negative()).transpose();
+    let time = |key| {
+        table
+            .optional(key)
+            .map(|item| item.non_negative())
+            .transpose()
+    };
     match (time("at_s")?, time("from_s")?, time("until_s")?) {
         (Some(at), None, None) => Ok(Window::At(at)),
         (Some(_), _, _) => Err(table.conflict("`at_s` does not go with `from_s` or `until_s`")),
-        (None, Some(from), Some(until)) if until < from => {
-            Err(table.conflict(format!("until_s = {until} must not be before from_s = {from}")))
-        }
+        (None, Some(from), Some(until)) if until < from => Err(table.conflict(format!(
+            "until_s = {until} must not be before from_s = {from}"
+        ))),
         (None, from, until) => Ok(Window::Span(from, until)),
     }
 }
 
 fn bounds(table: &TableReader<'_>) -> Result<Bounds, SceneError> {
     let number = |key| table.optional(key).map(|item| item.number()).transpose();
-    let within = table.optional("within").map(|item| item.non_negative()).transpose()?;
+    let within = table
+        .optional("within")
+        .map(|item| item.non_negative())
+        .transpose()?;
     let (equals, least, most) = (number("equals")?, number("at_least")?, number("at_most")?);
     let bounds = match (equals, within, least, most) {
         (Some(equals), Some(within), None, None) => Bounds {
             least: equals - within,
             most: equals + within,
         },
-        (Some(_), None, _, _) => return Err(table.conflict("`equals` needs `within`, the distance allowed")),
+        (Some(_), None, _, _) => {
+            return Err(table.conflict("`equals` needs `within`, the distance allowed"));
+        }
         (None, Some(_), _, _) => return Err(table.conflict("`within` needs `equals`")),
         (Some(_), Some(_), _, _) => {
             return Err(table.conflict("`equals` does not go with `at_least` or `at_most`"));
         }
         (None, None, None, None) => {
-            return Err(table.conflict("needs bounds: `equals` and `within`, `at_least`, `at_most`"));
+            return Err(
+                table.conflict("needs bounds: `equals` and `within`, `at_least`, `at_most`")
+            );
         }
         (None, None, least, most) => Bounds {
             least: least.unwrap_or(f64::NEG_INFINITY),

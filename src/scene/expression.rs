@@ -83,20 +83,76 @@ struct Function {
 
 /// Angles in rad.
 const FUNCTIONS: [Function; 14] = [
-    Function { name: "sin", arguments: 1, value: |x, _| x.sin() },
-    Function { name: "cos", arguments: 1, value: |x, _| x.cos() },
-    Function { name: "tan", arguments: 1, value: |x, _| x.tan() },
-    Function { name: "asin", arguments: 1, value: |x, _| x.asin() },
-    Function { name: "acos", arguments: 1, value: |x, _| x.acos() },
-    Function { name: "atan", arguments: 1, value: |x, _| x.atan() },
-    Function { name: "atan2", arguments: 2, value: f64::atan2 },
-    Function { name: "sqrt", arguments: 1, value: |x, _| x.sqrt() },
-    Function { name: "abs", arguments: 1, value: |x, _| x.abs() },
-    Function { name: "exp", arguments: 1, value: |x, _| x.exp() },
-    Function { name: "log", arguments: 1, value: |x, _| x.ln() },
-    Function { name: "floor", arguments: 1, value: |x, _| x.floor() },
-    Function { name: "min", arguments: 2, value: f64::min },
-    Function { name: "max", arguments: 2, value: f64::max },
+    Function {
+        name: "sin",
+        arguments: 1,
+        value: |x, _| x.sin(),
+    },
+    Function {
+        name: "cos",
+        arguments: 1,
+        value: |x, _| x.cos(),
+    },
+    Function {
+        name: "tan",
+        arguments: 1,
+        value: |x, _| x.tan(),
+    },
+    Function {
+        name: "asin",
+        arguments: 1,
+        value: |x, _| x.asin(),
+    },
+    Function {
+        name: "acos",
+        arguments: 1,
+        value: |x, _| x.acos(),
+    },
+    Function {
+        name: "atan",
+        arguments: 1,
+        value: |x, _| x.atan(),
+    },
+    Function {
+        name: "atan2",
+        arguments: 2,
+        value: f64::atan2,
+    },
+    Function {
+        name: "sqrt",
+        arguments: 1,
+        value: |x, _| x.sqrt(),
+    },
+    Function {
+        name: "abs",
+        arguments: 1,
+        value: |x, _| x.abs(),
+    },
+    Function {
+        name: "exp",
+        arguments: 1,
+        value: |x, _| x.exp(),
+    },
+    Function {
+        name: "log",
+        arguments: 1,
+        value: |x, _| x.ln(),
+    },
+    Function {
+        name: "floor",
+        arguments: 1,
+        value: |x, _| x.floor(),
+    },
+    Function {
+        name: "min",
+        arguments: 2,
+        value: f64::min,
+    },
+    Function {
+        name: "max",
+        arguments: 2,
+        value: f64::max,
+    },
 ];
 
 #[derive(Clone, Debug)]
@@ -193,7 +249,9 @@ impl Default for Scope {
     fn default() -> Self {
         let constants = [("pi", PI), ("deg", PI / 180.0)];
         Self {
-            values: constants.map(|(name, value)| (name.to_owned(), value)).into(),
+            values: constants
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
         }
     }
 }
@@ -202,15 +260,6 @@ impl Scope {
     /// Gives `name` a value, or a new one.
     pub fn set(&mut self, name: impl Into<String>, value: f64) {
         self.values.insert(name.into(), value);
-    }
-
-    /// Gives a name that is there a new value, without allocating.
-    pub(crate) fn update(&mut self, name: &str, value: f64) {
-        if let Some(slot) = self.values.get_mut(name) {
-            *slot = value;
-        } else {
-            self.set(name, value);
-        }
     }
 
     /// The value of `name`.

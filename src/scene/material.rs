@@ -96,7 +96,11 @@ impl Materials {
     }
 
     /// `material = "NAME"` or `material = { ... }`.
-    pub(super) fn surface(&self, context: &Context, item: Option<&Item<'_>>) -> Result<Surface, SceneError> {
+    pub(super) fn surface(
+        &self,
+        context: &Context,
+        item: Option<&Item<'_>>,
+    ) -> Result<Surface, SceneError> {
         let Some(item) = item else {
             return Ok(Surface::default());
         };
@@ -120,7 +124,12 @@ impl Materials {
 
 /// The keys that `[[pairs]]` has in common with a material.
 pub(super) fn surface_keys(table: &TableReader<'_>) -> Result<Surface, SceneError> {
-    let non_negative = |key| table.optional(key).map(|item| item.non_negative()).transpose();
+    let non_negative = |key| {
+        table
+            .optional(key)
+            .map(|item| item.non_negative())
+            .transpose()
+    };
     Ok(Surface {
         stiffness: table
             .optional("stiffness")

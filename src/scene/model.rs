@@ -208,7 +208,10 @@ pub(super) fn model(
         let Some(item) = table.optional(key) else {
             return Ok(Vec::new());
         };
-        item.entries()?.into_iter().map(|(joint, value)| Ok((joint, value.number()?))).collect()
+        item.entries()?
+            .into_iter()
+            .map(|(joint, value)| Ok((joint, value.number()?)))
+            .collect()
     };
     let entry = ModelEntry {
         urdf: table.required("urdf")?.mention()?,
@@ -222,7 +225,10 @@ pub(super) fn model(
         },
         root: table.choice_or_first(
             "root",
-            &[("fixed", RootEntry::Fixed), ("floating", RootEntry::Floating)],
+            &[
+                ("fixed", RootEntry::Fixed),
+                ("floating", RootEntry::Floating),
+            ],
         )?,
         pose: pose(table.optional("pose").as_ref())?,
         velocity: table.vector3_or_zero("velocity")?,
@@ -232,7 +238,9 @@ pub(super) fn model(
         color: super::body::color(&table)?,
         positions: numbers("positions")?,
         velocities: numbers("velocities")?,
-        held: table.optional("held").map_or(Ok(Vec::new()), |item| item.mentions())?,
+        held: table
+            .optional("held")
+            .map_or(Ok(Vec::new()), |item| item.mentions())?,
         actuators: match table.optional("actuators") {
             None => Vec::new(),
             Some(item) => item
@@ -245,7 +253,9 @@ pub(super) fn model(
     };
     let moves = entry.velocity.norm() > 0.0 || entry.angular_velocity.norm() > 0.0;
     if entry.root == RootEntry::Fixed && moves {
-        return Err(table.conflict("a fixed root has no velocity; set `root = \"floating\"` or drop it"));
+        return Err(
+            table.conflict("a fixed root has no velocity; set `root = \"floating\"` or drop it")
+        );
     }
     table.finish();
     Ok(entry)

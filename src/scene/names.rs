@@ -52,7 +52,12 @@ impl Default for Names {
 
 impl Names {
     /// Takes a name.
-    pub(super) fn declare(&mut self, text: &SceneText, mention: &Mention, kind: NameKind) -> Result<(), SceneError> {
+    pub(super) fn declare(
+        &mut self,
+        text: &SceneText,
+        mention: &Mention,
+        kind: NameKind,
+    ) -> Result<(), SceneError> {
         if let Some((other, place)) = self.known.get(&mention.name) {
             let fault = SceneFault::DuplicateName {
                 name: mention.name.clone(),
@@ -77,14 +82,22 @@ impl Names {
             None => (mention.name.as_str(), None),
         };
         match self.known.get(head) {
-            Some((kind, _)) if allowed.contains(kind) && (part.is_none() || *kind == NameKind::Model) => {
+            Some((kind, _))
+                if allowed.contains(kind) && (part.is_none() || *kind == NameKind::Model) =>
+            {
                 Ok((*kind, head, part))
             }
             _ => Err(self.unknown(text, mention, head, allowed)),
         }
     }
 
-    fn unknown(&self, text: &SceneText, mention: &Mention, head: &str, allowed: &[NameKind]) -> SceneError {
+    fn unknown(
+        &self,
+        text: &SceneText,
+        mention: &Mention,
+        head: &str,
+        allowed: &[NameKind],
+    ) -> SceneError {
         let words: Vec<&str> = allowed.iter().map(|kind| kind.word()).collect();
         let fitting = || {
             self.known
@@ -93,7 +106,9 @@ impl Names {
                 .map(|(name, _)| name.as_str())
         };
         let remedy = match self.known.get(head) {
-            Some((kind, _)) if !allowed.contains(kind) => format!("; {head:?} is a {}", kind.word()),
+            Some((kind, _)) if !allowed.contains(kind) => {
+                format!("; {head:?} is a {}", kind.word())
+            }
             Some((kind, _)) => format!("; {head:?} is a {} and has no parts", kind.word()),
             None => remedy(head, fitting()),
         };

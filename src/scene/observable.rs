@@ -202,7 +202,10 @@ impl Component {
     ];
 
     fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, c)| *c == self).map_or("along", |(word, _)| word)
+        Self::WORDS
+            .iter()
+            .find(|(_, c)| *c == self)
+            .map_or("along", |(word, _)| word)
     }
 }
 
@@ -221,7 +224,12 @@ pub const QUANTITIES: [QuantityInfo; 18] = [
     QuantityInfo {
         quantity: Quantity::Orientation,
         name: "orientation",
-        components: &[Component::Tilt, Component::Roll, Component::Pitch, Component::Yaw],
+        components: &[
+            Component::Tilt,
+            Component::Roll,
+            Component::Pitch,
+            Component::Yaw,
+        ],
         subject: Subject::Frame,
         unit: "rad",
         about: "of a body, link or frame; `tilt` is the angle between its z axis and the world's",
@@ -372,7 +380,8 @@ impl Quantity {
 
 /// The quantities as a Markdown table.
 pub fn quantities_markdown() -> String {
-    let mut table = String::from("| quantity | unit | components | of | meaning |\n|---|---|---|---|---|\n");
+    let mut table =
+        String::from("| quantity | unit | components | of | meaning |\n|---|---|---|---|---|\n");
     for info in &QUANTITIES {
         let words: Vec<&str> = info.components.iter().map(|c| c.word()).collect();
         let subject = match info.subject {
@@ -484,31 +493,43 @@ fn observable(
         expression: expression(context, &table, quantity, earlier)?,
         unit: match table.optional("unit") {
             Some(item) if quantity == Quantity::Expression => item.text()?.to_owned(),
-            Some(_) => return Err(table.conflict("`unit` goes with `quantity = \"expression\"` only")),
+            Some(_) => {
+                return Err(table.conflict("`unit` goes with `quantity = \"expression\"` only"));
+            }
             None => info.unit.to_owned(),
         },
     };
     if entry.among.is_some() && !matches!(info.subject, Subject::Frame) {
-        return Err(table.conflict(format!("`among` does not go with the quantity `{}`", info.name)));
+        return Err(table.conflict(format!(
+            "`among` does not go with the quantity `{}`",
+            info.name
+        )));
     }
     table.finish();
     Ok(entry)
 }
 
 fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mention>, SceneError> {
-    let of = table.optional("of").map(|item| item.mention()).transpose()?;
+    let of = table
+        .optional("of")
+        .map(|item| item.mention())
+        .transpose()?;
     match (info.subject, &of) {
         (Subject::Frame | Subject::Joint | Subject::Tie, None) => {
             Err(table.conflict(format!("the quantity `{}` needs `of`", info.name)))
         }
-        (Subject::Whole, Some(_)) => {
-            Err(table.conflict(format!("the quantity `{}` is of the whole and takes no `of`", info.name)))
-        }
+        (Subject::Whole, Some(_)) => Err(table.conflict(format!(
+            "the quantity `{}` is of the whole and takes no `of`",
+            info.name
+        ))),
         _ => Ok(of),
     }
 }
 
-fn contact_partner(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mention>, SceneError> {
+fn contact_partner(
+    table: &TableReader<'_>,
+    info: &QuantityInfo,
+) -> Result<Option<Mention>, SceneError> {
     let Some(item) = table.optional("with") else {
         return Ok(None);
     };
@@ -522,7 +543,9 @@ fn point(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Point3<f64>, Sc
     let takes_point = matches!(info.quantity, Quantity::Position | Quantity::Velocity);
     let point = table.vector3_or_zero("point")?;
     if table.optional("point").is_some() && !takes_point {
-        return Err(table.conflict("`point` goes with the quantities `position` and `velocity` only"));
+        return Err(
+            table.conflict("`point` goes with the quantities `position` and `velocity` only")
+        );
     }
     Ok(point.into())
 }
@@ -530,13 +553,16 @@ fn point(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Point3<f64>, Sc
 fn component(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Component, SceneError> {
     let plain = info.components.is_empty();
     match (table.optional("component"), table.optional("along")) {
-        (Some(_), Some(_)) => Err(table.conflict("`component` and `along` are both given; keep one")),
+        (Some(_), Some(_)) => {
+            Err(table.conflict("`component` and `along` are both given; keep one"))
+        }
         (Some(_), None) | (None, Some(_)) if plain => Err(table.conflict(format!(
             "the quantity `{}` is a plain number and has no components",
             info.name
         ))),
         (Some(item), None) => {
-            let choices: Vec<(&str, Component)> = info.components.iter().map(|c| (c.word(), *c)).collect();
+            let choices: Vec<(&str, Component)> =
+                info.components.iter().map(|c| (c.word(), *c)).collect();
             item.choice(&choices)
         }
         (None, Some(_)) if info.quantity == Quantity::Orientation => {
@@ -574,7 +600,11 @@ fn expression(
         let observables = earlier.iter().map(|e| e.name.name.as_str());
         context.scope.names().chain(["t"]).chain(observables)
     };
-    if let Some(unknown) = expression.names().iter().find(|name| !names().any(|known| known == **name)) {
+    if let Some(unknown) = expression
+        .names()
+        .iter()
+        .find(|name| !names().any(|known| known == **name))
+    {
         return Err(item.error(SceneFault::UnknownName {
             what: "parameter or earlier observable".into(),
             name: unknown.to_string(),

@@ -104,7 +104,9 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let between = table.required("between")?.two_mentions()?;
     let surface = surface_keys(&table)?;
     if surface.is_empty() {
-        return Err(table.conflict("changes nothing; give `friction`, `stiffness`, `dissipation` or `relaxation_time_s`"));
+        return Err(table.conflict(
+            "changes nothing; give `friction`, `stiffness`, `dissipation` or `relaxation_time_s`",
+        ));
     }
     table.finish();
     Ok(PairEntry { between, surface })

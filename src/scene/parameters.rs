@@ -24,10 +24,12 @@ impl std::str::FromStr for ParameterOverride {
 
     fn from_str(text: &str) -> Result<Self, SceneError> {
         match text.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok(Self {
-                name: name.trim().into(),
-                value: value.trim().into(),
-            }),
+            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                Ok(Self {
+                    name: name.trim().into(),
+                    value: value.trim().into(),
+                })
+            }
             _ => Err(SceneError::Override {
                 text: text.into(),
                 reason: "must look like name=value".into(),
@@ -86,7 +88,9 @@ fn check_name(text: &SceneText, mention: &Mention) -> Result<(), SceneError> {
         table: "[parameters]".into(),
         key: "the name".into(),
         value: name.clone(),
-        allowed: "must be a word of letters, digits and `_`, and not `pi`, `deg`, `dt`, `t` or `inf`".into(),
+        allowed:
+            "must be a word of letters, digits and `_`, and not `pi`, `deg`, `dt`, `t` or `inf`"
+                .into(),
     };
     Err(text.error(mention.at, fault))
 }

@@ -51,7 +51,10 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
         Some(item) => unit_quaternion(&item)?,
     };
     table.finish();
-    Ok(Isometry3::from_parts(Translation3::from(position), rotation))
+    Ok(Isometry3::from_parts(
+        Translation3::from(position),
+        rotation,
+    ))
 }
 
 fn unit_quaternion(item: &Item<'_>) -> Result<UnitQuaternion<f64>, SceneError> {

@@ -79,7 +79,11 @@ mod tests {
     fn stream_is_the_published_one() {
         // First outputs of the reference implementation (splitmix64.c, Vigna) for the seed 1234567.
         let mut random = Random::new(1_234_567);
-        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
         assert_eq!([random.next(), random.next(), random.next()], expected);
     }
 
@@ -104,6 +108,9 @@ mod tests {
             .sum::<Vector3<f64>>()
             / f64::from(n);
         // Each component has variance 1/3: four standard deviations of the mean.
-        assert!(mean.amax() < 4.0 * (1.0 / (3.0 * f64::from(n))).sqrt(), "{mean}");
+        assert!(
+            mean.amax() < 4.0 * (1.0 / (3.0 * f64::from(n))).sqrt(),
+            "{mean}"
+        );
     }
 }

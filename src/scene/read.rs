@@ -16,7 +16,12 @@ use super::table::{Context, Item, Mention, TableReader};
 use super::text::{Place, SceneText};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
 
-const fn section(name: &'static str, value: &'static str, default: &'static str, about: &'static str) -> Key {
+const fn section(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Key {
     Key {
         name,
         value,
@@ -32,27 +37,117 @@ pub(super) static SCENE: TableSchema = TableSchema {
         section("schema", "`1`", REQUIRED, "version of this schema"),
         section("title", "text", REQUIRED, "one line"),
         section("description", "text", "none", "what it shows, what to try"),
-        section("parameters", "table of name = number", "none", "numbers that `--set name=value` overrides and expressions use"),
+        section(
+            "parameters",
+            "table of name = number",
+            "none",
+            "numbers that `--set name=value` overrides and expressions use",
+        ),
         section("simulation", "table", REQUIRED, "steps, lengths, gravity"),
         section("contact", "table", "its defaults", "contact model"),
-        section("solver", "table", "its defaults", "solver of the contact problem"),
-        section("recording", "table", "its defaults", "how much of a run is kept"),
-        section("camera", "table", "sees everything", "where the replay looks from"),
-        section("materials", "table of name = table", "none", "named surfaces; the one called `default` holds where nothing else is said"),
-        section("fixed", "list of tables", "none", "shapes that stand in the world"),
-        section("bodies", "list of tables", "none", "rigid bodies made of shapes"),
-        section("repeat", "list of tables", "none", "many bodies from templates"),
+        section(
+            "solver",
+            "table",
+            "its defaults",
+            "solver of the contact problem",
+        ),
+        section(
+            "recording",
+            "table",
+            "its defaults",
+            "how much of a run is kept",
+        ),
+        section(
+            "camera",
+            "table",
+            "sees everything",
+            "where the replay looks from",
+        ),
+        section(
+            "materials",
+            "table of name = table",
+            "none",
+            "named surfaces; the one called `default` holds where nothing else is said",
+        ),
+        section(
+            "fixed",
+            "list of tables",
+            "none",
+            "shapes that stand in the world",
+        ),
+        section(
+            "bodies",
+            "list of tables",
+            "none",
+            "rigid bodies made of shapes",
+        ),
+        section(
+            "repeat",
+            "list of tables",
+            "none",
+            "many bodies from templates",
+        ),
         section("models", "list of tables", "none", "robots from URDF files"),
-        section("filters", "list of tables", "none", "contact that is not computed"),
-        section("pairs", "list of tables", "none", "contact parameters of pairs"),
-        section("ties", "list of tables", "none", "what holds bodies together"),
-        section("joint_targets", "list of tables", "none", "where actuators shall be over time"),
-        section("frame_targets", "list of tables", "none", "where end effectors shall be over time"),
-        section("joint_efforts", "list of tables", "none", "torques and forces of joints over time"),
-        section("joint_motions", "list of tables", "none", "where joints are, whatever it takes"),
-        section("body_motions", "list of tables", "none", "where bodies are, whatever it takes"),
-        section("loads", "list of tables", "none", "forces and torques on bodies over time"),
-        section("observables", "list of tables", "none", "columns of the table of numbers"),
+        section(
+            "filters",
+            "list of tables",
+            "none",
+            "contact that is not computed",
+        ),
+        section(
+            "pairs",
+            "list of tables",
+            "none",
+            "contact parameters of pairs",
+        ),
+        section(
+            "ties",
+            "list of tables",
+            "none",
+            "what holds bodies together",
+        ),
+        section(
+            "joint_targets",
+            "list of tables",
+            "none",
+            "where actuators shall be over time",
+        ),
+        section(
+            "frame_targets",
+            "list of tables",
+            "none",
+            "where end effectors shall be over time",
+        ),
+        section(
+            "joint_efforts",
+            "list of tables",
+            "none",
+            "torques and forces of joints over time",
+        ),
+        section(
+            "joint_motions",
+            "list of tables",
+            "none",
+            "where joints are, whatever it takes",
+        ),
+        section(
+            "body_motions",
+            "list of tables",
+            "none",
+            "where bodies are, whatever it takes",
+        ),
+        section(
+            "loads",
+            "list of tables",
+            "none",
+            "forces and torques on bodies over time",
+        ),
+        section(
+            "observables",
+            "list of tables",
+            "none",
+            "columns of the table of numbers",
+        ),
         section("expect", "list of tables", "none", "the scene's own check"),
     ],
 };
@@ -79,7 +174,11 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     let parameters = {
         let table = open(&context, document.get_ref())?;
         check_version(&table)?;
-        super::parameters::resolve(&text, table.optional("parameters").as_ref(), &options.parameters)?
+        super::parameters::resolve(
+            &text,
+            table.optional("parameters").as_ref(),
+            &options.parameters,
+        )?
     };
     for (name, value) in &parameters {
         context.scope.set(name.clone(), *value);
@@ -98,16 +197,22 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     let title = table.required("title")?.mention()?.name;
     let materials = Materials::read(table.optional("materials").as_ref())?;
     let mut names = Names::default();
-    let fixed = each(&table, "fixed", |item| super::body::fixed(&context, item, &materials))?;
+    let fixed = each(&table, "fixed", |item| {
+        super::body::fixed(&context, item, &materials)
+    })?;
     for entry in &fixed {
         names.declare(&text, &entry.name, NameKind::Fixed)?;
     }
-    let mut bodies = each(&table, "bodies", |item| super::body::body(&context, item, &materials))?;
+    let mut bodies = each(&table, "bodies", |item| {
+        super::body::body(&context, item, &materials)
+    })?;
     for entry in &bodies {
         names.declare(&text, &entry.name, NameKind::Body)?;
     }
     let mut repeats = Vec::new();
-    for (name, made) in each(&table, "repeat", |item| super::repeat::repeat(&context, item, &materials))? {
+    for (name, made) in each(&table, "repeat", |item| {
+        super::repeat::repeat(&context, item, &materials)
+    })? {
         names.declare(&text, &name, NameKind::Repeat)?;
         for entry in &made {
             names.declare(&text, &entry.name, NameKind::Body)?;
@@ -115,7 +220,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         repeats.push((name, bodies.len()..bodies.len() + made.len()));
         bodies.extend(made);
     }
-    let models = each(&table, "models", |item| super::model::model(&context, item, &materials))?;
+    let models = each(&table, "models", |item| {
+        super::model::model(&context, item, &materials)
+    })?;
     for entry in &models {
         names.declare(&text, &entry.name, NameKind::Model)?;
     }
@@ -123,7 +230,8 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     for entry in &ties {
         names.declare(&text, &entry.name, NameKind::Tie)?;
     }
-    let observables = super::observable::observables(&context, table.optional("observables").as_ref())?;
+    let observables =
+        super::observable::observables(&context, table.optional("observables").as_ref())?;
     let scene = Scene {
         folder: None,
         title,
@@ -137,7 +245,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         filters: each(&table, "filters", super::pairs::filter)?,
         pairs: each(&table, "pairs", super::pairs::pair)?,
         drives: super::drive::drives(&table)?,
-        expectations: each(&table, "expect", |item| super::expect::expectation(&context, item, &observables))?,
+        expectations: each(&table, "expect", |item| {
+            super::expect::expectation(&context, item, &observables)
+        })?,
         observables,
         materials,
         fixed,
@@ -153,7 +263,10 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     Ok(scene)
 }
 
-fn open<'a>(context: &'a Context, document: &'a DeTable<'a>) -> Result<TableReader<'a>, SceneError> {
+fn open<'a>(
+    context: &'a Context,
+    document: &'a DeTable<'a>,
+) -> Result<TableReader<'a>, SceneError> {
     TableReader::open(context, document, Place::default(), &SCENE)
 }
 
@@ -174,11 +287,18 @@ fn each<T>(
     key: &'static str,
     read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
 ) -> Result<Vec<T>, SceneError> {
-    let list = table.optional(key).map_or(Ok(Vec::new()), |item| item.elements())?;
+    let list = table
+        .optional(key)
+        .map_or(Ok(Vec::new()), |item| item.elements())?;
     list.iter().map(read).collect()
 }
 
-const TOUCHING: &[NameKind] = &[NameKind::Fixed, NameKind::Body, NameKind::Model, NameKind::Repeat];
+const TOUCHING: &[NameKind] = &[
+    NameKind::Fixed,
+    NameKind::Body,
+    NameKind::Model,
+    NameKind::Repeat,
+];
 
 /// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
 fn check_references(scene: &Scene) -> Result<(), SceneError> {
@@ -196,7 +316,12 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
         pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
     }
     for tie in &scene.ties {
-        let allowed = [NameKind::World, NameKind::Fixed, NameKind::Body, NameKind::Model];
+        let allowed = [
+            NameKind::World,
+            NameKind::Fixed,
+            NameKind::Body,
+            NameKind::Model,
+        ];
         tie.between.iter().try_for_each(|m| check(m, &allowed))?;
     }
     check_drives(&scene.drives, &check)?;
@@ -225,7 +350,11 @@ fn check_drives(
     check: &impl Fn(&Mention, &[NameKind]) -> Result<(), SceneError>,
 ) -> Result<(), SceneError> {
     let model = [NameKind::Model];
-    let by_joint = [&drives.joint_targets, &drives.joint_efforts, &drives.joint_motions];
+    let by_joint = [
+        &drives.joint_targets,
+        &drives.joint_efforts,
+        &drives.joint_motions,
+    ];
     for drive in by_joint.into_iter().flatten() {
         check(&drive.model, &model)?;
     }

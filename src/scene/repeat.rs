@@ -179,10 +179,15 @@ pub(super) fn repeat(
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
     let count = table.required("count")?.integer(1, 1_000_000)? as usize;
-    let seed = table.optional("seed").map_or(Ok(0), |item| item.integer(0, 1 << 52))?;
+    let seed = table
+        .optional("seed")
+        .map_or(Ok(0), |item| item.integer(0, 1 << 52))?;
     let orientation = table.choice_or_first(
         "orientation",
-        &[("as-written", Orientation::AsWritten), ("random", Orientation::Random)],
+        &[
+            ("as-written", Orientation::AsWritten),
+            ("random", Orientation::Random),
+        ],
     )?;
     let list = table.required("templates")?;
     let templates = list
@@ -205,14 +210,20 @@ pub(super) fn repeat(
     Ok((name, bodies))
 }
 
-fn weighted(context: &Context, item: &Item<'_>, materials: &Materials) -> Result<Weighted, SceneError> {
+fn weighted(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<Weighted, SceneError> {
     let table = item.table(&TEMPLATE)?;
     let scale = match table.optional("scale") {
         None => [1.0, 1.0],
         Some(item) => {
             let [low, high] = item.numbers::<2>()?;
             if !(0.0 < low && low <= high) {
-                return Err(item.out_of_range(format!("[{low}, {high}]"), "must be positive and ascending"));
+                return Err(
+                    item.out_of_range(format!("[{low}, {high}]"), "must be positive and ascending")
+                );
             }
             [low, high]
         }
@@ -235,7 +246,10 @@ fn grid(item: &Item<'_>, count: usize) -> Result<Layout, SceneError> {
     let mut counts = [0usize; 3];
     let elements = list.elements()?;
     if elements.len() != 3 {
-        return Err(list.out_of_range(format!("{} numbers", elements.len()), "must be 3 whole numbers"));
+        return Err(list.out_of_range(
+            format!("{} numbers", elements.len()),
+            "must be 3 whole numbers",
+        ));
     }
     for (count, element) in counts.iter_mut().zip(&elements) {
         *count = element.integer(1, 10_000)? as usize;
@@ -282,7 +296,10 @@ fn place(
     let mut bodies = Vec::with_capacity(count);
     for index in 0..count {
         let template = &templates[random.weighted(&weights)];
-        let body = scaled(&template.body, random.between(template.scale[0], template.scale[1]));
+        let body = scaled(
+            &template.body,
+            random.between(template.scale[0], template.scale[1]),
+        );
         let position = match layout {
             Layout::Grid {
                 origin,
@@ -290,7 +307,11 @@ fn place(
                 counts,
                 jitter,
             } => {
-                let at = [index % counts[0], index / counts[0] % counts[1], index / (counts[0] * counts[1])];
+                let at = [
+                    index % counts[0],
+                    index / counts[0] % counts[1],
+                    index / (counts[0] * counts[1]),
+                ];
                 let offset = random.in_box(&Vector3::repeat(-jitter), &Vector3::repeat(*jitter));
                 origin + spacing.component_mul(&Vector3::from(at.map(|i| i as f64))) + offset
             }

@@ -35,7 +35,8 @@ impl TableSchema {
 
     /// The keys as a Markdown table.
     pub fn markdown(&self) -> String {
-        let mut table = String::from("| key | value | unit | default | meaning |\n|---|---|---|---|---|\n");
+        let mut table =
+            String::from("| key | value | unit | default | meaning |\n|---|---|---|---|---|\n");
         for key in self.keys {
             let Key {
                 name,

@@ -229,7 +229,10 @@ impl SolverKind {
 
     /// The word for it.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("", |(name, _)| name)
     }
 }
 
@@ -246,7 +249,10 @@ impl std::str::FromStr for SolverKind {
         let known = Self::ALL.map(|(name, _)| name);
         match Self::ALL.iter().find(|(name, _)| *name == word) {
             Some((_, kind)) => Ok(*kind),
-            None => Err(format!("no solver {word:?}{}", super::error::remedy(word, known.into_iter()))),
+            None => Err(format!(
+                "no solver {word:?}{}",
+                super::error::remedy(word, known.into_iter())
+            )),
         }
     }
 }
@@ -283,7 +289,10 @@ pub struct Camera {
 }
 
 /// `[simulation]`; `time_step_s` from outside replaces the file's.
-pub(super) fn simulation(item: &Item<'_>, time_step_s: Option<f64>) -> Result<Simulation, SceneError> {
+pub(super) fn simulation(
+    item: &Item<'_>,
+    time_step_s: Option<f64>,
+) -> Result<Simulation, SceneError> {
     let table = item.table(&SIMULATION)?;
     let in_file = table.positive_or("time_step_s", 0.001)?;
     let smoke_s = table.required("smoke_s")?.positive()?;
@@ -292,7 +301,10 @@ pub(super) fn simulation(item: &Item<'_>, time_step_s: Option<f64>) -> Result<Si
         Some(item) => {
             let full_s = item.positive()?;
             if full_s < smoke_s {
-                return Err(item.out_of_range(full_s, &format!("must not be less than smoke_s = {smoke_s}")));
+                return Err(item.out_of_range(
+                    full_s,
+                    &format!("must not be less than smoke_s = {smoke_s}"),
+                ));
             }
             full_s
         }
@@ -301,7 +313,10 @@ pub(super) fn simulation(item: &Item<'_>, time_step_s: Option<f64>) -> Result<Si
         None => Vector3::new(0.0, 0.0, -9.81),
         Some(item) => item.vector3()?,
     };
-    let stepper = table.choice_or_first("stepper", &[("strong-implicit", StepperKind::StrongImplicit)])?;
+    let stepper = table.choice_or_first(
+        "stepper",
+        &[("strong-implicit", StepperKind::StrongImplicit)],
+    )?;
     table.finish();
     Ok(Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
@@ -345,7 +360,10 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<Contact, SceneError> {
 }
 
 /// `[solver]`; `kind` from outside replaces the file's.
-pub(super) fn solver(item: Option<&Item<'_>>, kind: Option<SolverKind>) -> Result<Solver, SceneError> {
+pub(super) fn solver(
+    item: Option<&Item<'_>>,
+    kind: Option<SolverKind>,
+) -> Result<Solver, SceneError> {
     let Some(item) = item else {
         return Ok(Solver {
             kind: kind.unwrap_or(SolverKind::Newton),

@@ -7,7 +7,15 @@ use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::{Item, Mention};
 
 pub(super) static TABLES: [&TableSchema; 9] = [
-    &HALF_SPACE, &SPHERE, &BOX, &CYLINDER, &CAPSULE, &ELLIPSOID, &CONE, &HULL, &MESH,
+    &HALF_SPACE,
+    &SPHERE,
+    &BOX,
+    &CYLINDER,
+    &CAPSULE,
+    &ELLIPSOID,
+    &CONE,
+    &HULL,
+    &MESH,
 ];
 
 const fn length(name: &'static str, about: &'static str) -> Key {
@@ -49,7 +57,10 @@ static CAPSULE: TableSchema = TableSchema {
     name: "shape.capsule",
     keys: &[
         length("radius", "of the cylinder and of its round ends"),
-        length("length", "of the cylindrical part, along z; centred at the origin"),
+        length(
+            "length",
+            "of the cylindrical part, along z; centred at the origin",
+        ),
     ],
 };
 static ELLIPSOID: TableSchema = TableSchema {
@@ -210,7 +221,9 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
                 .map(|point| point.vector3().map(Point3::from))
                 .collect::<Result<Vec<_>, _>>()?;
             if points.len() < 4 {
-                return Err(item.out_of_range(format!("{} points", points.len()), "must be at least 4"));
+                return Err(
+                    item.out_of_range(format!("{} points", points.len()), "must be at least 4")
+                );
             }
             ShapeEntry::ConvexHull { points }
         }
@@ -219,7 +232,10 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
             scale: table.positive_or("scale", 1.0)?,
             used: table.choice_or_first(
                 "use",
-                &[("surface", MeshUse::Surface), ("convex-hull", MeshUse::ConvexHull)],
+                &[
+                    ("surface", MeshUse::Surface),
+                    ("convex-hull", MeshUse::ConvexHull),
+                ],
             )?,
         },
     };
@@ -272,9 +288,11 @@ impl ShapeEntry {
             Self::HalfSpace | Self::Mesh { .. } => None,
             Self::Sphere { radius } => Some(*radius),
             Self::Box { size } => Some(0.5 * size.norm()),
-            Self::Cylinder { radius, length } | Self::Cone { radius, height: length } => {
-                Some(radius.hypot(0.5 * length))
-            }
+            Self::Cylinder { radius, length }
+            | Self::Cone {
+                radius,
+                height: length,
+            } => Some(radius.hypot(0.5 * length)),
             Self::Capsule { radius, length } => Some(radius + 0.5 * length),
             Self::Ellipsoid { semi_axes } => Some(semi_axes.max()),
             Self::ConvexHull { points } => points.iter().map(|p| p.coords.norm()).reduce(f64::max),

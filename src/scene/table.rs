@@ -146,41 +146,49 @@ impl<'a> TableReader<'a> {
         printed.parse::<f64>().is_ok_and(|value| value == default)
     }
 
-    /// A number, or `default`, which is the one of the schema.
-    pub(super) fn number_or(&self, key: &'static str, default: f64) -> Result<f64, SceneError> {
-        debug_assert!(
-            self.default_agrees(key, default),
-            "{}: the default of `{key}` is {default}, the schema says otherwise",
-            self.schema.name
-        );
-        self.optional(key).map_or(Ok(default), |item| item.number())
-    }
-
     /// A positive number, or `default`.
     pub(super) fn positive_or(&self, key: &'static str, default: f64) -> Result<f64, SceneError> {
-        debug_assert!(self.default_agrees(key, default), "{}: {key}", self.schema.name);
-        self.optional(key).map_or(Ok(default), |item| item.positive())
+        debug_assert!(
+            self.default_agrees(key, default),
+            "{}: {key}",
+            self.schema.name
+        );
+        self.optional(key)
+            .map_or(Ok(default), |item| item.positive())
     }
 
     /// A number that is not negative, or `default`.
-    pub(super) fn non_negative_or(&self, key: &'static str, default: f64) -> Result<f64, SceneError> {
-        debug_assert!(self.default_agrees(key, default), "{}: {key}", self.schema.name);
-        self.optional(key).map_or(Ok(default), |item| item.non_negative())
+    pub(super) fn non_negative_or(
+        &self,
+        key: &'static str,
+        default: f64,
+    ) -> Result<f64, SceneError> {
+        debug_assert!(
+            self.default_agrees(key, default),
+            "{}: {key}",
+            self.schema.name
+        );
+        self.optional(key)
+            .map_or(Ok(default), |item| item.non_negative())
     }
 
     /// Three numbers, or zeros.
     pub(super) fn vector3_or_zero(&self, key: &'static str) -> Result<Vector3<f64>, SceneError> {
         debug_assert!(
-            self.schema.key(key).is_some_and(|k| k.default == "[0, 0, 0]"),
+            self.schema
+                .key(key)
+                .is_some_and(|k| k.default == "[0, 0, 0]"),
             "{}: {key}",
             self.schema.name
         );
-        self.optional(key).map_or(Ok(Vector3::zeros()), |item| item.vector3())
+        self.optional(key)
+            .map_or(Ok(Vector3::zeros()), |item| item.vector3())
     }
 
     /// A text, or none.
     pub(super) fn text_or_empty(&self, key: &'static str) -> Result<String, SceneError> {
-        self.optional(key).map_or(Ok(String::new()), |item| item.text().map(str::to_owned))
+        self.optional(key)
+            .map_or(Ok(String::new()), |item| item.text().map(str::to_owned))
     }
 
     /// One of `choices`, or the first, which is the schema's default.
@@ -196,19 +204,8 @@ impl<'a> TableReader<'a> {
             "{}: the first choice of `{key}` is not the default of the schema",
             self.schema.name
         );
-        self.optional(key).map_or(Ok(choices[0].1), |item| item.choice(choices))
-    }
-
-    /// The elements of a list of tables; none when the key is not there.
-    pub(super) fn tables(
-        &self,
-        key: &'static str,
-        schema: &'static TableSchema,
-    ) -> Result<Vec<TableReader<'a>>, SceneError> {
-        let Some(item) = self.optional(key) else {
-            return Ok(Vec::new());
-        };
-        item.elements()?.iter().map(|element| element.table(schema)).collect()
+        self.optional(key)
+            .map_or(Ok(choices[0].1), |item| item.choice(choices))
     }
 }
 
@@ -289,7 +286,9 @@ impl<'a> Item<'a> {
     /// A number or an expression; `inf` is allowed, `nan` is not.
     pub(super) fn number_or_infinity(&self) -> Result<f64, SceneError> {
         let value = match self.value.get_ref() {
-            DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix()).ok().map(|i| i as f64),
+            DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
+                .ok()
+                .map(|i| i as f64),
             DeValue::Float(x) => x.as_str().parse().ok(),
             DeValue::String(text) => {
                 return self.context.scope.evaluate(text).map_err(|error| {
@@ -302,7 +301,8 @@ impl<'a> Item<'a> {
             }
             _ => None,
         };
-        let value: f64 = value.ok_or_else(|| self.wrong_type("a number, or an expression in quotes"))?;
+        let value: f64 =
+            value.ok_or_else(|| self.wrong_type("a number, or an expression in quotes"))?;
         if value.is_nan() {
             return Err(self.out_of_range(value, "must be a number"));
         }
@@ -343,7 +343,10 @@ impl<'a> Item<'a> {
         if value.fract() == 0.0 && (least as f64..=most as f64).contains(&value) {
             Ok(value as u64)
         } else {
-            Err(self.out_of_range(value, &format!("must be a whole number from {least} to {most}")))
+            Err(self.out_of_range(
+                value,
+                &format!("must be a whole number from {least} to {most}"),
+            ))
         }
     }
 
@@ -372,7 +375,12 @@ impl<'a> Item<'a> {
     /// Three positive numbers.
     pub(super) fn lengths3(&self) -> Result<Vector3<f64>, SceneError> {
         let v = self.vector3()?;
-        match self.elements()?.iter().zip(v.iter()).find(|(_, x)| **x <= 0.0) {
+        match self
+            .elements()?
+            .iter()
+            .zip(v.iter())
+            .find(|(_, x)| **x <= 0.0)
+        {
             Some((element, value)) => Err(element.out_of_range(value, "must be positive")),
             None => Ok(v),
         }
@@ -394,10 +402,6 @@ impl<'a> Item<'a> {
 
     pub(super) fn is_text(&self) -> bool {
         matches!(self.value.get_ref(), DeValue::String(_))
-    }
-
-    pub(super) fn is_list(&self) -> bool {
-        matches!(self.value.get_ref(), DeValue::Array(_))
     }
 
     /// A text that is not empty, with its place.
@@ -456,7 +460,10 @@ impl<'a> Item<'a> {
         }))
     }
 
-    pub(super) fn table(&self, schema: &'static TableSchema) -> Result<TableReader<'a>, SceneError> {
+    pub(super) fn table(
+        &self,
+        schema: &'static TableSchema,
+    ) -> Result<TableReader<'a>, SceneError> {
         match self.value.get_ref() {
             DeValue::Table(table) => TableReader::open(self.context, table, self.at(), schema),
             _ => Err(self.wrong_type("a table")),
@@ -507,11 +514,16 @@ impl<'a> Item<'a> {
         schemas: &[&'static TableSchema],
         tag: impl Fn(&'static TableSchema) -> &'static str,
     ) -> Result<(&'static TableSchema, TableReader<'a>), SceneError> {
-        let names: BTreeMap<&str, &'static TableSchema> =
-            schemas.iter().map(|schema| (tag(schema), *schema)).collect();
+        let names: BTreeMap<&str, &'static TableSchema> = schemas
+            .iter()
+            .map(|schema| (tag(schema), *schema))
+            .collect();
         let known: Vec<&str> = schemas.iter().map(|schema| tag(schema)).collect();
         let entries = self.entries()?;
-        if let Some((unknown, _)) = entries.iter().find(|(m, _)| !names.contains_key(m.name.as_str())) {
+        if let Some((unknown, _)) = entries
+            .iter()
+            .find(|(m, _)| !names.contains_key(m.name.as_str()))
+        {
             let fault = SceneFault::UnknownKey {
                 table: format!("{}: `{}`", self.table, self.key),
                 key: unknown.name.clone(),

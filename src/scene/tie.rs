@@ -96,9 +96,16 @@ pub(super) fn tie(item: &Item<'_>) -> Result<TieEntry, SceneError> {
     table.called(&name.name);
     let kind = table.choice_or_first(
         "kind",
-        &[("weld", Kind::Weld), ("ball", Kind::Ball), ("distance", Kind::Distance)],
+        &[
+            ("weld", Kind::Weld),
+            ("ball", Kind::Ball),
+            ("distance", Kind::Distance),
+        ],
     )?;
-    let length = table.optional("length").map(|item| item.positive()).transpose()?;
+    let length = table
+        .optional("length")
+        .map(|item| item.positive())
+        .transpose()?;
     if length.is_some() && kind != Kind::Distance {
         return Err(table.conflict("`length` goes with `kind = \"distance\"` only"));
     }

@@ -34,7 +34,10 @@ impl Track {
         assert!(!knots.is_empty(), "a track has at least one knot");
         assert!(knots.windows(2).all(|w| w[0].0 < w[1].0), "times ascend");
         let width = knots[0].1.len();
-        assert!(knots.iter().all(|k| k.1.len() == width), "knots have equal widths");
+        assert!(
+            knots.iter().all(|k| k.1.len() == width),
+            "knots have equal widths"
+        );
         let times_s: Vec<f64> = knots.iter().map(|k| k.0).collect();
         let values: Vec<f64> = knots.iter().flat_map(|k| k.1.iter().copied()).collect();
         let slopes = match interpolation {
@@ -79,7 +82,11 @@ impl Track {
     /// # Panics
     /// If `out` has not [`width`](Self::width) entries.
     pub fn value(&self, time_s: f64, out: &mut [f64]) {
-        assert_eq!(out.len(), self.width, "one entry for each number of the track");
+        assert_eq!(
+            out.len(),
+            self.width,
+            "one entry for each number of the track"
+        );
         let (k, u) = self.locate(time_s);
         let w = self.width;
         for (i, x) in out.iter_mut().enumerate() {
@@ -91,7 +98,8 @@ impl Track {
                 match self.interpolation {
                     Interpolation::Cubic => {
                         let h = self.times_s[k + 1] - self.times_s[k];
-                        let (ma, mb) = (h * self.slopes[k * w + i], h * self.slopes[(k + 1) * w + i]);
+                        let (ma, mb) =
+                            (h * self.slopes[k * w + i], h * self.slopes[(k + 1) * w + i]);
                         // Hermite's cubic through a, b with slopes ma, mb over u in 0..1.
                         let (u2, u3) = (u * u, u * u * u);
                         (2.0 * u3 - 3.0 * u2 + 1.0) * a
@@ -110,7 +118,11 @@ impl Track {
     /// # Panics
     /// If `out` has not [`width`](Self::width) entries.
     pub fn rate(&self, time_s: f64, out: &mut [f64]) {
-        assert_eq!(out.len(), self.width, "one entry for each number of the track");
+        assert_eq!(
+            out.len(),
+            self.width,
+            "one entry for each number of the track"
+        );
         let (k, u) = self.locate(time_s);
         let w = self.width;
         let moves = time_s >= self.times_s[0] && k + 1 < self.times_s.len();

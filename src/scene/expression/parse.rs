@@ -123,7 +123,12 @@ impl<'a> Parser<'a> {
 
     fn number(&mut self) -> Result<Node, ExpressionError> {
         let bytes = self.rest().as_bytes();
-        let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+        let digits = |from: usize| {
+            bytes[from..]
+                .iter()
+                .take_while(|b| b.is_ascii_digit())
+                .count()
+        };
         let mut end = digits(0);
         if bytes.get(end) == Some(&b'.') {
             end += 1 + digits(end + 1);

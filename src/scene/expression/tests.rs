@@ -49,15 +49,24 @@ fn names_and_functions_have_values() {
     check_value("sin(pi/2)", 1.0);
     check_value("atan2(1, -1)", 0.75 * PI);
     check_value("max(1, min(5, 3))", 3.0);
-    check_value("sqrt(2)^2 + abs(-1) + exp(0) + log(1) + floor(2.5)", 2f64.sqrt().powf(2.0) + 4.0);
+    check_value(
+        "sqrt(2)^2 + abs(-1) + exp(0) + log(1) + floor(2.5)",
+        2f64.sqrt().powf(2.0) + 4.0,
+    );
     check_value("tan(0) + asin(0) + acos(1) + atan(0) + cos(0)", 1.0);
 }
 
 #[test]
 fn faults_name_the_column_and_what_would_be_right() {
-    check_error("", "at character 1: expected a number, a name or `(`, found the end");
+    check_error(
+        "",
+        "at character 1: expected a number, a name or `(`, found the end",
+    );
     check_error("2 +", "found the end");
-    check_error("2 $ 3", "at character 3: expected an operator or the end, found `$`");
+    check_error(
+        "2 $ 3",
+        "at character 3: expected an operator or the end, found `$`",
+    );
     check_error("(1", "expected `)`");
     check_error("min(1", "expected `,` or `)`");
     check_error(".", "expected a number");

@@ -99,6 +99,16 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// u = B v, for a change of velocities.
+    pub fn apply_without_bias(&self, v: &[f64], u: &mut [f64]) {
+        u.fill(0.0);
+        for block in &self.blocks {
+            block.add_product(&self.values, v, u);
+        }
+    }
+}
+
 impl RowBlock {
     /// u += B v.
     pub(crate) fn add_product(&self, values: &[f64], v: &[f64], u: &mut [f64]) {

@@ -6,12 +6,12 @@ use pliant_contact_sap::{
 };
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactPoint, DeformingSurface, Posed, Proxy, Query, RigidShape,
-    SelfExclusion, Twist,
+    SelfExclusion, Shape, Twist,
 };
 
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
-use crate::settings::{ContactModel, DissipationRule, Speculation};
+use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World};
 
@@ -139,8 +139,7 @@ impl Collision {
         speeds.clear();
         speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));
         self.speeds = speeds;
-        // A gliding gap acts at a distance: models that have one see no contact before it is there.
-        if parts.contact.speculation == Speculation::RestingMargin || glides {
+        if !parts.contact.follows_paths() {
             self.twists.fill(Twist::zero());
             for velocities in &mut self.vertex_velocities {
                 velocities.fill(Vector3::zeros());
@@ -192,6 +191,46 @@ impl Collision {
         self.proxies = proxies;
         self.pairs = pairs;
         result
+    }
+
+    /// Whether some geometry moves so much otherwise with `participants`' free velocities than when it was placed last that
+    /// new pairs may meet within the step: by more than the resting margin.
+    pub(crate) fn is_diverted(
+        &self,
+        world: &World,
+        planned: &Bodies<'_>,
+        solved: &Bodies<'_>,
+        time_step_s: f64,
+    ) -> bool {
+        let margin = 2.0 * world.parts.gravity.norm() * time_step_s * time_step_s;
+        let mut rows = Rows::default();
+        let mut u = [Vec::new(), Vec::new()];
+        world
+            .parts
+            .geometries
+            .iter()
+            .enumerate()
+            .any(|(g, geometry)| {
+                let Mount::Frame { body, frame, .. } = geometry.mount else {
+                    return matches!(geometry.mount, Mount::Vertices { .. });
+                };
+                let step = &planned.steps[body.0];
+                let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+                let basis = step.lever(&point, &mut Lever::Twist);
+                step.basis(basis, &self.poses[g].translation.vector.into(), &mut rows);
+                for (u, bodies) in u.iter_mut().zip([planned, solved]) {
+                    u.resize(6, 0.0);
+                    rows.apply(bodies.free_of(ParticipantIdx(body.0)), u);
+                }
+                let difference = |k: usize| u[1][k] - u[0][k];
+                let angular = Vector3::from_fn(|k, _| difference(k)).norm();
+                let linear = Vector3::from_fn(|k, _| difference(k + 3)).norm();
+                let radius = geometry
+                    .shape
+                    .as_ref()
+                    .map_or(0.0, Shape::radius_about_origin);
+                (linear + angular * radius) * time_step_s > margin
+            })
     }
 
     /// An upper bound of the speed of any point of a geometry, m/s.

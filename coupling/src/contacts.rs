@@ -68,7 +68,17 @@ pub(crate) struct Setting<'a> {
 }
 
 impl ContactAssembly {
-    /// Adds all `contacts` to `set`.
+    /// Forgets the contacts of the last step.
+    pub(crate) fn clear(&mut self) {
+        self.records.clear();
+    }
+
+    /// Whether a pair has a contact in the set.
+    pub(crate) fn holds_pair(&self, a: GeometryIdx, b: GeometryIdx) -> bool {
+        self.records.iter().any(|r| (r.a, r.b) == (a, b))
+    }
+
+    /// Adds `contacts` to `set`.
     pub(crate) fn add(
         &mut self,
         contacts: &[PairContact],
@@ -76,7 +86,6 @@ impl ContactAssembly {
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
     ) -> Result<(), SolveError> {
-        self.records.clear();
         self.sides.clear();
         for contact in contacts {
             let geometries = &setting.world.parts.geometries;
@@ -162,6 +171,10 @@ impl ContactAssembly {
                 .sum();
             let velocity = self.basis.velocity(pair(i), place);
             let w = self.basis.delassus(pair(i), place).norm() / 3.0;
+            if w == 0.0 {
+                // Nothing on either side can move.
+                continue;
+            }
             let bias = surface_velocity(setting, contact);
             let material = setting.world.pair(contact.a, contact.b);
             let settings = &setting.world.parts.contact;
@@ -190,7 +203,7 @@ impl ContactAssembly {
             let predicted = NormalPrediction {
                 start: normal_W.dot(&(velocity.start + bias)),
                 free: normal_W.dot(&(velocity.free + bias)),
-                constrained: None,
+                constrained: velocity.constrained.map(|v| normal_W.dot(&v)),
                 row_sum,
             };
             let rule = match settings.model {

@@ -71,6 +71,8 @@ struct SideRows {
     /// u at the start of the step, and predicted without contact.
     start: Vec<f64>,
     free: Vec<f64>,
+    /// Change of u by the constraints of the last step, if known.
+    constrained: Option<Vec<f64>>,
 }
 
 impl SideRows {
@@ -93,6 +95,16 @@ impl SideRows {
         };
         self.rows.apply(start, &mut self.start);
         self.rows.apply(free, &mut self.free);
+        let known = match side.body {
+            None => Some(&[][..]),
+            Some((participant, _)) => bodies.constrained_of(participant),
+        };
+        let mut change = self.constrained.take().unwrap_or_default();
+        self.constrained = known.map(|dv| {
+            change.resize(n, 0.0);
+            self.rows.apply_without_bias(dv, &mut change);
+            change
+        });
     }
 }
 
@@ -104,12 +116,21 @@ pub(crate) struct Bodies<'a> {
     pub(crate) free: &'a [f64],
     /// First velocity of each participant, and the end of the last.
     pub(crate) offsets: &'a [usize],
+    /// v − v* of each participant's last step; empty where unknown.
+    pub(crate) constrained: &'a [Vec<f64>],
 }
 
 impl<'a> Bodies<'a> {
     fn of(&self, participant: ParticipantIdx) -> (&'a [f64], &'a [f64]) {
         let range = self.offsets[participant.0]..self.offsets[participant.0 + 1];
         (&self.start[range.clone()], &self.free[range])
+    }
+
+    /// v − v* of one participant's last step, if it is known and the velocities are still the same ones.
+    fn constrained_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
+        let change = &self.constrained[participant.0];
+        let n = self.offsets[participant.0 + 1] - self.offsets[participant.0];
+        (change.len() == n).then_some(change.as_slice())
     }
 
     /// Velocities of one participant's free motion.
@@ -123,6 +144,8 @@ impl<'a> Bodies<'a> {
 pub(crate) struct PointVelocity {
     pub(crate) start: Vector3<f64>,
     pub(crate) free: Vector3<f64>,
+    /// What the constraints of the last step did to it, if known.
+    pub(crate) constrained: Option<Vector3<f64>>,
 }
 
 impl PairBasis {
@@ -187,6 +210,10 @@ impl PairBasis {
         PointVelocity {
             start: at(&a.lever, &p_a, &self.a.start) - at(&b.lever, &p_b, &self.b.start),
             free: at(&a.lever, &p_a, &self.a.free) - at(&b.lever, &p_b, &self.b.free),
+            constrained: match (&self.a.constrained, &self.b.constrained) {
+                (Some(u_a), Some(u_b)) => Some(at(&a.lever, &p_a, u_a) - at(&b.lever, &p_b, u_b)),
+                _ => None,
+            },
         }
     }
 

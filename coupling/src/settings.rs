@@ -60,6 +60,11 @@ impl Default for ContactSettings {
 }
 
 impl ContactSettings {
+    /// Whether contacts are entered where predicted paths meet: never for models whose gliding gap acts at a distance.
+    pub(crate) fn follows_paths(&self) -> bool {
+        self.speculation == Speculation::Swept && matches!(self.model, ContactModel::Lagged(_))
+    }
+
     /// Checks every number.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ pub struct State {
     pub controls: Vec<Control>,
     /// Whether each tie holds.
     pub ties: Vec<TieState>,
+    /// What the constraints of the last step did to each body's velocities, v − v*; empty where that isn't known.
+    /// Friction limits are predicted from it.
+    pub constrained: Vec<Vec<f64>>,
 }
 
 /// Whether a tie holds.

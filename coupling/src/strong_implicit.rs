@@ -16,6 +16,10 @@ use crate::state::State;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, World};
 
+/// A step whose solution sends bodies where the free motion did not, or whose impacts are harder or softer than
+/// predicted, is solved again at most this often.
+const RESOLVES_MAX: usize = 2;
+
 /// Steps a [`World`] by backward Euler on one convex contact problem (Han, Masterjohn, Castro 2023, section VI).
 ///
 /// `S` solves the problem. The stepper holds memory only: what it writes is a function of world, state and Δt, so any
@@ -155,12 +159,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             start: &self.start,
             free: &self.free,
             offsets: &self.offsets,
+            constrained: &state.constrained,
         };
         self.collision.place(world, state, &bodies);
         self.collision
             .find(world, state, &*self.geometry, time_step_s)?;
 
         self.set.clear();
+        self.contacts.clear();
         let setting = Setting {
             world,
             bodies,
@@ -193,28 +199,57 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             &mut self.owners,
         )?;
 
-        let problem = ContactProblem {
-            dynamics: &dynamics,
-            constraints: &self.set,
-        };
         let mut report = self
             .solver
-            .solve(&problem, &self.start, &mut self.solution)
+            .solve(
+                &problem(&dynamics, &self.set),
+                &self.start,
+                &mut self.solution,
+            )
             .map_err(solve_error)?;
-        let corrected = self.contacts.correct_friction_limits(
-            world,
-            &self.solution.contact_impulse,
-            &mut self.set,
-        );
-        if corrected {
-            self.guess.clone_from(&self.solution.velocity);
-            let problem = ContactProblem {
-                dynamics: &dynamics,
-                constraints: &self.set,
+        for _ in 0..RESOLVES_MAX {
+            let impulses = &self.solution.contact_impulse;
+            let corrected = self
+                .contacts
+                .correct_friction_limits(world, impulses, &mut self.set);
+            let solved = Bodies {
+                free: &self.solution.velocity,
+                ..bodies
             };
+            let diverted = world.parts.contact.follows_paths()
+                && self
+                    .collision
+                    .is_diverted(world, &bodies, &solved, time_step_s);
+            let mut overlooked = false;
+            if diverted {
+                self.collision.place(world, state, &solved);
+                self.collision
+                    .find(world, state, &*self.geometry, time_step_s)?;
+                let known = &self.contacts;
+                let found = &mut self.collision.contacts;
+                found.retain(|c| !known.holds_pair(c.a, c.b));
+                overlooked = !found.is_empty();
+                let setting = Setting {
+                    world,
+                    bodies,
+                    poses: &self.collision.poses,
+                    time_step_s,
+                };
+                self.contacts
+                    .add(found, &setting, &mut self.set, &mut self.factors)
+                    .map_err(solve_error)?;
+            }
+            if !(corrected || overlooked) {
+                break;
+            }
+            self.guess.clone_from(&self.solution.velocity);
             let again = self
                 .solver
-                .solve(&problem, &self.guess, &mut self.solution)
+                .solve(
+                    &problem(&dynamics, &self.set),
+                    &self.guess,
+                    &mut self.solution,
+                )
                 .map_err(solve_error)?;
             report = merged(report, again);
         }
@@ -245,19 +280,21 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             .iter()
             .zip(self.solution.contact_impulse.chunks_exact(3));
         let rows = self.owners.iter().zip(&self.solution.row_impulse);
+        let mut contacts: Vec<ContactForce> = contacts
+            .map(|(record, gamma)| ContactForce {
+                a: record.a,
+                b: record.b,
+                p_WC: record.place.a,
+                normal_W: record.normal_W,
+                force_W: Vector3::from_column_slice(gamma) / time_step_s,
+                signed_distance: record.signed_distance(),
+            })
+            .collect();
+        contacts.sort_by_key(|c| (c.a, c.b));
         StepReport {
             solve,
             n_dofs: self.start.len(),
-            contacts: contacts
-                .map(|(record, gamma)| ContactForce {
-                    a: record.a,
-                    b: record.b,
-                    p_WC: record.place.a,
-                    normal_W: record.normal_W,
-                    force_W: Vector3::from_column_slice(gamma) / time_step_s,
-                    signed_distance: record.signed_distance(),
-                })
-                .collect(),
+            contacts,
             rows: rows
                 .enumerate()
                 .map(|(row, (&owner, gamma))| RowForce {
@@ -296,6 +333,13 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 .warnings
                 .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
         }
+        next.constrained.resize_with(state.bodies.len(), Vec::new);
+        for (b, change) in next.constrained.iter_mut().enumerate() {
+            let range = self.offsets[b]..self.offsets[b + 1];
+            let (v, free) = (&self.solution.velocity[range.clone()], &self.free[range]);
+            change.clear();
+            change.extend(v.iter().zip(free).map(|(v, free)| v - free));
+        }
         next.controls.clone_from(&state.controls);
         next.ties.clone_from(&state.ties);
         next.step = state.step + 1;
@@ -317,6 +361,16 @@ fn merged(first: SolveReport, again: SolveReport) -> SolveReport {
     }
 }
 
+fn problem<'a>(
+    dynamics: &'a [&'a dyn Dynamics],
+    constraints: &'a ConstraintSet,
+) -> ContactProblem<'a> {
+    ContactProblem {
+        dynamics,
+        constraints,
+    }
+}
+
 fn body_names(world: &World) -> String {
     let names: Vec<&str> = world.parts.bodies.iter().map(|b| b.name.as_str()).collect();
     names.join(", ")
@@ -327,6 +381,11 @@ fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {
         ("bodies", state.bodies.len(), world.parts.bodies.len()),
         ("controls", state.controls.len(), world.parts.bodies.len()),
         ("ties", state.ties.len(), world.parts.ties.len()),
+        (
+            "entries of constrained",
+            state.constrained.len(),
+            world.parts.bodies.len(),
+        ),
     ];
     for (what, found, expected) in lengths {
         if found != expected {

@@ -459,6 +459,7 @@ impl World {
             bodies: bodies.iter().map(|b| b.model.default_state()).collect(),
             controls: bodies.iter().map(|b| b.model.default_control()).collect(),
             ties: vec![TieState::Active; self.parts.ties.len()],
+            constrained: vec![Vec::new(); bodies.len()],
         }
     }
 

@@ -42,6 +42,7 @@ mod tet_build;
 mod tet_mesh;
 mod topology;
 mod tri_mesh;
+mod vertex_checks;
 mod vtk;
 mod vtk_cells;
 mod vtu;

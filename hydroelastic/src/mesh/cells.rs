@@ -79,7 +79,6 @@ impl Grid {
         let mut tets = 0;
         let mut bent = Vec::new();
         for ((kind, corners), c) in self.cells.iter().zip(0_u32..) {
-            let before = triangles.len();
             match kind {
                 CellKind::Triangle => triangles.push([corners[0], corners[1], corners[2]]),
                 CellKind::Pixel => {
@@ -87,12 +86,7 @@ impl Grid {
                     triangles.extend([[a, b, c], [a, c, d]]);
                 }
                 CellKind::Polygon => {
-                    triangles.extend(
-                        corners[1..]
-                            .windows(2)
-                            .map(|pair| [corners[0], pair[0], pair[1]]),
-                    );
-                    if is_bent(&self.points, &triangles[before..]) {
+                    if !cut_into_fan(&self.points, corners, &mut triangles) {
                         bent.push(c);
                     }
                 }
@@ -127,7 +121,7 @@ impl Grid {
         if let Some(&first) = bent.first() {
             let list = self.names.element_list(&bent);
             let text = format!(
-                "{} polygons are not convex; cut into a fan they may overlap: {list}",
+                "{} polygons are not convex; cut into fans they may overlap: {list}",
                 bent.len()
             );
             self.report
@@ -231,12 +225,28 @@ impl Grid {
     }
 }
 
+/// Cuts a polygon into a fan of triangles, from its first corner if that fills it, else from one of the next few
+/// (a dart is filled by two of its four fans). Whether one was found that fills it; if not, the first is taken.
+fn cut_into_fan(points: &[Vector3<f64>], corners: &[u32], triangles: &mut Vec<[u32; 3]>) -> bool {
+    const TRIED_MAX: usize = 16;
+    let n = corners.len();
+    let fan = |first: usize| {
+        let corner = move |k: usize| corners[(first + k) % n];
+        (1..n - 1).map(move |k| [corner(0), corner(k), corner(k + 1)])
+    };
+    let fills = |first: &usize| !is_bent(points, fan(*first));
+    let found = (0..n.min(TRIED_MAX)).find(fills);
+    triangles.extend(fan(found.unwrap_or(0)));
+    found.is_some()
+}
+
 /// Whether a triangle of the fan points against the polygon as a whole.
-fn is_bent(points: &[Vector3<f64>], fan: &[[u32; 3]]) -> bool {
-    let area = |triangle: &[u32; 3]| {
+fn is_bent(points: &[Vector3<f64>], fan: impl Iterator<Item = [u32; 3]> + Clone) -> bool {
+    let area = |triangle: [u32; 3]| {
         let [a, b, c] = triangle.map(|corner| points[corner as usize]);
         (b - a).cross(&(c - a))
     };
-    let total: Vector3<f64> = fan.iter().map(area).sum();
-    fan.len() > 1 && fan.iter().any(|triangle| area(triangle).dot(&total) < 0.0)
+    let total: Vector3<f64> = fan.clone().map(area).sum();
+    fan.into_iter()
+        .any(|triangle| area(triangle).dot(&total) < 0.0)
 }

@@ -132,6 +132,13 @@ impl fmt::Display for Place {
     }
 }
 
+/// A message of a library, with what it quotes of the input made presentable.
+pub(crate) fn presentable(message: &str) -> String {
+    const SHOWN_MAX: usize = 200;
+    let plain = |c: char| if (' '..='~').contains(&c) { c } else { '?' };
+    message.chars().take(SHOWN_MAX).map(plain).collect()
+}
+
 /// A short piece of the input for a message: at most 32 characters, and never bytes that are not text.
 pub(crate) fn quote(token: &[u8]) -> String {
     const SHOWN_MAX: usize = 32;

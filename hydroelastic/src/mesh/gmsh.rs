@@ -1,12 +1,17 @@
 //! Gmsh MSH: version 2 (ASCII), 4.0 (ASCII), 4.1 (ASCII and binary). Sections other than nodes and elements are skipped.
 
+mod element_types;
+mod numbers;
+
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::{Cursor, Word, parse_number};
 use super::error::{Flaw, MeshError, quote};
 use super::names::{Names, Naming, Numbering, Spots};
 use super::report::{LoadReport, Severity};
-use super::scalar::{Endian, Scalar};
+use super::scalar::Endian;
+use element_types::element_type;
 use nalgebra::Vector3;
+use numbers::Numbers;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -14,13 +19,6 @@ enum Layout {
     Version2,
     Version40,
     Version41,
-}
-
-/// Numbers of the file, in text (where a record ends with its line) or in binary.
-struct Numbers<'a> {
-    cursor: Cursor<'a>,
-    /// `None` for ASCII.
-    binary: Option<Endian>,
 }
 
 /// An element with the node numbers as in the file.
@@ -296,115 +294,6 @@ fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshEr
     ))
 }
 
-impl<'a> Numbers<'a> {
-    fn place_error(&self, what: String, remedy: &str) -> MeshError {
-        self.cursor.syntax(self.cursor.line(), what, remedy)
-    }
-
-    fn word(&mut self, what: &dyn Fn() -> String) -> Result<Word<'a>, MeshError> {
-        match self.cursor.word_on_line() {
-            Some(word) => Ok(word),
-            None if self.cursor.rest().is_empty() => Err(self.cursor.ended(what())),
-            None => Err(self.place_error(
-                format!("{}: the line has too few numbers", what()),
-                "See the Gmsh manual",
-            )),
-        }
-    }
-
-    fn block(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<&'a [u8], MeshError> {
-        self.cursor
-            .block(scalar.size())
-            .ok_or_else(|| self.cursor.ended(what()))
-    }
-
-    /// An integer, of `scalar` type in binary files.
-    fn integer(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
-        match self.binary {
-            Some(endian) => Ok(scalar.integer(self.block(scalar, what)?, endian)),
-            None => {
-                let word = self.word(what)?;
-                self.cursor.integer(word, what)
-            }
-        }
-    }
-
-    fn int(&mut self, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
-        self.integer(Scalar::I32, what)
-    }
-
-    /// A tag: an integer from 0 on.
-    fn tag(&mut self, what: &dyn Fn() -> String) -> Result<u64, MeshError> {
-        let tag = self.integer(Scalar::U64, what)?;
-        u64::try_from(tag)
-            .map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
-    }
-
-    /// A count of things that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary.
-    fn count(
-        &mut self,
-        bytes_each: usize,
-        binary_bytes_each: usize,
-        what: &str,
-    ) -> Result<usize, MeshError> {
-        let line = self.cursor.line();
-        let count = self.tag(&|| format!("number of {what}"))?;
-        let each = if self.binary.is_some() {
-            binary_bytes_each
-        } else {
-            bytes_each
-        };
-        let room = self.cursor.rest().len() + 1;
-        usize::try_from(count)
-            .ok()
-            .filter(|count| count.checked_mul(each).is_some_and(|needed| needed <= room))
-            .ok_or_else(|| {
-                let what = format!("{count} {what} do not fit into the {} bytes left", room - 1);
-                self.cursor.syntax(
-                    line,
-                    what,
-                    "The count is too large, or the file was cut off",
-                )
-            })
-    }
-
-    fn coordinate(&mut self, what: &dyn Fn() -> String) -> Result<f64, MeshError> {
-        let Some(endian) = self.binary else {
-            let word = self.word(what)?;
-            return self.cursor.number(word, what);
-        };
-        let x = Scalar::F64.float(self.block(Scalar::F64, what)?, endian);
-        if x.is_finite() {
-            return Ok(x);
-        }
-        let what = format!("{}: {x} is not finite", what());
-        Err(MeshError::Coordinate(Flaw::new(
-            self.cursor.here(),
-            what,
-            "Coordinates must be finite",
-        )))
-    }
-
-    /// In text a record ends with its line.
-    fn end_record(&mut self, what: &dyn Fn() -> String) -> Result<(), MeshError> {
-        if self.binary.is_some() {
-            return Ok(());
-        }
-        if let Some(word) = self.cursor.word_on_line() {
-            let what = format!(
-                "{}: unexpected {} at the end of the line",
-                what(),
-                quote(word.bytes)
-            );
-            return Err(self
-                .cursor
-                .syntax(word.line, what, "The line has too many numbers"));
-        }
-        self.cursor.line_text();
-        Ok(())
-    }
-}
-
 type Nodes = (Vec<u64>, Vec<Vector3<f64>>, Vec<u32>);
 
 fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshError> {
@@ -425,6 +314,7 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
     let mut lines = Vec::with_capacity(total);
     for block in 0..blocks {
         let name = || format!("$Nodes, block {block}");
+        let line = numbers.cursor.line();
         let mut parameters = 0;
         let mut in_block = total;
         if layout != Layout::Version2 {
@@ -440,7 +330,11 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
             numbers.end_record(&name)?;
             if !(0..=3).contains(&dimension) || !(0..=1).contains(&parametric) {
                 let what = format!("{}: dimension {dimension}, parametric {parametric}", name());
-                return Err(numbers.place_error(what, "The dimension is 0 to 3, parametric 0 or 1"));
+                return Err(numbers.cursor.syntax(
+                    line,
+                    what,
+                    "The dimension is 0 to 3, parametric 0 or 1",
+                ));
             }
             parameters = parametric * dimension;
         }
@@ -450,7 +344,8 @@ fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshEr
                 name(),
                 total - tags.len()
             );
-            return Err(numbers.place_error(
+            return Err(numbers.cursor.syntax(
+                line,
                 what,
                 "The blocks together have the number of nodes in the first line",
             ));
@@ -515,6 +410,7 @@ fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElement
     };
     for block in 0..blocks {
         let name = || format!("$Elements, block {block}");
+        let line = numbers.cursor.line();
         let mut in_block = total;
         let mut block_type = None;
         if layout != Layout::Version2 {
@@ -531,7 +427,8 @@ fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElement
                 "{} has {in_block} elements, but only {left} are left",
                 name()
             );
-            return Err(numbers.place_error(
+            return Err(numbers.cursor.syntax(
+                line,
                 what,
                 "The blocks together have the number in the first line",
             ));
@@ -604,44 +501,4 @@ fn read_element(
     elements.lines.push(line);
     elements.ends.push(elements.nodes.len());
     Ok(())
-}
-
-/// Name, dimension and number of nodes of a Gmsh element type.
-fn element_type(code: u32) -> Option<(&'static str, u32, usize)> {
-    Some(match code {
-        1 => ("2-node line", 1, 2),
-        2 => ("3-node triangle", 2, 3),
-        3 => ("4-node quadrangle", 2, 4),
-        4 => ("4-node tetrahedron", 3, 4),
-        5 => ("8-node hexahedron", 3, 8),
-        6 => ("6-node prism", 3, 6),
-        7 => ("5-node pyramid", 3, 5),
-        8 => ("3-node line", 1, 3),
-        9 => ("6-node triangle", 2, 6),
-        10 => ("9-node quadrangle", 2, 9),
-        11 => ("10-node tetrahedron", 3, 10),
-        12 => ("27-node hexahedron", 3, 27),
-        13 => ("18-node prism", 3, 18),
-        14 => ("14-node pyramid", 3, 14),
-        15 => ("1-node point", 0, 1),
-        16 => ("8-node quadrangle", 2, 8),
-        17 => ("20-node hexahedron", 3, 20),
-        18 => ("15-node prism", 3, 15),
-        19 => ("13-node pyramid", 3, 13),
-        20 => ("9-node triangle", 2, 9),
-        21 => ("10-node triangle", 2, 10),
-        22 => ("12-node triangle", 2, 12),
-        23 => ("15-node triangle", 2, 15),
-        24 => ("15-node triangle", 2, 15),
-        25 => ("21-node triangle", 2, 21),
-        26 => ("4-node line", 1, 4),
-        27 => ("5-node line", 1, 5),
-        28 => ("6-node line", 1, 6),
-        29 => ("20-node tetrahedron", 3, 20),
-        30 => ("35-node tetrahedron", 3, 35),
-        31 => ("56-node tetrahedron", 3, 56),
-        92 => ("64-node hexahedron", 3, 64),
-        93 => ("125-node hexahedron", 3, 125),
-        _ => return None,
-    })
 }

@@ -8,7 +8,13 @@ use super::report::{LoadReport, Severity};
 use super::surface_build::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use nalgebra::Vector3;
+use parry3d_f64::bounding_volume::Aabb;
+use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 use std::f64::consts::PI;
+
+/// Solid angles that are computed at most to tell bodies from cavities: a second's worth, or some passes over the mesh.
+const SOLID_ANGLES_FREE: usize = 10_000_000;
+const SOLID_ANGLES_PER_TRIANGLE_MAX: usize = 20;
 
 /// A neighbour across an edge, and whether the two triangles run along it in the same direction (which they should
 /// not).
@@ -171,66 +177,108 @@ pub(crate) fn orient_outward(
     let mut shells = shells(soup);
     let total: f64 = shells.iter().map(|shell| shell.volume).sum();
     if total < 0.0 {
+        let all: Vec<usize> = (0..shells.len()).collect();
         let text = format!("all triangles pointed inwards (signed volume {total:.6e} m3)");
-        turn(soup, &mut shells, None, &text, orientation, report)?;
+        turn(soup, &mut shells, &all, &text, orientation, report)?;
     }
-    for s in 0..shells.len() {
-        if shells[s].volume > 0.0 && shells.len() == 1 {
-            return Ok(());
-        }
-        let point = soup.corners(shells[s].triangles[0])[0];
-        let depth = (0..shells.len())
-            .filter(|&o| {
-                o != s && shells[o].bounds.contains(&point) && encloses(soup, &shells[o], &point)
-            })
-            .count();
-        let first = soup.element_of[shells[s].triangles[0] as usize];
-        let name = soup.names.elements.name(first);
-        match (depth % 2 == 1, shells[s].volume < 0.0) {
-            (false, true) => {
-                let text = format!("the closed shell that starts with {name} pointed inwards");
-                turn(soup, &mut shells, Some(s), &text, orientation, report)?;
-            }
-            (true, false) => {
-                let text = format!(
-                    "the closed shell that starts with {name} lies inside another; both count as solid"
-                );
-                report.add(Severity::Doubtful, soup.names.element_place(first), text);
-            }
-            _ => {}
-        }
+    if shells.len() == 1 {
+        return Ok(());
+    }
+    let Some(depths) = depths(soup, &shells) else {
+        let text = "too many closed shells lie inside each other to tell bodies from cavities";
+        report.add(Severity::Doubtful, soup.names.whole(), text);
+        return Ok(());
+    };
+    let inside = |s: &usize| depths[*s] % 2 == 1;
+    let inward: Vec<usize> = (0..shells.len())
+        .filter(|s| !inside(s) && shells[*s].volume < 0.0)
+        .collect();
+    if !inward.is_empty() {
+        let list = first_triangles(soup, &shells, &inward);
+        let text = format!(
+            "{} closed shells pointed inwards, starting with: {list}",
+            inward.len()
+        );
+        turn(soup, &mut shells, &inward, &text, orientation, report)?;
+    }
+    let nested: Vec<usize> = (0..shells.len())
+        .filter(|s| inside(s) && shells[*s].volume > 0.0)
+        .collect();
+    if let Some(&first) = nested.first() {
+        let at = soup
+            .names
+            .element_place(soup.element_of[shells[first].triangles[0] as usize]);
+        let text = format!(
+            "{} closed shells lie inside others and count as solid twice, starting with: {}",
+            nested.len(),
+            first_triangles(soup, &shells, &nested)
+        );
+        report.add(Severity::Doubtful, at, text);
     }
     Ok(())
 }
 
-/// Flips one shell, or all.
+fn first_triangles(soup: &Soup, shells: &[Shell], which: &[usize]) -> String {
+    let firsts: Vec<u32> = which
+        .iter()
+        .map(|s| soup.element_of[shells[*s].triangles[0] as usize])
+        .collect();
+    soup.names.element_list(&firsts)
+}
+
+/// Flips shells.
 fn turn(
     soup: &mut Soup,
     shells: &mut [Shell],
-    which: Option<usize>,
+    which: &[usize],
     what: &str,
     orientation: Orientation,
     report: &mut LoadReport,
 ) -> Result<(), MeshError> {
-    let turned = which.map_or(0..shells.len(), |s| s..s + 1);
-    let first = soup.element_of[shells[turned.start].triangles[0] as usize];
+    let first = soup.element_of[shells[which[0]].triangles[0] as usize];
     let at = soup.names.element_place(first);
     if orientation == Orientation::Refuse {
-        return Err(MeshError::Element(Flaw::new(
-            at,
-            what,
-            "Reverse the order of the vertices, or load with Orientation::Reorder",
-        )));
+        let remedy = "Reverse the order of the vertices, or load with Orientation::Reorder";
+        return Err(MeshError::Element(Flaw::new(at, what, remedy)));
     }
-    for shell in &mut shells[turned] {
-        shell.volume = -shell.volume;
-        shell
+    for s in which {
+        shells[*s].volume = -shells[*s].volume;
+        shells[*s]
             .triangles
             .iter()
             .for_each(|t| soup.triangles[*t as usize].swap(1, 2));
     }
     report.add(Severity::Repaired, at, format!("{what}; flipped"));
     Ok(())
+}
+
+/// In how many other shells each shell lies; `None` when that would take too long.
+fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
+    let boxes: Vec<Aabb> = shells
+        .iter()
+        .map(|shell| Aabb {
+            mins: shell.bounds.min.into(),
+            maxs: shell.bounds.max.into(),
+        })
+        .collect();
+    let tree = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes);
+    let mut budget = SOLID_ANGLES_FREE + SOLID_ANGLES_PER_TRIANGLE_MAX * soup.triangles.len();
+    let mut depths = Vec::with_capacity(shells.len());
+    for (shell, s) in shells.iter().zip(0_u32..) {
+        let point = soup.corners(shell.triangles[0])[0];
+        let at = Aabb {
+            mins: point.into(),
+            maxs: point.into(),
+        };
+        let mut depth = 0;
+        for other in tree.intersect_aabb(&at).filter(|other| *other != s) {
+            let other = &shells[other as usize];
+            budget = budget.checked_sub(other.triangles.len())?;
+            depth += u32::from(encloses(soup, other, &point));
+        }
+        depths.push(depth);
+    }
+    Some(depths)
 }
 
 fn shells(soup: &Soup) -> Vec<Shell> {
@@ -267,7 +315,8 @@ fn shells(soup: &Soup) -> Vec<Shell> {
     members.into_iter().map(shell).collect()
 }
 
-/// Whether the shell winds around the point, in either direction.
+/// Whether the shell winds around the point, in either direction. A point on the shell itself, where bodies touch, has
+/// a part of a turn: a half on a face, an eighth in the corner of a box.
 fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
     let turns: f64 = shell
         .triangles
@@ -275,7 +324,7 @@ fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
         .map(|t| solid_angle(point, soup.corners(*t)))
         .sum::<f64>()
         / (4.0 * PI);
-    turns.abs() > 0.5
+    turns.abs() > 0.9
 }
 
 /// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle turns clockwise seen

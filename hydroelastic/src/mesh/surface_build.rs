@@ -1,7 +1,6 @@
 //! From a triangle soup to a `TriMesh`: the checks, in order, and the repairs between them.
 
 use super::error::{Flaw, MeshError};
-use super::moments::Bounds;
 use super::names::{Names, Numbering};
 use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, Weld, WeldWhen};
 use super::orientation::{orient_consistently, orient_outward};
@@ -9,22 +8,15 @@ use super::report::{LoadReport, Severity};
 use super::self_intersection::{SelfIntersection, find_self_intersection};
 use super::topology::{edge_groups, sorted_half_edges};
 use super::tri_mesh::{TriMesh, triangle_quality};
+use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
 use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 /// Below this [`triangle_quality`] the normal is round-off: 2⁻⁴⁶, some digits above the rounding of the coordinates.
 const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a triangle is reported: its normal has lost a third of its digits.
 const NEEDLE_QUALITY: f64 = 1e-5;
-/// Sides of meshes for simulation lie between 10 µm and 100 km; anything else is probably a wrong unit.
-const USUAL_EXTENT: RangeInclusive<f64> = 1e-5..=1e5;
-/// The inertia needs the fifth power of the size: beyond these it would overflow or vanish in f64.
-const COMPUTABLE_EXTENT: [f64; 2] = [1e-58, 1e58];
-/// Half-edges are counted in u32.
-pub(crate) const COUNT_MAX: usize = 1 << 30;
-
 /// Triangles as read, with what is needed to talk about them.
 pub(crate) struct Soup {
     pub(crate) names: Names,
@@ -48,6 +40,18 @@ impl Soup {
 
     pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
         self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
+    }
+
+    /// The vertices that triangles refer to, ascending.
+    fn used_vertices(&self) -> impl Iterator<Item = usize> + use<> {
+        let mut used = vec![false; self.vertices.len()];
+        self.triangles
+            .iter()
+            .flatten()
+            .for_each(|corner| used[*corner as usize] = true);
+        used.into_iter()
+            .enumerate()
+            .filter_map(|(vertex, used)| used.then_some(vertex))
     }
 
     fn keep_triangles(&mut self, keep: &[bool]) {
@@ -76,34 +80,27 @@ pub(crate) fn build_surface(
     check_extent(&soup.names, &soup.vertices, &mut report)?;
 
     let corner_soup = matches!(soup.names.vertices.numbering, Numbering::Corners);
-    if options.weld_when == WeldWhen::Always && options.weld != Weld::Never {
-        weld(&mut soup, options.weld, &mut report);
-    } else if corner_soup {
-        weld(
-            &mut soup,
-            if options.weld == Weld::Never {
-                Weld::Exact
-            } else {
-                options.weld
-            },
-            &mut report,
-        );
+    match (options.weld, options.weld_when) {
+        (Weld::Never, _) if corner_soup => weld(&mut soup, Weld::Exact, &mut report),
+        (chosen, WeldWhen::Always) => weld(&mut soup, chosen, &mut report),
+        (chosen, WeldWhen::OpenSolid) if corner_soup => weld(&mut soup, chosen, &mut report),
+        (_, WeldWhen::OpenSolid) => {}
     }
     clean(&mut soup, options.degenerate, &mut report)?;
-    let coincident = coincident_count(&soup.vertices);
-    if solid
-        && coincident > 0
-        && options.weld != Weld::Never
-        && !open_edges(&soup.triangles).is_empty()
-    {
+    let coincident = coincident_count(soup.used_vertices().map(|v| &soup.vertices[v]));
+    let could_join = match options.weld {
+        Weld::Never => false,
+        Weld::Exact => coincident > 0,
+        Weld::Within { .. } => true,
+    };
+    if solid && could_join && !open_edges(&soup.triangles).is_empty() {
         weld(&mut soup, options.weld, &mut report);
         clean(&mut soup, options.degenerate, &mut report)?;
     } else if !solid && coincident > 0 {
-        let (at, count) = (soup.names.whole(), coincident);
         let text = format!(
-            "{count} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
+            "{coincident} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
         );
-        report.add(Severity::Doubtful, at, text);
+        report.add(Severity::Doubtful, soup.names.whole(), text);
     }
 
     check_edges(&soup)?;
@@ -121,117 +118,20 @@ pub(crate) fn build_surface(
         &mut report,
     );
     let mesh = TriMesh::assemble(soup.vertices.clone(), &soup.triangles, surface_use);
+    if solid {
+        check_volume(&soup.names, &mesh)?;
+    }
     report_doubts(&soup, &mesh, &vertex_names, options, &mut report);
     Ok((mesh, report))
 }
 
-pub(crate) fn check_counts(
-    names: &Names,
-    n_vertices: usize,
-    n_elements: usize,
-) -> Result<(), MeshError> {
-    let refuse = |what: String, remedy: &str| Err(Flaw::new(names.whole(), what, remedy));
-    if n_vertices.max(n_elements) > COUNT_MAX {
-        let what = format!(
-            "{n_vertices} vertices and {n_elements} {}",
-            names.elements.plural
-        );
-        return refuse(what, "At most 2^30 of each can be indexed; split the mesh")
-            .map_err(MeshError::TooLarge);
-    }
-    if n_vertices == 0 {
-        return refuse(
-            "no vertices".into(),
-            "A mesh needs vertices and elements between them",
-        )
-        .map_err(MeshError::Syntax);
-    }
-    if n_elements == 0 {
-        let what = format!("{n_vertices} vertices but no {}", names.elements.plural);
-        return refuse(what, "Points alone make no mesh").map_err(MeshError::Syntax);
-    }
-    Ok(())
-}
-
-pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(), MeshError> {
-    for (vertex, v) in vertices.iter().zip(0_u32..) {
-        if !vertex.iter().all(|x| x.is_finite()) {
-            return Err(MeshError::Coordinate(Flaw::new(
-                names.vertex_place(v),
-                format!(
-                    "{} is at ({}, {}, {})",
-                    names.vertices.name(v),
-                    vertex.x,
-                    vertex.y,
-                    vertex.z
-                ),
-                "Coordinates must be finite numbers",
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Scales in place; whether that mirrors.
-pub(crate) fn scale(vertices: &mut [Vector3<f64>], factors: &Vector3<f64>) -> bool {
-    vertices
-        .iter_mut()
-        .for_each(|vertex| vertex.component_mul_assign(factors));
-    factors.iter().filter(|factor| **factor < 0.0).count() % 2 == 1
-}
-
-pub(crate) fn check_extent(
-    names: &Names,
-    vertices: &[Vector3<f64>],
-    report: &mut LoadReport,
-) -> Result<(), MeshError> {
-    let Some(bounds) = Bounds::of(vertices) else {
-        return Ok(());
-    };
-    let extent = bounds.extent().max();
-    let reach = bounds.min.amax().max(bounds.max.amax());
-    if !(extent >= COMPUTABLE_EXTENT[0] && reach <= COMPUTABLE_EXTENT[1]) {
-        return Err(MeshError::Coordinate(Flaw::new(
-            names.whole(),
-            format!("the mesh is {extent:e} m large and reaches {reach:e} m from the origin"),
-            format!(
-                "Between {:e} m and {:e} m its inertia can be computed; choose the scale option",
-                COMPUTABLE_EXTENT[0], COMPUTABLE_EXTENT[1]
-            ),
-        )));
-    }
-    if !USUAL_EXTENT.contains(&extent) {
-        let text = format!(
-            "the longest side of the mesh is {extent:e} m; if its unit is not the metre, scale it"
-        );
-        report.add(Severity::Doubtful, names.whole(), text);
-    }
-    if reach * f64::EPSILON > 1e-6 * extent {
-        let text = format!(
-            "{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer"
-        );
-        report.add(Severity::Doubtful, names.whole(), text);
-    }
-    Ok(())
-}
-
 fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
     let first = representatives(&soup.vertices, weld);
-    let mut used = vec![false; soup.vertices.len()];
-    soup.triangles
-        .iter()
-        .flatten()
-        .for_each(|corner| used[*corner as usize] = true);
-    let before = used.iter().filter(|used| **used).count();
+    let before = soup.used_vertices().count();
     for corner in soup.triangles.iter_mut().flatten() {
         *corner = first[*corner as usize];
     }
-    used.fill(false);
-    soup.triangles
-        .iter()
-        .flatten()
-        .for_each(|corner| used[*corner as usize] = true);
-    let after = used.iter().filter(|used| **used).count();
+    let after = soup.used_vertices().count();
     if after < before {
         let corners = matches!(soup.names.vertices.numbering, Numbering::Corners);
         let word = if corners { "corners" } else { "vertices" };
@@ -371,45 +271,18 @@ fn check_closed(soup: &Soup) -> Result<(), MeshError> {
     )))
 }
 
-/// Drops vertices that no element uses and renumbers; returns the old index of each that is kept.
-pub(crate) fn drop_unused_vertices<const N: usize>(
-    vertices: &mut Vec<Vector3<f64>>,
-    elements: &mut [[u32; N]],
-    names: &Names,
-    report: &mut LoadReport,
-) -> Vec<u32> {
-    let mut new_index = vec![u32::MAX; vertices.len()];
-    elements
-        .iter()
-        .flatten()
-        .for_each(|vertex| new_index[*vertex as usize] = 0);
-    let unused: Vec<u32> = (0..vertices.len() as u32)
-        .filter(|v| new_index[*v as usize] != 0)
-        .collect();
-    let old_index: Vec<u32> = (0..vertices.len() as u32)
-        .filter(|v| new_index[*v as usize] == 0)
-        .collect();
-    for (old, new) in old_index.iter().zip(0_u32..) {
-        new_index[*old as usize] = new;
-        vertices[new as usize] = vertices[*old as usize];
+/// Refuses a closed surface that is folded flat: it would have neither mass nor an inside.
+fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
+    let volume = mesh.solid_moments().map_or(0.0, |moments| moments.volume);
+    if volume > 64.0 * f64::EPSILON * mesh.area() * mesh.bounds().extent().norm() {
+        return Ok(());
     }
-    vertices.truncate(old_index.len());
-    for vertex in elements.iter_mut().flatten() {
-        *vertex = new_index[*vertex as usize];
-    }
-    let corners = matches!(names.vertices.numbering, Numbering::Corners);
-    if let Some(&first) = unused.first()
-        && !corners
-    {
-        let list = names.list(&names.vertices, &unused);
-        let verb = if unused.len() == 1 { "was" } else { "were" };
-        let text = format!(
-            "no {} uses {list}, which {verb} dropped",
-            names.elements.word
-        );
-        report.add(Severity::Ignored, names.vertex_place(first), text);
-    }
-    old_index
+    let what = format!("the closed surface encloses {volume:e} m3");
+    Err(MeshError::Topology(Flaw::new(
+        names.whole(),
+        what,
+        "A solid has a volume; load it as a cloth",
+    )))
 }
 
 /// What is kept but probably not meant: touching points, needles, crossings.

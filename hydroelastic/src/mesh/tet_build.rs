@@ -5,8 +5,8 @@ use super::moments::six_volumes;
 use super::names::Names;
 use super::options::{Orientation, TetOptions, Weld};
 use super::report::{LoadReport, Severity};
-use super::surface_build::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
 use super::tet_mesh::{FACES, TetMesh, tet_quality};
+use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
 use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
@@ -289,7 +289,7 @@ fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
 }
 
 fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
-    let coincident = coincident_count(mesh.vertices());
+    let coincident = coincident_count(mesh.vertices().iter());
     if coincident > 0 {
         let n = mesh.vertices().len();
         let text = format!(

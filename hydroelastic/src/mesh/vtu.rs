@@ -1,45 +1,22 @@
 //! VTU, VTK's XML unstructured grid: ASCII, inline base64 and appended (raw or base64) arrays, plain or zlib-compressed.
 
-use super::base64;
+mod arrays;
+
 use super::cells::{CellKind, Cells, Grid};
-use super::cursor::Cursor;
-use super::error::{Flaw, MeshError, Place, Spot, quote};
+use super::error::{Flaw, MeshError, Place, Spot, presentable, quote};
 use super::names::{Names, Naming, Numbering, Spots};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use super::vtk_cells;
+use arrays::{Appended, Compression, Context, Values, read_array};
 use nalgebra::Vector3;
 use roxmltree::{Document, Node};
+use std::cell::Cell;
 
-/// Deflate cannot shrink more than this, so a header that announces more is wrong.
-const DEFLATE_RATIO_MAX: usize = 1032;
-
-/// What the root element says about all arrays.
-struct Context<'a> {
-    file: &'a str,
-    endian: Endian,
-    header: Scalar,
-    compressed: bool,
-    appended: Option<Appended<'a>>,
-}
-
-enum Appended<'a> {
-    Raw(&'a [u8]),
-    Base64(&'a [u8]),
-}
-
-/// One array's numbers.
-enum Values {
-    Text {
-        numbers: Vec<f64>,
-        lines: Vec<u32>,
-    },
-    Binary {
-        bytes: Vec<u8>,
-        scalar: Scalar,
-        endian: Endian,
-    },
-}
+/// Decoded arrays may be this many times larger than the file; meshes compress by factors of 2 to 10.
+const DECODED_RATIO_MAX: usize = 64;
+/// Small files may hold more, since a flat grid of zeros compresses a thousandfold.
+const DECODED_BYTES_FREE: usize = 1 << 25;
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let (xml, appended) = split_appended(bytes);
@@ -56,10 +33,19 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         ))
     })?;
     let document = Document::parse(text).map_err(|error| {
-        let at = Place::new(file, Spot::Line(error.pos().row));
+        let cut_off = matches!(
+            error,
+            roxmltree::Error::UnclosedRootNode | roxmltree::Error::UnexpectedEndOfStream
+        );
+        let line = if cut_off {
+            text.lines().count() as u32
+        } else {
+            error.pos().row
+        };
+        let at = Place::new(file, Spot::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
-            format!("not well-formed XML: {error}"),
+            format!("not well-formed XML: {}", presentable(&error.to_string())),
             "A VTU file is an XML document",
         ))
     })?;
@@ -86,7 +72,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         );
         return Err(MeshError::Unsupported(flaw));
     }
-    let context = context(root, file, appended, &place)?;
+    let context = context(root, file, bytes.len(), appended, &place)?;
     let mut mesh = Mesh::default();
     let grid = child(root, "UnstructuredGrid", &place)?;
     for piece in grid.children().filter(|node| node.has_tag_name("Piece")) {
@@ -127,6 +113,7 @@ fn split_appended(bytes: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
 fn context<'a>(
     root: Node<'_, '_>,
     file: &'a str,
+    file_bytes: usize,
     appended: Option<&'a [u8]>,
     place: &dyn Fn(Node<'_, '_>) -> Place,
 ) -> Result<Context<'a>, MeshError> {
@@ -144,12 +131,10 @@ fn context<'a>(
         "UInt64" => Scalar::U64,
         other => return unsupported("header_type", other, "It is UInt32 or UInt64"),
     };
-    let compressed = match root.attribute("compressor") {
-        None | Some("") => false,
-        Some("vtkZLibDataCompressor") => true,
-        Some(other) => {
-            return unsupported("compressor", other, "Save it uncompressed or with zlib");
-        }
+    let compression = match root.attribute("compressor") {
+        None | Some("") => Compression::None,
+        Some("vtkZLibDataCompressor") => Compression::Zlib,
+        Some(other) => Compression::Other(other.to_owned()),
     };
     let node = root
         .children()
@@ -166,8 +151,11 @@ fn context<'a>(
         file,
         endian,
         header,
-        compressed,
+        compression,
         appended,
+        budget: Cell::new(
+            DECODED_BYTES_FREE.saturating_add(DECODED_RATIO_MAX.saturating_mul(file_bytes)),
+        ),
     })
 }
 
@@ -364,249 +352,4 @@ impl Mesh {
             report,
         }
     }
-}
-
-impl Values {
-    fn len(&self) -> usize {
-        match self {
-            Self::Text { numbers, .. } => numbers.len(),
-            Self::Binary { bytes, scalar, .. } => bytes.len() / scalar.size(),
-        }
-    }
-
-    fn float(&self, k: usize) -> f64 {
-        match self {
-            Self::Text { numbers, .. } => numbers[k],
-            Self::Binary {
-                bytes,
-                scalar,
-                endian,
-            } => scalar.float(&bytes[k * scalar.size()..(k + 1) * scalar.size()], *endian),
-        }
-    }
-
-    fn integer(&self, k: usize) -> i64 {
-        match self {
-            // Text arrays of integers are checked to hold integers below 2⁵³.
-            Self::Text { numbers, .. } => numbers[k] as i64,
-            Self::Binary {
-                bytes,
-                scalar,
-                endian,
-            } if !scalar.is_float() => {
-                scalar.integer(&bytes[k * scalar.size()..(k + 1) * scalar.size()], *endian)
-            }
-            Self::Binary { .. } => self.float(k) as i64,
-        }
-    }
-
-    fn line(&self, k: usize) -> Option<u32> {
-        match self {
-            Self::Text { lines, .. } => lines.get(k).or(lines.last()).copied(),
-            Self::Binary { .. } => None,
-        }
-    }
-}
-
-fn read_array(
-    node: Node<'_, '_>,
-    context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
-) -> Result<Values, MeshError> {
-    let name = node.attribute("Name").unwrap_or("Points");
-    let error =
-        |what: String, remedy: &str| MeshError::Syntax(Flaw::new(place(node), what, remedy));
-    let type_name = node.attribute("type").unwrap_or("");
-    let scalar = Scalar::of_xml_name(type_name).ok_or_else(|| {
-        error(
-            format!("{name}: unknown type {}", quote(type_name.as_bytes())),
-            "Use Float64, Int64 or UInt8",
-        )
-    })?;
-    let text = node.text().unwrap_or("");
-    let bytes = match node.attribute("format").unwrap_or("ascii") {
-        "ascii" => return read_text(node, text, scalar, context, place),
-        "binary" => {
-            let data = decode(text.as_bytes())
-                .map_err(|what| error(format!("{name}: {what}"), "Save it again"))?;
-            unpack(&data, context)
-        }
-        "appended" => {
-            let offset = node
-                .attribute("offset")
-                .unwrap_or("")
-                .trim()
-                .parse::<usize>();
-            let offset = offset.map_err(|_| {
-                error(
-                    format!("{name}: no offset"),
-                    "Appended arrays need an offset",
-                )
-            })?;
-            let beyond = || {
-                error(
-                    format!("{name}: offset {offset} lies beyond the data"),
-                    "Was the file cut off?",
-                )
-            };
-            match &context.appended {
-                None => {
-                    return Err(error(
-                        format!("{name}: there is no <AppendedData>"),
-                        "Was the file cut off?",
-                    ));
-                }
-                Some(Appended::Raw(data)) => {
-                    unpack(data.get(offset..).ok_or_else(beyond)?, context)
-                }
-                Some(Appended::Base64(data)) => {
-                    let data = data.get(offset..).ok_or_else(beyond)?;
-                    let data = decode(base64_run(data, context));
-                    let data =
-                        data.map_err(|what| error(format!("{name}: {what}"), "Save it again"))?;
-                    unpack(&data, context)
-                }
-            }
-        }
-        other => {
-            let what = format!("{name}: format {}", quote(other.as_bytes()));
-            return Err(error(what, "It is ascii, binary or appended"));
-        }
-    };
-    let bytes = bytes.map_err(|what| {
-        error(
-            format!("{name}: {what}"),
-            "The file was cut off or its header is wrong",
-        )
-    })?;
-    if bytes.len() % scalar.size() != 0 {
-        let what = format!(
-            "{name}: {} bytes are no whole number of {type_name}",
-            bytes.len()
-        );
-        return Err(error(what, "Is the type right?"));
-    }
-    Ok(Values::Binary {
-        bytes,
-        scalar,
-        endian: context.endian,
-    })
-}
-
-fn read_text(
-    node: Node<'_, '_>,
-    text: &str,
-    scalar: Scalar,
-    context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
-) -> Result<Values, MeshError> {
-    let name = node.attribute("Name").unwrap_or("Points");
-    let first = node.first_child().map_or(node, |child| child);
-    let line = match place(first).spot {
-        Spot::Line(line) => line,
-        _ => 1,
-    };
-    let mut cursor = Cursor::starting_at_line(text.as_bytes(), context.file, line);
-    let (mut numbers, mut lines) = (Vec::new(), Vec::new());
-    while let Some(word) = cursor.word() {
-        let item = || format!("{name}, entry {}", numbers.len());
-        let number = if scalar.is_float() {
-            cursor.number(word, &item)?
-        } else {
-            const EXACT_MAX: i64 = 1 << 53;
-            cursor.integer(word, &item)?.clamp(-EXACT_MAX, EXACT_MAX) as f64
-        };
-        numbers.push(number);
-        lines.push(word.line);
-    }
-    Ok(Values::Text { numbers, lines })
-}
-
-fn decode(text: &[u8]) -> Result<Vec<u8>, String> {
-    base64::decode(text).map_err(|at| format!("character {at} is not base64"))
-}
-
-/// The symbols of one array among all that are appended, as its header tells.
-fn base64_run<'d>(data: &'d [u8], context: &Context<'_>) -> &'d [u8] {
-    let symbols = |bytes: usize| bytes.div_ceil(3).saturating_mul(4);
-    let head = |bytes: usize| {
-        let text = data.get(..symbols(bytes)).unwrap_or(data);
-        base64::decode(text).unwrap_or_default()
-    };
-    let word = context.header.size();
-    let number = |bytes: &[u8], k: usize| {
-        let bytes = bytes.get(k * word..(k + 1) * word);
-        bytes.map_or(0, |bytes| {
-            usize::try_from(context.header.integer(bytes, context.endian)).unwrap_or(usize::MAX)
-        })
-    };
-    let length = if context.compressed {
-        let blocks = number(&head(3 * word), 0);
-        let header_bytes = blocks.saturating_add(3).saturating_mul(word);
-        if symbols(header_bytes) > data.len() {
-            data.len()
-        } else {
-            let header = head(header_bytes);
-            let packed =
-                (0..blocks).fold(0_usize, |sum, k| sum.saturating_add(number(&header, 3 + k)));
-            symbols(header_bytes).saturating_add(symbols(packed))
-        }
-    } else {
-        symbols(number(&head(word), 0).saturating_add(word))
-    };
-    data.get(..length).unwrap_or(data)
-}
-
-/// Takes the bytes of one array out of its block: a length and the bytes, or zlib blocks behind their sizes.
-fn unpack(data: &[u8], context: &Context<'_>) -> Result<Vec<u8>, String> {
-    let word = context.header.size();
-    let number = |k: usize| {
-        let bytes = k
-            .checked_mul(word)
-            .and_then(|start| data.get(start..start + word));
-        let bytes = bytes.ok_or("the data end inside the header")?;
-        usize::try_from(context.header.integer(bytes, context.endian))
-            .map_err(|_| "a length is too large")
-    };
-    if !context.compressed {
-        let length = number(0)?;
-        let bytes = word.checked_add(length).and_then(|end| data.get(word..end));
-        return bytes.map(<[u8]>::to_vec).ok_or_else(|| {
-            format!(
-                "{length} bytes are announced, {} are there",
-                data.len() - word
-            )
-        });
-    }
-    let (blocks, block_size, last_size) = (number(0)?, number(1)?, number(2)?);
-    let mut at = blocks
-        .checked_add(3)
-        .and_then(|words| words.checked_mul(word))
-        .ok_or("too many blocks")?;
-    let mut bytes = Vec::new();
-    for block in 0..blocks {
-        let packed = number(3 + block)?;
-        let source = at.checked_add(packed).and_then(|end| data.get(at..end));
-        let source =
-            source.ok_or_else(|| format!("the data end inside compressed block {block}"))?;
-        let size = if block + 1 == blocks && last_size > 0 {
-            last_size
-        } else {
-            block_size
-        };
-        if size > packed.saturating_mul(DEFLATE_RATIO_MAX) {
-            return Err(format!("compressed block {block} cannot hold {size} bytes"));
-        }
-        let plain = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(source, size);
-        let plain = plain.map_err(|_| format!("compressed block {block} is damaged"))?;
-        if plain.len() != size {
-            return Err(format!(
-                "compressed block {block} holds {} bytes instead of {size}",
-                plain.len()
-            ));
-        }
-        bytes.extend_from_slice(&plain);
-        at += packed;
-    }
-    Ok(bytes)
 }

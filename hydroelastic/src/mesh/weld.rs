@@ -3,7 +3,7 @@
 use super::moments::Bounds;
 use super::options::Weld;
 use nalgebra::Vector3;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// For each vertex the first vertex that is the same one (itself, if there is none).
 pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32> {
@@ -23,22 +23,24 @@ pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32>
 }
 
 /// How many vertices have the same coordinates as an earlier one.
-pub(crate) fn coincident_count(vertices: &[Vector3<f64>]) -> usize {
-    exact(vertices)
-        .iter()
-        .enumerate()
-        .filter(|(i, first)| **first as usize != *i)
+pub(crate) fn coincident_count<'a>(vertices: impl Iterator<Item = &'a Vector3<f64>>) -> usize {
+    let mut places = HashSet::new();
+    vertices
+        .filter(|vertex| !places.insert(place_bits(vertex)))
         .count()
 }
 
+/// The coordinates' bits; `+ 0.0` turns −0 into +0, which is the same place.
+fn place_bits(vertex: &Vector3<f64>) -> [u64; 3] {
+    [0, 1, 2].map(|k| (vertex[k] + 0.0).to_bits())
+}
+
 fn exact(vertices: &[Vector3<f64>]) -> Vec<u32> {
-    // `+ 0.0` turns −0 into +0, which is the same place with other bits.
-    let bits = |vertex: &Vector3<f64>| [0, 1, 2].map(|k| (vertex[k] + 0.0).to_bits());
     let mut first_at = HashMap::with_capacity(vertices.len());
     vertices
         .iter()
         .zip(0_u32..)
-        .map(|(vertex, i)| *first_at.entry(bits(vertex)).or_insert(i))
+        .map(|(vertex, i)| *first_at.entry(place_bits(vertex)).or_insert(i))
         .collect()
 }
 

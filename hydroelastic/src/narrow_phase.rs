@@ -14,6 +14,7 @@ mod feature;
 mod gjk;
 mod half_space;
 mod manifold;
+mod mesh;
 mod separation;
 mod sharpen;
 
@@ -21,19 +22,54 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::Shape;
 use convex::{Convex, Placed};
-pub(crate) use manifold::{ManifoldBuffers, PairPoint};
+use manifold::ManifoldBuffers;
+pub(crate) use manifold::PairPoint;
 pub(crate) use separation::Separation;
 
 /// Storage that is reused from pair to pair; holds no result.
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(crate) manifold: ManifoldBuffers,
+    pub(crate) mesh: mesh::MeshBuffers,
     pub(crate) points: Vec<PairPoint>,
+    pub(crate) swept: crate::sweep::SweptTriangles,
 }
 
-/// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; points of the patch
-/// that are further apart are included. Both convex, neither a half space.
-pub(crate) fn convex_points(
+/// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; points of a patch
+/// that are further apart are included. Neither a half space.
+pub(crate) fn pair_points(
+    a: &Shape,
+    b: &Shape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    w: &mut Workspace,
+) {
+    let Workspace {
+        manifold,
+        mesh,
+        points,
+        ..
+    } = w;
+    match (a, b) {
+        (Shape::Mesh(mesh_A), Shape::Mesh(mesh_B)) => {
+            mesh::mesh_on_mesh(mesh_A, mesh_B, X_BA, reach, mesh, points)
+        }
+        (_, Shape::Mesh(mesh_B)) => {
+            mesh::convex_on_mesh(a, mesh_B, X_BA, reach, manifold, mesh, points)
+        }
+        (Shape::Mesh(mesh_A), _) => {
+            let start = points.len();
+            mesh::convex_on_mesh(b, mesh_A, &X_BA.inverse(), reach, manifold, mesh, points);
+            for p in &mut points[start..] {
+                *p = p.swapped().moved(X_BA);
+            }
+        }
+        _ => convex_points(a, b, X_BA, reach, manifold, points),
+    }
+}
+
+/// [`pair_points`] of two convex shapes.
+fn convex_points(
     a: &Shape,
     b: &Shape,
     X_BA: &Isometry3<f64>,
@@ -115,7 +151,39 @@ pub(crate) fn half_space_points(
     reach: f64,
     out: &mut Vec<PairPoint>,
 ) {
+    let start = out.len();
     half_space::collide(a, X_BA, reach, out);
+    if let Shape::Mesh(_) = a {
+        mesh::share_out(&mut out[start..], a.size());
+    }
+}
+
+/// A convex piece of a shape that can be followed on its path: the shape itself, or a triangle of a mesh.
+#[derive(Clone, Copy)]
+pub(crate) struct ConvexPiece<'a>(Convex<'a>);
+
+impl<'a> ConvexPiece<'a> {
+    pub(crate) fn of_shape(shape: &'a Shape) -> Option<Self> {
+        Convex::of(shape).map(Self)
+    }
+
+    pub(crate) fn of_triangle(mesh: &crate::MeshShape, triangle: u32) -> Self {
+        Self(Convex {
+            core: convex::Core::Triangle(mesh.corners(triangle).map(|p| p.coords)),
+            rounding: 0.0,
+        })
+    }
+
+    /// The separation of two pieces if it is at most `reach`.
+    pub(crate) fn separation(
+        &self,
+        other: &ConvexPiece<'_>,
+        X_BA: &Isometry3<f64>,
+        reach: f64,
+    ) -> Option<Separation> {
+        let placed = Placed::new(self.0.core, X_BA);
+        separation::separation(&placed, self.0.rounding, &other.0, reach)
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Contact of a deforming surface, as balls around its vertices, with shapes, with other surfaces and with itself.
 
+use std::cell::RefCell;
+
 use nalgebra::{Point3, Vector3};
 
 use crate::GeometryError;
@@ -40,7 +42,9 @@ impl ContactGeometry for ParticleContact {
                     *c = c.swapped();
                 }
             }
-            (Posed::Deforming(s), Posed::Deforming(t)) => surface_on_surface(&s, &t, q, out),
+            (Posed::Deforming(s), Posed::Deforming(t)) => {
+                ORDERS.with_borrow_mut(|orders| surface_on_surface(&s, &t, q, orders, out));
+            }
         }
         Some(Ok(()))
     }
@@ -157,15 +161,15 @@ fn surface_on_surface(
     s: &DeformingSurface<'_>,
     t: &DeformingSurface<'_>,
     q: &Query,
+    orders: &mut (Vec<Interval>, Vec<Interval>),
     out: &mut Vec<ContactPoint>,
 ) {
     let same = s.id == t.id;
     let dt = q.time_step_s;
-    let mut order_s = Vec::new();
-    let mut order_t = Vec::new();
-    sorted_intervals(s, q, &mut order_s);
+    let (order_s, order_t) = orders;
+    sorted_intervals(s, q, order_s);
     if !same {
-        sorted_intervals(t, q, &mut order_t);
+        sorted_intervals(t, q, order_t);
     }
     let from = out.len();
     let mut test = |i: u32, j: u32| {
@@ -208,8 +212,17 @@ fn surface_on_surface(
     out[from..].sort_unstable_by_key(|c| c.key);
 }
 
+/// Lowest and highest x of a swept ball, and its vertex.
+type Interval = (f64, f64, u32);
+
+thread_local! {
+    /// Reused storage; holds no result.
+    static ORDERS: RefCell<(Vec<Interval>, Vec<Interval>)> = RefCell::default();
+}
+
 /// Extent of every swept ball along x, sorted.
-fn sorted_intervals(s: &DeformingSurface<'_>, q: &Query, out: &mut Vec<(f64, f64, u32)>) {
+fn sorted_intervals(s: &DeformingSurface<'_>, q: &Query, out: &mut Vec<Interval>) {
+    out.clear();
     for (i, ((p, r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
         let end = p.x + v.x * q.time_step_s;
         let around = r + 0.5 * q.margin;
@@ -270,3 +283,6 @@ fn first_root(a: f64, b: f64, c: f64) -> Option<f64> {
     let root = 2.0 * c / (discriminant.sqrt() - b);
     (root <= 1.0).then_some(root)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint};
@@ -38,12 +38,6 @@ impl ContactGeometry for PointContact {
         let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
             return None;
         };
-        let open = |s: &Shape| matches!(s, Shape::Mesh(_));
-        if open(a.shape) && !matches!(b.shape, Shape::HalfSpace)
-            || open(b.shape) && !matches!(a.shape, Shape::HalfSpace)
-        {
-            return None;
-        }
         Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
             WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
         }))
@@ -95,17 +89,21 @@ impl<'a> Pair<'a> {
                     &mut w.points,
                 );
                 for p in &mut w.points {
-                    *p = moved(&p.swapped(), &self.X_BA);
+                    *p = p.swapped().moved(&self.X_BA);
                 }
                 self.present(&w.points, out);
             }
             (a, b) => {
-                let Workspace { manifold, points } = w;
-                narrow_phase::convex_points(a, b, &self.X_BA, self.margin, manifold, points);
-                if points.is_empty() {
-                    self.foreseen(w, out);
-                } else {
+                narrow_phase::pair_points(a, b, &self.X_BA, self.margin, w);
+                let lowest = w.points.iter().map(|p| p.phi).fold(f64::INFINITY, f64::min);
+                let start = out.len();
+                if lowest <= self.margin {
                     self.present(&w.points, out);
+                }
+                // A part of a mesh may be near while another arrives.
+                let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
+                if lowest > self.margin || in_parts {
+                    self.foreseen(w, start, out);
                 }
             }
         }
@@ -127,36 +125,43 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Points of a pair that is apart now but meets within the step.
-    fn foreseen(&self, w: &mut Workspace, out: &mut Vec<ContactPoint>) {
-        let (a, b) = (self.a.shape, self.b.shape);
+    /// Points of a pair that is apart now but meets within the step; only those that push in another direction than the pair's
+    /// contacts from `start` on.
+    fn foreseen(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
         if self.reach <= self.margin {
             return;
         }
-        let touching = (1e-6 * a.size().min(b.size())).min(0.5 * self.margin);
-        let entry = sweep::first_touch(&self.a, &self.b, self.time_step_s, touching, |X_BA| {
-            let s = narrow_phase::convex_separation(a, b, X_BA, self.reach)?;
-            Some((s.distance, s.normal))
-        });
-        let Some(entry) = entry else { return };
+        let Some((entry, nearest)) = sweep::entry(
+            &self.a,
+            &self.b,
+            self.time_step_s,
+            self.margin,
+            self.reach,
+            &mut w.swept,
+        ) else {
+            return;
+        };
         let t = entry * self.time_step_s;
         let X_WB = self.b.pose_after(t);
         let X_BA = X_WB.inv_mul(&self.a.pose_after(t));
-        let Workspace { manifold, points } = w;
-        narrow_phase::convex_points(a, b, &X_BA, self.margin, manifold, points);
-        for p in points.iter().filter(|p| p.phi <= self.margin) {
+        w.points.clear();
+        narrow_phase::pair_points(self.a.shape, self.b.shape, &X_BA, self.margin, w);
+        if w.points.iter().all(|p| p.phi > self.margin) {
+            w.points.push(PairPoint::nearest(&nearest));
+        }
+        let end = out.len();
+        for p in w.points.iter().filter(|p| p.phi <= self.margin) {
             let normal_W = X_WB.rotation * p.normal;
-            let contact = self.contact(
-                p,
-                &X_BA,
-                0.0,
-                self.b.X_WG.inverse_transform_vector(&normal_W),
-                entry,
-            );
-            let (p_WA, p_WB) = (
-                self.a.X_WG * nalgebra::Point3::from(contact.a.offset),
-                self.b.X_WG * nalgebra::Point3::from(contact.b.offset),
-            );
+            if out[start..end]
+                .iter()
+                .any(|c| c.normal_W.dot(&normal_W) > 0.99)
+            {
+                continue;
+            }
+            let normal_B = self.b.X_WG.inverse_transform_vector(&normal_W);
+            let contact = self.contact(p, &X_BA, 0.0, normal_B, entry);
+            let p_WA = self.a.X_WG * Point3::from(contact.a.offset);
+            let p_WB = self.b.X_WG * Point3::from(contact.b.offset);
             out.push(ContactPoint {
                 // What is left to go along the normal of entry, not the distance of the nearest points.
                 signed_distance: normal_W.dot(&(p_WA - p_WB)).max(0.0),
@@ -175,7 +180,7 @@ impl<'a> Pair<'a> {
         entry: f64,
     ) -> ContactPoint {
         let a = X_BA.inverse_transform_point(&p.p_A.into());
-        let (p_WA, p_WB) = (self.a.X_WG * a, self.b.X_WG * nalgebra::Point3::from(p.p_B));
+        let (p_WA, p_WB) = (self.a.X_WG * a, self.b.X_WG * Point3::from(p.p_B));
         ContactPoint {
             p_WC: nalgebra::center(&p_WA, &p_WB),
             normal_W: self.b.X_WG.rotation * normal_B,
@@ -186,17 +191,6 @@ impl<'a> Pair<'a> {
             key: ContactKey::new(p.feature_A, p.feature_B),
             entry,
         }
-    }
-}
-
-/// A point given in one frame, expressed in the frame that `X` maps into.
-fn moved(p: &PairPoint, X: &Isometry3<f64>) -> PairPoint {
-    let place = |v: &Vector3<f64>| X.rotation * v + X.translation.vector;
-    PairPoint {
-        p_A: place(&p.p_A),
-        p_B: place(&p.p_B),
-        normal: X.rotation * p.normal,
-        ..*p
     }
 }
 

@@ -12,7 +12,6 @@ mod adjacency;
 mod convex_hull;
 mod cuboid;
 mod mass_properties;
-#[allow(dead_code, reason = "used by the contact of meshes, the next step")]
 mod mesh;
 mod round;
 
@@ -29,6 +28,7 @@ pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;
 use crate::aabb::Aabb;
+use crate::mesh::TriMesh;
 
 /// A rigid shape. Cheap to clone: vertex lists are shared.
 #[derive(Clone, Debug)]
@@ -138,6 +138,33 @@ impl Shape {
     /// [`GeometryError::Vertex`], [`GeometryError::VertexIndex`], [`GeometryError::OpenMesh`] or [`GeometryError::Volume`].
     pub fn mesh(vertices: &[Point3<f64>], triangles: &[[u32; 3]]) -> Result<Self, GeometryError> {
         Ok(Self::Mesh(Arc::new(MeshShape::new(vertices, triangles)?)))
+    }
+
+    /// The inside of a surface that was read or built with its own checks.
+    ///
+    /// # Errors
+    /// [`GeometryError::OpenMesh`] or [`GeometryError::Volume`] unless it bounds a solid.
+    pub fn from_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
+        let vertices: Vec<_> = surface
+            .vertices()
+            .iter()
+            .map(|v| Point3::from(*v))
+            .collect();
+        let triangles: Vec<_> = surface.raw_triangles().collect();
+        Self::mesh(&vertices, &triangles)
+    }
+
+    /// The convex hull of a surface's vertices.
+    ///
+    /// # Errors
+    /// [`GeometryError::FlatHull`].
+    pub fn hull_of_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
+        let vertices: Vec<_> = surface
+            .vertices()
+            .iter()
+            .map(|v| Point3::from(*v))
+            .collect();
+        Self::convex_hull(&vertices)
     }
 
     /// The word for this shape in messages and files.

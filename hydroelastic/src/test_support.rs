@@ -198,3 +198,26 @@ pub(crate) fn l_shape() -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
     }
     (vertices, triangles)
 }
+
+/// The twelve triangles of a box with the given half edge lengths.
+pub(crate) fn box_mesh(half: Vector3<f64>) -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
+    let vertices = (0..8)
+        .map(|i| {
+            let sign = |bit: u32| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
+            Point3::from(half.component_mul(&Vector3::new(sign(0), sign(1), sign(2))))
+        })
+        .collect();
+    let quads = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles = quads
+        .iter()
+        .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
+        .collect();
+    (vertices, triangles)
+}

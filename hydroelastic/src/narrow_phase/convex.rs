@@ -28,8 +28,9 @@ pub(crate) enum Core<'a> {
     /// Semi-axes.
     Ellipsoid(Vector3<f64>),
     Hull(&'a ConvexHull),
-    #[allow(dead_code, reason = "used by the contact of meshes, the next step")]
     Triangle([Vector3<f64>; 3]),
+    /// Between two points, which may coincide: an edge or a vertex of a mesh.
+    Edge([Vector3<f64>; 2]),
 }
 
 /// A core with everything within `rounding` of it.
@@ -94,6 +95,13 @@ impl Core<'_> {
                 }
             }
             Self::Hull(h) => h.vertices()[h.support_index(d)].coords,
+            Self::Edge([p, q]) => {
+                if d.dot(p) >= d.dot(q) {
+                    *p
+                } else {
+                    *q
+                }
+            }
             Self::Triangle(v) => {
                 let mut best = 0;
                 for i in 1..3 {
@@ -117,6 +125,18 @@ impl Core<'_> {
             Self::Cone { radius, half } => signed_distance::cone(&at, *radius, *half),
             Self::Ellipsoid(axes) => signed_distance::ellipsoid(&at, axes),
             Self::Hull(h) => signed_distance::hull_nearest(h, &at).0,
+            Self::Edge([q, r]) => {
+                let along = r - q;
+                let square = along.norm_squared();
+                let t = if square > 0.0 {
+                    (p - q).dot(&along) / square
+                } else {
+                    0.0
+                };
+                let inner = (t > 0.0 && t < 1.0).then(|| along / square.sqrt());
+                let offset = p - q - along * t.clamp(0.0, 1.0);
+                SignedDistance::curved(offset, inner, 1.0, Vector3::z())
+            }
             Self::Triangle(v) => {
                 let (q, feature) = closest_on_triangle(&at, &v.map(Point3::from));
                 let side = |i: usize| (v[(i + 1) % 3] - v[i]).normalize();
@@ -153,12 +173,14 @@ impl Core<'_> {
         match self {
             Self::Hull(h) => h.local_aabb().center().coords,
             Self::Triangle([a, b, c]) => (a + b + c) / 3.0,
+            Self::Edge([p, q]) => (p + q) * 0.5,
             Self::Cone { half, .. } => Vector3::new(0.0, 0.0, -0.5 * half),
             _ => Vector3::zeros(),
         }
     }
 
-    /// A length that says how thick the set is, m (for a rounded point or segment its rounding must be added).
+    /// A length that says how thick the set is, m (for a rounded point or segment its rounding must be added); infinite for a
+    /// piece of a mesh, whose thickness is not its own.
     pub(crate) fn thickness(&self) -> f64 {
         match self {
             Self::Point | Self::Segment(_) => 0.0,
@@ -166,7 +188,7 @@ impl Core<'_> {
             Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.min(*half),
             Self::Ellipsoid(axes) => axes.min(),
             Self::Hull(h) => h.local_aabb().half_extents().min(),
-            Self::Triangle([a, b, c]) => (b - a).norm().max((c - a).norm()) * 0.5,
+            Self::Triangle(_) | Self::Edge(_) => f64::INFINITY,
         }
     }
 
@@ -180,6 +202,7 @@ impl Core<'_> {
             Self::Ellipsoid(axes) => axes.max(),
             Self::Hull(h) => h.radius_about_origin(),
             Self::Triangle(v) => v.iter().map(Vector3::norm).fold(0.0, f64::max),
+            Self::Edge(v) => v[0].norm().max(v[1].norm()),
         }
     }
 
@@ -199,7 +222,7 @@ impl Core<'_> {
         mut visit: impl FnMut(Vector3<f64>),
     ) {
         match self {
-            Self::Point => {}
+            Self::Point | Self::Edge(_) => {}
             Self::Box(_) => {
                 for axis in [Vector3::x(), Vector3::y(), Vector3::z()] {
                     visit(axis);

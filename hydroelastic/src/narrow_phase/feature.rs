@@ -121,6 +121,13 @@ impl Feature {
             }
             Core::Hull(h) => self.hull_feature(h, d),
             Core::Triangle(v) => self.triangle_feature(v, d),
+            Core::Edge([p, q]) => {
+                self.clear(0);
+                self.push(*p, 0, 0);
+                if p != q {
+                    self.push(*q, 1, 0);
+                }
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn collide(a: &Shape, X_BA: &Isometry3<f64>, reach: f64, out: &mut Ve
     let down = -Vector3::from(rotation.matrix().row(2).transpose());
     let mut add = adder(X_BA, convex.rounding, reach, out);
     match &convex.core {
-        Core::Point | Core::Ellipsoid(_) | Core::Triangle(_) => {
+        Core::Point | Core::Ellipsoid(_) | Core::Triangle(_) | Core::Edge(_) => {
             add(&convex.core.support(&down), 0, 1.0)
         }
         Core::Segment(half) => {

@@ -5,7 +5,7 @@
 //! their roles would change, and corners carry shares of the stiffness that stay continuous while corners appear and vanish:
 //! a corner's share is the part of the outline that is nearest to it.
 
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 
 use super::convex::{Convex, Placed};
 use super::feature::{Corner, Feature, feature_id, has_flat_features};
@@ -34,6 +34,16 @@ impl PairPoint {
             share: 1.0,
             feature_A: feature_id::NEAREST,
             feature_B: feature_id::NEAREST,
+        }
+    }
+
+    /// The point expressed in the frame that `X` maps into.
+    pub(crate) fn moved(&self, X: &Isometry3<f64>) -> Self {
+        Self {
+            p_A: X.rotation * self.p_A + X.translation.vector,
+            p_B: X.rotation * self.p_B + X.translation.vector,
+            normal: X.rotation * self.normal,
+            ..*self
         }
     }
 
@@ -111,6 +121,12 @@ pub(crate) fn patch(
 }
 
 impl ManifoldBuffers {
+    /// The corners of the feature of `a` that looks along `d`, in the common frame.
+    pub(crate) fn corners_towards(&mut self, a: &Placed<'_>, d: &Vector3<f64>) -> &[Corner] {
+        self.feature_A.of_placed(a, d);
+        &self.feature_A.corners
+    }
+
     /// Appends the common part of the two features that were put in.
     fn common_part(
         &mut self,

@@ -34,10 +34,36 @@ pub(crate) fn separation(
     b: &Convex<'_>,
     reach: f64,
 ) -> Option<Separation> {
+    separation_by(a, round_A, b, reach, |guess| {
+        best_candidate(a, &b.core, guess)
+    })
+}
+
+/// [`separation`], but for overlapping sets the way out that is nearest to `outward`, which is meant to be the outward side of
+/// the surface that B is a piece of.
+pub(crate) fn separation_along(
+    a: &Placed<'_>,
+    round_A: f64,
+    b: &Convex<'_>,
+    reach: f64,
+    outward: &Vector3<f64>,
+) -> Option<Separation> {
+    separation_by(a, round_A, b, reach, |_| *outward)
+}
+
+fn separation_by(
+    a: &Placed<'_>,
+    round_A: f64,
+    b: &Convex<'_>,
+    reach: f64,
+    start: impl Fn(Option<Vector3<f64>>) -> Vector3<f64>,
+) -> Option<Separation> {
     let rounding = round_A + b.rounding;
     let scale = a.core.extent() + b.core.extent() + a.translation.norm();
     let thin = |core: &Core<'_>, round: f64| core.thickness() + round;
-    let thickness = thin(&a.core, round_A).min(thin(&b.core, b.rounding));
+    let thickness = thin(&a.core, round_A)
+        .min(thin(&b.core, b.rounding))
+        .min(scale);
     // Below this gap the direction of v is better found with the pair lifted apart.
     let flat = a.core.is_polytope() && b.core.is_polytope();
     let near = if flat { 1e-7 * scale } else { 1e-4 * thickness };
@@ -54,7 +80,7 @@ pub(crate) fn separation(
         Outcome::Apart(nearest) => (Some(nearest.normal), Some(nearest)),
         Outcome::Overlap => (None, None),
     };
-    let nearest = lifted(a, &b.core, guess, gap, scale).or(found)?;
+    let nearest = lifted(a, &b.core, start(guess), gap, scale).or(found)?;
     (nearest.distance - rounding <= reach).then(|| rounded(&nearest, round_A, b.rounding))
 }
 
@@ -75,11 +101,10 @@ pub(crate) fn slab(a: &Placed<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
 fn lifted(
     a: &Placed<'_>,
     b: &Core<'_>,
-    guess: Option<Vector3<f64>>,
+    mut normal: Vector3<f64>,
     gap: f64,
     scale: f64,
 ) -> Option<Nearest> {
-    let mut normal = best_candidate(a, b, guess);
     let mut depth = slab(a, b, &normal);
     let mut found: Option<Nearest> = None;
     let mut last_turn: Option<Vector3<f64>> = None;

@@ -250,11 +250,13 @@ struct Throws {
     ghosts: u32,
 }
 
+const PLATE: [f64; 3] = [0.2, 0.2, 0.005];
+
 /// Throws at a 200 × 200 × 5 mm plate from random sides. A hit that has no contact in the step of its entry tunnels; a miss
 /// with a contact that would act (φ₀ + Δt v_n < 0) is a ghost.
-fn throw(shape: &Shape, speed: f64, seed: u64) -> Throws {
+fn throw(shape: &Shape, plate: &Shape, speed: f64, seed: u64) -> Throws {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let plate = Shape::cuboid(Vector3::new(0.2, 0.2, 0.005)).unwrap();
+    let solid = Shape::cuboid(PLATE.into()).unwrap();
     let q = query();
     let size = shape.size();
     let mut count = Throws {
@@ -273,14 +275,14 @@ fn throw(shape: &Shape, speed: f64, seed: u64) -> Throws {
         let turn = crate::test_support::random_rotation(&mut rng);
         // Starts within the first step's length before the aim, so that the phase is random too.
         let start =
-            aim - direction * (speed * q.time_step_s * rng.random_range(0.0..1.0) + 0.2 + size);
+            aim - direction * (speed * q.time_step_s * rng.random_range(0.0..1.0) + 0.5 + size);
         let pose = |t: f64| Isometry3::from_parts((start + direction * speed * t).into(), turn);
         let gap = |t: f64| {
             let at = rigid(shape, pose(t), Vector3::zeros(), Vector3::zeros());
-            narrow_phase::convex_separation(at.shape, &plate, &at.X_WG, f64::INFINITY)
+            narrow_phase::convex_separation(at.shape, &solid, &at.X_WG, f64::INFINITY)
                 .map_or(f64::INFINITY, |s| s.distance)
         };
-        let duration = (0.5 + 2.0 * size) / speed + q.time_step_s;
+        let duration = (1.0 + 2.0 * size) / speed + q.time_step_s;
         // Truth: advance by the gap, which the speed cannot outrun.
         let (mut t, mut hit) = (0.0, None);
         while t < duration {
@@ -301,7 +303,7 @@ fn throw(shape: &Shape, speed: f64, seed: u64) -> Throws {
                     Vector3::zeros(),
                 ),
                 rigid(
-                    &plate,
+                    plate,
                     Isometry3::identity(),
                     Vector3::zeros(),
                     Vector3::zeros(),
@@ -333,29 +335,74 @@ fn throw(shape: &Shape, speed: f64, seed: u64) -> Throws {
     count
 }
 
+#[track_caller]
+fn check_throws(name: &str, shape: &Shape, plate: &Shape, speed: f64) {
+    let c = throw(shape, plate, speed, 77);
+    eprintln!(
+        "{name} at {speed} m/s: {} of {} hits tunnelled, {} of {} misses were ghosts",
+        c.tunnelled, c.hits, c.ghosts, c.misses
+    );
+    assert_eq!(c.tunnelled, 0, "{name} at {speed} m/s");
+    assert!(
+        c.hits > 60 && c.misses > 60,
+        "{name}: {} hits, {} misses",
+        c.hits,
+        c.misses
+    );
+    assert!(
+        f64::from(c.ghosts) <= 0.02 * f64::from(c.misses),
+        "{name} at {speed} m/s"
+    );
+}
+
 #[test]
 fn throws_at_a_thin_plate_neither_tunnel_nor_hit_ghosts() {
-    let point = Shape::sphere(1e-4).unwrap();
-    let ball = Shape::sphere(0.01).unwrap();
-    let cube = Shape::cuboid(Vector3::repeat(0.02)).unwrap();
-    for (name, shape) in [("point", &point), ("ball", &ball), ("box", &cube)] {
+    let plate = Shape::cuboid(PLATE.into()).unwrap();
+    for (name, shape) in [
+        ("point", Shape::sphere(1e-4)),
+        ("ball", Shape::sphere(0.01)),
+        ("box", Shape::cuboid(Vector3::repeat(0.02))),
+        ("cylinder", Shape::cylinder(0.01, 0.02)),
+    ] {
         for speed in [1.0, 10.0, 30.0] {
-            let c = throw(shape, speed, 77);
-            eprintln!(
-                "{name} at {speed} m/s: {} of {} hits tunnelled, {} of {} misses were ghosts",
-                c.tunnelled, c.hits, c.ghosts, c.misses
-            );
-            assert_eq!(c.tunnelled, 0, "{name} at {speed} m/s");
-            assert!(
-                c.hits > 60 && c.misses > 60,
-                "{name}: {} hits, {} misses",
-                c.hits,
-                c.misses
-            );
-            assert!(
-                f64::from(c.ghosts) <= 0.02 * f64::from(c.misses),
-                "{name} at {speed} m/s"
-            );
+            check_throws(name, shape.as_ref().unwrap(), &plate, speed);
         }
+    }
+}
+
+#[test]
+fn throws_at_a_plate_that_is_a_mesh_neither_tunnel_nor_hit_ghosts() {
+    let (vertices, triangles) = crate::test_support::box_mesh(Vector3::from(PLATE) * 0.5);
+    let plate = Shape::mesh(&vertices, &triangles).unwrap();
+    for (name, shape) in [
+        ("ball", Shape::sphere(0.01)),
+        ("box", Shape::cuboid(Vector3::repeat(0.02))),
+    ] {
+        for speed in [1.0, 30.0] {
+            check_throws(name, shape.as_ref().unwrap(), &plate, speed);
+        }
+    }
+}
+
+#[test]
+fn two_meshes_that_fly_at_each_other_are_foreseen() {
+    let (vertices, triangles) = crate::test_support::l_shape();
+    let l = Shape::mesh(&vertices, &triangles).unwrap();
+    let v = Vector3::x() * 15.0;
+    // The foot of the L is 0.6 long: its end starts 0.1 m before the other one's back and closes at 30 m/s.
+    let contacts = collide(
+        rigid(&l, Isometry3::identity(), v, Vector3::zeros()),
+        rigid(
+            &l,
+            Isometry3::translation(0.7, 0.01, 0.02),
+            -v,
+            Vector3::zeros(),
+        ),
+        &query(),
+    );
+    assert!(!contacts.is_empty());
+    for c in &contacts {
+        assert!((c.normal_W + Vector3::x()).norm() < 1e-6, "{c:?}");
+        assert!((c.signed_distance - 0.1).abs() < 1e-4 && (c.entry - 1.0 / 3.0).abs() < 1e-3);
     }
 }

@@ -39,6 +39,7 @@ pub struct MeshShape {
     edges: Vec<MeshEdge>,
     triangle_edges: Vec<[u32; 3]>,
     vertex_normals: Vec<Vector3<f64>>,
+    corner: Vec<bool>,
     neighbours: Adjacency,
     tree: Bvh,
     bounds: Aabb,
@@ -104,6 +105,10 @@ impl MeshShape {
         if volume.is_nan() || volume <= 0.0 {
             return Err(GeometryError::Volume { volume });
         }
+        let mut corner = vec![false; vertices.len()];
+        for v in edges.iter().filter(|e| e.convex).flat_map(|e| e.vertices) {
+            corner[v as usize] = true;
+        }
         let boxes: Vec<ParryAabb> = triangles
             .iter()
             .map(|t| parry::aabb(&Aabb::from_points(&corners(t))))
@@ -114,6 +119,7 @@ impl MeshShape {
             vertices: vertices.to_vec(),
             triangles: triangles.to_vec(),
             normals,
+            corner,
             neighbours: Adjacency::new(vertices.len(), edges.iter().map(|e| e.vertices)),
             edges,
             triangle_edges,
@@ -131,6 +137,11 @@ impl MeshShape {
     /// Triangles, counter-clockwise seen from outside.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
+    }
+
+    /// Whether the surface bends outwards at the vertex: only there can it be touched by something flat.
+    pub(crate) fn is_corner(&self, vertex: u32) -> bool {
+        self.corner[vertex as usize]
     }
 
     pub(crate) fn edges(&self) -> &[MeshEdge] {
@@ -242,10 +253,6 @@ impl MeshShape {
                 along.dot(direction) <= tolerance * along.norm()
             }),
         }
-    }
-
-    pub(crate) fn tree(&self) -> &Bvh {
-        &self.tree
     }
 
     pub(crate) fn local_aabb(&self) -> Aabb {

@@ -1,0 +1,493 @@
+//! Contact of a closed mesh with a convex shape or another mesh.
+//!
+//! A contact of polyhedra is made of corners on faces and edges on edges. So three kinds of points are looked for: corners of
+//! the partner above or below the mesh's faces, corners of the mesh against the partner, and outward edges of the mesh against
+//! the partner. Each must push within the cone of normals that the surface has at its feature: the inner edges of a flat floor
+//! have none of their own and give no bump. What several features say about the same place is counted once: points near each
+//! other share the stiffness of one.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use super::convex::{Convex, Core, Placed};
+use super::feature::feature_id;
+use super::manifold::{ManifoldBuffers, PairPoint, manifold};
+use super::separation::{Separation, separation, separation_along};
+use crate::Shape;
+use crate::aabb::Aabb;
+use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
+use crate::signed_distance::mesh_nearest;
+
+/// Reused storage.
+#[derive(Default)]
+pub(crate) struct MeshBuffers {
+    triangles: Vec<u32>,
+    vertices: Vec<u32>,
+    edges: Vec<u32>,
+    others: Vec<u32>,
+    corners: Vec<(u32, Vector3<f64>)>,
+    near: Vec<u32>,
+}
+
+/// Overlaps up to this part of the thickness need not be the shortest way out: equal boxes stacked edge on edge overlap less
+/// sideways than downwards.
+const SHALLOW: f64 = 0.01;
+
+/// How far a normal may lie outside of the cone of its feature (sine of the angle).
+const CONE_TOLERANCE: f64 = 1e-3;
+
+/// Appends the contact of the convex shape A with the mesh B, in the frame of B.
+pub(crate) fn convex_on_mesh(
+    a: &Shape,
+    mesh: &MeshShape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    manifolds: &mut ManifoldBuffers,
+    buffers: &mut MeshBuffers,
+    out: &mut Vec<PairPoint>,
+) {
+    let Some(convex) = Convex::of(a) else { return };
+    let placed = Placed::new(convex.core, X_BA);
+    let region = a.aabb(X_BA).inflated(reach);
+    buffers.gather(mesh, &region);
+    if buffers.triangles.is_empty() {
+        return;
+    }
+    let start = out.len();
+    corners_on_faces(
+        &placed,
+        convex.rounding,
+        mesh,
+        reach,
+        manifolds,
+        buffers,
+        out,
+    );
+    for &v in &buffers.vertices {
+        let p = mesh.vertices()[v as usize].coords;
+        let piece = Piece {
+            core: Core::Edge([p, p]),
+            feature: MeshFeature::Vertex(v),
+        };
+        piece.against_convex(&placed, convex.rounding, mesh, reach, manifolds, out);
+    }
+    for &e in &buffers.edges {
+        let ends = mesh.edges()[e as usize]
+            .vertices
+            .map(|v| mesh.vertices()[v as usize].coords);
+        let piece = Piece {
+            core: Core::Edge(ends),
+            feature: MeshFeature::Edge(e),
+        };
+        piece.against_convex(&placed, convex.rounding, mesh, reach, manifolds, out);
+    }
+    share_out(
+        &mut out[start..],
+        a.size().min(mesh.local_aabb().half_extents().norm()),
+    );
+}
+
+/// Appends the contact of two meshes, in the frame of B.
+pub(crate) fn mesh_on_mesh(
+    a: &MeshShape,
+    b: &MeshShape,
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    buffers: &mut MeshBuffers,
+    out: &mut Vec<PairPoint>,
+) {
+    let X_AB = X_BA.inverse();
+    let start = out.len();
+    let thickness = |m: &MeshShape| m.local_aabb().half_extents().min();
+    let shallow = SHALLOW * thickness(a).min(thickness(b));
+    let region_B = a.local_aabb().transformed(X_BA).inflated(reach);
+    buffers.gather(b, &region_B);
+    if buffers.triangles.is_empty() {
+        return;
+    }
+    // Corners of B on faces of A: in the frame of A, told from the other side.
+    for &v in &buffers.vertices {
+        let p_AV = X_AB * b.vertices()[v as usize];
+        let from = out.len();
+        corner_on_faces(
+            &p_AV.coords,
+            0.0,
+            feature_id::vertex(v),
+            a,
+            (reach, shallow),
+            &mut buffers.near,
+            out,
+        );
+        for p in &mut out[from..] {
+            *p = p.swapped().moved(X_BA);
+        }
+    }
+    std::mem::swap(&mut buffers.edges, &mut buffers.others);
+    let region_A = b.local_aabb().transformed(&X_AB).inflated(reach);
+    buffers.gather(a, &region_A);
+    for &v in &buffers.vertices {
+        let p_BV = X_BA * a.vertices()[v as usize];
+        corner_on_faces(
+            &p_BV.coords,
+            0.0,
+            feature_id::vertex(v),
+            b,
+            (reach, shallow),
+            &mut buffers.near,
+            out,
+        );
+    }
+    for &e in &buffers.edges {
+        let ends = a.edges()[e as usize]
+            .vertices
+            .map(|v| (X_BA * a.vertices()[v as usize]).coords);
+        let outward_A = X_BA * a.outward(MeshFeature::Edge(e));
+        let around = Aabb::from_points(&ends.map(Point3::from)).inflated(reach);
+        for &f in &buffers.others {
+            let other = b.edges()[f as usize]
+                .vertices
+                .map(|v| b.vertices()[v as usize]);
+            if !around.intersects(&Aabb::from_points(&other)) {
+                continue;
+            }
+            edge_on_edge((e, a, ends, outward_A), (f, b), X_BA, reach, out);
+        }
+    }
+    let size = a
+        .local_aabb()
+        .half_extents()
+        .norm()
+        .min(b.local_aabb().half_extents().norm());
+    share_out(&mut out[start..], size);
+}
+
+impl MeshBuffers {
+    /// Triangles, corners and outward edges of a mesh within a region, each once, in rising order.
+    fn gather(&mut self, mesh: &MeshShape, region: &Aabb) {
+        let Self {
+            triangles,
+            vertices,
+            edges,
+            ..
+        } = self;
+        triangles.clear();
+        vertices.clear();
+        edges.clear();
+        mesh.triangles_in(region, |t| triangles.push(t));
+        triangles.sort_unstable();
+        for &t in triangles.iter() {
+            vertices.extend(
+                mesh.triangles()[t as usize]
+                    .iter()
+                    .filter(|&&v| mesh.is_corner(v)),
+            );
+            edges.extend(
+                mesh.triangle_edges(t)
+                    .iter()
+                    .filter(|&&e| mesh.edges()[e as usize].convex),
+            );
+        }
+        for list in [vertices, edges] {
+            list.sort_unstable();
+            list.dedup();
+        }
+    }
+}
+
+/// Corners of the features of A that look at the faces of the mesh.
+fn corners_on_faces(
+    a: &Placed<'_>,
+    round_A: f64,
+    mesh: &MeshShape,
+    reach: f64,
+    manifolds: &mut ManifoldBuffers,
+    buffers: &mut MeshBuffers,
+    out: &mut Vec<PairPoint>,
+) {
+    buffers.corners.clear();
+    for &t in &buffers.triangles {
+        let normal = mesh.normal(t);
+        let height = normal.dot(&(a.support(&-normal) - mesh.corners(t)[0].coords)) - round_A;
+        if height <= reach {
+            for c in manifolds.corners_towards(a, &-normal) {
+                buffers.corners.push((c.vertex, c.p));
+            }
+        }
+    }
+    // A corner met from several triangles is one; rims give other points for other normals.
+    buffers.corners.sort_unstable_by(|x, y| {
+        let place = |p: &Vector3<f64>, q: &Vector3<f64>| {
+            p.x.total_cmp(&q.x)
+                .then(p.y.total_cmp(&q.y))
+                .then(p.z.total_cmp(&q.z))
+        };
+        x.0.cmp(&y.0).then(place(&x.1, &y.1))
+    });
+    buffers.corners.dedup();
+    let shallow = SHALLOW * (a.core.thickness() + round_A);
+    for &(vertex, p) in &buffers.corners {
+        corner_on_faces(
+            &p,
+            round_A,
+            vertex,
+            mesh,
+            (reach, shallow),
+            &mut buffers.near,
+            out,
+        );
+    }
+}
+
+/// A ball (or point) of A against the faces of the mesh that it lies above, or has just entered.
+fn corner_on_faces(
+    center: &Vector3<f64>,
+    radius: f64,
+    feature_A: u32,
+    mesh: &MeshShape,
+    (reach, shallow): (f64, f64),
+    near: &mut Vec<u32>,
+    out: &mut Vec<PairPoint>,
+) {
+    let at = Point3::from(*center);
+    let (nearest, _, feature) = mesh_nearest(mesh, &at);
+    if nearest.value - radius > reach {
+        return;
+    }
+    let inside = nearest.value <= 0.0;
+    // In a hollow several faces hold the corner. Of the faces behind it those no deeper than twice the nearest, or shallow: not
+    // the far side of a plate.
+    let depth = if inside {
+        (-2.0 * nearest.value).max(shallow)
+    } else {
+        0.0
+    };
+    near.clear();
+    let around = Aabb::from_half_extents(at, Vector3::repeat((reach + radius).max(depth)));
+    mesh.triangles_in(&around, |t| near.push(t));
+    near.sort_unstable();
+    let start = out.len();
+    let push =
+        |normal: Vector3<f64>, height: f64, feature: MeshFeature, out: &mut Vec<PairPoint>| {
+            let known = out[start..]
+                .iter()
+                .any(|p| p.normal.dot(&normal) > 1.0 - 1e-9);
+            if !known {
+                out.push(PairPoint {
+                    p_A: center - normal * radius,
+                    p_B: center - normal * height,
+                    normal,
+                    phi: height - radius,
+                    share: 1.0,
+                    feature_A,
+                    feature_B: id_of(feature),
+                });
+            }
+        };
+    for &t in near.iter() {
+        let normal = *mesh.normal(t);
+        let corners = mesh.corners(t);
+        let height = normal.dot(&(at - corners[0]));
+        let in_front = height >= 0.0 && nearest.value >= 0.0 && height - radius <= reach;
+        let behind =
+            height < 0.0 && inside && -height <= depth && normal.dot(&nearest.gradient) > -0.5;
+        if !in_front && !behind {
+            continue;
+        }
+        // Flat neighbours share their edges: a foot on the seam belongs to either, and is pushed once.
+        let foot = at - normal * height;
+        let (on, feature) = closest_on_triangle(&foot, &corners);
+        let seam = 1e-9 * (corners[1] - corners[0]).norm();
+        if feature == TriangleFeature::Face || (on - foot).norm() <= seam {
+            push(normal, height, MeshFeature::Face(t), out);
+        }
+    }
+    if out.len() == start && inside {
+        push(nearest.gradient, nearest.value, feature, out);
+    }
+}
+
+fn id_of(feature: MeshFeature) -> u32 {
+    match feature {
+        MeshFeature::Face(t) => feature_id::face(t),
+        MeshFeature::Edge(e) => feature_id::edge(e),
+        MeshFeature::Vertex(v) => feature_id::vertex(v),
+    }
+}
+
+/// A vertex or an outward edge of a mesh as a convex set of its own.
+struct Piece {
+    core: Core<'static>,
+    feature: MeshFeature,
+}
+
+impl Piece {
+    fn against_convex(
+        &self,
+        a: &Placed<'_>,
+        round_A: f64,
+        mesh: &MeshShape,
+        reach: f64,
+        manifolds: &mut ManifoldBuffers,
+        out: &mut Vec<PairPoint>,
+    ) {
+        let Some(outward) = mesh.outward(self.feature).try_normalize(1e-12) else {
+            return;
+        };
+        let b = Convex {
+            core: self.core,
+            rounding: 0.0,
+        };
+        let shallow = SHALLOW * (a.core.thickness() + round_A);
+        let fits =
+            |s: &Separation| pushes_outwards(mesh, self.feature, &s.normal, &outward, s.distance);
+        let Some(any) = separation(a, round_A, &b, reach) else {
+            return;
+        };
+        let s = if fits(&any) {
+            any
+        } else {
+            // The nearest way out of an overlap leads through the mesh. The way along the surface's own side counts if it is
+            // not much further: else another feature has the contact.
+            match separation_along(a, round_A, &b, reach, &outward) {
+                Some(s) if s.distance >= (2.0 * any.distance).min(-shallow) && fits(&s) => s,
+                _ => return,
+            }
+        };
+        if let Core::Edge([p, q]) = self.core
+            && p != q
+            && at_an_end(&s.p_B, &p, &q)
+            && manifolds.corners_towards(a, &-s.normal).len() < 2
+        {
+            // The vertex there has the contact.
+            return;
+        }
+        let start = out.len();
+        manifold(a, round_A, &b, &s, manifolds, out);
+        for p in &mut out[start..] {
+            p.feature_B = match (self.feature, p.feature_B) {
+                // Which end of the edge, or its inside.
+                (MeshFeature::Edge(e), id)
+                    if id == feature_id::vertex(0) || id == feature_id::vertex(1) =>
+                {
+                    feature_id::edge(e ^ ((id + 1) << 28))
+                }
+                (feature, _) => id_of(feature),
+            };
+        }
+        out.retain_from(start, |p| p.phi <= reach);
+    }
+}
+
+/// Whether a contact at a feature pushes to where the surface looks there.
+fn pushes_outwards(
+    mesh: &MeshShape,
+    feature: MeshFeature,
+    normal: &Vector3<f64>,
+    outward: &Vector3<f64>,
+    distance: f64,
+) -> bool {
+    if distance > 0.0 {
+        mesh.normal_cone_contains(feature, normal, CONE_TOLERANCE)
+    } else {
+        // The way out of an overlap may lie a little beyond the cone; what would pull inwards is wrong.
+        normal.dot(outward) > 0.2
+    }
+}
+
+fn at_an_end(p: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> bool {
+    let along = to - from;
+    let t = (p - from).dot(&along) / along.norm_squared();
+    !(1e-6..=1.0 - 1e-6).contains(&t)
+}
+
+type EdgeOfA<'a> = (u32, &'a MeshShape, [Vector3<f64>; 2], Vector3<f64>);
+
+fn edge_on_edge(
+    (e, mesh_A, ends_A, outward_A): EdgeOfA<'_>,
+    (f, mesh_B): (u32, &MeshShape),
+    X_BA: &Isometry3<f64>,
+    reach: f64,
+    out: &mut Vec<PairPoint>,
+) {
+    let ends_B = mesh_B.edges()[f as usize]
+        .vertices
+        .map(|v| mesh_B.vertices()[v as usize].coords);
+    let outward_B = mesh_B.outward(MeshFeature::Edge(f));
+    let Some(start) = (outward_B - outward_A).try_normalize(1e-9) else {
+        return;
+    };
+    let across = (ends_A[1] - ends_A[0]).cross(&(ends_B[1] - ends_B[0]));
+    // Edges that cross fix the normal; parallel ones leave it to the faces beside them.
+    let Some(normal) = across
+        .try_normalize(1e-3 * (ends_A[1] - ends_A[0]).norm() * (ends_B[1] - ends_B[0]).norm())
+    else {
+        return;
+    };
+    let normal = normal * 1.0_f64.copysign(normal.dot(&start));
+    // Where the lines cross, seen along the normal.
+    let (d_A, d_B) = (ends_A[1] - ends_A[0], ends_B[1] - ends_B[0]);
+    let between = ends_B[0] - ends_A[0];
+    let t = between.cross(&d_B).dot(&across) / across.norm_squared();
+    let u = between.cross(&d_A).dot(&across) / across.norm_squared();
+    if !(0.0..=1.0).contains(&t) || !(0.0..=1.0).contains(&u) {
+        return;
+    }
+    let (p_A, p_B) = (ends_A[0] + d_A * t, ends_B[0] + d_B * u);
+    let phi = normal.dot(&(p_A - p_B));
+    let shortest = d_A.norm().min(d_B.norm());
+    let in_cones = mesh_B.normal_cone_contains(MeshFeature::Edge(f), &normal, CONE_TOLERANCE)
+        && mesh_A.normal_cone_contains(
+            MeshFeature::Edge(e),
+            &X_BA.inverse_transform_vector(&-normal),
+            CONE_TOLERANCE,
+        );
+    if phi > reach || phi < -0.1 * shortest || !in_cones {
+        return;
+    }
+    out.push(PairPoint {
+        p_A,
+        p_B,
+        normal,
+        phi,
+        share: 1.0,
+        feature_A: feature_id::edge(e),
+        feature_B: feature_id::edge(f),
+    });
+}
+
+/// Points nearer to each other than a twentieth of the size share the stiffness of one point, the more the nearer they are.
+pub(crate) fn share_out(points: &mut [PairPoint], size: f64) {
+    let radius = 0.05 * size;
+    for i in 0..points.len() {
+        let mut neighbours = 0.0;
+        for q in points.iter() {
+            let p = &points[i];
+            let distance = (p.p_B - q.p_B).norm();
+            if distance < radius {
+                let alike = p.normal.dot(&q.normal).max(0.0);
+                neighbours += (1.0 - distance / radius) * alike;
+            }
+        }
+        points[i].share = 1.0 / neighbours.max(1.0);
+    }
+}
+
+trait RetainFrom<T> {
+    fn retain_from(&mut self, start: usize, keep: impl Fn(&T) -> bool);
+}
+
+impl<T: Copy> RetainFrom<T> for Vec<T> {
+    /// Drops the entries from `start` on that are not kept, in order.
+    fn retain_from(&mut self, start: usize, keep: impl Fn(&T) -> bool) {
+        let mut end = start;
+        for i in start..self.len() {
+            if keep(&self[i]) {
+                self[end] = self[i];
+                end += 1;
+            }
+        }
+        self.truncate(end);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -76,8 +76,6 @@ mod inverse_kinematics;
 
 pub mod urdf;
 
-mod report;
-
 mod rigid_tree;
 
 mod error;
@@ -105,7 +103,6 @@ pub use model::{
     Model, ModelBuilder, NamedFrame, Root,
 };
 pub use reactions::joint_reactions;
-pub use report::{Finding, FindingKind, LoadReport};
 pub use rigid_tree::RigidTree;
 pub use spatial::{Twist, Wrench};
 

@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use nalgebra::Isometry3;
+use pliant_hydroelastic::mesh::{LoadReport, Severity};
 use roxmltree::Node;
 
 pub use packages::PackageMap;
@@ -35,7 +36,6 @@ pub use packages::PackageMap;
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::model::{GravityAction, JointSpec, LinkSpec, Model, ModelBuilder, Root};
-use crate::report::{FindingKind, LoadReport};
 use document::{Document, Reader};
 
 /// What a URDF file doesn't say itself.
@@ -65,7 +65,7 @@ impl Default for UrdfOptions {
 pub struct LoadedModel {
     /// The model.
     pub model: Model,
-    /// What was read, ignored, repaired or doubted.
+    /// What was ignored, repaired or doubted, by line; empty when the file was used exactly as written.
     pub report: LoadReport,
 }
 
@@ -96,7 +96,7 @@ pub fn parse_urdf(
     path: &Path,
     options: &UrdfOptions,
 ) -> Result<LoadedModel, MultibodyError> {
-    let mut report = LoadReport::new(path);
+    let mut report = LoadReport::default();
     let text = Document::decode(bytes, path)?;
     let text = Document::declare_prefixes(text, path, &mut report)?;
     let xml = Document::parse(&text, path)?;
@@ -106,19 +106,8 @@ pub fn parse_urdf(
         .build(options)
         .map_err(|error| robot.located(error, path))?;
     robot.doubt_inertias(&model, &mut reader);
-    let summary = format!(
-        "robot \"{}\": {} links, {} joints, {} degrees of freedom",
-        model.name(),
-        model.links().len(),
-        robot.joints.len(),
-        model.n_v()
-    );
-    reader.report.note(FindingKind::Read, robot.line, summary);
-    reader.report.sort_by_line();
-    Ok(LoadedModel {
-        model,
-        report: reader.report,
-    })
+    let report = reader.into_report();
+    Ok(LoadedModel { model, report })
 }
 
 /// A `<mimic>` as written.
@@ -214,7 +203,7 @@ impl Robot {
                 let known = links.contains_key(member);
                 if !known {
                     let text = format!("collision filter group \"{name}\" names link \"{member}\", which is not there");
-                    reader.report.note(FindingKind::Doubtful, self.line, text);
+                    reader.note(Severity::Doubtful, self.line, text);
                 }
                 known
             });
@@ -299,7 +288,7 @@ impl Robot {
                     .copied()
                     .unwrap_or(self.line);
                 let text = format!("link \"{}\": {flaw}; used as written", link.name);
-                reader.report.note(FindingKind::Doubtful, line, text);
+                reader.note(Severity::Doubtful, line, text);
             }
         }
         debug_assert_eq!(model.links().len(), self.links.len());

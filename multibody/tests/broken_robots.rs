@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use pliant_hydroelastic::mesh::{Severity, Spot};
 use pliant_multibody::urdf::{LoadedModel, UrdfOptions, parse_urdf, read_urdf};
-use pliant_multibody::{FindingKind, MultibodyError, Workspace, forward_dynamics};
+use pliant_multibody::{MultibodyError, Workspace, forward_dynamics};
 
 enum Expect {
     /// Loads; the model has this many degrees of freedom.
@@ -132,8 +133,9 @@ fn every_broken_robot_gets_what_it_should() {
                 assert!(
                     loaded
                         .report
-                        .warnings()
-                        .any(|f| tells(&f.text) && f.line > 0),
+                        .entries
+                        .iter()
+                        .any(|e| tells(&e.text) && matches!(e.at.spot, Spot::Line(1..))),
                     "{name}:\n{}",
                     loaded.report
                 );
@@ -247,10 +249,8 @@ fn an_undeclared_prefix_is_repaired_with_a_word() {
     let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(loaded.model.collision_filter_groups().len(), 1);
-    let repaired: Vec<_> = loaded.report.warnings().collect();
-    assert!(
-        matches!(repaired[..], [f] if f.kind == FindingKind::Repaired && f.text.contains("drake"))
-    );
+    assert!(matches!(&loaded.report.entries[..],
+            [e] if e.severity == Severity::Repaired && e.text.contains("drake")));
 }
 
 #[test]
@@ -264,14 +264,9 @@ fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
 </robot>"#;
     let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
-    let lines: Vec<u32> = loaded
-        .report
-        .findings()
-        .iter()
-        .filter(|f| f.kind == FindingKind::Ignored)
-        .map(|f| f.line)
-        .collect();
-    assert_eq!(lines, [2, 3, 5, 6], "{}", loaded.report);
+    let ignored = loaded.report.of(Severity::Ignored);
+    let spots: Vec<Spot> = ignored.map(|e| e.at.spot).collect();
+    assert_eq!(spots, [2, 3, 5, 6].map(Spot::Line), "{}", loaded.report);
 }
 
 #[test]

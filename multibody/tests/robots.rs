@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
+use pliant_hydroelastic::mesh::{LoadEntry, Spot};
 use pliant_multibody::urdf::{LoadedModel, UrdfOptions, read_urdf};
 use pliant_multibody::{
     ForwardDynamicsInput, GeometryDescription, HeldDofs, MeshHull, Model, Root, Workspace,
@@ -379,9 +380,9 @@ fn every_published_urdf_loads_fixed_and_floating() {
         assert!(
             fixed
                 .report
-                .findings()
+                .entries
                 .iter()
-                .all(|f| f.line > 0 && !f.text.is_empty()),
+                .all(|e| matches!(e.at.spot, Spot::Line(1..)) && !e.text.is_empty()),
             "{name}"
         );
         // The dual arm's and others' root links have no mass, but always something that hangs on them.
@@ -392,12 +393,12 @@ fn every_published_urdf_loads_fixed_and_floating() {
 
 /// Names of links the report doubts the inertia of.
 fn doubted_inertias(loaded: &LoadedModel) -> Vec<String> {
-    let named = |f: &pliant_multibody::Finding| {
+    let named = |f: &LoadEntry| {
         f.text
             .contains("triangle inequality")
             .then(|| f.text.split('"').nth(1).expect("a name").to_owned())
     };
-    loaded.report.warnings().filter_map(named).collect()
+    loaded.report.entries.iter().filter_map(named).collect()
 }
 
 #[test]
@@ -449,7 +450,8 @@ fn joint_friction_above_the_effort_limit_is_not_used() {
     );
     assert_eq!(
         hand.report
-            .warnings()
+            .entries
+            .iter()
             .filter(|f| f.text.contains("never move"))
             .count(),
         16
@@ -507,7 +509,8 @@ fn collision_meshes_are_read_and_open_ones_serve_by_their_hull() {
     assert_eq!(
         loaded
             .report
-            .warnings()
+            .entries
+            .iter()
             .filter(|f| f.text.contains("convex hull is used"))
             .count(),
         6

@@ -114,9 +114,11 @@ pub enum Spot {
 }
 
 impl Place {
-    pub(crate) fn new(file: &str, spot: Spot) -> Self {
+    /// `spot` of `file`.
+    #[must_use]
+    pub fn new(file: impl Into<String>, spot: Spot) -> Self {
         Self {
-            file: file.to_owned(),
+            file: file.into(),
             spot,
         }
     }

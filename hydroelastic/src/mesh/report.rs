@@ -1,4 +1,4 @@
-//! What loading ignored, repaired or found doubtful, with places.
+//! What loading a file ignored, repaired or found doubtful, with places. Meshes have such a report, robots too.
 
 use super::error::Place;
 use std::fmt;
@@ -14,14 +14,14 @@ pub enum Severity {
     Doubtful,
 }
 
-/// One remark about a loaded mesh.
+/// One remark about a loaded file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadEntry {
     /// What became of it.
     pub severity: Severity,
     /// The (first) place.
     pub at: Place,
-    /// What it is, naming the elements; long lists are cut after a few names, with their number.
+    /// What it is, naming names and values; long lists are cut after a few names, with their number.
     pub text: String,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for LoadEntry {
     }
 }
 
-/// Everything loading has to say about a mesh, in the order in which it was found.
+/// Everything loading has to say about a file, in the order in which it was found or in the order of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadReport {
     /// The remarks; empty when the input was used exactly as written.
@@ -44,7 +44,8 @@ pub struct LoadReport {
 }
 
 impl LoadReport {
-    pub(crate) fn add(&mut self, severity: Severity, at: Place, text: impl Into<String>) {
+    /// Adds a remark.
+    pub fn add(&mut self, severity: Severity, at: Place, text: impl Into<String>) {
         self.entries.push(LoadEntry {
             severity,
             at,

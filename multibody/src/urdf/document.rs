@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use pliant_hydroelastic::mesh::{LoadReport, Place, Severity, Spot};
 use roxmltree::{Node, ParsingOptions};
 
 use super::PackageMap;
 use crate::error::MultibodyError;
-use crate::report::{FindingKind, LoadReport};
 
 pub(super) struct Document;
 
@@ -51,7 +51,8 @@ impl Document {
                 Err(roxmltree::Error::UnknownNamespace(prefix, at)) => {
                     let what =
                         format!("namespace prefix \"{prefix}\" is not declared; declared it");
-                    report.note(FindingKind::Repaired, at.row, what);
+                    let place = Place::new(path.to_string_lossy(), Spot::Line(at.row));
+                    report.add(Severity::Repaired, place, what);
                     prefix
                 }
                 Ok(_) | Err(_) => break,
@@ -100,7 +101,7 @@ impl Document {
 pub(super) struct Reader<'d, 't> {
     path: &'d Path,
     xml: &'d roxmltree::Document<'t>,
-    pub(super) report: LoadReport,
+    report: LoadReport,
     pub(super) packages: &'d PackageMap,
     /// Byte at which each line starts.
     line_starts: Vec<usize>,
@@ -174,9 +175,25 @@ impl<'d, 't> Reader<'d, 't> {
         }
     }
 
+    pub(super) fn note(&mut self, severity: Severity, line: u32, text: impl Into<String>) {
+        let at = Place::new(self.path.to_string_lossy(), Spot::Line(line));
+        self.report.add(severity, at, text);
+    }
+
+    /// Everything noted, in the order of the lines.
+    pub(super) fn into_report(mut self) -> LoadReport {
+        self.report
+            .entries
+            .sort_by_key(|entry| match entry.at.spot {
+                Spot::Line(line) => line,
+                Spot::Whole | Spot::Byte(_) => 0,
+            });
+        self.report
+    }
+
     pub(super) fn doubt(&mut self, node: Node<'_, '_>, text: impl Into<String>) {
         let line = self.line(node);
-        self.report.note(FindingKind::Doubtful, line, text);
+        self.note(Severity::Doubtful, line, text);
     }
 
     pub(super) fn ignored(&mut self, node: Node<'_, '_>, subject: &str) {
@@ -187,7 +204,7 @@ impl<'d, 't> Reader<'d, 't> {
         };
         let text = format!("{subject}: <{}>{contents}", self.tag(node));
         let line = self.line(node);
-        self.report.note(FindingKind::Ignored, line, text);
+        self.note(Severity::Ignored, line, text);
     }
 
     /// Reports all other attributes as ignored.
@@ -195,7 +212,7 @@ impl<'d, 't> Reader<'d, 't> {
         let line = self.line(node);
         for attribute in node.attributes().filter(|a| !known.contains(&a.name())) {
             let text = format!("attribute \"{}\" of <{}>", attribute.name(), self.tag(node));
-            self.report.note(FindingKind::Ignored, line, text);
+            self.note(Severity::Ignored, line, text);
         }
     }
 

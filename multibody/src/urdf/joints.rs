@@ -1,6 +1,7 @@
 //! `<joint>`: kind, pose, axis, limits, dynamics, mimic.
 
 use nalgebra::Vector3;
+use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::Mimic;
@@ -8,7 +9,6 @@ use super::document::Reader;
 use crate::error::MultibodyError;
 use crate::joint::{JointKind, JointLimits, PassiveForces};
 use crate::model::JointSpec;
-use crate::report::FindingKind;
 
 const KNOWN_TYPES: &str = "revolute, continuous, prismatic, fixed, floating, planar, ball";
 
@@ -61,7 +61,7 @@ impl<'d, 't> Reader<'d, 't> {
             if length > 0.0 && (length - 1.0).abs() > 1e-3 {
                 let line = self.line(axis);
                 let text = format!("{subject}: axis of length {length} made a unit vector");
-                self.report.note(FindingKind::Repaired, line, text);
+                self.note(Severity::Repaired, line, text);
             }
         }
         match limit {
@@ -109,7 +109,7 @@ impl<'d, 't> Reader<'d, 't> {
                         let text = format!(
                             "{subject}: limit \"{end}\", which a joint of this type does not have"
                         );
-                        self.report.note(FindingKind::Ignored, line, text);
+                        self.note(Severity::Ignored, line, text);
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! `<link>`, its `<inertial>`, and the robot's `<material>`s, `<frame>`s and collision filter groups.
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
@@ -8,7 +9,6 @@ use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
 use crate::model::LinkSpec;
-use crate::report::FindingKind;
 
 impl<'d, 't> Reader<'d, 't> {
     pub(super) fn link(&mut self, node: Node<'d, 't>) -> Result<LinkSpec, MultibodyError> {
@@ -121,8 +121,8 @@ impl<'d, 't> Reader<'d, 't> {
         let subject = format!("collision filter group \"{name}\"");
         if node.attribute("ignore") == Some("true") {
             let line = self.line(node);
-            self.report.note(
-                FindingKind::Ignored,
+            self.note(
+                Severity::Ignored,
                 line,
                 format!("{subject}: it says ignore=\"true\""),
             );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
-    MeshError, SelfIntersections, Severity, SurfaceOptions, SurfaceUse, TriMesh, read_surface,
+    MeshError, SelfIntersections, SurfaceOptions, SurfaceUse, TriMesh, read_surface,
 };
 use roxmltree::Node;
 
@@ -13,7 +13,6 @@ use super::document::Reader;
 use crate::error::MultibodyError;
 use crate::geometry::MeshHull;
 use crate::model::LinkSpec;
-use crate::report::FindingKind;
 
 impl<'d, 't> Reader<'d, 't> {
     /// Reads a collision mesh. One that is not closed serves by its convex hull; `hull` then says so.
@@ -63,13 +62,8 @@ impl<'d, 't> Reader<'d, 't> {
         })?;
         let line = self.line(node);
         for entry in &report.entries {
-            let kind = match entry.severity {
-                Severity::Ignored => FindingKind::Ignored,
-                Severity::Repaired => FindingKind::Repaired,
-                Severity::Doubtful => FindingKind::Doubtful,
-            };
             let text = format!("link \"{}\": in {}: {}", link.name, entry.at, entry.text);
-            self.report.note(kind, line, text);
+            self.note(entry.severity, line, text);
         }
         Ok(Arc::new(mesh))
     }

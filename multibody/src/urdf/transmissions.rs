@@ -1,11 +1,11 @@
 //! `<transmission>` and `<gazebo>`: of both only what bears on the motion of joints.
 
+use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
 use crate::error::MultibodyError;
 use crate::model::JointSpec;
-use crate::report::FindingKind;
 
 /// Parts of a transmission that name interfaces of other programs.
 const INTERFACE_TAGS: [&str; 7] = [
@@ -126,7 +126,7 @@ impl<'d, 't> Reader<'d, 't> {
         } else {
             format!("{subject}, which is for another simulator")
         };
-        self.report.note(FindingKind::Ignored, line, text);
+        self.note(Severity::Ignored, line, text);
         Ok(())
     }
 }

@@ -1,15 +1,4 @@
-//! The world, its state, and the time stepper that couples every body through convex contact.
-//!
-//! A [`World`] is built once, checked once, then immutable. A [`State`] is plain data. A stepper reads one state and writes
-//! the next:
-//!
-//! ```text
-//! (World, State) ──► each body: begin, linearise ──► (A, b) ──┐
-//!       │                                                     ├─► contact problem ──► solver ──► v, γ ──► next State, StepReport
-//!       └──► poses, surfaces ──► contact geometry ──► points ─┘
-//! ```
-//!
-//! Bodies are known by trait only: this crate has never heard of a robot, a mesh or a rod.
+#![doc = include_str!("../README.md")]
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"

@@ -73,6 +73,37 @@ pub struct Geometry {
     pub surface_velocity: Vector3<f64>,
 }
 
+impl Geometry {
+    /// A shape on its mount, its surface at rest on its body.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        mount: Mount,
+        shape: Shape,
+        material: ContactMaterial,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            mount,
+            shape: Some(shape),
+            material,
+            surface_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// The balls about the vertices of a body's surface.
+    #[must_use]
+    pub fn of_vertices(name: impl Into<String>, body: BodyIdx, material: ContactMaterial) -> Self {
+        Self {
+            name: name.into(),
+            mount: Mount::Vertices { body },
+            shape: None,
+            material,
+            surface_velocity: Vector3::zeros(),
+        }
+    }
+}
+
 /// Two sets of geometries that do not touch each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exclusion {

@@ -53,13 +53,12 @@ struct Scene {
 impl Scene {
     fn new(friction: f64) -> Self {
         let mut builder = WorldBuilder::default();
-        builder.add_geometry(Geometry {
-            name: "floor".into(),
-            mount: Mount::World(Isometry3::identity()),
-            shape: Some(Shape::half_space()),
-            material: material(friction),
-            surface_velocity: Vector3::zeros(),
-        });
+        builder.add_geometry(Geometry::new(
+            "floor",
+            Mount::World(Isometry3::identity()),
+            Shape::half_space(),
+            material(friction),
+        ));
         Self { builder, friction }
     }
 
@@ -73,17 +72,16 @@ impl Scene {
     ) -> BodyIdx {
         let body = box_body(lengths, mass, X_WB, v);
         let body = self.builder.add_body(name, Box::new(body));
-        self.builder.add_geometry(Geometry {
-            name: name.into(),
-            mount: Mount::Frame {
+        self.builder.add_geometry(Geometry::new(
+            name,
+            Mount::Frame {
                 body,
                 frame: 0,
                 X_FG: Isometry3::identity(),
             },
-            shape: Some(Shape::cuboid(lengths).expect("positive lengths")),
-            material: material(self.friction),
-            surface_velocity: Vector3::zeros(),
-        });
+            Shape::cuboid(lengths).expect("positive lengths"),
+            material(self.friction),
+        ));
         body
     }
 
@@ -167,13 +165,14 @@ fn a_sliding_box_stops_after_v2_over_2_mu_g() {
 #[test]
 fn a_belt_drags_a_box_to_its_speed() {
     let mut builder = WorldBuilder::default();
-    builder.add_geometry(Geometry {
-        name: "belt".into(),
-        mount: Mount::World(Isometry3::identity()),
-        shape: Some(Shape::half_space()),
-        material: material(0.5),
-        surface_velocity: Vector3::new(0.4, 0.0, 0.0),
-    });
+    let mut belt = Geometry::new(
+        "belt",
+        Mount::World(Isometry3::identity()),
+        Shape::half_space(),
+        material(0.5),
+    );
+    belt.surface_velocity = Vector3::new(0.4, 0.0, 0.0);
+    builder.add_geometry(belt);
     let mut scene = Scene {
         builder,
         friction: 0.5,
@@ -373,13 +372,12 @@ fn eight_states_on_two_threads_give_the_serial_bits() {
 fn ball_and_plate(friction: f64, p_WB: Vector3<f64>, v: Vector3<f64>) -> World {
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
-    builder.add_geometry(Geometry {
-        name: "plate".into(),
-        mount: Mount::World(Isometry3::translation(0.0, 0.0, -0.0025)),
-        shape: Some(Shape::cuboid(Vector3::new(20.0, 20.0, 0.005)).expect("positive lengths")),
-        material: material(friction),
-        surface_velocity: Vector3::zeros(),
-    });
+    builder.add_geometry(Geometry::new(
+        "plate",
+        Mount::World(Isometry3::translation(0.0, 0.0, -0.0025)),
+        Shape::cuboid(Vector3::new(20.0, 20.0, 0.005)).expect("positive lengths"),
+        material(friction),
+    ));
     let mut model = ModelBuilder::new("ball");
     model.root(Root::Floating);
     model.link(LinkSpec::new(
@@ -390,17 +388,16 @@ fn ball_and_plate(friction: f64, p_WB: Vector3<f64>, v: Vector3<f64>) -> World {
     let q = [p_WB.x, p_WB.y, p_WB.z, 1.0, 0.0, 0.0, 0.0];
     let tree = RigidTree::new(Arc::new(model)).starting_at(&q, &[0.0, 0.0, 0.0, v.x, v.y, v.z]);
     let body = builder.add_body("ball", Box::new(tree));
-    builder.add_geometry(Geometry {
-        name: "ball".into(),
-        mount: Mount::Frame {
+    builder.add_geometry(Geometry::new(
+        "ball",
+        Mount::Frame {
             body,
             frame: 0,
             X_FG: Isometry3::identity(),
         },
-        shape: Some(Shape::sphere(0.05).expect("positive radius")),
-        material: material(friction),
-        surface_velocity: Vector3::zeros(),
-    });
+        Shape::sphere(0.05).expect("positive radius"),
+        material(friction),
+    ));
     builder.build().expect("a legal world")
 }
 
@@ -467,24 +464,22 @@ fn a_wall_that_only_the_solution_meets_is_not_passed() {
         .expect("legal gains");
     let mut builder = WorldBuilder::default();
     let body = builder.add_body("cart", Box::new(tree));
-    builder.add_geometry(Geometry {
-        name: "cart".into(),
-        mount: Mount::Frame {
+    builder.add_geometry(Geometry::new(
+        "cart",
+        Mount::Frame {
             body,
             frame: 1,
             X_FG: Isometry3::identity(),
         },
-        shape: Some(Shape::cuboid(Vector3::repeat(0.1)).expect("positive lengths")),
-        material: material(0.5),
-        surface_velocity: Vector3::zeros(),
-    });
-    builder.add_geometry(Geometry {
-        name: "wall".into(),
-        mount: Mount::World(Isometry3::translation(0.1, 0.0, 0.0)),
-        shape: Some(Shape::cuboid(Vector3::new(0.005, 1.0, 1.0)).expect("positive lengths")),
-        material: material(0.5),
-        surface_velocity: Vector3::zeros(),
-    });
+        Shape::cuboid(Vector3::repeat(0.1)).expect("positive lengths"),
+        material(0.5),
+    ));
+    builder.add_geometry(Geometry::new(
+        "wall",
+        Mount::World(Isometry3::translation(0.1, 0.0, 0.0)),
+        Shape::cuboid(Vector3::new(0.005, 1.0, 1.0)).expect("positive lengths"),
+        material(0.5),
+    ));
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
     state.controls[0].position = vec![1.0];

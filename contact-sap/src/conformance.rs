@@ -1,4 +1,5 @@
-//! Judges of a stranger's implementation, one for each trait: does it keep what the trait promises?
+//! Judges of a stranger's implementation, one for each trait: does it keep what the trait promises? And two bodies that are
+//! no one's paper, to try a stepper or a solver on: [`MassSpringNet`] and [`ParticleBlob`].
 //!
 //! Every check returns a [`Violation`] that says what was promised, where it failed and by how much. Nothing here is
 //! needed at run time; the feature `conformance` is for tests.
@@ -17,11 +18,25 @@
 //! assert!(violation.to_string().contains("the impulse is not the derivative of the cost"));
 //! ```
 
+mod body;
+mod dynamics;
+#[cfg(test)]
+mod free_flight;
+mod mass_spring_net;
+mod particle_blob;
 mod potential;
+mod probe;
+mod reference;
+mod solver;
 
 use std::fmt;
 
+pub use body::check_body;
+pub use dynamics::check_dynamics;
+pub use mass_spring_net::{MassSpringNet, NetSettings};
+pub use particle_blob::{BlobSettings, ParticleBlob};
 pub use potential::check_potential;
+pub use solver::check_solver;
 
 /// A broken promise: which, where, and by how much.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]

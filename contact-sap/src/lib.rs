@@ -1,14 +1,6 @@
-//! Convex frictional contact: the problem, its constraints, its solvers, and what a body must offer to take part.
+#![doc = include_str!("../README.md")]
 //!
-//! A time step of rigid and deformable bodies in contact is one convex minimisation over all velocities v,
-//!
-//! ```text
-//! min_v  ½ vᵀA v − bᵀv + Σ_i ℓ_i(J_i v + b_i)
-//! ```
-//!
-//! with A v = b the linearised momentum balance of the free bodies ([`Dynamics`]) and ℓ_i the convex cost of one
-//! constraint ([`Potential`]): a contact, a joint limit, an actuator. The impulse of a constraint is γ = −∂ℓ/∂v_c.
-//! This crate knows no shape and no body; it sees matrices, bases and costs.
+//! # Where to begin
 //!
 //! Read in this order: [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and
 //! [`ContactProblem`] (the whole), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).

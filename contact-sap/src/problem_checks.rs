@@ -116,6 +116,10 @@ fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), SolveError> {
         finite(contact.bias.as_slice(), &|_| {
             format!("the surface velocity of contact {i}")
         })?;
+        contact.law.validate(|| format!("contact {i}"))?;
+    }
+    for (i, row) in set.rows.iter().enumerate() {
+        row.law.validate(|| format!("scalar row {i}"))?;
     }
     Ok(())
 }

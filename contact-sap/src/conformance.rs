@@ -27,7 +27,9 @@ mod particle_blob;
 mod potential;
 mod probe;
 mod reference;
+mod scenes;
 mod solver;
+mod vertex_dynamics;
 
 use std::fmt;
 

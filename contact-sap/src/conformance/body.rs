@@ -195,7 +195,8 @@ fn points(surface: &Surface, probe: &mut Probe) -> Vec<MaterialPoint> {
         points.push(MaterialPoint::on_frame(i, p_FQ));
     }
     points.extend(spread(surface.vertices.len()).map(MaterialPoint::on_vertex));
-    let kinds: [(usize, fn(u32) -> Primitive, usize); 3] = [
+    type Kind = (usize, fn(u32) -> Primitive, usize);
+    let kinds: [Kind; 3] = [
         (surface.edges.len(), Primitive::Edge, 2),
         (surface.triangles.len(), Primitive::Triangle, 3),
         (surface.tetrahedra.len(), Primitive::Tetrahedron, 4),

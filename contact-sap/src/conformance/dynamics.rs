@@ -161,7 +161,7 @@ fn check_assembled(
             Assembled::Sparse(a) => {
                 for (column, x) in a.outer_iterator().zip(&x) {
                     for (i, value) in column.iter() {
-                        by_matrix[i as usize] += value * x;
+                        by_matrix[i] += value * x;
                     }
                 }
             }

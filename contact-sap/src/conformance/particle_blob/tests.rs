@@ -1,5 +1,5 @@
 use super::*;
-use crate::body::{Control, Load};
+use crate::body::{Control, Load, MaterialPoint, StepInput};
 use crate::conformance::check_body;
 use crate::conformance::free_flight::fly;
 use crate::conformance::probe::Probe;
@@ -76,24 +76,6 @@ fn momenta_are_conserved_in_free_flight_while_the_number_of_velocities_changes()
         flight.angular
     );
     assert!(flight.dofs.len() > 2, "{:?}", flight.dofs);
-}
-
-#[test]
-fn weights_are_a_partition_that_reproduces_position() {
-    let x = Vector3::new(0.0123, -0.0371, 0.2);
-    let stencil = Stencil::about(&x, 0.02);
-    let weights: f64 = (0..27).map(|k| stencil.weight(k)).sum();
-    assert!((weights - 1.0).abs() < 1e-15);
-    let arms: Vector3<f64> = (0..27).map(|k| stencil.arm(k) * stencil.weight(k)).sum();
-    assert!(arms.norm() < 1e-16);
-    let gradients: Matrix3<f64> = (0..27)
-        .map(|k| stencil.arm(k) * stencil.gradient(k).transpose())
-        .sum();
-    assert!((gradients - Matrix3::identity()).norm() < 1e-14);
-    let spread: Matrix3<f64> = (0..27)
-        .map(|k| stencil.arm(k) * stencil.arm(k).transpose() * stencil.weight(k))
-        .sum();
-    assert!((spread - Matrix3::identity() * 0.02 * 0.02 / 4.0).norm() < 1e-16);
 }
 
 #[test]

@@ -1,0 +1,361 @@
+//! One step of a blob: particles to grid, the linear momentum balance there, grid to particles.
+
+use nalgebra::{Matrix3, Point3, Vector3};
+
+use super::stencil::{Cell, Stencil, corner};
+use super::{HISTORY, ParticleBlob, history, vector};
+use crate::body::{BasisIdx, BodyReport, BodyState, BodyStep, MaterialPoint, Primitive, StepInput};
+use crate::conformance::vertex_dynamics::VertexDynamics;
+use crate::dynamics::Dynamics;
+use crate::error::BodyError;
+use crate::rows::{Lever, Rows};
+
+/// A step of a blob.
+#[derive(Debug)]
+pub(super) struct BlobStep {
+    blob: ParticleBlob,
+    time_step_s: f64,
+    state: BodyState,
+    /// Least nodes of the occupied stencils, ascending: the bases.
+    cells: Vec<Cell>,
+    /// Which of them each particle is in.
+    cell_of: Vec<u32>,
+    /// Node of the solve for each of the 27 of each cell; `None` where no particle's weight reaches.
+    nodes: Vec<[Option<usize>; 27]>,
+    mass: Vec<f64>,
+    start: Vec<f64>,
+    /// δt times gravity and loads on each node, N·s.
+    external: Vec<f64>,
+    dynamics: VertexDynamics,
+}
+
+impl BlobStep {
+    pub(super) fn new(blob: ParticleBlob) -> Self {
+        Self {
+            blob,
+            time_step_s: 0.0,
+            state: BodyState::default(),
+            cells: Vec::new(),
+            cell_of: Vec::new(),
+            nodes: Vec::new(),
+            mass: Vec::new(),
+            start: Vec::new(),
+            external: Vec::new(),
+            dynamics: VertexDynamics::default(),
+        }
+    }
+
+    fn stencil(&self, p: usize) -> Stencil {
+        Stencil::about(&vector(&self.state.q, p), self.blob.settings.cell)
+    }
+
+    /// Calls `each` with every node of the solve that particle `p` reaches: its number, and that among the 27.
+    fn for_each_node(&self, p: usize, mut each: impl FnMut(usize, usize)) {
+        for (k, node) in self.nodes[self.cell_of[p] as usize].iter().enumerate() {
+            if let Some(node) = *node {
+                each(node, k);
+            }
+        }
+    }
+
+    fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        let n = self.blob.n_particles();
+        for (what, values, expected) in [
+            ("q of a blob", &state.q, 3 * n),
+            ("v of a blob", &state.v, 3 * n),
+            ("history of a blob", &state.history, HISTORY * n),
+        ] {
+            if values.len() != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found: values.len(),
+                    expected,
+                });
+            }
+            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
+                return Err(BodyError::NotFinite {
+                    place: format!("{what}, entry {i}"),
+                    value: values[i],
+                });
+            }
+        }
+        let far = 0.5 * f64::from(i32::MAX) * self.blob.settings.cell;
+        if let Some(i) = state.q.iter().position(|q| q.abs() > far) {
+            return Err(BodyError::Model(format!(
+                "particle {} is {:e} m away, off the grid",
+                i / 3,
+                state.q[i]
+            )));
+        }
+        let control = input.control;
+        let targets = [&control.position, &control.velocity, &control.effort];
+        if targets.iter().any(|x| !x.is_empty()) || control.held.iter().any(Option::is_some) {
+            return Err(BodyError::Unsupported {
+                what: "actuators and held velocities",
+            });
+        }
+        Ok(())
+    }
+
+    /// Finds the occupied cells and numbers the nodes that have mass.
+    fn lay_out_grid(&mut self) {
+        let n = self.blob.n_particles();
+        let bases: Vec<Cell> = (0..n).map(|p| self.stencil(p).base).collect();
+        self.cells.clone_from(&bases);
+        self.cells.sort_unstable();
+        self.cells.dedup();
+        let find =
+            |cells: &[Cell], c: &Cell| cells.binary_search(c).expect("every cell was listed");
+        self.cell_of = bases
+            .iter()
+            .map(|base| find(&self.cells, base) as u32)
+            .collect();
+
+        let around = |base: &Cell, k: usize| {
+            let c = corner(k).map(|c| c as i32);
+            [base[0] + c[0], base[1] + c[1], base[2] + c[2]]
+        };
+        let all = self
+            .cells
+            .iter()
+            .flat_map(|base| (0..27).map(|k| around(base, k)));
+        let mut keys: Vec<Cell> = all.collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut mass = vec![0.0; keys.len()];
+        for p in 0..n {
+            let stencil = self.stencil(p);
+            for k in 0..27 {
+                mass[find(&keys, &around(&stencil.base, k))] +=
+                    stencil.weight(k) * self.blob.particle_mass();
+            }
+        }
+        // A weight of exactly zero leaves a node without mass, and out.
+        let mut number = vec![None; keys.len()];
+        self.mass.clear();
+        for (number, mass) in number.iter_mut().zip(&mass) {
+            if *mass > 0.0 {
+                *number = Some(self.mass.len());
+                self.mass.push(*mass);
+            }
+        }
+        let nodes = self
+            .cells
+            .iter()
+            .map(|base| std::array::from_fn(|k| number[find(&keys, &around(base, k))]));
+        self.nodes = nodes.collect();
+    }
+
+    fn lay_out_matrix(&mut self) {
+        let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); self.mass.len()];
+        for nodes in &self.nodes {
+            for a in nodes.iter().flatten() {
+                neighbours[*a].extend(nodes.iter().flatten());
+            }
+        }
+        self.dynamics.lay_out(neighbours);
+    }
+
+    /// δt Σ V₀κ(J₀ − 1)J₀ ∇w, what the pressure takes from the momentum of each node over a step, N·s.
+    fn pressure_impulse(&self) -> Vec<f64> {
+        let mut impulse = vec![0.0; self.start.len()];
+        let scale = self.time_step_s * self.blob.volume() * self.blob.settings.bulk_modulus;
+        for p in 0..self.blob.n_particles() {
+            let (stencil, (_, ratio)) = (self.stencil(p), history(&self.state.history, p));
+            self.for_each_node(p, |node, k| {
+                add(
+                    &mut impulse,
+                    node,
+                    &(stencil.gradient(k) * (scale * (ratio - 1.0) * ratio)),
+                );
+            });
+        }
+        impulse
+    }
+}
+
+fn add(values: &mut [f64], node: usize, x: &Vector3<f64>) {
+    for (value, x) in values[3 * node..].iter_mut().zip(x.iter()) {
+        *value += x;
+    }
+}
+
+impl BodyStep for BlobStep {
+    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        self.check(state, input)?;
+        self.time_step_s = input.time_step_s;
+        self.state.clone_from(state);
+        self.lay_out_grid();
+        let (dt, m) = (self.time_step_s, self.blob.particle_mass());
+        let mut momentum = vec![0.0; 3 * self.mass.len()];
+        for p in 0..self.blob.n_particles() {
+            let stencil = self.stencil(p);
+            let (v, (affine, _)) = (vector(&state.v, p), history(&state.history, p));
+            self.for_each_node(p, |node, k| {
+                let there = v + affine * stencil.arm(k);
+                add(&mut momentum, node, &(there * (stencil.weight(k) * m)));
+            });
+        }
+        self.external = vec![0.0; momentum.len()];
+        self.start = momentum;
+        for (node, m) in self.mass.iter().enumerate() {
+            self.start[3 * node..3 * node + 3]
+                .iter_mut()
+                .for_each(|p| *p /= m);
+            add(&mut self.external, node, &(input.gravity * (dt * m)));
+        }
+        let mut external = std::mem::take(&mut self.external);
+        for load in &input.control.loads {
+            let Primitive::Vertex(p) = load.point.primitive else {
+                return Err(BodyError::Unsupported {
+                    what: "load but on vertices",
+                });
+            };
+            let stencil = self.stencil(p as usize);
+            self.for_each_node(p as usize, |node, k| {
+                add(
+                    &mut external,
+                    node,
+                    &(load.force_W * (dt * stencil.weight(k))),
+                );
+            });
+        }
+        self.external = external;
+        Ok(())
+    }
+
+    fn start_velocity(&self) -> &[f64] {
+        &self.start
+    }
+
+    fn linearise(&mut self) -> Result<(), BodyError> {
+        self.lay_out_matrix();
+        let pressure = self.pressure_impulse();
+        for (i, b) in self.dynamics.clear().iter_mut().enumerate() {
+            *b = self.mass[i / 3] * self.start[i] + self.external[i] - pressure[i];
+        }
+        for (node, mass) in self.mass.iter().enumerate() {
+            self.dynamics
+                .add_block(node, node, &(Matrix3::identity() * *mass));
+        }
+        let dt = self.time_step_s;
+        let scale = dt * dt * self.blob.volume() * self.blob.settings.bulk_modulus;
+        for p in 0..self.blob.n_particles() {
+            let stencil = self.stencil(p);
+            let (_, ratio) = history(&self.state.history, p);
+            let nodes = &self.nodes[self.cell_of[p] as usize];
+            for (k, row) in nodes.iter().enumerate() {
+                let Some(row) = *row else { continue };
+                let push = stencil.gradient(k) * (scale * ratio * ratio);
+                for (l, column) in nodes.iter().enumerate() {
+                    if let Some(column) = *column {
+                        let block = push * stencil.gradient(l).transpose();
+                        self.dynamics.add_block(row, column, &block);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn dynamics(&self) -> &dyn Dynamics {
+        &self.dynamics
+    }
+
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
+        let Primitive::Vertex(p) = p.primitive else {
+            unreachable!("the surface of a blob has vertices only");
+        };
+        let stencil = self.stencil(p as usize);
+        *out = Lever::Weights((0..27).map(|k| stencil.weight(k)).collect());
+        BasisIdx(self.cell_of[p as usize])
+    }
+
+    fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
+        out.reset(81);
+        for (k, node) in self.nodes[basis.0 as usize].iter().enumerate() {
+            if let Some(node) = *node {
+                out.identity(3 * k, 3 * node, 3);
+            }
+        }
+    }
+
+    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        let cell = self.blob.settings.cell;
+        next.q.clear();
+        next.v.clear();
+        next.history.clear();
+        for p in 0..self.blob.n_particles() {
+            let stencil = self.stencil(p);
+            let (mut velocity, mut affine) = (Vector3::zeros(), Matrix3::zeros());
+            let mut divergence = 0.0;
+            self.for_each_node(p, |node, k| {
+                let weighted = vector(v, node) * stencil.weight(k);
+                velocity += weighted;
+                affine += weighted * stencil.arm(k).transpose();
+                divergence += vector(v, node).dot(&stencil.gradient(k));
+            });
+            affine *= 4.0 / (cell * cell);
+            let ratio = history(&self.state.history, p).1 * (1.0 + self.time_step_s * divergence);
+            if ratio.is_nan() || ratio <= 0.0 {
+                return Err(BodyError::Model(format!(
+                    "particle {p} of a blob lost its volume, J = {ratio:e}; take a shorter step"
+                )));
+            }
+            let place = vector(&self.state.q, p) + velocity * self.time_step_s;
+            next.q.extend_from_slice(place.as_slice());
+            next.v.extend_from_slice(velocity.as_slice());
+            next.history
+                .extend_from_slice(affine.transpose().as_slice());
+            next.history.push(ratio);
+        }
+        Ok(BodyReport::default())
+    }
+
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
+        let pressure = self.pressure_impulse();
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = self.start[i] + (self.external[i] - pressure[i]) / self.mass[i / 3];
+        }
+        Ok(())
+    }
+
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        self.tangent(v, v, out)?;
+        let pressure = self.pressure_impulse();
+        for (i, out) in out.iter_mut().enumerate() {
+            *out += pressure[i] - self.mass[i / 3] * self.start[i] - self.external[i];
+        }
+        Ok(())
+    }
+
+    fn tangent(&self, _: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
+            *y = self.mass[i / 3] * x;
+        }
+        let dt = self.time_step_s;
+        let scale = dt * dt * self.blob.volume() * self.blob.settings.bulk_modulus;
+        for p in 0..self.blob.n_particles() {
+            let (stencil, (_, ratio)) = (self.stencil(p), history(&self.state.history, p));
+            let mut divergence = 0.0;
+            self.for_each_node(p, |node, k| {
+                divergence += stencil.gradient(k).dot(&vector(x, node))
+            });
+            let push = scale * ratio * ratio * divergence;
+            self.for_each_node(p, |node, k| add(y, node, &(stencil.gradient(k) * push)));
+        }
+        Ok(())
+    }
+
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
+        let Primitive::Vertex(particle) = p.primitive else {
+            unreachable!("the surface of a blob has vertices only");
+        };
+        let stencil = self.stencil(particle as usize);
+        let mut velocity = Vector3::zeros();
+        self.for_each_node(particle as usize, |node, k| {
+            velocity += vector(v, node) * stencil.weight(k)
+        });
+        (vector(&self.state.q, particle as usize) + velocity * self.time_step_s + p.offset).into()
+    }
+}

@@ -52,12 +52,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pliant_contact_sap::SolverKind;
+use pliant_coupling::ContactSettings;
+
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
+pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
 pub use material::{Materials, Surface};
-pub use model::{ActuatorEntry, ModelEntry, RootEntry};
+pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{
     Among, Component, ObservableEntry, QUANTITIES, Quantity, QuantityInfo, Subject,
@@ -66,10 +70,7 @@ pub use observable::{
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
 pub use schema::{Key, REQUIRED, TableSchema, tables};
-pub use settings::{
-    Camera, Contact, ContactModelKind, FrictionLimitKind, RecordingRates, Simulation, Solver,
-    SolverKind, StepperKind,
-};
+pub use settings::{Camera, RecordingRates, Simulation, Solver, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use table::Mention;
 pub use text::{Place, SceneText};
@@ -106,7 +107,7 @@ pub struct Scene {
     /// Steps, lengths, gravity.
     pub simulation: Simulation,
     /// The contact model.
-    pub contact: Contact,
+    pub contact: ContactSettings,
     /// The solver.
     pub solver: Solver,
     /// How much is kept.

@@ -7,7 +7,17 @@ pub const SCENES: &[(&str, &str)] = &[(
 )];
 
 /// Bundled robot files: path as scenes write it, and text.
-pub const ROBOTS: &[(&str, &str)] = &[];
+pub const ROBOTS: &[(&str, &str)] = &[
+    ("robots/arm7.urdf", include_str!("../../robots/arm7.urdf")),
+    (
+        "robots/gripper2.urdf",
+        include_str!("../../robots/gripper2.urdf"),
+    ),
+    (
+        "robots/hand16.urdf",
+        include_str!("../../robots/hand16.urdf"),
+    ),
+];
 
 /// The text of a bundled scene.
 pub fn scene(name: &str) -> Option<&'static str> {

@@ -123,7 +123,7 @@ static JOINT_EFFORTS: TableSchema = TableSchema {
         JOINTS,
         INTERPOLATION,
         knots(
-            "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; joints without an actuator get one that does nothing else",
+            "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; on joints without an actuator it acts as it is",
         ),
     ],
 };

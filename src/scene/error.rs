@@ -189,7 +189,7 @@ pub enum SceneFault {
 }
 
 /// ", did you mean `x`?" for the nearest of `known`, otherwise "; known are ...".
-pub(super) fn remedy<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+pub(crate) fn remedy<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     if let Some(near) = nearest(name, known.clone()) {
         return format!("; did you mean `{near}`?");
     }

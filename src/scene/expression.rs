@@ -7,6 +7,8 @@
 //! power   = atom [ "^" unary ]
 //! atom    = number | name | name "(" sum { "," sum } ")" | "(" sum ")"
 //! ```
+//!
+//! Names begin with a letter or `_` and go on with letters, digits, `_` and `.`.
 
 mod parse;
 

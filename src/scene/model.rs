@@ -9,7 +9,7 @@ use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::{Context, Item, Mention};
 
-pub(super) static TABLES: [&TableSchema; 2] = [&MODEL, &ACTUATOR];
+pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
 
 static MODEL: TableSchema = TableSchema {
     name: "[[models]]",
@@ -85,6 +85,13 @@ static MODEL: TableSchema = TableSchema {
             about: "of all its shapes in the replay",
         },
         Key {
+            name: "attached",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "`[[models.attached]]`: further robots, such as grippers, welded on",
+        },
+        Key {
             name: "positions",
             value: "table of joint = number",
             unit: "rad or m",
@@ -111,6 +118,40 @@ static MODEL: TableSchema = TableSchema {
             unit: "",
             default: "none",
             about: "joints under implicit PD control; `\"*\"` stands for all that are not named",
+        },
+    ],
+};
+
+static ATTACHED: TableSchema = TableSchema {
+    name: "[[models.attached]]",
+    keys: &[
+        Key {
+            name: "name",
+            value: "text",
+            unit: "",
+            default: REQUIRED,
+            about: "its links are then `MODEL/NAME/LINK`, its joints `MODEL/NAME/JOINT`; within the model `NAME/JOINT`",
+        },
+        Key {
+            name: "urdf",
+            value: "path",
+            unit: "",
+            default: REQUIRED,
+            about: "as of the model",
+        },
+        Key {
+            name: "on",
+            value: "name of a link or frame",
+            unit: "",
+            default: REQUIRED,
+            about: "what carries it",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "of its root link in the frame of what carries it",
         },
     ],
 };
@@ -165,6 +206,8 @@ pub struct ModelEntry {
     pub surface: Surface,
     /// Of all shapes.
     pub color: Option<[f64; 4]>,
+    /// What is welded on, in this order.
+    pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m.
     pub positions: Vec<(Mention, f64)>,
     /// Initial joint velocities, rad/s or m/s.
@@ -173,6 +216,19 @@ pub struct ModelEntry {
     pub held: Vec<Mention>,
     /// By joint name or `*`.
     pub actuators: Vec<(Mention, ActuatorEntry)>,
+}
+
+/// A robot welded on another.
+#[derive(Clone, Debug)]
+pub struct AttachedEntry {
+    /// Its name within the model.
+    pub name: Mention,
+    /// The file as written.
+    pub urdf: Mention,
+    /// The link or frame that carries it.
+    pub on: Mention,
+    /// Of its root, in the frame of what carries it.
+    pub pose: Isometry3<f64>,
 }
 
 /// How the root hangs in the world.
@@ -236,6 +292,14 @@ pub(super) fn model(
         gravity: table.choice_or_first("gravity", &GRAVITY)?,
         surface: materials.surface(context, table.optional("material").as_ref())?,
         color: super::body::color(&table)?,
+        attached: match table.optional("attached") {
+            None => Vec::new(),
+            Some(item) => item
+                .elements()?
+                .iter()
+                .map(attached)
+                .collect::<Result<_, _>>()?,
+        },
         positions: numbers("positions")?,
         velocities: numbers("velocities")?,
         held: table
@@ -257,6 +321,20 @@ pub(super) fn model(
             table.conflict("a fixed root has no velocity; set `root = \"floating\"` or drop it")
         );
     }
+    table.finish();
+    Ok(entry)
+}
+
+fn attached(item: &Item<'_>) -> Result<AttachedEntry, SceneError> {
+    let mut table = item.table(&ATTACHED)?;
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    let entry = AttachedEntry {
+        name,
+        urdf: table.required("urdf")?.mention()?,
+        on: table.required("on")?.mention()?,
+        pose: pose(table.optional("pose").as_ref())?,
+    };
     table.finish();
     Ok(entry)
 }

@@ -73,7 +73,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: "text",
             unit: "",
             default: "none",
-            about: "for `quantity = \"expression\"`: arithmetic of parameters, `t`, `dt`, and observables above this one whose names are words",
+            about: "for `quantity = \"expression\"`: arithmetic of parameters, `t` (the time), `dt`, and observables above this one",
         },
         Key {
             name: "unit",

@@ -1,8 +1,8 @@
 //! How a scene is simulated, recorded and looked at.
 
-use std::fmt;
-
 use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{FrictionLimit, SolverKind};
+use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation};
 
 use super::error::SceneError;
 use super::schema::{Key, REQUIRED, TableSchema};
@@ -75,6 +75,20 @@ static CONTACT: TableSchema = TableSchema {
             default: "0.0001",
             about: "slip below which friction counts as sticking",
         },
+        Key {
+            name: "dissipation",
+            value: "`hunt-crossley` or `relaxation-time`",
+            unit: "",
+            default: "`hunt-crossley`",
+            about: "which of a material's two; `sap` always takes the relaxation time",
+        },
+        Key {
+            name: "speculation",
+            value: "`swept` or `resting-margin`",
+            unit: "",
+            default: "`swept`",
+            about: "`swept`: contacts that begin within the step are foreseen, fast bodies do not tunnel",
+        },
     ],
 };
 
@@ -83,10 +97,10 @@ static SOLVER: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "`newton`, `newton-cg`, `block-diagonal` or `gauss-seidel`",
+            value: "name of a solver",
             unit: "",
             default: "`newton`",
-            about: "which solver of the contact problem; `--solver` overrides it",
+            about: "which solver of the contact problem, see the list below; `--solver` overrides it",
         },
         Key {
             name: "relative_tolerance",
@@ -174,89 +188,6 @@ pub enum StepperKind {
     StrongImplicit,
 }
 
-/// The convex models of contact a scene can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContactModelKind {
-    /// Friction limit fixed at the start of the step.
-    Lagged,
-    /// Friction coupled by a cone of similar shape.
-    Similar,
-    /// Projection onto the friction cone.
-    Sap,
-}
-
-/// Where the lagged model takes its friction limit from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrictionLimitKind {
-    /// A solve of the contact alone, right in impacts too.
-    LocalImplicit,
-    /// The last step's normal force, as published.
-    Lagged,
-}
-
-/// The contact model and its settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
-    /// Which model.
-    pub model: ContactModelKind,
-    /// For the lagged model.
-    pub friction_limit: FrictionLimitKind,
-    /// v_s, m/s.
-    pub stiction_speed_m_per_s: f64,
-}
-
-/// The solvers a scene or `--solver` can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SolverKind {
-    /// Newton with sparse Cholesky.
-    Newton,
-    /// Newton with preconditioned conjugate gradients.
-    NewtonCg,
-    /// Block-diagonal quasi-Newton.
-    BlockDiagonal,
-    /// Projected Gauss-Seidel.
-    GaussSeidel,
-}
-
-impl SolverKind {
-    /// Every solver by its word, the default first.
-    pub const ALL: [(&'static str, SolverKind); 4] = [
-        ("newton", SolverKind::Newton),
-        ("newton-cg", SolverKind::NewtonCg),
-        ("block-diagonal", SolverKind::BlockDiagonal),
-        ("gauss-seidel", SolverKind::GaussSeidel),
-    ];
-
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        Self::ALL
-            .iter()
-            .find(|(_, kind)| *kind == self)
-            .map_or("", |(name, _)| name)
-    }
-}
-
-impl fmt::Display for SolverKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for SolverKind {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let known = Self::ALL.map(|(name, _)| name);
-        match Self::ALL.iter().find(|(name, _)| *name == word) {
-            Some((_, kind)) => Ok(*kind),
-            None => Err(format!(
-                "no solver {word:?}{}",
-                super::error::remedy(word, known.into_iter())
-            )),
-        }
-    }
-}
-
 /// The solver and when it may stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solver {
@@ -328,35 +259,50 @@ pub(super) fn simulation(
 }
 
 /// `[contact]`.
-pub(super) fn contact(item: Option<&Item<'_>>) -> Result<Contact, SceneError> {
+pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneError> {
     let Some(item) = item else {
-        return Ok(Contact {
-            model: ContactModelKind::Lagged,
-            friction_limit: FrictionLimitKind::LocalImplicit,
-            stiction_speed_m_per_s: 1e-4,
-        });
+        return Ok(ContactSettings::default());
     };
     let table = item.table(&CONTACT)?;
-    let contact = Contact {
+    let limit = table.choice_or_first(
+        "friction_limit",
+        &[
+            ("local-implicit", FrictionLimit::LocalImplicit),
+            ("lagged", FrictionLimit::Lagged),
+        ],
+    )?;
+    let settings = ContactSettings {
         model: table.choice_or_first(
             "model",
             &[
-                ("lagged", ContactModelKind::Lagged),
-                ("similar", ContactModelKind::Similar),
-                ("sap", ContactModelKind::Sap),
+                ("lagged", ContactModel::Lagged(limit)),
+                ("similar", ContactModel::Similar),
+                ("sap", ContactModel::Sap),
             ],
         )?,
-        friction_limit: table.choice_or_first(
-            "friction_limit",
+        dissipation: table.choice_or_first(
+            "dissipation",
             &[
-                ("local-implicit", FrictionLimitKind::LocalImplicit),
-                ("lagged", FrictionLimitKind::Lagged),
+                ("hunt-crossley", DissipationRule::HuntCrossley),
+                ("relaxation-time", DissipationRule::RelaxationTime),
             ],
         )?,
-        stiction_speed_m_per_s: table.positive_or("stiction_speed", 1e-4)?,
+        stiction_speed: table.positive_or("stiction_speed", 1e-4)?,
+        speculation: table.choice_or_first(
+            "speculation",
+            &[
+                ("swept", Speculation::Swept),
+                ("resting-margin", Speculation::RestingMargin),
+            ],
+        )?,
     };
+    if table.optional("friction_limit").is_some()
+        && !matches!(settings.model, ContactModel::Lagged(_))
+    {
+        return Err(table.conflict("`friction_limit` goes with `model = \"lagged\"` only"));
+    }
     table.finish();
-    Ok(contact)
+    Ok(settings)
 }
 
 /// `[solver]`; `kind` from outside replaces the file's.
@@ -373,7 +319,8 @@ pub(super) fn solver(
         });
     };
     let table = item.table(&SOLVER)?;
-    let in_file = table.choice_or_first("name", &SolverKind::ALL)?;
+    let in_file =
+        table.choice_or_first("name", &SolverKind::ALL.map(|kind| (kind.name(), kind)))?;
     let solver = Solver {
         kind: kind.unwrap_or(in_file),
         relative_tolerance: table.positive_or("relative_tolerance", 1e-6)?,

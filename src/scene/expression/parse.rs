@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
     fn name_or_call(&mut self) -> Result<Node, ExpressionError> {
         let rest = self.rest();
         let end = rest
-            .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
             .unwrap_or(rest.len());
         let name = &rest[..end];
         self.at += end;

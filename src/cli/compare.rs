@@ -1,0 +1,112 @@
+//! `pliant compare`.
+
+use clap::Args;
+use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary};
+use pliant::scene::{ParameterOverride, Scene, SceneOptions};
+use pliant_contact_sap::SolverKind;
+
+use super::output::{number, print, table};
+use super::run::{parse_solver, parse_time_step, run_with_progress, use_threads};
+use super::{Ending, Failure};
+
+#[derive(Args)]
+pub(super) struct CompareArguments {
+    /// A bundled scene or the path of a scene file
+    scene: String,
+    /// Solvers, separated by commas [default: the scene's]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_solver)]
+    solver: Vec<SolverKind>,
+    /// Time steps in s, separated by commas [default: the scene's]
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', value_parser = parse_time_step)]
+    time_step: Vec<f64>,
+    /// Value of a parameter; may be repeated
+    #[arg(long = "set", value_name = "K=V")]
+    parameters: Vec<ParameterOverride>,
+    /// Run the scene's full length instead of its smoke length
+    #[arg(long)]
+    full: bool,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+pub(super) fn main(arguments: &CompareArguments) -> Result<Ending, Failure> {
+    use_threads(arguments.threads)?;
+    let length = if arguments.full {
+        RunLength::Full
+    } else {
+        RunLength::Smoke
+    };
+    let solvers: Vec<Option<SolverKind>> = or_the_scenes(&arguments.solver);
+    let steps: Vec<Option<f64>> = or_the_scenes(&arguments.time_step);
+    let mut rows = Vec::new();
+    let mut observables = Vec::new();
+    for solver in &solvers {
+        for time_step_s in &steps {
+            let options = SceneOptions {
+                parameters: arguments.parameters.clone(),
+                time_step_s: *time_step_s,
+                solver: *solver,
+            };
+            let scene = Scene::load(&arguments.scene, &options)?;
+            let (solver, dt) = (scene.solver.kind.name(), scene.simulation.time_step_s);
+            eprintln!("{} with {solver}, {dt} s", scene.name());
+            let summary = run_with_progress(&scene, &RunOptions { length })?.summary;
+            observables = summary
+                .expectations
+                .iter()
+                .map(|verdict| format!("{} {}", verdict.observable, verdict.measured))
+                .collect();
+            rows.push(row(solver, dt, &summary));
+        }
+    }
+    let mut header = vec![
+        "solver",
+        "step s",
+        "x real time",
+        "iterations",
+        "at most",
+        "unconverged",
+        "contacts",
+        "met",
+    ];
+    header.extend(observables.iter().map(String::as_str));
+    print(&table(&header, &rows, &[]))?;
+    Ok(Ending::AsExpected)
+}
+
+/// One `None` when nothing was asked for: the scene's own.
+fn or_the_scenes<T: Copy>(asked: &[T]) -> Vec<Option<T>> {
+    if asked.is_empty() {
+        return vec![None];
+    }
+    asked.iter().copied().map(Some).collect()
+}
+
+fn row(solver: &str, time_step_s: f64, summary: &RunSummary) -> Vec<String> {
+    let count = |outcome| {
+        summary
+            .expectations
+            .iter()
+            .filter(|v| v.outcome == outcome)
+            .count()
+    };
+    let (met, failed) = (count(Outcome::Met), count(Outcome::Failed));
+    let mut row = vec![
+        solver.to_owned(),
+        number(time_step_s),
+        number(summary.realtime_rate),
+        number(summary.iterations_mean),
+        summary.iterations_max.to_string(),
+        summary.unconverged_steps.to_string(),
+        number(summary.contacts_mean),
+        format!("{met} of {}", met + failed),
+    ];
+    row.extend(
+        summary
+            .expectations
+            .iter()
+            .map(|v| v.found.map_or("none".into(), number)),
+    );
+    row
+}

@@ -1,0 +1,170 @@
+//! Writing to stdout and stderr: tables, progress.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use pliant::runner::Progress;
+
+use super::Failure;
+
+/// Writes `text` to stdout. A reader that has gone away, as `head` does, is no failure.
+pub(super) fn print(text: &str) -> Result<(), Failure> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// Columns as wide as their widest cell, the first to the left, the others to the right unless `left` names them.
+pub(super) fn table(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells
+            .chain([header[column].chars().count()])
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut line = String::new();
+        for (column, cell) in cells.enumerate() {
+            let room = " ".repeat(widths[column] - cell.chars().count());
+            let to_left = column == 0 || left.contains(&column);
+            line += &if to_left {
+                format!("{cell}{room}  ")
+            } else {
+                format!("{room}{cell}  ")
+            };
+        }
+        format!("{}\n", line.trim_end())
+    };
+    let mut text = line(&mut header.iter().copied());
+    for row in rows {
+        text += &line(&mut row.iter().map(String::as_str));
+    }
+    text
+}
+
+/// A number in as few digits as a reader needs: six significant ones.
+pub(super) fn number(x: f64) -> String {
+    let magnitude = x.abs();
+    if x == 0.0 || (1e-3..1e6).contains(&magnitude) {
+        let digits = if x == 0.0 {
+            0
+        } else {
+            (5 - magnitude.log10().floor() as i32).clamp(0, 9)
+        };
+        let fixed = format!("{x:.*}", digits as usize);
+        if fixed.contains('.') {
+            return fixed.trim_end_matches('0').trim_end_matches('.').to_owned();
+        }
+        return fixed;
+    }
+    format!("{x:.4e}")
+}
+
+/// `1 h 02 min`, `3 min 04 s`, `5.6 s`.
+pub(super) fn duration(duration: Duration) -> String {
+    let s = duration.as_secs();
+    match s {
+        0..60 => format!("{:.1} s", duration.as_secs_f64()),
+        60..3600 => format!("{} min {:02} s", s / 60, s % 60),
+        _ => format!("{} h {:02} min", s / 3600, s / 60 % 60),
+    }
+}
+
+/// Tells how far a run is: one line that renews itself on a terminal, a line now and then elsewhere.
+pub(super) struct ProgressLine {
+    terminal: bool,
+    last: Option<Instant>,
+    open: bool,
+}
+
+impl ProgressLine {
+    pub(super) fn new() -> Self {
+        Self {
+            terminal: io::stderr().is_terminal(),
+            last: None,
+            open: false,
+        }
+    }
+
+    pub(super) fn show(&mut self, progress: &Progress) {
+        let pause = Duration::from_millis(if self.terminal { 200 } else { 10_000 });
+        let is_end = progress.step == progress.steps;
+        if !is_end
+            && self
+                .last
+                .map_or(progress.elapsed < pause, |last| last.elapsed() < pause)
+        {
+            return;
+        }
+        self.last = Some(Instant::now());
+        let text = format!(
+            "step {}/{}  t = {:.3} s  {:.2}x real time  {} contacts  {} iterations  {} to go",
+            progress.step,
+            progress.steps,
+            progress.time_s,
+            progress.realtime_rate(),
+            progress.contacts,
+            progress.iterations,
+            duration(progress.remaining()),
+        );
+        if self.terminal {
+            eprint!("\r{text:<100}");
+            self.open = true;
+        } else {
+            eprintln!("{text}");
+        }
+    }
+
+    pub(super) fn end(&mut self) {
+        if self.open {
+            eprintln!();
+            self.open = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_a_reader_needs() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (98.1, "98.1"),
+            (-0.001234567, "-0.001234567"),
+            (123456.7, "123457"),
+            (0.1 + 0.2, "0.3"),
+            (1.5e-7, "1.5000e-7"),
+            (2e9, "2.0000e9"),
+        ];
+        for (x, expected) in cases {
+            assert_eq!(number(x), expected);
+        }
+    }
+
+    #[test]
+    fn durations_are_said_in_two_units() {
+        let said = |s: f64| duration(Duration::from_secs_f64(s));
+        assert_eq!(
+            [said(5.62), said(184.0), said(3725.0)],
+            ["5.6 s", "3 min 04 s", "1 h 02 min"]
+        );
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = vec![
+            vec!["a".into(), "1".into()],
+            vec!["long".into(), "22".into()],
+        ];
+        assert_eq!(
+            table(&["name", "n"], &rows, &[]),
+            "name   n\na      1\nlong  22\n"
+        );
+    }
+}

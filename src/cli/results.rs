@@ -1,0 +1,178 @@
+//! `pliant results`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary};
+use pliant::scene::{Scene, SceneOptions, bundled};
+use serde::Serialize;
+
+use super::output::{number, print};
+use super::run::{allowed, run_with_progress, use_threads};
+use super::{Ending, Failure};
+
+#[derive(Args)]
+pub(super) struct ResultsArguments {
+    /// Only this scene; may be repeated
+    #[arg(long, value_name = "NAME")]
+    scene: Vec<String>,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", default_value = "docs/results")]
+    out: PathBuf,
+    /// Threads to use [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+}
+
+/// What the numbers were measured on.
+#[derive(Serialize)]
+struct Machine {
+    processor: String,
+    threads: usize,
+    system: String,
+    commit: String,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct SceneResult<'a> {
+    machine: &'a Machine,
+    run: &'a RunSummary,
+}
+
+pub(super) fn main(arguments: &ResultsArguments) -> Result<Ending, Failure> {
+    use_threads(arguments.threads)?;
+    let machine = Machine {
+        processor: processor(),
+        threads: rayon::current_num_threads(),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        commit: commit(),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    std::fs::create_dir_all(&arguments.out).map_err(|error| named(&arguments.out, &error))?;
+    let mut summaries = Vec::new();
+    let asked: Vec<&str> = if arguments.scene.is_empty() {
+        bundled::SCENES.iter().map(|(name, _)| *name).collect()
+    } else {
+        arguments.scene.iter().map(String::as_str).collect()
+    };
+    for name in asked {
+        let scene = Scene::load(name, &SceneOptions::default())?;
+        eprintln!("{}: {} s", scene.name(), scene.simulation.full_s);
+        let outcome = run_with_progress(
+            &scene,
+            &RunOptions {
+                length: RunLength::Full,
+            },
+        )?;
+        let result = SceneResult {
+            machine: &machine,
+            run: &outcome.summary,
+        };
+        let path = arguments.out.join(format!("{}.json", scene.name()));
+        write(
+            &path,
+            &format!("{}\n", serde_json::to_string_pretty(&result)?),
+        )?;
+        summaries.push(outcome.summary);
+    }
+    let page = page(&machine, &summaries);
+    write(&arguments.out.join("README.md"), &page)?;
+    print(&page)?;
+    let all = summaries.iter().all(RunSummary::is_as_expected);
+    Ok(if all {
+        Ending::AsExpected
+    } else {
+        Ending::NotAsExpected
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| named(path, &error))?;
+    eprintln!("wrote {}", path.display());
+    Ok(())
+}
+
+fn named(path: &Path, error: &std::io::Error) -> Failure {
+    format!("{}: {error}", path.display()).into()
+}
+
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let name = model
+        .and_then(|rest| rest.split_once(':'))
+        .map(|(_, name)| name.trim().to_owned());
+    name.unwrap_or_else(|| "unknown".into())
+}
+
+/// The commit of the working directory, with `+` when there are changes on top.
+fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok()?;
+        output
+            .status
+            .success()
+            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    match (
+        git(&["rev-parse", "--short=12", "HEAD"]),
+        git(&["status", "--porcelain", "--untracked-files=no"]),
+    ) {
+        (Some(commit), Some(changes)) if changes.is_empty() => commit,
+        (Some(commit), _) => format!("{commit}+"),
+        (None, _) => "unknown".into(),
+    }
+}
+
+fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
+    let mut text = format!(
+        "# Results of the bundled scenes in full length\n\nWritten by `pliant results`, pliant {} at commit {}, {} with {} thread(s), {}.\n\n",
+        machine.version, machine.commit, machine.processor, machine.threads, machine.system
+    );
+    text += "| scene | simulated s | x real time | velocities | contacts mean / most | iterations mean / most | unconverged steps | expectations met |\n";
+    text += "|---|---:|---:|---:|---:|---:|---:|---:|\n";
+    for s in summaries {
+        let met = s
+            .expectations
+            .iter()
+            .filter(|v| v.outcome == Outcome::Met)
+            .count();
+        text += &format!(
+            "| `{}` | {} | {} | {} | {} / {} | {} / {} | {} | {met} of {} |\n",
+            s.scene,
+            number(s.simulated_s),
+            number(s.realtime_rate),
+            s.dofs,
+            number(s.contacts_mean),
+            s.contacts_max,
+            number(s.iterations_mean),
+            s.iterations_max,
+            s.unconverged_steps,
+            s.expectations.len()
+        );
+    }
+    text += "\n## Expectations\n\n| scene | observable | measured | found | allowed | | source |\n|---|---|---|---:|---|---|---|\n";
+    for s in summaries {
+        for v in &s.expectations {
+            let outcome = match v.outcome {
+                Outcome::Met => "met",
+                Outcome::Failed => "**failed**",
+                Outcome::Skipped => "skipped",
+            };
+            text += &format!(
+                "| `{}` | `{}` | {} | {} | {} | {outcome} | {} |\n",
+                s.scene,
+                v.observable,
+                v.measured,
+                v.found.map_or("none".into(), number),
+                allowed(v),
+                v.source.replace('|', "\\|").replace('\n', " ")
+            );
+        }
+    }
+    text
+}

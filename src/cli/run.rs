@@ -1,0 +1,188 @@
+//! `pliant run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use pliant::runner::{Outcome, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run};
+use pliant::scene::{ParameterOverride, Scene, SceneOptions};
+use pliant_contact_sap::SolverKind;
+
+use super::output::{ProgressLine, duration, number, print, table};
+use super::{Ending, Failure};
+
+#[derive(Args)]
+pub(super) struct RunArguments {
+    /// A bundled scene (see `pliant scenes`) or the path of a scene file
+    scene: String,
+    /// Folder for replay.html and the tables
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Simulated time at which to end, s
+    #[arg(long, value_name = "T", conflicts_with = "full")]
+    until: Option<f64>,
+    /// Run the scene's full length instead of its smoke length
+    #[arg(long)]
+    full: bool,
+    #[command(flatten)]
+    settings: SceneSettings,
+    /// Threads to use; results do not depend on it [default: all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Print one JSON object about the run on stdout
+    #[arg(long)]
+    json: bool,
+    /// Write a ParaView series too
+    #[arg(long)]
+    paraview: bool,
+}
+
+/// What replaces values of a scene file.
+#[derive(Args, Clone)]
+pub(super) struct SceneSettings {
+    /// Solver of the contact problem
+    #[arg(long, value_name = "S", value_parser = parse_solver)]
+    pub(super) solver: Option<SolverKind>,
+    /// Time step, s
+    #[arg(long, value_name = "DT", value_parser = parse_time_step)]
+    pub(super) time_step: Option<f64>,
+    /// Value of a parameter, a number or an expression such as angle=20*deg; may be repeated
+    #[arg(long = "set", value_name = "K=V")]
+    pub(super) parameters: Vec<ParameterOverride>,
+}
+
+impl SceneSettings {
+    pub(super) fn options(&self) -> SceneOptions {
+        SceneOptions {
+            parameters: self.parameters.clone(),
+            time_step_s: self.time_step,
+            solver: self.solver,
+        }
+    }
+}
+
+pub(super) fn parse_solver(name: &str) -> Result<SolverKind, String> {
+    name.parse()
+        .map_err(|error: pliant_contact_sap::UnknownSolver| error.to_string())
+}
+
+pub(super) fn parse_time_step(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(dt) if dt > 0.0 && dt.is_finite() => Ok(dt),
+        _ => Err("a time step is a positive number of seconds".into()),
+    }
+}
+
+/// Sets the number of threads of the whole program.
+pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
+    if let Some(threads) = threads {
+        if threads == 0 {
+            return Err("--threads must be at least 1".into());
+        }
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build_global()?;
+    }
+    Ok(())
+}
+
+pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
+    use_threads(arguments.threads)?;
+    let scene = Scene::load(&arguments.scene, &arguments.settings.options())?;
+    let length = match (arguments.until, arguments.full) {
+        (Some(until_s), _) if until_s > 0.0 && until_s.is_finite() => RunLength::Until(until_s),
+        (Some(until_s), _) => {
+            return Err(format!("--until {until_s}: must be a positive time in s").into());
+        }
+        (None, true) => RunLength::Full,
+        (None, false) => RunLength::Smoke,
+    };
+    let outcome = run_with_progress(&scene, &RunOptions { length })?;
+    for note in &outcome.notes {
+        eprintln!("note: {note}");
+    }
+    let mut files = outcome.recording.write_to(&arguments.out)?;
+    if arguments.paraview {
+        files.push(outcome.recording.write_paraview(&arguments.out)?);
+    }
+    for file in &files {
+        eprintln!("wrote {}", file.display());
+    }
+    let summary = &outcome.summary;
+    if arguments.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(summary)?))?;
+    } else {
+        print(&report(summary))?;
+    }
+    Ok(if summary.is_as_expected() {
+        Ending::AsExpected
+    } else {
+        Ending::NotAsExpected
+    })
+}
+
+/// Runs a scene with progress on stderr.
+pub(super) fn run_with_progress(
+    scene: &Scene,
+    options: &RunOptions,
+) -> Result<RunOutcome, Failure> {
+    let mut line = ProgressLine::new();
+    let outcome = run(scene, options, &mut |progress| line.show(progress));
+    line.end();
+    Ok(outcome?)
+}
+
+/// The summary for a reader.
+pub(super) fn report(summary: &RunSummary) -> String {
+    let mut text = format!(
+        "{}: {} steps, {} s in {} ({}x real time), {} velocities\n\
+         contacts {} on average, {} at most; iterations {} on average, {} at most\n",
+        summary.scene,
+        summary.steps,
+        number(summary.simulated_s),
+        duration(std::time::Duration::from_secs_f64(summary.wall_s)),
+        number(summary.realtime_rate),
+        summary.dofs,
+        number(summary.contacts_mean),
+        summary.contacts_max,
+        number(summary.iterations_mean),
+        summary.iterations_max,
+    );
+    if summary.unconverged_steps > 0 {
+        text += &format!(
+            "{} steps did not reach the solver's tolerance\n",
+            summary.unconverged_steps
+        );
+    }
+    let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();
+    if !rows.is_empty() {
+        text += &table(
+            &["expected", "measured", "found", "allowed", ""],
+            &rows,
+            &[1, 4],
+        );
+    }
+    text
+}
+
+pub(super) fn expectation_row(verdict: &Verdict) -> Vec<String> {
+    vec![
+        verdict.observable.clone(),
+        verdict.measured.clone(),
+        verdict.found.map_or("none".into(), number),
+        allowed(verdict),
+        match verdict.outcome {
+            Outcome::Met => "met".into(),
+            Outcome::Failed => "FAILED".into(),
+            Outcome::Skipped => "skipped: the run ends before".into(),
+        },
+    ]
+}
+
+pub(super) fn allowed(verdict: &Verdict) -> String {
+    match (verdict.at_least, verdict.at_most) {
+        (Some(least), Some(most)) => format!("{} .. {}", number(least), number(most)),
+        (Some(least), None) => format!(">= {}", number(least)),
+        (None, Some(most)) => format!("<= {}", number(most)),
+        (None, None) => "anything".into(),
+    }
+}

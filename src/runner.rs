@@ -1,0 +1,312 @@
+//! Runs a scene: builds its world, drives it, steps it, records it, and judges what was expected.
+//!
+//! ```
+//! use pliant::runner::{RunLength, RunOptions, run};
+//! use pliant::scene::{Scene, SceneOptions};
+//!
+//! let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
+//! let length = RunLength::Until(0.1);
+//! let outcome = run(&scene, &RunOptions { length }, &mut |_| {})?;
+//! assert_eq!(outcome.summary.unconverged_steps, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod actuation;
+mod assembly;
+mod observer;
+mod series;
+mod summary;
+
+use std::time::{Duration, Instant};
+
+use pliant_contact_sap::{StopCriteria, StopReason};
+use pliant_coupling::{State, StepError, StepReport, StrongImplicit};
+
+pub use assembly::{Assembly, BundledOrPath, find_file};
+pub use series::{Outcome, Series, Verdict};
+pub use summary::{RunSummary, Stages};
+
+use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
+use crate::scene::{Scene, SceneError};
+use actuation::Actuation;
+use observer::{Moment, Observer};
+use summary::Tally;
+
+/// A run that could not be finished.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The scene does not make a world.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A step could not be taken.
+    #[error("{scene}: {source}")]
+    Step {
+        /// Name of the scene.
+        scene: String,
+        /// What is wrong, with step and time.
+        source: StepError,
+    },
+    /// What happened cannot be recorded.
+    #[error("{scene}: {source}")]
+    Recording {
+        /// Name of the scene.
+        scene: String,
+        /// What is wrong.
+        source: RecordingError,
+    },
+}
+
+/// How long a run goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum RunLength {
+    /// `smoke_s` of the scene.
+    #[default]
+    Smoke,
+    /// `full_s` of the scene.
+    Full,
+    /// So many simulated seconds.
+    Until(f64),
+}
+
+/// How a scene is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// How long.
+    pub length: RunLength,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Steps taken.
+    pub step: u64,
+    /// Steps to take.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub time_s: f64,
+    /// Since the first step.
+    pub elapsed: Duration,
+    /// Contact points of the last step.
+    pub contacts: usize,
+    /// Iterations of the last step.
+    pub iterations: usize,
+    /// Whether the last step's solver met its tolerance.
+    pub stop: StopReason,
+}
+
+impl Progress {
+    /// Simulated over real time so far.
+    pub fn realtime_rate(&self) -> f64 {
+        self.time_s / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// Time still to go, if it goes on as so far.
+    pub fn remaining(&self) -> Duration {
+        let left = self.steps.saturating_sub(self.step) as f64 / self.step.max(1) as f64;
+        self.elapsed.mul_f64(left)
+    }
+}
+
+/// What a run leaves.
+#[derive(Debug)]
+pub struct RunOutcome {
+    /// Pictures and the table.
+    pub recording: Recording,
+    /// Observables of every step.
+    pub series: Series,
+    /// The run in numbers.
+    pub summary: RunSummary,
+    /// Where it ended.
+    pub state: State,
+    /// What files and steps had to say, each once.
+    pub notes: Vec<String>,
+}
+
+/// More different warnings of steps than this say nothing new.
+const WARNINGS_MAX: usize = 20;
+
+/// Runs `scene`, telling `progress` after each step.
+///
+/// # Errors
+/// [`RunError`]. Expectations that fail are no error: the summary has them.
+pub fn run(
+    scene: &Scene,
+    options: &RunOptions,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<RunOutcome, RunError> {
+    Run::new(scene)?.go(options, progress)
+}
+
+struct Run<'s> {
+    scene: &'s Scene,
+    assembly: Assembly,
+    actuation: Actuation,
+    observer: Observer,
+    recording: Recording,
+    series: Series,
+    tally: Tally,
+    notes: Vec<String>,
+}
+
+impl<'s> Run<'s> {
+    fn new(scene: &'s Scene) -> Result<Self, RunError> {
+        let mut assembly = Assembly::new(scene)?;
+        let actuation = Actuation::new(scene, &mut assembly)?;
+        let observer = Observer::new(scene, &assembly)?;
+        let columns = scene
+            .observables
+            .iter()
+            .map(|o| Observable::new(&*o.name.name, &*o.unit))
+            .collect();
+        let picture = &assembly.picture;
+        let mut recording = Recording::new(
+            &*scene.title,
+            picture.names().to_vec(),
+            picture.visuals().to_vec(),
+            columns,
+        )
+        .map_err(|source| recording_error(scene, source))?;
+        if let Some(camera) = scene.camera {
+            recording.look_from(Viewpoint {
+                eye: camera.eye,
+                target: camera.target,
+            });
+        }
+        Ok(Self {
+            scene,
+            notes: assembly.notes.clone(),
+            assembly,
+            actuation,
+            observer,
+            recording,
+            series: Series::new(scene.observables.len()),
+            tally: Tally::default(),
+        })
+    }
+
+    fn go(
+        mut self,
+        options: &RunOptions,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<RunOutcome, RunError> {
+        let simulation = &self.scene.simulation;
+        let dt = simulation.time_step_s;
+        let until_s = match options.length {
+            RunLength::Smoke => simulation.smoke_s,
+            RunLength::Full => simulation.full_s,
+            RunLength::Until(until_s) => until_s,
+        };
+        // A duration that is a multiple of Δt but for rounding takes that many steps.
+        let steps = (until_s / dt - 1e-9).ceil().max(1.0) as u64;
+        let every = |rate: f64| ((1.0 / (rate * dt)).round() as u64).max(1);
+        let (frame_every, row_every) = (
+            every(self.scene.recording.frames_per_s),
+            every(self.scene.recording.rows_per_s),
+        );
+        let mut stepper = StrongImplicit::new(self.scene.solver.kind.build(StopCriteria {
+            absolute_tolerance: self.scene.solver.absolute_tolerance,
+            relative_tolerance: self.scene.solver.relative_tolerance,
+            iterations_max: self.scene.solver.iterations_max,
+        }));
+
+        let begin = Instant::now();
+        let mut state = self.assembly.state.clone();
+        let mut next = state.clone();
+        self.observe(&state, None);
+        self.record_row(&state)?;
+        self.record_frame(&state, None)?;
+        for step in 1..=steps {
+            let started = Instant::now();
+            self.actuation.apply(&mut state, dt);
+            self.tally.drives += started.elapsed();
+            let started = Instant::now();
+            let report = stepper
+                .step(&self.assembly.world, &state, dt, &mut next)
+                .map_err(|source| RunError::Step {
+                    scene: self.scene.name().into(),
+                    source,
+                })?;
+            self.tally.step += started.elapsed();
+            self.tally.add(&report);
+            self.remember(&report);
+
+            let started = Instant::now();
+            self.observe(&next, Some((&report, &state)));
+            if step % row_every == 0 || step == steps {
+                self.record_row(&next)?;
+            }
+            if step % frame_every == 0 || step == steps {
+                self.record_frame(&next, Some(&report))?;
+            }
+            self.tally.recording += started.elapsed();
+            std::mem::swap(&mut state, &mut next);
+            progress(&Progress {
+                step,
+                steps,
+                time_s: state.time_s,
+                elapsed: begin.elapsed(),
+                contacts: report.contacts.len(),
+                iterations: report.solve.iterations,
+                stop: report.solve.stop,
+            });
+        }
+        let expectations = self.scene.expectations.iter();
+        let verdicts = expectations
+            .map(|e| self.series.judge(e, 0.5 * dt))
+            .collect();
+        let summary =
+            self.tally
+                .summary(self.scene.name(), state.time_s, begin.elapsed(), verdicts);
+        Ok(RunOutcome {
+            recording: self.recording,
+            series: self.series,
+            summary,
+            state,
+            notes: self.notes,
+        })
+    }
+
+    fn observe(&mut self, state: &State, step: Option<(&StepReport, &State)>) {
+        let moment = Moment {
+            world: &self.assembly.world,
+            state,
+            step,
+        };
+        let (observer, directory) = (&mut self.observer, &self.assembly.directory);
+        self.series.push(state.time_s, |row| {
+            observer.measure(directory, &moment, row)
+        });
+    }
+
+    fn record_row(&mut self, state: &State) -> Result<(), RunError> {
+        self.recording
+            .push_observables(state.time_s, self.series.last())
+            .map_err(|source| recording_error(self.scene, source))
+    }
+
+    fn record_frame(&mut self, state: &State, report: Option<&StepReport>) -> Result<(), RunError> {
+        let frame = self
+            .assembly
+            .picture
+            .frame(&self.assembly.world, state, report);
+        self.recording
+            .push_frame(frame)
+            .map_err(|source| recording_error(self.scene, source))
+    }
+
+    fn remember(&mut self, report: &StepReport) {
+        for warning in &report.warnings {
+            if self.notes.len() < WARNINGS_MAX && !self.notes.contains(warning) {
+                self.notes.push(warning.clone());
+            }
+        }
+    }
+}
+
+fn recording_error(scene: &Scene, source: RecordingError) -> RunError {
+    RunError::Recording {
+        scene: scene.name().into(),
+        source,
+    }
+}

@@ -1,0 +1,341 @@
+//! Drives over time: what bodies are asked for in each step.
+//!
+//! Actuators are implicit, so a step is given what holds at its end.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{Load, MaterialPoint};
+use pliant_coupling::{BodyIdx, State, TieIdx, TieState};
+use pliant_multibody::joint::write_floating_position;
+use pliant_multibody::{HeldDofs, IkSettings, InverseKinematics, Model};
+
+use super::assembly::{Assembly, JointRef, Spot};
+use crate::scene::{
+    Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
+};
+
+/// Joints and what they are asked for.
+struct Joints {
+    joints: Vec<JointRef>,
+    track: Track,
+}
+
+/// A frame that follows poses, by moving the targets of the actuators behind it.
+struct Follower {
+    body: BodyIdx,
+    tree: Arc<Model>,
+    solver: InverseKinematics,
+    track: PoseTrack,
+    /// Positions asked for, on the way since the first knot.
+    commanded: Option<Vec<f64>>,
+    /// Degrees of freedom that follow.
+    driven: Vec<usize>,
+}
+
+struct MovedBody {
+    body: BodyIdx,
+    tree: Arc<Model>,
+    track: PoseTrack,
+}
+
+struct Pull {
+    body: BodyIdx,
+    point: MaterialPoint,
+    track: Track,
+}
+
+/// All drives of a scene.
+pub(super) struct Actuation {
+    targets: Vec<Joints>,
+    efforts: Vec<Joints>,
+    motions: Vec<Joints>,
+    followers: Vec<Follower>,
+    moved: Vec<MovedBody>,
+    pulls: Vec<Pull>,
+    releases: Vec<(TieIdx, f64)>,
+    values: Vec<f64>,
+    rates: Vec<f64>,
+}
+
+impl Actuation {
+    /// Looks up every name, and puts what is prescribed where it starts.
+    pub(super) fn new(scene: &Scene, assembly: &mut Assembly) -> Result<Self, SceneError> {
+        let directory = &assembly.directory;
+        let drives = &scene.drives;
+        let joints = |list: &[JointDrive]| -> Result<Vec<Joints>, SceneError> {
+            let one = |drive: &JointDrive| {
+                let find = |mention| directory.joint(scene, &drive.model, mention);
+                Ok(Joints {
+                    joints: drive.joints.iter().map(find).collect::<Result<_, _>>()?,
+                    track: drive.track.clone(),
+                })
+            };
+            list.iter().map(one).collect()
+        };
+        let mut actuation = Self {
+            targets: joints(&drives.joint_targets)?,
+            efforts: joints(&drives.joint_efforts)?,
+            motions: joints(&drives.joint_motions)?,
+            followers: drives
+                .frame_targets
+                .iter()
+                .map(|target| follower(scene, assembly, target))
+                .collect::<Result<_, _>>()?,
+            moved: Vec::new(),
+            pulls: drives
+                .loads
+                .iter()
+                .map(|load| pull(scene, assembly, load))
+                .collect::<Result<_, _>>()?,
+            releases: Vec::new(),
+            values: Vec::new(),
+            rates: Vec::new(),
+        };
+        for motion in &drives.body_motions {
+            let body = directory.bodies(scene, &motion.body)?[0];
+            actuation.moved.push(MovedBody {
+                body,
+                tree: Arc::clone(directory.tree(body)),
+                track: motion.track.clone(),
+            });
+        }
+        for tie in &scene.ties {
+            if let (Some(at_s), Some(index)) = (tie.release_at_s, directory.tie(&tie.name)) {
+                actuation.releases.push((index, at_s));
+            }
+        }
+        for entry in &scene.models {
+            for mention in &entry.held {
+                let joint = directory.joint(scene, &entry.name, mention)?;
+                let v = &mut assembly.state.bodies[joint.body.0].v[joint.dof.0];
+                *v = 0.0;
+                assembly.state.controls[joint.body.0].held[joint.dof.0] = Some(0.0);
+            }
+        }
+        actuation.place(&mut assembly.state);
+        Ok(actuation)
+    }
+
+    /// What is prescribed starts at its first value.
+    fn place(&mut self, state: &mut State) {
+        for motion in &self.motions {
+            self.values.resize(motion.track.width(), 0.0);
+            motion.track.value(state.time_s, &mut self.values);
+            for (joint, value) in motion.joints.iter().zip(&self.values) {
+                state.bodies[joint.body.0].q[joint.q] = *value;
+            }
+        }
+        for moved in &self.moved {
+            write_floating_position(
+                &moved.track.pose(state.time_s),
+                &mut state.bodies[moved.body.0].q,
+            );
+        }
+    }
+
+    /// Sets the controls of `state` for a step of `time_step_s`.
+    pub(super) fn apply(&mut self, state: &mut State, time_step_s: f64) {
+        let end_s = state.time_s + time_step_s;
+        for drive in &self.targets {
+            self.values.resize(drive.track.width(), 0.0);
+            self.rates.resize(drive.track.width(), 0.0);
+            drive.track.value(end_s, &mut self.values);
+            drive.track.rate(end_s, &mut self.rates);
+            for (joint, (value, rate)) in
+                drive.joints.iter().zip(self.values.iter().zip(&self.rates))
+            {
+                let control = &mut state.controls[joint.body.0];
+                control.position[joint.dof.0] = *value;
+                control.velocity[joint.dof.0] = *rate;
+            }
+        }
+        for drive in &self.efforts {
+            self.values.resize(drive.track.width(), 0.0);
+            drive.track.value(end_s, &mut self.values);
+            for (joint, value) in drive.joints.iter().zip(&self.values) {
+                state.controls[joint.body.0].effort[joint.dof.0] = *value;
+            }
+        }
+        for motion in &self.motions {
+            self.values.resize(motion.track.width(), 0.0);
+            motion.track.value(end_s, &mut self.values);
+            for (joint, value) in motion.joints.iter().zip(&self.values) {
+                let q = state.bodies[joint.body.0].q[joint.q];
+                state.controls[joint.body.0].held[joint.dof.0] = Some((value - q) / time_step_s);
+            }
+        }
+        for follower in &mut self.followers {
+            follower.apply(state, time_step_s);
+        }
+        for moved in &self.moved {
+            moved.apply(state, time_step_s);
+        }
+        self.apply_loads(state, end_s);
+        for (tie, at_s) in &self.releases {
+            // Half a step of slack: times are sums of steps.
+            if state.time_s >= at_s - 0.5 * time_step_s {
+                state.ties[tie.0] = TieState::Released;
+            }
+        }
+    }
+
+    fn apply_loads(&mut self, state: &mut State, end_s: f64) {
+        for pull in &self.pulls {
+            state.controls[pull.body.0].loads.clear();
+        }
+        for pull in &self.pulls {
+            let mut wrench = [0.0; 6];
+            pull.track.value(end_s, &mut wrench);
+            state.controls[pull.body.0].loads.push(Load {
+                point: pull.point,
+                force_W: Vector3::new(wrench[0], wrench[1], wrench[2]),
+                torque_W: Vector3::new(wrench[3], wrench[4], wrench[5]),
+            });
+        }
+    }
+}
+
+impl Follower {
+    fn apply(&mut self, state: &mut State, time_step_s: f64) {
+        let end_s = state.time_s + time_step_s;
+        if end_s < self.track.span_s().0 {
+            return;
+        }
+        let (body, control) = (&state.bodies[self.body.0], &mut state.controls[self.body.0]);
+        let mut q = match self.commanded.take() {
+            Some(q) => q,
+            None => {
+                let mut q = body.q.clone();
+                for &k in &self.driven {
+                    if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+                        q[entry] = control.position[k];
+                    }
+                }
+                q
+            }
+        };
+        // What does not follow is where it is.
+        for k in (0..self.tree.n_v()).filter(|k| !self.driven.contains(k)) {
+            if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+                q[entry] = body.q[entry];
+            }
+        }
+        let mut v = vec![0.0; self.tree.n_v()];
+        let target = self.track.pose(end_s);
+        let _ = self
+            .solver
+            .velocity_towards(&self.tree, &q, &target, time_step_s, &mut v);
+        let mut next = q.clone();
+        self.tree.integrate(&q, &v, time_step_s, &mut next);
+        for &k in &self.driven {
+            if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+                control.position[k] = next[entry];
+                control.velocity[k] = v[k];
+            }
+        }
+        self.commanded = Some(next);
+    }
+}
+
+impl MovedBody {
+    fn apply(&self, state: &mut State, time_step_s: f64) {
+        let mut to = vec![0.0; self.tree.n_q()];
+        write_floating_position(&self.track.pose(state.time_s + time_step_s), &mut to);
+        let mut way = vec![0.0; self.tree.n_v()];
+        self.tree
+            .difference(&state.bodies[self.body.0].q, &to, &mut way);
+        let held = &mut state.controls[self.body.0].held;
+        for (held, way) in held.iter_mut().zip(way) {
+            *held = Some(way / time_step_s);
+        }
+    }
+}
+
+fn follower(
+    scene: &Scene,
+    assembly: &Assembly,
+    target: &FrameTarget,
+) -> Result<Follower, SceneError> {
+    let directory = &assembly.directory;
+    let fault = |text: String| scene.text.error(target.frame.at, SceneFault::File(text));
+    let Spot::Link { body, link, X_LF } = directory.spot(scene, &target.frame)? else {
+        return Err(fault(format!(
+            "{:?} is not part of a robot",
+            target.frame.name
+        )));
+    };
+    let tree = Arc::clone(directory.tree(body));
+    let frame = pliant_multibody::NamedFrame {
+        name: target.frame.name.clone(),
+        link,
+        X_LF,
+    };
+    let moves: Vec<usize> = tree
+        .support(tree.link(link).body)
+        .map(|dof| dof.0)
+        .collect();
+    let entry = scene.models.iter().find(|entry| {
+        target
+            .frame
+            .name
+            .starts_with(&format!("{}/", entry.name.name))
+    });
+    let actuated = |k: usize| {
+        let name = &tree
+            .joint(tree.joint_of_dof(pliant_multibody::DofIdx(k)))
+            .name;
+        entry.is_some_and(|entry| {
+            let held = entry.held.iter().any(|m| m.name == *name);
+            !held
+                && entry
+                    .actuators
+                    .iter()
+                    .any(|(m, _)| m.name == *name || m.name == "*")
+        })
+    };
+    let mut driven: Vec<usize> = moves.into_iter().filter(|k| actuated(*k)).collect();
+    driven.sort_unstable();
+    if driven.is_empty() {
+        return Err(fault(format!(
+            "no actuated joint moves {:?}; give the model `actuators`",
+            target.frame.name
+        )));
+    }
+    let others = (0..tree.n_v())
+        .filter(|k| !driven.contains(k))
+        .map(pliant_multibody::DofIdx);
+    let held = HeldDofs::of(&tree, others);
+    let settings = IkSettings {
+        rotation_weight: match target.follow {
+            Follow::Pose => IkSettings::default().rotation_weight,
+            Follow::Position => 0.0,
+        },
+        ..IkSettings::default()
+    };
+    Ok(Follower {
+        body,
+        solver: InverseKinematics::new(&tree, frame, held, settings),
+        tree,
+        track: target.track.clone(),
+        commanded: None,
+        driven,
+    })
+}
+
+fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, SceneError> {
+    match assembly.directory.spot(scene, &load.on)? {
+        Spot::Link { body, link, X_LF } => Ok(Pull {
+            body,
+            point: MaterialPoint::on_frame(link.0 as u32, (X_LF * load.point).coords),
+            track: load.track.clone(),
+        }),
+        Spot::World(_) => Err(scene.text.error(
+            load.on.at,
+            SceneFault::File(format!(
+                "{:?} does not move; a load on it does nothing",
+                load.on.name
+            )),
+        )),
+    }
+}

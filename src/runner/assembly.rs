@@ -1,0 +1,135 @@
+//! From a scene to a world: files are read, names become indices, everything stands where it starts.
+
+mod bodies;
+mod contact;
+mod directory;
+mod files;
+mod picture;
+mod robots;
+mod solids;
+mod ties;
+
+use std::sync::Arc;
+
+use pliant_coupling::{Geometry, GeometryIdx, Mount, State, World, WorldBuilder};
+use pliant_hydroelastic::ContactMaterial;
+use pliant_multibody::Model;
+
+use crate::scene::{Scene, SceneError, Surface};
+
+pub(crate) use directory::{Directory, JointRef, Spot};
+pub use files::{BundledOrPath, find_file};
+pub(crate) use picture::Picture;
+
+/// A world made from a scene, ready to be stepped.
+pub struct Assembly {
+    /// The world.
+    pub world: World,
+    /// Its state at the start.
+    pub state: State,
+    /// What reading robot and mesh files had to say: ignored, repaired, doubtful.
+    pub notes: Vec<String>,
+    pub(crate) directory: Directory,
+    pub(crate) picture: Picture,
+}
+
+/// What is collected while the world is being built.
+struct Draft<'s> {
+    scene: &'s Scene,
+    builder: WorldBuilder,
+    directory: Directory,
+    picture: Picture,
+    /// Of each geometry.
+    materials: Vec<ContactMaterial>,
+    /// Positions q of each body at the start.
+    starts: Vec<Vec<f64>>,
+    notes: Vec<String>,
+}
+
+impl Assembly {
+    /// Builds the world of `scene`.
+    ///
+    /// # Errors
+    /// Files that cannot be used, names that robots do not have, and whatever the world refuses, with the place in the
+    /// scene file where there is one.
+    pub fn new(scene: &Scene) -> Result<Self, SceneError> {
+        let mut draft = Draft {
+            scene,
+            builder: WorldBuilder::default(),
+            directory: Directory::default(),
+            picture: Picture::default(),
+            materials: Vec::new(),
+            starts: Vec::new(),
+            notes: Vec::new(),
+        };
+        draft
+            .builder
+            .gravity(scene.simulation.gravity)
+            .contact(scene.contact);
+        for entry in &scene.fixed {
+            draft.add_fixed(entry)?;
+        }
+        for (index, entry) in scene.bodies.iter().enumerate() {
+            draft.add_body(index, entry)?;
+        }
+        for (name, range) in &scene.repeats {
+            draft.directory.add_repeat(&name.name, range.clone());
+        }
+        for entry in &scene.models {
+            draft.add_robot(entry)?;
+        }
+        draft.add_pairs()?;
+        draft.add_ties()?;
+        let Draft {
+            builder,
+            directory,
+            picture,
+            notes,
+            ..
+        } = draft;
+        let world = builder.build().map_err(|error| SceneError::World {
+            file: scene.text.name().into(),
+            reason: error.to_string(),
+        })?;
+        let state = world.default_state();
+        Ok(Self {
+            world,
+            state,
+            notes,
+            directory,
+            picture,
+        })
+    }
+
+    /// The kinematic tree of each body of the world.
+    pub fn trees(&self) -> &[Arc<Model>] {
+        &self.directory.trees
+    }
+}
+
+impl Draft<'_> {
+    /// The full material of a surface: what is open comes from `[materials.default]`, then from the built-in defaults.
+    fn material(&self, surface: Surface) -> ContactMaterial {
+        let surface = surface.or(self.scene.materials.default_surface());
+        let built_in = ContactMaterial::default();
+        ContactMaterial {
+            stiffness: surface.stiffness.unwrap_or(built_in.stiffness),
+            dissipation: surface.dissipation.unwrap_or(built_in.dissipation),
+            relaxation_time_s: surface
+                .relaxation_time_s
+                .unwrap_or(built_in.relaxation_time_s),
+            friction: surface.friction.unwrap_or(built_in.friction),
+        }
+    }
+
+    /// Adds a geometry and remembers whose it is.
+    fn add_geometry(&mut self, owner: directory::Owner, geometry: Geometry) -> GeometryIdx {
+        debug_assert_eq!(
+            matches!(geometry.mount, Mount::World(_)),
+            matches!(owner, directory::Owner::Fixed)
+        );
+        self.materials.push(geometry.material);
+        self.directory.owners.push(owner);
+        self.builder.add_geometry(geometry)
+    }
+}

@@ -1,0 +1,297 @@
+//! Who is what in the world: names of the scene to indices.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use nalgebra::Isometry3;
+use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
+use pliant_multibody::{DofIdx, JointIdx, LinkIdx, Model};
+
+use crate::scene::{Mention, NameKind, Scene, SceneError, SceneFault, remedy};
+
+/// What carries a geometry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Fixed,
+    Link(BodyIdx, LinkIdx),
+}
+
+/// A frame: fixed in the world, or on a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Spot {
+    World(Isometry3<f64>),
+    Link {
+        body: BodyIdx,
+        link: LinkIdx,
+        X_LF: Isometry3<f64>,
+    },
+}
+
+/// A joint with one degree of freedom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JointRef {
+    pub(crate) body: BodyIdx,
+    pub(crate) joint: JointIdx,
+    /// Its entry of q.
+    pub(crate) q: usize,
+    /// Its entry of v.
+    pub(crate) dof: DofIdx,
+}
+
+/// Names and what they stand for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Directory {
+    /// The kinematic tree of each body of the world.
+    pub(crate) trees: Vec<Arc<Model>>,
+    /// Whose each geometry is.
+    pub(super) owners: Vec<Owner>,
+    fixed: BTreeMap<String, (GeometryIdx, Isometry3<f64>)>,
+    bodies: BTreeMap<String, BodyIdx>,
+    repeats: BTreeMap<String, Range<usize>>,
+    ties: BTreeMap<String, TieIdx>,
+}
+
+const TOUCHING: &[NameKind] = &[
+    NameKind::Fixed,
+    NameKind::Body,
+    NameKind::Model,
+    NameKind::Repeat,
+];
+
+impl Directory {
+    pub(super) fn add_fixed(&mut self, name: &str, geometry: GeometryIdx, pose: Isometry3<f64>) {
+        self.fixed.insert(name.into(), (geometry, pose));
+    }
+
+    pub(super) fn add_body(&mut self, name: &str, body: BodyIdx, tree: Arc<Model>) {
+        debug_assert_eq!(
+            self.trees.len(),
+            body.0,
+            "bodies come in the order of the world"
+        );
+        self.bodies.insert(name.into(), body);
+        self.trees.push(tree);
+    }
+
+    /// The bodies of a repeat are those of the scene's list in `range`, which come first in the world.
+    pub(super) fn add_repeat(&mut self, name: &str, range: Range<usize>) {
+        self.repeats.insert(name.into(), range);
+    }
+
+    pub(super) fn add_tie(&mut self, name: &str, tie: TieIdx) {
+        self.ties.insert(name.into(), tie);
+    }
+
+    pub(crate) fn tree(&self, body: BodyIdx) -> &Arc<Model> {
+        &self.trees[body.0]
+    }
+
+    /// All geometries of a fixed shape, body, link, model or repeat.
+    pub(crate) fn geometries(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<Vec<GeometryIdx>, SceneError> {
+        let (kind, head, part) = scene.names.find(&scene.text, mention, TOUCHING)?;
+        let of = |wanted: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
+            let touches =
+                |owner: &Owner| matches!(owner, Owner::Link(body, link) if wanted(*body, *link));
+            let found = self
+                .owners
+                .iter()
+                .enumerate()
+                .filter(|(_, owner)| touches(owner));
+            found.map(|(index, _)| GeometryIdx(index)).collect()
+        };
+        Ok(match (kind, part) {
+            (NameKind::Fixed, _) => vec![self.fixed[head].0],
+            (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
+            (_, None) => of(&|body, _| body == self.bodies[head]),
+            (_, Some(part)) => {
+                let (body, wanted, _) = self.frame_of(scene, mention, head, part)?;
+                of(&|b, link| (b, link) == (body, wanted))
+            }
+        })
+    }
+
+    /// As [`geometries`](Self::geometries), of one end of a tie: the world has none, a model alone is its root link.
+    pub(super) fn geometries_of_spot(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<Vec<GeometryIdx>, SceneError> {
+        match self.spot(scene, mention)? {
+            Spot::World(_) if mention.name == "world" => Ok(Vec::new()),
+            Spot::World(_) => self.geometries(scene, mention),
+            Spot::Link { body, link, .. } => {
+                let own = |(_, owner): &(usize, &Owner)| **owner == Owner::Link(body, link);
+                let found = self.owners.iter().enumerate().filter(own);
+                Ok(found.map(|(index, _)| GeometryIdx(index)).collect())
+            }
+        }
+    }
+
+    /// The bodies of a body, model or repeat.
+    pub(crate) fn bodies(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<Vec<BodyIdx>, SceneError> {
+        let allowed = [NameKind::Body, NameKind::Model, NameKind::Repeat];
+        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
+        if part.is_some() {
+            return Err(self.unknown(scene, mention, "body, model or repeat", [].into_iter()));
+        }
+        Ok(match kind {
+            NameKind::Repeat => self.repeats[head].clone().map(BodyIdx).collect(),
+            _ => vec![self.bodies[head]],
+        })
+    }
+
+    /// A body's frame, a link, a named frame of a model, a fixed shape, the world. A model alone is its root link.
+    pub(crate) fn spot(&self, scene: &Scene, mention: &Mention) -> Result<Spot, SceneError> {
+        let allowed = [
+            NameKind::World,
+            NameKind::Fixed,
+            NameKind::Body,
+            NameKind::Model,
+        ];
+        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
+        Ok(match (kind, part) {
+            (NameKind::World, _) => Spot::World(Isometry3::identity()),
+            (NameKind::Fixed, _) => Spot::World(self.fixed[head].1),
+            (_, None) => Spot::Link {
+                body: self.bodies[head],
+                link: LinkIdx(0),
+                X_LF: Isometry3::identity(),
+            },
+            (_, Some(part)) => {
+                let (body, link, X_LF) = self.frame_of(scene, mention, head, part)?;
+                Spot::Link { body, link, X_LF }
+            }
+        })
+    }
+
+    /// The spots of the bodies of a repeat, or the one of anything else.
+    pub(crate) fn spots(&self, scene: &Scene, mention: &Mention) -> Result<Vec<Spot>, SceneError> {
+        let Some(range) = self.repeats.get(&mention.name) else {
+            return Ok(vec![self.spot(scene, mention)?]);
+        };
+        let spot = |index| Spot::Link {
+            body: BodyIdx(index),
+            link: LinkIdx(0),
+            X_LF: Isometry3::identity(),
+        };
+        Ok(range.clone().map(spot).collect())
+    }
+
+    fn frame_of(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+        head: &str,
+        part: &str,
+    ) -> Result<(BodyIdx, LinkIdx, Isometry3<f64>), SceneError> {
+        let body = self.bodies[head];
+        let tree = self.tree(body);
+        match tree.frame_named(part) {
+            Ok(frame) => Ok((body, frame.link, frame.X_LF)),
+            Err(_) => {
+                let links = tree.links().iter().map(|link| link.name.as_str());
+                let frames = tree.frames().iter().map(|frame| frame.name.as_str());
+                let names = links.chain(frames);
+                Err(self.unknown(
+                    scene,
+                    &Mention {
+                        name: part.into(),
+                        at: mention.at,
+                    },
+                    "link or frame",
+                    names,
+                ))
+            }
+        }
+    }
+
+    /// A joint of a model.
+    pub(crate) fn joint(
+        &self,
+        scene: &Scene,
+        model: &Mention,
+        joint: &Mention,
+    ) -> Result<JointRef, SceneError> {
+        let (_, head, part) = scene.names.find(&scene.text, model, &[NameKind::Model])?;
+        if part.is_some() {
+            return Err(self.unknown(scene, model, "model", [].into_iter()));
+        }
+        let body = self.bodies[head];
+        joint_in(scene, self.tree(body), joint).map(|joint| JointRef { body, ..joint })
+    }
+
+    /// A joint written as `MODEL/JOINT`.
+    pub(crate) fn joint_path(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<JointRef, SceneError> {
+        let (_, head, part) = scene.names.find(&scene.text, mention, &[NameKind::Model])?;
+        let body = self.bodies[head];
+        let joint = Mention {
+            name: part.unwrap_or("").into(),
+            at: mention.at,
+        };
+        joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
+    }
+
+    /// A tie.
+    pub(crate) fn tie(&self, mention: &Mention) -> Option<TieIdx> {
+        self.ties.get(&mention.name).copied()
+    }
+
+    fn unknown<'a>(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+        what: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> SceneError {
+        let fault = SceneFault::UnknownName {
+            what: what.into(),
+            name: mention.name.clone(),
+            remedy: remedy(&mention.name, known),
+        };
+        scene.text.error(mention.at, fault)
+    }
+}
+
+/// The joint of one degree of freedom that `mention` names in `tree`; its `body` is still to be set.
+pub(super) fn joint_in(
+    scene: &Scene,
+    tree: &Model,
+    mention: &Mention,
+) -> Result<JointRef, SceneError> {
+    let error = |fault| scene.text.error(mention.at, fault);
+    let movable = || tree.joints().iter().filter(|joint| joint.kind.n_v() == 1);
+    let Ok(index) = tree.joint_named(&mention.name) else {
+        return Err(error(SceneFault::UnknownName {
+            what: format!("joint of robot {:?}", tree.name()),
+            name: mention.name.clone(),
+            remedy: remedy(&mention.name, movable().map(|joint| joint.name.as_str())),
+        }));
+    };
+    let joint = tree.joint(index);
+    if joint.kind.n_v() != 1 {
+        return Err(error(SceneFault::UnknownName {
+            what: "joint of one degree of freedom".into(),
+            name: mention.name.clone(),
+            remedy: format!("; it is {:?} and has {}", joint.kind, joint.kind.n_v()),
+        }));
+    }
+    Ok(JointRef {
+        body: BodyIdx(0),
+        joint: index,
+        q: joint.positions().start,
+        dof: DofIdx(joint.dofs().start),
+    })
+}

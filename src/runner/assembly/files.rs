@@ -1,0 +1,71 @@
+//! Where the files a scene names are found.
+
+use std::path::{Path, PathBuf};
+
+use crate::scene::{Mention, Scene, SceneError, SceneFault, bundled};
+
+/// A file's content and the path it goes by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BundledOrPath {
+    /// Part of the program.
+    Bundled(&'static str),
+    /// On disk.
+    Path(PathBuf),
+}
+
+impl BundledOrPath {
+    /// The content.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn read(&self) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Bundled(text) => Ok(text.as_bytes().to_vec()),
+            Self::Path(path) => std::fs::read(path),
+        }
+    }
+
+    /// What messages call it when the scene calls it `written`.
+    pub fn path<'a>(&'a self, written: &'a str) -> &'a Path {
+        match self {
+            Self::Bundled(_) => Path::new(written),
+            Self::Path(path) => path,
+        }
+    }
+}
+
+/// The file `written` names: beside the scene file, in the working directory, or among the bundled robots.
+pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> {
+    let beside = folder.map(|folder| folder.join(written));
+    let here = PathBuf::from(written);
+    if let Some(path) = beside.into_iter().chain([here]).find(|path| path.is_file()) {
+        return Some(BundledOrPath::Path(path));
+    }
+    bundled::robot(written).map(BundledOrPath::Bundled)
+}
+
+/// As [`find_file`] and read, with errors at the place of the mention.
+pub(super) fn open(scene: &Scene, mention: &Mention) -> Result<(Vec<u8>, PathBuf), SceneError> {
+    let at = |fault| scene.text.error(mention.at, fault);
+    let Some(file) = find_file(scene.folder.as_deref(), &mention.name) else {
+        let folder = match &scene.folder {
+            Some(folder) if !folder.as_os_str().is_empty() => {
+                format!("{}, the working directory", folder.display())
+            }
+            _ => "the working directory".into(),
+        };
+        let known: Vec<&str> = bundled::ROBOTS.iter().map(|(path, _)| *path).collect();
+        return Err(at(SceneFault::File(format!(
+            "no file {:?} in {folder}, or among the bundled ones: {}",
+            mention.name,
+            known.join(", ")
+        ))));
+    };
+    let bytes = file.read().map_err(|error| {
+        at(SceneFault::File(format!(
+            "{:?} cannot be read: {error}",
+            mention.name
+        )))
+    })?;
+    Ok((bytes, file.path(&mention.name).to_owned()))
+}

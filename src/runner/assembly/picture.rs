@@ -1,0 +1,116 @@
+//! What the replay shows of a world.
+
+use nalgebra::Isometry3;
+use pliant_contact_sap::Surface;
+use pliant_coupling::{BodyIdx, State, StepReport, World};
+use pliant_multibody::LinkIdx;
+
+use crate::recording::{self, Anchor, Color, ContactArrow, Frame, Visual, VisualShape};
+
+/// The links that are drawn, and what is drawn of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Picture {
+    links: Vec<(BodyIdx, LinkIdx)>,
+    names: Vec<String>,
+    visuals: Vec<Visual>,
+}
+
+/// A row of the recording's bodies.
+#[derive(Clone, Copy)]
+pub(super) struct Row(usize);
+
+pub(super) fn color([red, green, blue, opacity]: [f64; 4]) -> Color {
+    Color {
+        red,
+        green,
+        blue,
+        opacity,
+    }
+}
+
+impl Picture {
+    pub(super) fn add_fixed(
+        &mut self,
+        name: &str,
+        X_WG: Isometry3<f64>,
+        shape: VisualShape,
+        rgba: Option<[f64; 4]>,
+    ) {
+        self.visuals.push(Visual {
+            name: name.into(),
+            anchor: Anchor::World,
+            X_BG: X_WG,
+            shape,
+            color: rgba.map_or(Color::GROUND, color),
+        });
+    }
+
+    pub(super) fn add_link(&mut self, name: &str, body: BodyIdx, link: LinkIdx) -> Row {
+        self.links.push((body, link));
+        self.names.push(name.into());
+        Row(self.links.len() - 1)
+    }
+
+    pub(super) fn add_visual(
+        &mut self,
+        name: &str,
+        row: Row,
+        X_BG: Isometry3<f64>,
+        shape: VisualShape,
+        color: Color,
+    ) {
+        self.visuals.push(Visual {
+            name: name.into(),
+            anchor: Anchor::Body(recording::BodyIdx(row.0)),
+            X_BG,
+            shape,
+            color,
+        });
+    }
+
+    /// Names of the links, in the order of the frames' poses.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What is drawn.
+    pub(crate) fn visuals(&self) -> &[Visual] {
+        &self.visuals
+    }
+
+    /// The picture of `state`, with the contact forces of the step that led to it.
+    pub(crate) fn frame(&self, world: &World, state: &State, report: Option<&StepReport>) -> Frame {
+        let mut surfaces = vec![Surface::default(); world.n_bodies()];
+        for (index, (surface, body)) in surfaces.iter_mut().zip(&state.bodies).enumerate() {
+            world.model(BodyIdx(index)).surface(body, surface);
+        }
+        let pose = |(body, link): &(BodyIdx, LinkIdx)| surfaces[body.0].frames[link.0];
+        Frame {
+            time_s: state.time_s,
+            X_WB: self.links.iter().map(pose).collect(),
+            contacts: report.map_or(Vec::new(), |report| arrows(world, report)),
+            deformed: Vec::new(),
+        }
+    }
+}
+
+/// Forces on what moves: an arrow into a floor would not be seen.
+fn arrows(world: &World, report: &StepReport) -> Vec<ContactArrow> {
+    let contacts = report
+        .contacts
+        .iter()
+        .filter(|contact| contact.force_W.norm() > 0.0);
+    contacts
+        .map(|contact| {
+            let moves = world.geometries()[contact.a.0].mount.body().is_some();
+            ContactArrow {
+                p_WC: contact.p_WC,
+                f_W: if moves {
+                    contact.force_W
+                } else {
+                    -contact.force_W
+                },
+            }
+        })
+        .collect()
+}

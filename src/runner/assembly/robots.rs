@@ -1,0 +1,268 @@
+//! Robots: URDF files, joints and actuators.
+
+use std::sync::Arc;
+
+use nalgebra::Isometry3;
+use pliant_contact_sap::PdGains;
+use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
+use pliant_hydroelastic::ContactMaterial;
+use pliant_multibody::joint::write_floating_position;
+use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
+use pliant_multibody::{JointIdx, LinkIdx, Model, ProximityProperties, RigidTree, Root};
+
+use super::Draft;
+use super::bodies::gravity_action;
+use super::directory::{Owner, joint_in};
+use super::{files, solids};
+use crate::recording::Color;
+use crate::scene::{Mention, ModelEntry, RootEntry, SceneError, SceneFault};
+
+impl Draft<'_> {
+    pub(super) fn add_robot(&mut self, entry: &ModelEntry) -> Result<(), SceneError> {
+        let tree = Arc::new(self.tree(entry)?);
+        let (q, v) = self.start(entry, &tree)?;
+        let mut model = RigidTree::new(Arc::clone(&tree)).starting_at(&q, &v);
+        self.starts.push(q);
+        for (joint, gains, at) in self.actuators(entry, &tree)? {
+            let fault = |error: pliant_multibody::MultibodyError| {
+                self.scene
+                    .text
+                    .error(at, SceneFault::File(error.to_string()))
+            };
+            model = model.with_actuator(joint, gains).map_err(fault)?;
+        }
+        let name = &entry.name.name;
+        let body = self.builder.add_body(name, Box::new(model));
+        for (a, b) in tree
+            .adjacent_links()
+            .into_iter()
+            .chain(tree.filtered_links())
+        {
+            self.builder
+                .exclude(Exclusion::Frames((body, a.0 as u32), (body, b.0 as u32)));
+        }
+        self.directory.add_body(name, body, Arc::clone(&tree));
+        for link in 0..tree.links().len() {
+            self.add_link_shapes(entry, &tree, body, LinkIdx(link))?;
+        }
+        Ok(())
+    }
+
+    /// The robot with everything that is welded on.
+    fn tree(&mut self, entry: &ModelEntry) -> Result<Model, SceneError> {
+        let root = match entry.root {
+            RootEntry::Fixed => Root::Fixed(entry.pose),
+            RootEntry::Floating => Root::Floating,
+        };
+        let mut tree = self.read(entry, &entry.urdf, root)?;
+        for attached in &entry.attached {
+            let other = self.read(entry, &attached.urdf, Root::Fixed(Isometry3::identity()))?;
+            let fault = |text: String| {
+                self.scene
+                    .text
+                    .error(attached.on.at, SceneFault::File(text))
+            };
+            let carrier = tree
+                .frame_named(&attached.on.name)
+                .map_err(|error| fault(error.to_string()))?;
+            let link = tree.link(carrier.link).name.clone();
+            let mut builder = tree.to_builder();
+            let prefix = format!("{}/", attached.name.name);
+            builder.attach(&other, &prefix, &link, carrier.X_LF * attached.pose);
+            tree = builder.build().map_err(|error| fault(error.to_string()))?;
+        }
+        Ok(tree)
+    }
+
+    fn read(
+        &mut self,
+        entry: &ModelEntry,
+        file: &Mention,
+        root: Root,
+    ) -> Result<Model, SceneError> {
+        let (bytes, path) = files::open(self.scene, file)?;
+        let mut packages = PackageMap::default();
+        for (package, folder) in &entry.packages {
+            let beside = self
+                .scene
+                .folder
+                .as_deref()
+                .map(|scene| scene.join(&folder.name));
+            let root = beside
+                .filter(|path| path.is_dir())
+                .unwrap_or_else(|| folder.name.clone().into());
+            if !root.is_dir() {
+                let text = format!(
+                    "package {:?}: there is no folder {:?}",
+                    package.name, folder.name
+                );
+                return Err(self.scene.text.error(folder.at, SceneFault::File(text)));
+            }
+            packages.add_package(&*package.name, root);
+        }
+        let options = UrdfOptions {
+            root,
+            gravity: gravity_action(entry.gravity),
+            packages,
+        };
+        let loaded = parse_urdf(&bytes, &path, &options).map_err(|error| {
+            self.scene
+                .text
+                .error(file.at, SceneFault::File(error.to_string()))
+        })?;
+        let report = loaded.report.to_string();
+        let doubtful = report.lines().filter(|line| !line.contains(": read: "));
+        self.notes.extend(doubtful.map(str::to_owned));
+        Ok(loaded.model)
+    }
+
+    /// Positions and velocities to start from.
+    fn start(
+        &mut self,
+        entry: &ModelEntry,
+        tree: &Model,
+    ) -> Result<(Vec<f64>, Vec<f64>), SceneError> {
+        let mut q = tree.neutral_positions();
+        let mut v = vec![0.0; tree.n_v()];
+        if entry.root == RootEntry::Floating {
+            write_floating_position(&entry.pose, &mut q[..7]);
+            v[..3].copy_from_slice(entry.angular_velocity.as_slice());
+            v[3..6].copy_from_slice(entry.velocity.as_slice());
+        }
+        for joint in tree.joints().iter().filter(|joint| joint.kind.n_v() == 1) {
+            let within = 0f64.clamp(joint.limits.lower, joint.limits.upper);
+            if within != 0.0 && !entry.positions.iter().any(|(m, _)| m.name == joint.name) {
+                q[joint.positions().start] = within;
+                self.notes.push(format!(
+                    "robot {:?}: joint {:?} starts at {within}, the limit nearest to 0",
+                    entry.name.name, joint.name
+                ));
+            }
+        }
+        for (mention, position) in &entry.positions {
+            let found = joint_in(self.scene, tree, mention)?;
+            let limits = tree.joint(found.joint).limits;
+            // The slack is for limits and positions that were rounded to four digits.
+            if *position < limits.lower - 1e-4 || *position > limits.upper + 1e-4 {
+                return Err(self.scene.text.error(
+                    mention.at,
+                    SceneFault::OutOfRange {
+                        table: format!("[[models]] {:?}", entry.name.name),
+                        key: format!("positions.{}", mention.name),
+                        value: position.to_string(),
+                        allowed: format!(
+                            "lies outside the joint's limits [{}, {}]",
+                            limits.lower, limits.upper
+                        ),
+                    },
+                ));
+            }
+            q[found.q] = *position;
+        }
+        for (mention, velocity) in &entry.velocities {
+            v[joint_in(self.scene, tree, mention)?.dof.0] = *velocity;
+        }
+        Ok((q, v))
+    }
+
+    /// Joints with actuators; `*` is every movable joint that has no entry, is not held and follows no other.
+    fn actuators(
+        &self,
+        entry: &ModelEntry,
+        tree: &Model,
+    ) -> Result<Vec<(JointIdx, PdGains, crate::scene::Place)>, SceneError> {
+        let named = |index: JointIdx| {
+            let name = &tree.joint(index).name;
+            let held = entry.held.iter().any(|m| m.name == *name);
+            let follows = tree.couplers().iter().any(|c| c.joint == index);
+            held || follows || entry.actuators.iter().any(|(m, _)| m.name == *name)
+        };
+        let mut actuators = Vec::new();
+        for (mention, actuator) in &entry.actuators {
+            let joints: Vec<JointIdx> = if mention.name == "*" {
+                let movable = |index: &JointIdx| tree.joint(*index).kind.n_v() == 1;
+                let all = (0..tree.joints().len()).map(JointIdx).filter(movable);
+                all.filter(|index| !named(*index)).collect()
+            } else {
+                vec![joint_in(self.scene, tree, mention)?.joint]
+            };
+            for joint in joints {
+                let gains = PdGains {
+                    proportional: actuator.proportional,
+                    derivative: actuator.derivative,
+                    effort_limit: actuator
+                        .effort_limit
+                        .unwrap_or(tree.joint(joint).limits.effort),
+                };
+                actuators.push((joint, gains, mention.at));
+            }
+        }
+        Ok(actuators)
+    }
+
+    fn add_link_shapes(
+        &mut self,
+        entry: &ModelEntry,
+        tree: &Model,
+        body: BodyIdx,
+        index: LinkIdx,
+    ) -> Result<(), SceneError> {
+        let link = tree.link(index);
+        let fault = |text: String| self.scene.text.error(entry.urdf.at, SceneFault::File(text));
+        let mut looks = Vec::new();
+        let mut geometries = Vec::new();
+        for (k, collision) in link.collisions.iter().enumerate() {
+            let shape = solids::described(&collision.geometry, &mut self.notes).map_err(fault)?;
+            looks.push((collision.X_LG, solids::look(&shape), None));
+            geometries.push(Geometry {
+                name: format!("{}/{}#{k}", entry.name.name, link.name),
+                mount: Mount::Frame {
+                    body,
+                    frame: index.0 as u32,
+                    X_FG: collision.X_LG,
+                },
+                shape: Some(shape),
+                material: refined(self.material(entry.surface), &collision.proximity),
+                surface_velocity: nalgebra::Vector3::zeros(),
+            });
+        }
+        if !link.visuals.is_empty() {
+            looks.clear();
+        }
+        for visual in &link.visuals {
+            let shape = solids::drawn(&visual.geometry, &mut self.notes).map_err(fault)?;
+            looks.push((visual.X_LG, shape, visual.rgba));
+        }
+        for geometry in geometries {
+            self.add_geometry(Owner::Link(body, index), geometry);
+        }
+        if looks.is_empty() {
+            return Ok(());
+        }
+        let name = format!("{}/{}", entry.name.name, link.name);
+        let row = self.picture.add_link(&name, body, index);
+        for (X_LG, shape, rgba) in looks {
+            let color = entry
+                .color
+                .or(rgba)
+                .map_or(Color::palette(1), super::picture::color);
+            self.picture.add_visual(&name, row, X_LG, shape, color);
+        }
+        Ok(())
+    }
+}
+
+/// `material` with what the robot file says of this shape.
+fn refined(material: ContactMaterial, said: &ProximityProperties) -> ContactMaterial {
+    ContactMaterial {
+        stiffness: said.point_contact_stiffness.unwrap_or(material.stiffness),
+        dissipation: said
+            .hunt_crossley_dissipation
+            .unwrap_or(material.dissipation),
+        relaxation_time_s: said.relaxation_time.unwrap_or(material.relaxation_time_s),
+        friction: said
+            .mu_dynamic
+            .or(said.mu_static)
+            .unwrap_or(material.friction),
+    }
+}

@@ -1,0 +1,344 @@
+//! Measures the observables of a scene after each step.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{ConstraintKind, Energy, Surface};
+use pliant_coupling::{Anchor, BodyIdx, RowOwner, State, StepReport, TieIdx, TieKind, World};
+use pliant_multibody::Workspace;
+
+use super::assembly::{Assembly, Directory, JointRef, Spot};
+use crate::scene::expression::{Expression, Scope};
+use crate::scene::{Among, Component, ObservableEntry, Quantity, Scene, SceneError, Subject};
+
+/// What a column needs to be measured.
+enum Target {
+    Spots(Vec<Spot>),
+    Joint(JointRef),
+    /// Whether each geometry belongs to the one side and to the other.
+    Contact {
+        of: Vec<bool>,
+        with: Vec<bool>,
+    },
+    Bodies(Vec<BodyIdx>),
+    Tie(TieIdx),
+    Whole,
+}
+
+struct Column {
+    name: String,
+    quantity: Quantity,
+    target: Target,
+    point: Point3<f64>,
+    component: Component,
+    among: Option<Among>,
+    expression: Option<Expression>,
+}
+
+/// Measures all columns of a scene.
+pub(super) struct Observer {
+    columns: Vec<Column>,
+    /// Kinematics of each body, for those that are looked at.
+    workspaces: Vec<Option<Workspace>>,
+    scope: Scope,
+}
+
+/// What is known of a moment.
+pub(super) struct Moment<'a> {
+    pub(super) world: &'a World,
+    pub(super) state: &'a State,
+    /// The step that led here, and the state it started from.
+    pub(super) step: Option<(&'a StepReport, &'a State)>,
+}
+
+impl Observer {
+    pub(super) fn new(scene: &Scene, assembly: &Assembly) -> Result<Self, SceneError> {
+        let directory = &assembly.directory;
+        let mut workspaces: Vec<Option<Workspace>> = directory.trees.iter().map(|_| None).collect();
+        let mut columns = Vec::new();
+        for entry in &scene.observables {
+            let target = target(scene, directory, assembly.world.geometries().len(), entry)?;
+            if let Target::Spots(spots) = &target {
+                for spot in spots {
+                    if let Spot::Link { body, .. } = spot {
+                        workspaces[body.0]
+                            .get_or_insert_with(|| Workspace::new(directory.tree(*body)));
+                    }
+                }
+            }
+            columns.push(Column {
+                name: entry.name.name.clone(),
+                quantity: entry.quantity,
+                target,
+                point: entry.point,
+                component: entry.component,
+                among: entry.among,
+                expression: entry.expression.clone(),
+            });
+        }
+        let mut scope = Scope::default();
+        for (name, value) in &scene.parameters {
+            scope.set(name.clone(), *value);
+        }
+        scope.set("dt", scene.simulation.time_step_s);
+        Ok(Self {
+            columns,
+            workspaces,
+            scope,
+        })
+    }
+
+    /// Appends one number for each column; NaN where there is none yet, such as forces before the first step.
+    pub(super) fn measure(
+        &mut self,
+        directory: &Directory,
+        moment: &Moment<'_>,
+        out: &mut Vec<f64>,
+    ) {
+        for (body, workspace) in self.workspaces.iter_mut().enumerate() {
+            if let Some(workspace) = workspace {
+                let state = &moment.state.bodies[body];
+                workspace.update(directory.tree(BodyIdx(body)), &state.q, &state.v);
+            }
+        }
+        self.scope.set("t", moment.state.time_s);
+        for column in &self.columns {
+            let value = match &column.expression {
+                Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
+                None => column.measure(directory, &self.workspaces, moment),
+            };
+            // Infinity has no place in a table: no value.
+            let value = if value.is_finite() { value } else { f64::NAN };
+            self.scope.set(column.name.as_str(), value);
+            out.push(value);
+        }
+    }
+}
+
+fn target(
+    scene: &Scene,
+    directory: &Directory,
+    n_geometries: usize,
+    entry: &ObservableEntry,
+) -> Result<Target, SceneError> {
+    let flags = |mention| -> Result<Vec<bool>, SceneError> {
+        let mut flags = vec![false; n_geometries];
+        for geometry in directory.geometries(scene, mention)? {
+            flags[geometry.0] = true;
+        }
+        Ok(flags)
+    };
+    Ok(match (entry.quantity.info().subject, &entry.of) {
+        (Subject::Frame, Some(of)) => Target::Spots(directory.spots(scene, of)?),
+        (Subject::Joint, Some(of)) => Target::Joint(directory.joint_path(scene, of)?),
+        (Subject::Touching, of) => {
+            let of = of.as_ref().map_or(Ok(vec![true; n_geometries]), flags)?;
+            let with = match &entry.with {
+                Some(with) => flags(with)?,
+                None => vec![true; n_geometries],
+            };
+            Target::Contact { of, with }
+        }
+        (Subject::Mass, of) => Target::Bodies(match of {
+            Some(of) => directory.bodies(scene, of)?,
+            None => (0..directory.trees.len()).map(BodyIdx).collect(),
+        }),
+        (Subject::Tie, Some(of)) => directory.tie(of).map_or(Target::Whole, Target::Tie),
+        _ => Target::Whole,
+    })
+}
+
+impl Column {
+    fn measure(
+        &self,
+        directory: &Directory,
+        workspaces: &[Option<Workspace>],
+        moment: &Moment<'_>,
+    ) -> f64 {
+        match &self.target {
+            Target::Spots(spots) => {
+                let values = spots
+                    .iter()
+                    .map(|spot| self.at_spot(spot, directory, workspaces));
+                match self.among {
+                    None => values.last().unwrap_or(f64::NAN),
+                    Some(Among::Min) => values.fold(f64::NAN, f64::min),
+                    Some(Among::Max) => values.fold(f64::NAN, f64::max),
+                    Some(Among::Sum) => values.sum(),
+                    Some(Among::Mean) => values.sum::<f64>() / spots.len() as f64,
+                }
+            }
+            Target::Joint(joint) => self.of_joint(joint, moment),
+            Target::Contact { of, with } => self.of_contact(of, with, moment),
+            Target::Bodies(bodies) => self.of_bodies(bodies, moment),
+            Target::Tie(tie) => tie_force(*tie, moment).map_or(f64::NAN, |force| self.part(&force)),
+            Target::Whole => match (self.quantity, moment.step) {
+                (Quantity::Iterations, Some((report, _))) => report.solve.iterations as f64,
+                _ => f64::NAN,
+            },
+        }
+    }
+
+    /// The component asked for.
+    fn part(&self, vector: &Vector3<f64>) -> f64 {
+        match self.component {
+            Component::X => vector.x,
+            Component::Y => vector.y,
+            Component::Z => vector.z,
+            Component::Along(direction) => direction.dot(vector),
+            _ => vector.norm(),
+        }
+    }
+
+    fn at_spot(&self, spot: &Spot, directory: &Directory, workspaces: &[Option<Workspace>]) -> f64 {
+        let (X_WF, twist) = match spot {
+            Spot::World(X_WF) => (*X_WF, None),
+            Spot::Link { body, link, X_LF } => {
+                let tree = directory.tree(*body);
+                let Some(workspace) = &workspaces[body.0] else {
+                    return f64::NAN;
+                };
+                let X_WF = workspace.positions.link_pose(tree, *link) * X_LF;
+                let p_WQ = X_WF * self.point;
+                let twist =
+                    workspace
+                        .velocities
+                        .twist_at(tree, &workspace.positions, *link, &p_WQ.coords);
+                (X_WF, Some(twist))
+            }
+        };
+        match self.quantity {
+            Quantity::Position => self.part(&(X_WF * self.point).coords),
+            Quantity::Orientation => {
+                let (roll, pitch, yaw) = X_WF.rotation.euler_angles();
+                match self.component {
+                    Component::Roll => roll,
+                    Component::Pitch => pitch,
+                    Component::Yaw => yaw,
+                    _ => {
+                        // atan2 keeps its digits near 0 and π, where acos loses half of them.
+                        let z = X_WF.rotation * Vector3::z();
+                        z.x.hypot(z.y).atan2(z.z)
+                    }
+                }
+            }
+            Quantity::Velocity => twist.map_or(0.0, |twist| self.part(&twist.linear)),
+            _ => twist.map_or(0.0, |twist| self.part(&twist.angular)),
+        }
+    }
+
+    fn of_joint(&self, joint: &JointRef, moment: &Moment<'_>) -> f64 {
+        let body = &moment.state.bodies[joint.body.0];
+        match (self.quantity, moment.step) {
+            (Quantity::JointPosition, _) => body.q[joint.q],
+            (Quantity::JointVelocity, _) => body.v[joint.dof.0],
+            (_, None) => f64::NAN,
+            (_, Some((report, from))) => {
+                let is_own = |row: &&pliant_coupling::RowForce| {
+                    row.owner == RowOwner::Body(joint.body)
+                        && row.label.kind == ConstraintKind::Actuator
+                        && row.label.index as usize == joint.dof.0
+                };
+                // A joint without an actuator has the effort it was given.
+                let given = || {
+                    from.controls[joint.body.0]
+                        .effort
+                        .get(joint.dof.0)
+                        .copied()
+                        .unwrap_or(0.0)
+                };
+                report
+                    .rows
+                    .iter()
+                    .find(is_own)
+                    .map_or_else(given, |row| row.force)
+            }
+        }
+    }
+
+    fn of_contact(&self, of: &[bool], with: &[bool], moment: &Moment<'_>) -> f64 {
+        let Some((report, _)) = moment.step else {
+            return f64::NAN;
+        };
+        let (mut force, mut tangential, mut normal) = (Vector3::zeros(), Vector3::zeros(), 0.0);
+        let (mut count, mut depth) = (0u32, 0.0f64);
+        for contact in &report.contacts {
+            let (a, b) = (contact.a.0, contact.b.0);
+            // The force on A, or on B; both sides asked for cancel.
+            let sign = f64::from(i8::from(of[a] && with[b]) - i8::from(of[b] && with[a]));
+            if sign == 0.0 && !((of[a] && with[b]) || (of[b] && with[a])) {
+                continue;
+            }
+            let along = contact.normal_W.dot(&contact.force_W);
+            force += contact.force_W * sign;
+            tangential += (contact.force_W - contact.normal_W * along) * sign;
+            normal += along;
+            count += u32::from(contact.force_W.norm() > 0.0);
+            depth = depth.max(-contact.signed_distance);
+        }
+        match (self.quantity, self.component) {
+            (Quantity::ContactCount, _) => f64::from(count),
+            (Quantity::Penetration, _) => depth,
+            (_, Component::Normal) => normal,
+            (_, Component::Tangential) => tangential.norm(),
+            _ => self.part(&force),
+        }
+    }
+
+    fn of_bodies(&self, bodies: &[BodyIdx], moment: &Moment<'_>) -> f64 {
+        let mut sum = Energy::default();
+        for body in bodies {
+            let model = moment.world.model(*body);
+            let energy = model.energy(&moment.state.bodies[body.0], moment.world.gravity());
+            sum.kinetic += energy.kinetic;
+            sum.potential += energy.potential;
+            sum.linear_momentum_W += energy.linear_momentum_W;
+            sum.angular_momentum_W += energy.angular_momentum_W;
+        }
+        match self.quantity {
+            Quantity::KineticEnergy => sum.kinetic,
+            Quantity::PotentialEnergy => sum.potential,
+            Quantity::Momentum => self.part(&sum.linear_momentum_W),
+            Quantity::AngularMomentum => self.part(&sum.angular_momentum_W),
+            _ => sum.kinetic + sum.potential,
+        }
+    }
+}
+
+/// Force of a tie on its second body, N, world axes; zero once released.
+///
+/// Rows of a tie act on the relative motion of its first end against its second: three along the world's axes, after
+/// three of rotation for a weld; one along the line between the ends, from the second to the first, for a distance.
+fn tie_force(tie: TieIdx, moment: &Moment<'_>) -> Option<Vector3<f64>> {
+    let (report, from) = moment.step?;
+    let forces: Vec<f64> = report
+        .rows
+        .iter()
+        .filter(|row| row.owner == RowOwner::Tie(tie))
+        .map(|row| row.force)
+        .collect();
+    let held = &moment.world.ties()[tie.0];
+    let on_first = match (held.kind, forces.as_slice()) {
+        (_, []) => Vector3::zeros(),
+        (TieKind::Distance(_), [force]) => {
+            let line = origin(&held.a, moment.world, from) - origin(&held.b, moment.world, from);
+            line.normalize() * *force
+        }
+        (TieKind::Weld, [_, _, _, x, y, z]) | (TieKind::Ball, [x, y, z]) => {
+            Vector3::new(*x, *y, *z)
+        }
+        _ => return None,
+    };
+    Some(-on_first)
+}
+
+fn origin(anchor: &Anchor, world: &World, state: &State) -> Vector3<f64> {
+    match anchor {
+        Anchor::World(X_WA) => X_WA.translation.vector,
+        Anchor::Frame { body, frame, X_FA } => {
+            let mut surface = Surface::default();
+            world
+                .model(*body)
+                .surface(&state.bodies[body.0], &mut surface);
+            (surface.frames[*frame as usize] * X_FA).translation.vector
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a run did, in numbers.
+
+use std::time::Duration;
+
+use pliant_contact_sap::StageTimes;
+use pliant_coupling::StepReport;
+use serde::Serialize;
+
+use super::series::{Outcome, Verdict};
+
+/// The object `pliant run --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunSummary {
+    /// Name of the scene.
+    pub scene: String,
+    /// Steps taken.
+    pub steps: u64,
+    /// Simulated time, s.
+    pub simulated_s: f64,
+    /// Time it took, writing files left out, s.
+    pub wall_s: f64,
+    /// Simulated over real time.
+    pub realtime_rate: f64,
+    /// Velocities solved for, in the last step.
+    pub dofs: usize,
+    /// Contact points in the problem, mean over the steps.
+    pub contacts_mean: f64,
+    /// Most of them in one step.
+    pub contacts_max: usize,
+    /// Iterations of the solver, mean over the steps.
+    pub iterations_mean: f64,
+    /// Most of them in one step.
+    pub iterations_max: usize,
+    /// Steps whose solver missed its tolerance.
+    pub unconverged_steps: u64,
+    /// Where the time went.
+    pub stages: Stages,
+    /// What was expected, and found.
+    pub expectations: Vec<Verdict>,
+}
+
+/// Time by stage, s, over the whole run. The solver's stages are summed over its threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stages {
+    /// Targets, inverse kinematics, loads.
+    pub drives_s: f64,
+    /// Whole steps: bodies, contact geometry, solver, advance.
+    pub step_s: f64,
+    /// Of the solver: checks, islands, memory.
+    pub solver_set_up_s: f64,
+    /// Of the solver: costs, impulses, gradients.
+    pub solver_gradient_s: f64,
+    /// Of the solver: Hessians.
+    pub solver_assembly_s: f64,
+    /// Of the solver: factorisations.
+    pub solver_linear_solve_s: f64,
+    /// Of the solver: searches along directions.
+    pub solver_line_search_s: f64,
+    /// Observables and pictures.
+    pub recording_s: f64,
+}
+
+impl RunSummary {
+    /// Whether no expectation failed.
+    pub fn is_as_expected(&self) -> bool {
+        self.expectations
+            .iter()
+            .all(|verdict| verdict.outcome != Outcome::Failed)
+    }
+}
+
+/// Sums over the steps of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) steps: u64,
+    pub(super) dofs: usize,
+    contacts: u64,
+    contacts_max: usize,
+    iterations: u64,
+    iterations_max: usize,
+    unconverged: u64,
+    solver: StageTimes,
+    pub(super) drives: Duration,
+    pub(super) step: Duration,
+    pub(super) recording: Duration,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.dofs = report.n_dofs;
+        self.contacts += report.contacts.len() as u64;
+        self.contacts_max = self.contacts_max.max(report.contacts.len());
+        self.iterations += report.solve.iterations as u64;
+        self.iterations_max = self.iterations_max.max(report.solve.iterations);
+        self.unconverged += u64::from(!report.is_trusted());
+        self.solver = self.solver + report.solve.stages;
+    }
+
+    pub(super) fn iterations_mean(&self) -> f64 {
+        self.iterations as f64 / self.steps.max(1) as f64
+    }
+
+    pub(super) fn summary(
+        &self,
+        scene: &str,
+        simulated_s: f64,
+        wall: Duration,
+        verdicts: Vec<Verdict>,
+    ) -> RunSummary {
+        let steps = self.steps.max(1) as f64;
+        RunSummary {
+            scene: scene.into(),
+            steps: self.steps,
+            simulated_s,
+            wall_s: wall.as_secs_f64(),
+            realtime_rate: simulated_s / wall.as_secs_f64().max(1e-9),
+            dofs: self.dofs,
+            contacts_mean: self.contacts as f64 / steps,
+            contacts_max: self.contacts_max,
+            iterations_mean: self.iterations_mean(),
+            iterations_max: self.iterations_max,
+            unconverged_steps: self.unconverged,
+            stages: Stages {
+                drives_s: self.drives.as_secs_f64(),
+                step_s: self.step.as_secs_f64(),
+                solver_set_up_s: self.solver.set_up.as_secs_f64(),
+                solver_gradient_s: self.solver.gradient.as_secs_f64(),
+                solver_assembly_s: self.solver.assembly.as_secs_f64(),
+                solver_linear_solve_s: self.solver.linear_solve.as_secs_f64(),
+                solver_line_search_s: self.solver.line_search.as_secs_f64(),
+                recording_s: self.recording.as_secs_f64(),
+            },
+            expectations: verdicts,
+        }
+    }
+}

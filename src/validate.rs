@@ -1,0 +1,106 @@
+//! Cases with known answers: a registry of named checks, each with what is expected, where that comes from, and what
+//! was found.
+//!
+//! A case of a bundled scene is the scene's own `[[expect]]`. A case that needs more than one run is a function.
+
+use std::error::Error;
+
+use serde::Serialize;
+
+use crate::runner::{Outcome, RunLength, RunOptions, Verdict, run};
+use crate::scene::{Scene, SceneOptions};
+
+/// One comparison of a case.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// Which, `CASE: WHAT`.
+    pub name: String,
+    /// The known answer.
+    pub expected: f64,
+    /// What the simulation gave; null where it gave nothing.
+    pub found: Option<f64>,
+    /// How far apart they may be.
+    pub tolerance: f64,
+    /// Where the answer and the tolerance come from.
+    pub source: String,
+    /// Whether they are near enough.
+    pub pass: bool,
+}
+
+/// Whether slow parts are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseLength {
+    /// Without them.
+    Quick,
+    /// With them.
+    Full,
+}
+
+/// What a case is made of.
+#[derive(Clone, Copy)]
+pub enum CaseKind {
+    /// A bundled scene and its expectations.
+    Scene,
+    /// A computation of its own.
+    Function(fn(CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>>),
+}
+
+/// A named check.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// Its name; that of the scene for [`CaseKind::Scene`].
+    pub name: &'static str,
+    /// What it is about, one line.
+    pub about: &'static str,
+    /// How it is computed.
+    pub kind: CaseKind,
+}
+
+/// Every case.
+pub const CASES: &[Case] = &[Case {
+    name: "box-on-incline",
+    about: "a box slides down with g (sin a - mu cos a)",
+    kind: CaseKind::Scene,
+}];
+
+impl Case {
+    /// Computes the case.
+    ///
+    /// # Errors
+    /// A case that could not be computed at all.
+    pub fn run(&self, length: CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>> {
+        match self.kind {
+            CaseKind::Function(compute) => compute(length),
+            CaseKind::Scene => {
+                let scene = Scene::load(self.name, &SceneOptions::default())?;
+                let length = match length {
+                    CaseLength::Quick => RunLength::Smoke,
+                    CaseLength::Full => RunLength::Full,
+                };
+                let summary = run(&scene, &RunOptions { length }, &mut |_| {})?.summary;
+                let judged = summary
+                    .expectations
+                    .iter()
+                    .filter(|v| v.outcome != Outcome::Skipped);
+                Ok(judged.map(|verdict| finding(self.name, verdict)).collect())
+            }
+        }
+    }
+}
+
+/// A range becomes its middle and half width; a single bound is what is expected, without tolerance.
+fn finding(case: &str, verdict: &Verdict) -> Finding {
+    let (expected, tolerance) = match (verdict.at_least, verdict.at_most) {
+        (Some(least), Some(most)) => (0.5 * (least + most), 0.5 * (most - least)),
+        (Some(bound), None) | (None, Some(bound)) => (bound, 0.0),
+        (None, None) => (0.0, 0.0),
+    };
+    Finding {
+        name: format!("{case}: {} {}", verdict.observable, verdict.measured),
+        expected,
+        found: verdict.found,
+        tolerance,
+        source: verdict.source.clone(),
+        pass: verdict.outcome == Outcome::Met,
+    }
+}

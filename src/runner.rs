@@ -45,7 +45,7 @@ pub enum RunError {
         /// Name of the scene.
         scene: String,
         /// What is wrong, with step and time.
-        source: StepError,
+        source: Box<StepError>,
     },
     /// What happened cannot be recorded.
     #[error("{scene}: {source}")]
@@ -53,7 +53,7 @@ pub enum RunError {
         /// Name of the scene.
         scene: String,
         /// What is wrong.
-        source: RecordingError,
+        source: Box<RecordingError>,
     },
 }
 
@@ -225,7 +225,7 @@ impl<'s> Run<'s> {
                 .step(&self.assembly.world, &state, dt, &mut next)
                 .map_err(|source| RunError::Step {
                     scene: self.scene.name().into(),
-                    source,
+                    source: Box::new(source),
                 })?;
             self.tally.step += started.elapsed();
             self.tally.add(&report);
@@ -307,6 +307,6 @@ impl<'s> Run<'s> {
 fn recording_error(scene: &Scene, source: RecordingError) -> RunError {
     RunError::Recording {
         scene: scene.name().into(),
-        source,
+        source: Box::new(source),
     }
 }

@@ -42,8 +42,11 @@ pub enum CaseKind {
     /// A bundled scene and its expectations.
     Scene,
     /// A computation of its own.
-    Function(fn(CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>>),
+    Function(Computation),
 }
+
+/// Computes the findings of a case.
+pub type Computation = fn(CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>>;
 
 /// A named check.
 #[derive(Clone, Copy)]

@@ -155,11 +155,11 @@ impl Column {
     ) -> f64 {
         match &self.target {
             Target::Spots(spots) => {
-                let values = spots
+                let mut values = spots
                     .iter()
                     .map(|spot| self.at_spot(spot, directory, workspaces));
                 match self.among {
-                    None => values.last().unwrap_or(f64::NAN),
+                    None => values.next().unwrap_or(f64::NAN),
                     Some(Among::Min) => values.fold(f64::NAN, f64::min),
                     Some(Among::Max) => values.fold(f64::NAN, f64::max),
                     Some(Among::Sum) => values.sum(),

@@ -52,7 +52,7 @@ impl Query {
 /// Finds the contact of one kind of pair.
 ///
 /// The answer must be a pure function of the arguments: no memory of earlier steps, so that a step can be repeated, and no
-/// dependence on threads.
+/// dependence on threads. The module `conformance` (feature `conformance`) judges an implementation.
 pub trait ContactGeometry: Send + Sync {
     /// Appends the contacts of A and B to `out`; `None`: not my pair, ask the next.
     ///

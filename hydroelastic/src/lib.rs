@@ -7,6 +7,8 @@
 mod aabb;
 mod broad_phase;
 mod collision_filter;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod contact_geometry;
 mod contact_point;
 mod geometry_error;
@@ -36,7 +38,7 @@ pub use particle_contact::ParticleContact;
 pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape, SelfExclusion, Twist};
 pub use shape::{
-    Capsule, Cone, ConvexHull, Cuboid, Cylinder, Ellipsoid, HullEdge, HullFace, MassProperties,
-    MeshShape, Shape, Sphere,
+    Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, HullEdge, HullFace,
+    MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;

@@ -19,6 +19,8 @@ use crate::{GeometryError, Shape, sweep};
 ///   the patch of the moment of entry, and the gap that the material points still have to go along that normal. So nothing
 ///   passes through a thin wall, and nothing feels the plane of a wall beside which it passes.
 ///
+/// Pairs with a [`CustomShape`](crate::CustomShape) are left to its author.
+///
 /// A pure function of its arguments; no allocation once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointContact;
@@ -38,6 +40,9 @@ impl ContactGeometry for PointContact {
         let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
             return None;
         };
+        if let (Shape::Custom(_), _) | (_, Shape::Custom(_)) = (a.shape, b.shape) {
+            return None;
+        }
         Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
             WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
         }))

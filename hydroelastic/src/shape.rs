@@ -11,6 +11,7 @@
 mod adjacency;
 mod convex_hull;
 mod cuboid;
+mod custom;
 mod mass_properties;
 mod mesh;
 mod round;
@@ -21,6 +22,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 pub use convex_hull::{ConvexHull, HullEdge, HullFace};
 pub use cuboid::Cuboid;
+pub use custom::CustomShape;
 pub use mass_properties::MassProperties;
 pub use mesh::MeshShape;
 pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
@@ -52,6 +54,8 @@ pub enum Shape {
     ConvexHull(Arc<ConvexHull>),
     /// The inside of a closed triangle mesh.
     Mesh(Arc<MeshShape>),
+    /// A shape of your own.
+    Custom(Arc<dyn CustomShape>),
 }
 
 pub(crate) fn positive(
@@ -167,6 +171,11 @@ impl Shape {
         Self::convex_hull(&vertices)
     }
 
+    /// A shape of your own.
+    pub fn custom(shape: impl CustomShape) -> Self {
+        Self::Custom(Arc::new(shape))
+    }
+
     /// The word for this shape in messages and files.
     pub fn name(&self) -> &'static str {
         match self {
@@ -179,12 +188,13 @@ impl Shape {
             Self::Cone(_) => "cone",
             Self::ConvexHull(_) => "convex hull",
             Self::Mesh(_) => "mesh",
+            Self::Custom(s) => s.name(),
         }
     }
 
     /// Whether the segment between two points of the shape always stays inside.
     pub fn is_convex(&self) -> bool {
-        !matches!(self, Self::Mesh(_))
+        !matches!(self, Self::Mesh(_) | Self::Custom(_))
     }
 
     /// Mass, centroid and inertia at a constant density (kg/m³).
@@ -212,6 +222,7 @@ impl Shape {
             Self::Cone(s) => s.mass_properties(density),
             Self::ConvexHull(s) => s.mass_properties(density),
             Self::Mesh(s) => s.mass_properties(density),
+            Self::Custom(s) => return s.mass_properties(density),
         })
     }
 
@@ -228,6 +239,7 @@ impl Shape {
             Self::Cone(s) => centred(s.radius(), s.radius(), s.half_height()),
             Self::ConvexHull(s) => s.local_aabb(),
             Self::Mesh(s) => s.local_aabb(),
+            Self::Custom(s) => s.local_aabb(),
         }
     }
 
@@ -269,14 +281,22 @@ impl Shape {
             Self::Cone(s) => s.radius().hypot(s.half_height()),
             Self::ConvexHull(s) => s.radius_about_origin(),
             Self::Mesh(s) => s.radius_about_origin(),
+            Self::Custom(s) => s
+                .local_aabb()
+                .min
+                .coords
+                .abs()
+                .sup(&s.local_aabb().max.coords.abs())
+                .norm(),
         }
     }
 
-    /// A length that says how big the shape is: half the diagonal of its box, m; zero for a half space, so that its
-    /// partner's size counts.
+    /// A length that says how big the shape is: half the diagonal of its box, m; zero for a half space and for other shapes
+    /// without end, so that the partner's size counts.
     pub fn size(&self) -> f64 {
         match self {
             Self::HalfSpace => 0.0,
+            Self::Custom(s) if !s.local_aabb().is_bounded() => 0.0,
             Self::Sphere(s) => s.radius(),
             _ => self.local_aabb().half_extents().norm(),
         }

@@ -106,6 +106,7 @@ impl Shape {
             Self::Cone(s) => cone(p_GQ, s.radius(), s.half_height()),
             Self::ConvexHull(s) => hull_nearest(s, p_GQ).0,
             Self::Mesh(s) => mesh_nearest(s, p_GQ).0,
+            Self::Custom(s) => s.signed_distance(p_GQ),
         }
     }
 

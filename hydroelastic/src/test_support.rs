@@ -110,7 +110,7 @@ pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
             n,
             &mut out,
         ),
-        Shape::HalfSpace => {}
+        Shape::HalfSpace | Shape::Custom(_) => {}
     }
     out
 }
@@ -167,7 +167,7 @@ pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
                 .max_by(|a, b| a.coords.dot(d).total_cmp(&b.coords.dot(d)))
                 .unwrap()
         }
-        Shape::HalfSpace => panic!("a half space has no furthest point"),
+        Shape::HalfSpace | Shape::Custom(_) => panic!("no furthest point"),
     }
 }
 

@@ -41,10 +41,10 @@ pub(crate) struct Convex<'a> {
 }
 
 impl<'a> Convex<'a> {
-    /// `None` for a half space (no furthest point) and for a mesh (not convex).
+    /// `None` for a half space (no furthest point), and for a mesh or a user's shape (not convex).
     pub(crate) fn of(shape: &'a Shape) -> Option<Self> {
         let (core, rounding) = match shape {
-            Shape::HalfSpace | Shape::Mesh(_) => return None,
+            Shape::HalfSpace | Shape::Mesh(_) | Shape::Custom(_) => return None,
             Shape::Sphere(s) => (Core::Point, s.radius()),
             Shape::Capsule(s) => (Core::Segment(s.half_length()), s.radius()),
             Shape::Box(s) => (Core::Box(s.half_extents()), 0.0),

@@ -72,6 +72,23 @@ fn separation_by(
     } else {
         1e-3 * thickness
     };
+    if !flat {
+        // GJK needs many rounds to see a slight overlap of curved sets. A likely normal along which they nearly touch says so
+        // at once; if another direction then separates them after all, they are treated as apart.
+        let likely = start(None);
+        let width = slab(a, &b.core, &likely);
+        if width - rounding > reach {
+            return None;
+        }
+        if width <= near
+            && width >= -0.05 * thickness
+            && let Some(nearest) = lifted(a, &b.core, likely, gap, scale)
+            && nearest.distance <= near
+        {
+            return (nearest.distance - rounding <= reach)
+                .then(|| rounded(&nearest, round_A, b.rounding));
+        }
+    }
     let (guess, found) = match gjk::distance(a, &b.core, reach + rounding) {
         Outcome::Beyond => return None,
         Outcome::Apart(nearest) if nearest.distance > near => {

@@ -22,7 +22,8 @@ pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest 
     if a.core.is_polytope() && b.is_polytope() {
         return coarse;
     }
-    let round_off = 4.0 * f64::EPSILON * (a.core.extent() + b.extent() + a.translation.norm());
+    let extent = a.core.extent() + b.extent();
+    let round_off = 4.0 * f64::EPSILON * (extent + a.translation.norm());
     let mut best = coarse;
     let mut best_slope = f64::INFINITY;
     let mut x = (coarse.p_A + coarse.p_B) * 0.5;
@@ -52,12 +53,13 @@ pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest 
             p_B: x - phi_B.gradient * phi_B.value,
         };
         (best_slope, best_x) = (slope.norm(), x);
-        if best_slope <= 1e-14 {
+        // The sum is convex: it cannot fall by more than slope times distance to the minimum.
+        if best_slope <= 1e-10 {
             break;
         }
-        // Regularised so that a step is no longer than the gap: a flat feature ends somewhere. Vanishes with the slope.
+        // Regularised so that a step is no longer than the shapes: a flat feature ends somewhere. Vanishes with the slope.
         let curvature = phi_A.hessian + phi_B.hessian;
-        let floor = best_slope / distance.max(round_off);
+        let floor = best_slope / extent;
         let Some(factor) = (curvature + Matrix3::identity() * floor).cholesky() else {
             break;
         };

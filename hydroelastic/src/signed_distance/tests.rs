@@ -92,7 +92,7 @@ fn sign_says_whether_the_point_is_inside() {
                     let leg = (0.0..0.2).contains(&p.x) && (0.0..0.5).contains(&p.z);
                     thick && (foot || leg)
                 }
-                Shape::HalfSpace => p.z < 0.0,
+                Shape::HalfSpace | Shape::Custom(_) => p.z < 0.0,
             };
             assert_eq!(
                 shape.signed_distance(&p).value < 0.0,

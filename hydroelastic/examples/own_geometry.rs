@@ -1,0 +1,96 @@
+//! A downstream crate adds a terrain of waves and says how balls touch it; everything else stays with pliant.
+#![allow(non_snake_case, reason = "monogram frame names")]
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_hydroelastic::{
+    Aabb, ContactGeometry, ContactKey, ContactPoint, CustomShape, GeometryDispatcher,
+    GeometryError, MaterialPoint, Posed, Query, RigidShape, Shape, SignedDistance, Twist,
+};
+
+/// z ≤ 0.1 sin x, with |slope| ≤ 0.1: the height over it, shortened by √1.01, never exceeds the distance.
+#[derive(Debug)]
+struct Waves;
+
+impl CustomShape for Waves {
+    fn name(&self) -> &'static str {
+        "waves"
+    }
+    fn local_aabb(&self) -> Aabb {
+        Aabb::ALL
+    }
+    fn signed_distance(&self, p: &Point3<f64>) -> SignedDistance<f64> {
+        SignedDistance {
+            value: (p.z - 0.1 * p.x.sin()) / 1.01_f64.sqrt(),
+            gradient: Vector3::new(-0.1 * p.x.cos(), 0.0, 1.0).normalize(),
+            hessian: nalgebra::Matrix3::zeros(),
+        }
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+struct BallsOnWaves;
+
+impl ContactGeometry for BallsOnWaves {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
+            return None;
+        };
+        let (Shape::Sphere(ball), Shape::Custom(other)) = (a.shape, b.shape) else {
+            return None;
+        };
+        other.as_any().downcast_ref::<Waves>()?;
+        let center = Point3::from(a.X_WG.translation.vector);
+        let phi = b.shape.signed_distance_in_world(&b.X_WG, &center);
+        let gap = phi.value - ball.radius();
+        if gap <= q.margin {
+            let (p_WA, p_WB) = (
+                center - phi.gradient * ball.radius(),
+                center - phi.gradient * phi.value,
+            );
+            out.push(ContactPoint {
+                p_WC: nalgebra::center(&p_WA, &p_WB),
+                normal_W: phi.gradient,
+                signed_distance: gap,
+                share: 1.0,
+                a: MaterialPoint::on_frame(a.X_WG.inverse_transform_point(&p_WA).coords),
+                b: MaterialPoint::on_frame(b.X_WG.inverse_transform_point(&p_WB).coords),
+                key: ContactKey::new(0, 0),
+                entry: 0.0,
+            });
+        }
+        Some(Ok(()))
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut geometry = GeometryDispatcher::default();
+    geometry.push_front(Box::new(BallsOnWaves));
+    let (ball, waves) = (Shape::sphere(0.5)?, Shape::custom(Waves));
+    let still = |shape, z| {
+        Posed::Rigid(RigidShape {
+            shape,
+            X_WG: Isometry3::translation(1.5, 0.0, z),
+            V_WG: Twist::zero(),
+        })
+    };
+    let mut contacts = Vec::new();
+    geometry
+        .collide(
+            still(&ball, 0.49),
+            still(&waves, 0.0),
+            &Query::new(0.01, 9.81)?,
+            &mut contacts,
+        )
+        .ok_or("nobody knows this pair")??;
+    assert_eq!(contacts.len(), 1);
+    assert!(contacts[0].signed_distance < 0.0 && contacts[0].normal_W.z > 0.99);
+    Ok(())
+}

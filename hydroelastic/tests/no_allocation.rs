@@ -1,0 +1,161 @@
+//! A steady step asks the heap for nothing: broad phase, every pair of shapes, particles.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_hydroelastic::{
+    BroadPhase, CollisionFilterBuilder, ContactGeometry, DeformingSurface, GeometryDispatcher,
+    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, Twist,
+};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: forwards every call unchanged to the system's allocator; the counter is a plain thread-local integer.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promises about `layout` are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        // SAFETY: `p` came from `alloc` above with this layout.
+        unsafe { System.dealloc(p, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+fn shapes() -> Vec<Shape> {
+    let corners: Vec<Point3<f64>> = (0..8_u32)
+        .map(|i| {
+            Point3::from(Vector3::from_fn(
+                |k, _| if i >> k & 1 == 1 { 0.1 } else { -0.1 },
+            ))
+        })
+        .collect();
+    let quads: [[u32; 4]; 6] = [
+        [0, 2, 3, 1],
+        [4, 5, 7, 6],
+        [0, 1, 5, 4],
+        [2, 6, 7, 3],
+        [0, 4, 6, 2],
+        [1, 3, 7, 5],
+    ];
+    let triangles: Vec<[u32; 3]> = quads
+        .iter()
+        .flat_map(|q| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]])
+        .collect();
+    vec![
+        Shape::half_space(),
+        Shape::sphere(0.1).unwrap(),
+        Shape::cuboid(Vector3::repeat(0.2)).unwrap(),
+        Shape::cylinder(0.1, 0.2).unwrap(),
+        Shape::capsule(0.05, 0.1).unwrap(),
+        Shape::ellipsoid(Vector3::new(0.1, 0.08, 0.12)).unwrap(),
+        Shape::cone(0.1, 0.2).unwrap(),
+        Shape::convex_hull(&corners).unwrap(),
+        Shape::mesh(&corners, &triangles).unwrap(),
+    ]
+}
+
+#[test]
+fn a_steady_step_allocates_nothing() {
+    let shapes = shapes();
+    let geometry = GeometryDispatcher::default();
+    let q = Query::new(0.01, 9.81).unwrap();
+    let mut filter = CollisionFilterBuilder::default();
+    for _ in 0..2500 {
+        let owner = filter.owner();
+        filter.geometry(owner).unwrap();
+    }
+    let filter = filter.build();
+    let points: Vec<Point3<f64>> = (0..50)
+        .map(|i| Point3::new(0.02 * f64::from(i), 0.0, 0.105))
+        .collect();
+    let (radii, velocities) = (vec![0.012; 50], vec![Vector3::z() * -3.0; 50]);
+    let exclusion = SelfExclusion::from_pairs(50, &[[0, 1]]);
+    let surface = Posed::Deforming(DeformingSurface {
+        id: 1,
+        points: &points,
+        radii: &radii,
+        velocities: &velocities,
+        exclusion: &exclusion,
+    });
+    let mut broad = BroadPhase::default();
+    let (mut pairs, mut contacts) = (Vec::new(), Vec::new());
+    let mut step = |k: u32| {
+        contacts.clear();
+        let wobble = 1e-6 * f64::from(k);
+        for (i, a) in shapes.iter().enumerate() {
+            for b in &shapes {
+                for (height, speed) in [(0.18, 0.0), (0.35, -30.0)] {
+                    let posed = |shape, z: f64, vz: f64| {
+                        Posed::Rigid(RigidShape {
+                            shape,
+                            X_WG: Isometry3::new(
+                                Vector3::new(0.01, wobble, z),
+                                Vector3::new(0.1, 0.2, 0.3) * z,
+                            ),
+                            V_WG: Twist {
+                                angular: Vector3::zeros(),
+                                linear: Vector3::z() * vz,
+                            },
+                        })
+                    };
+                    geometry
+                        .collide(
+                            posed(a, height, speed),
+                            posed(b, 0.0, 0.0),
+                            &q,
+                            &mut contacts,
+                        )
+                        .unwrap()
+                        .unwrap();
+                    if i > 0 {
+                        geometry
+                            .collide(surface, posed(b, 0.0, 0.0), &q, &mut contacts)
+                            .unwrap()
+                            .unwrap();
+                    }
+                }
+            }
+        }
+        geometry
+            .collide(surface, surface, &q, &mut contacts)
+            .unwrap()
+            .unwrap();
+        for n in [100, 2500] {
+            let mut proxies = [Proxy::Anywhere; 2500];
+            for (i, p) in proxies.iter_mut().enumerate() {
+                let c = Point3::new((i % 50) as f64, (i / 50) as f64, wobble);
+                *p = Proxy::Box(pliant_hydroelastic::Aabb::from_half_extents(
+                    c,
+                    Vector3::repeat(0.6),
+                ));
+            }
+            if n == 100 {
+                broad.candidates_by_sweep(&proxies, &filter, &mut pairs);
+            } else {
+                broad.candidates_by_tree(&proxies, &filter, &mut pairs);
+            }
+        }
+        contacts.len() + pairs.len()
+    };
+    for k in 0..3 {
+        assert!(step(k) > 5000);
+    }
+    let before = ALLOCATIONS.get();
+    assert!(step(3) > 5000);
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+}

@@ -91,6 +91,18 @@ pub trait BodyStep: Send + Sync {
             what: "momentum tangent",
         })
     }
+    /// What can be touched at the start of the step, as [`DeformableModel::surface`] says it, for steps that have it at
+    /// hand; `None`: ask the model. `out` is overwritten and its memory reused.
+    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+        let _ = out;
+        None
+    }
+    /// What each joint transmits in a step with velocities `v` while `outside` acts on the body's frames, besides its
+    /// own loads; `out` is overwritten. Bodies without joints have nothing to say.
+    fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
+        let _ = (v, outside);
+        out.clear();
+    }
     /// Where material point `p` is at the end of a step with velocities `v`, world frame.
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64>;
 }
@@ -111,18 +123,69 @@ pub struct BodyState {
 }
 
 /// What drives a body from outside, held until changed. Empty vectors mean: none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Control {
     /// Position targets of the actuators, one for each velocity (rad or m).
     pub position: Vec<f64>,
     /// Velocity targets of the actuators, one for each velocity.
     pub velocity: Vec<f64>,
-    /// Feed-forward generalised force, one for each velocity (N·m or N), limited by the actuator's effort.
+    /// Feed-forward generalised force, one for each velocity (N·m or N), limited by the actuator's effort, without an
+    /// actuator by the joint's.
     pub effort: Vec<f64>,
     /// Velocities that are prescribed and leave the solve: `Some(0.0)` locks a joint.
     pub held: Vec<Option<f64>>,
     /// Forces on material points.
     pub loads: Vec<Load>,
+}
+
+impl Clone for Control {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Reuses the memory there is, as every step does.
+    fn clone_from(&mut self, other: &Self) {
+        let Self {
+            position,
+            velocity,
+            effort,
+            held,
+            loads,
+        } = other;
+        self.position.clone_from(position);
+        self.velocity.clone_from(velocity);
+        self.effort.clone_from(effort);
+        self.held.clone_from(held);
+        self.loads.clone_from(loads);
+    }
+}
+
+/// A force and a torque that act on a frame of a body from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameWrench {
+    /// Index of the frame in the body's surface.
+    pub frame: u32,
+    /// Where the force acts, at the start of the step, world frame.
+    pub p_WQ: Point3<f64>,
+    /// N, world axes.
+    pub force_W: Vector3<f64>,
+    /// N·m, world axes, besides the force's own moment.
+    pub torque_W: Vector3<f64>,
+}
+
+/// What the parent of a joint exerts on its child: bearings, drive, spring, damper, friction and limit together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointReaction {
+    /// Index of the joint in its body.
+    pub joint: u32,
+    /// Where the force acts, at the start of the step, world frame: the origin of the child's frame.
+    pub p_WC: Point3<f64>,
+    /// N, world axes, on the child.
+    pub force_W: Vector3<f64>,
+    /// N·m about `p_WC`, world axes, on the child.
+    pub torque_W: Vector3<f64>,
 }
 
 /// An external force on a material point.

@@ -35,8 +35,8 @@ mod solver_kind;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, Load,
-    MaterialPoint, Primitive, StepInput, Surface,
+    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FrameWrench,
+    JointReaction, Load, MaterialPoint, Primitive, StepInput, Surface,
 };
 pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,

@@ -54,13 +54,10 @@ impl Collision {
         let parts = &world.parts;
         self.surfaces
             .resize_with(parts.bodies.len(), Surface::default);
-        for ((surface, body), state) in self
-            .surfaces
-            .iter_mut()
-            .zip(&parts.bodies)
-            .zip(&state.bodies)
-        {
-            body.model.surface(state, surface);
+        for (b, surface) in self.surfaces.iter_mut().enumerate() {
+            if participants.steps[b].start_surface(surface).is_none() {
+                parts.bodies[b].model.surface(&state.bodies[b], surface);
+            }
         }
         let n = parts.geometries.len();
         self.poses.clear();

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    ParticipantIdx, RowIdx, Solution, SolveReport, StepInput,
+    FrameWrench, JointReaction, ParticipantIdx, RowIdx, Solution, SolveReport, StepInput,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
@@ -13,8 +13,9 @@ use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::report::{ContactForce, RowForce, RowOwner, StepReport};
 use crate::state::State;
+use crate::tie::Anchor;
 use crate::ties::TieAssembly;
-use crate::world::{BodyIdx, World};
+use crate::world::{BodyIdx, Mount, World};
 
 /// A step whose solution sends bodies where the free motion did not, or whose impacts are harder or softer than
 /// predicted, is solved again at most this often.
@@ -40,6 +41,8 @@ pub struct StrongImplicit<S> {
     free: Vec<f64>,
     solution: Solution,
     guess: Vec<f64>,
+    /// Δt of the step just taken, s; none if there was none or it failed.
+    taken: Option<f64>,
 }
 
 impl<S: ConvexContactSolver> StrongImplicit<S> {
@@ -66,6 +69,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             free: Vec::new(),
             solution: Solution::default(),
             guess: Vec::new(),
+            taken: None,
         }
     }
 
@@ -86,6 +90,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             return Err(StepError::TimeStep(time_step_s));
         }
         check_lengths(world, state)?;
+        self.taken = None;
         self.adopt(world);
         self.begin(world, state, time_step_s)?;
 
@@ -97,7 +102,75 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let mut report = self.report(time_step_s, solve);
         report.warnings = warnings;
         self.advance(world, state, time_step_s, next, &mut report)?;
+        self.taken = Some(time_step_s);
         Ok(report)
+    }
+
+    /// What each joint of a body transmitted in the step just taken; empty for bodies without joints, and if no step
+    /// was taken.
+    ///
+    /// Contacts and ties on the body, its loads and its inertia are in it: the wrench is all that passes from a joint's
+    /// parent to its child.
+    pub fn joint_reactions(&self, body: BodyIdx) -> Vec<JointReaction> {
+        let mut reactions = Vec::new();
+        let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
+            return reactions;
+        };
+        if let Some(step) = self.steps.get(body.0) {
+            let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
+            let outside = self.outside_wrenches(world, body, time_step_s);
+            step.joint_reactions(v, &outside, &mut reactions);
+        }
+        reactions
+    }
+
+    /// Wrenches of all contacts and ties on the frames of a body.
+    fn outside_wrenches(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<FrameWrench> {
+        let mut wrenches = Vec::new();
+        let impulses = self.solution.contact_impulse.chunks_exact(3);
+        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
+            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
+            let sides = [
+                (record.a, record.place.a, force_W),
+                (record.b, record.place.b, -force_W),
+            ];
+            for (geometry, p_WQ, force_W) in sides {
+                match world.parts.geometries[geometry.0].mount {
+                    Mount::Frame {
+                        body: on, frame, ..
+                    } if on == body => wrenches.push(FrameWrench {
+                        frame,
+                        p_WQ,
+                        force_W,
+                        torque_W: Vector3::zeros(),
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        // Ties come last in the set.
+        let first = self.solution.row_impulse.len() - self.ties.records.len();
+        let impulses = &self.solution.row_impulse[first..];
+        for (record, gamma) in self.ties.records.iter().zip(impulses) {
+            let tie = &world.parts.ties[record.tie.0];
+            for (anchor, force) in [
+                (&tie.a, gamma / time_step_s),
+                (&tie.b, -gamma / time_step_s),
+            ] {
+                match *anchor {
+                    Anchor::Frame {
+                        body: on, frame, ..
+                    } if on == body => wrenches.push(FrameWrench {
+                        frame,
+                        p_WQ: record.p_WO,
+                        force_W: record.row.linear * force,
+                        torque_W: record.row.angular * force,
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        wrenches
     }
 
     /// Makes workspaces for a world not seen in the last step.

@@ -1,6 +1,6 @@
 //! Ties as rows of the contact problem.
 
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Point3};
 use pliant_contact_sap::{
     Bilateral, BlockFactors, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet, Lever,
     MaterialPoint, ParticipantIdx, RowLaw, Surface,
@@ -18,6 +18,16 @@ use crate::world::{TieIdx, World};
 pub(crate) struct TieAssembly {
     basis: PairBasis,
     rows: Vec<TieRow>,
+    /// Every row in the set, in the order of its rows.
+    pub(crate) records: Vec<TieRecord>,
+}
+
+/// What is remembered of a tie's row in the set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TieRecord {
+    pub(crate) tie: TieIdx,
+    pub(crate) p_WO: Point3<f64>,
+    pub(crate) row: TieRow,
 }
 
 impl TieAssembly {
@@ -37,6 +47,7 @@ impl TieAssembly {
         factors: &mut BlockFactors,
         owners: &mut Vec<RowOwner>,
     ) -> Result<(), StepError> {
+        self.records.clear();
         for (t, tie) in world.parts.ties.iter().enumerate() {
             if state.ties[t] == TieState::Released {
                 continue;
@@ -55,13 +66,14 @@ impl TieAssembly {
                 });
             }
             let sides = (side(&tie.a, bodies.steps), side(&tie.b, bodies.steps));
+            let p_WO = tie::midpoint(&X_WA, &X_WB);
             self.basis.open(
                 set,
                 factors,
                 bodies,
                 (&sides.0, &sides.1),
                 Meeting::Now,
-                tie::midpoint(&X_WA, &X_WB),
+                p_WO,
             );
             for row in &self.rows {
                 let phi: [f64; 6] = [
@@ -87,6 +99,11 @@ impl TieAssembly {
                 set.last_basis()
                     .dense_row(&phi, RowLaw::Bilateral(law), label);
                 owners.push(RowOwner::Tie(TieIdx(t)));
+                self.records.push(TieRecord {
+                    tie: TieIdx(t),
+                    p_WO,
+                    row: *row,
+                });
             }
         }
         Ok(())

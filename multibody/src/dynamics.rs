@@ -106,8 +106,18 @@ pub fn bias_forces(
     workspace: &mut Workspace,
     bias: &mut [f64],
 ) {
+    workspace.update(model, q, v);
+    bias_forces_again(model, gravity, workspace, bias);
+}
+
+/// [`bias_forces`] at the state the workspace was last updated to.
+pub fn bias_forces_again(
+    model: &Model,
+    gravity: &Vector3<f64>,
+    workspace: &mut Workspace,
+    bias: &mut [f64],
+) {
     let w = workspace;
-    w.update(model, q, v);
     let root = -model.gravity_from(gravity);
     w.accelerations
         .update_bias(model, &w.positions, &w.velocities, &root);
@@ -132,6 +142,13 @@ pub fn mass_matrix(model: &Model, q: &[f64], workspace: &mut Workspace, mass: &m
 
 /// [`mass_matrix`] at the position the workspace was last updated to.
 pub fn mass_matrix_again(model: &Model, workspace: &mut Workspace, mass: &mut DMatrix<f64>) {
+    let n_v = model.n_v();
+    assert_eq!(mass.shape(), (n_v, n_v), "M is n_v × n_v");
+    mass_matrix_into(model, workspace, mass.as_mut_slice());
+}
+
+/// [`mass_matrix_again`] into a slice, column-major.
+pub(crate) fn mass_matrix_into(model: &Model, workspace: &mut Workspace, mass: &mut [f64]) {
     let w = workspace;
     composite_rigid_bodies(model, &w.positions, &w.inertias, &mut w.composite, mass);
 }

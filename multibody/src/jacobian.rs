@@ -7,6 +7,21 @@ use crate::kinematics::PositionKinematics;
 use crate::model::{DofIdx, LinkIdx, Model};
 use crate::spatial::{Twist, Wrench};
 
+/// The twist at the end of `arm` that a unit rate of one degree of freedom causes.
+#[inline(always)]
+pub(crate) fn column(kind: DofKind, d: &Vector3<f64>, arm: &Vector3<f64>) -> Twist {
+    match kind {
+        DofKind::Angular => Twist {
+            angular: *d,
+            linear: d.cross(arm),
+        },
+        DofKind::Linear => Twist {
+            angular: Vector3::zeros(),
+            linear: *d,
+        },
+    }
+}
+
 /// The nonzero columns of the Jacobian of `link` at the world point `p_WQ`, from the tip to the root: the twist
 /// [ω; v] (world axes, v of the point) that a unit rate of the degree of freedom causes.
 ///
@@ -25,18 +40,10 @@ pub fn jacobian_columns<'a>(
             let body = &model.bodies[b];
             let arm = p_WQ - positions.bodies[b].origin;
             (body.v_start..body.v_end).rev().map(move |k| {
-                let d = &positions.axes[k];
-                let column = match model.dof_kind[k] {
-                    DofKind::Angular => Twist {
-                        angular: *d,
-                        linear: d.cross(&arm),
-                    },
-                    DofKind::Linear => Twist {
-                        angular: Vector3::zeros(),
-                        linear: *d,
-                    },
-                };
-                (DofIdx(k), column)
+                (
+                    DofIdx(k),
+                    column(model.dof_kind[k], &positions.axes[k], &arm),
+                )
             })
         },
     )

@@ -83,8 +83,8 @@ mod error;
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
 pub use dynamics::{
-    ForwardDynamicsInput, Workspace, bias_forces, constrained_forward_dynamics, forward_dynamics,
-    inverse_dynamics, inverse_dynamics_again, mass_matrix, mass_matrix_again,
+    ForwardDynamicsInput, Workspace, bias_forces, bias_forces_again, constrained_forward_dynamics,
+    forward_dynamics, inverse_dynamics, inverse_dynamics_again, mass_matrix, mass_matrix_again,
 };
 pub use energy::{MassCentre, Momentum, kinetic_energy, mass_centre, momentum, potential_energy};
 pub use error::MultibodyError;

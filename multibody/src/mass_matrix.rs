@@ -1,7 +1,5 @@
 //! The joint-space mass matrix by the composite rigid body algorithm: O(n · depth), only branches that share a path.
 
-use nalgebra::DMatrix;
-
 use crate::body_inertias::BodyInertias;
 use crate::inverse_dynamics::along;
 use crate::joint::DofKind;
@@ -9,7 +7,7 @@ use crate::kinematics::PositionKinematics;
 use crate::model::Model;
 use crate::spatial::{OriginInertia, Wrench};
 
-/// Fills `mass` (n_v × n_v, both triangles) with M(q) of the rigid bodies, without rotors; `composite` is scratch of
+/// Fills `entries` (n_v × n_v, column-major, both triangles) with M(q) of the rigid bodies, without rotors; `composite` is scratch of
 /// n_bodies entries.
 ///
 /// Column k is the wrench that the composite of all bodies beyond joint k needs to accelerate along k alone, projected
@@ -22,13 +20,12 @@ pub(crate) fn composite_rigid_bodies(
     positions: &PositionKinematics,
     inertias: &BodyInertias,
     composite: &mut [OriginInertia],
-    mass: &mut DMatrix<f64>,
+    entries: &mut [f64],
 ) {
     let n_v = model.n_v();
-    assert_eq!(mass.shape(), (n_v, n_v), "M is n_v × n_v");
+    assert_eq!(entries.len(), n_v * n_v, "M is n_v × n_v");
     composite.copy_from_slice(&inertias.bodies);
-    mass.fill(0.0);
-    let entries = mass.as_mut_slice();
+    entries.fill(0.0);
     for i in (1..model.bodies.len()).rev() {
         let body = &model.bodies[i];
         let own = composite[i];

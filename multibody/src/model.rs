@@ -165,6 +165,7 @@ pub struct Model {
     pub(crate) bodies: Vec<Body>,
     pub(crate) dof_kind: Vec<DofKind>,
     pub(crate) dof_joint: Vec<usize>,
+    pub(crate) dof_body: Vec<usize>,
     pub(crate) n_q: usize,
 }
 

@@ -4,6 +4,8 @@
 //! as a [`DeformableModel`]. Frames of its surface are links, in the order of [`LinkIdx`](crate::LinkIdx); a basis is a
 //! link's twist; velocities are the degrees of freedom that are not held.
 
+mod checks;
+mod constraints;
 mod step;
 
 use std::sync::Arc;
@@ -16,8 +18,8 @@ use crate::energy::{kinetic_energy, momentum, potential_energy};
 use crate::error::MultibodyError;
 use crate::joint::JointKind;
 use crate::kinematics::PositionKinematics;
-use crate::model::{JointIdx, LinkIdx, Model};
-use step::TreeStep;
+use crate::model::{JointIdx, Model};
+use step::{TreeStep, write_surface};
 
 /// A [`Model`] with its actuators, ready for contact.
 #[derive(Clone, Debug)]
@@ -29,11 +31,13 @@ pub struct RigidTree {
 }
 
 impl RigidTree {
-    /// Without actuators, at the neutral position and at rest.
+    /// Without actuators, at rest at the position nearest to zero that limits and couplers admit.
     #[must_use]
     pub fn new(model: Arc<Model>) -> Self {
+        let mut q = model.neutral_positions();
+        model.make_admissible(&mut q);
         let start = BodyState {
-            q: model.neutral_positions(),
+            q,
             v: vec![0.0; model.n_v()],
             history: Vec::new(),
         };
@@ -45,6 +49,9 @@ impl RigidTree {
     }
 
     /// Puts an actuator on a joint of one degree of freedom. Its effort limit is at most the joint's own.
+    ///
+    /// A joint without one takes a feed-forward effort all the same, up to the joint's effort limit. A coupled joint may
+    /// have one: it then drives its source, too.
     ///
     /// # Errors
     /// [`MultibodyError::Actuator`] for other joints and for gains that are negative or not finite.
@@ -89,7 +96,7 @@ impl RigidTree {
         Ok(self)
     }
 
-    /// Starts from positions `q` and velocities `v`; quaternions are made unit.
+    /// Starts from positions `q` and velocities `v` as they are, inside limits or not; quaternions are made unit.
     ///
     /// # Panics
     /// If the lengths are not the model's.
@@ -134,12 +141,9 @@ impl DeformableModel for RigidTree {
     }
 
     fn surface(&self, state: &BodyState, out: &mut Surface) {
-        out.clear();
         let mut positions = PositionKinematics::new(&self.model);
         positions.update(&self.model, &state.q);
-        let links = 0..self.model.links().len();
-        out.frames
-            .extend(links.map(|l| positions.link_pose(&self.model, LinkIdx(l))));
+        write_surface(&self.model, &positions, out);
     }
 
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {

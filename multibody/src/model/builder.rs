@@ -259,6 +259,7 @@ impl ModelBuilder {
             }],
             dof_kind: Vec::new(),
             dof_joint: Vec::new(),
+            dof_body: Vec::new(),
             n_q: 0,
         };
         // Pose of each placed link in its body's frame.
@@ -389,6 +390,7 @@ impl Model {
         };
         self.dof_kind.extend_from_slice(joint.kind.dof_kinds());
         self.dof_joint.resize(self.dof_kind.len(), index.0);
+        self.dof_body.resize(self.dof_kind.len(), self.bodies.len());
         self.bodies.push(Body {
             parent: parent_body,
             kind: joint.kind,

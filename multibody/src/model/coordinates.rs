@@ -57,6 +57,28 @@ impl Model {
         }
     }
 
+    /// Moves joints of one degree of freedom inside their limits, then every coupled joint to where its source puts it.
+    ///
+    /// # Panics
+    /// If `q` has not n_q entries.
+    pub fn make_admissible(&self, q: &mut [f64]) {
+        assert_eq!(q.len(), self.n_q, "q must have n_q entries");
+        for joint in self.joints.iter().filter(|j| j.kind.n_v() == 1) {
+            let x = &mut q[joint.q_start];
+            *x = x.max(joint.limits.lower).min(joint.limits.upper);
+        }
+        // Sources may be coupled themselves; each round settles one more link of such a chain.
+        for _ in &self.couplers {
+            for c in &self.couplers {
+                let (to, from) = (
+                    self.joints[c.joint.0].q_start,
+                    self.joints[c.source.0].q_start,
+                );
+                q[to] = c.multiplier * q[from] + c.offset;
+            }
+        }
+    }
+
     /// The entry of q a degree of freedom advances one to one; `None` for rotations of ball and floating joints.
     pub fn position_of_dof(&self, dof: DofIdx) -> Option<usize> {
         use crate::joint::JointKind::{Ball, Floating};

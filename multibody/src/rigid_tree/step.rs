@@ -1,51 +1,60 @@
 //! One step of a tree: M(q0)(v − v0) = δt(τ − k(q0, v0)) + Jᵀγ with dampers and springs implicit.
+//!
+//! Degrees of freedom that are held leave the problem: A and b are those of the free ones, and what the prescribed
+//! velocities do to them is part of b and of the bases' bias.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
+use nalgebra::{DMatrix, Isometry3, Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
-    ConstraintLabel, Control, DenseDynamics, Dynamics, InternalConstraints, Lever, Limit,
-    MaterialPoint, PdActuator, PdCommand, PdGains, Primitive, RowLaw, Rows, StepInput,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
+    FrameWrench, InternalConstraints, JointReaction, Lever, MaterialPoint, PdGains, Primitive,
+    Rows, StepInput, Surface,
 };
 
-use crate::dynamics::{Workspace, inverse_dynamics_again, mass_matrix_again};
+use super::checks::check;
+use super::constraints::entry;
+use crate::articulated_body::ArticulatedBodies;
+use crate::dynamics::{Workspace, bias_forces_again, mass_matrix_into};
 use crate::held::HeldDofs;
-use crate::jacobian::{add_wrench, jacobian_columns};
-use crate::kinematics::PositionKinematics;
-use crate::model::{DofIdx, JointIdx, LinkIdx, Model};
-use crate::spatial::Wrench;
-
-/// σ of dry joint friction: a stuck joint creeps no faster than σ w γ.
-const DRY_FRICTION_REGULARISATION: f64 = 1e-3;
+use crate::jacobian::{add_wrench, column};
+use crate::kinematics::{AccelerationKinematics, PositionKinematics};
+use crate::model::{BodyIdx, DofIdx, LinkIdx, Model};
+use crate::reactions::joint_reactions;
+use crate::spatial::{Wrench, product, rotate};
 
 pub(super) struct TreeStep {
-    model: Arc<Model>,
-    actuators: Arc<[Option<PdGains>]>,
+    pub(super) model: Arc<Model>,
+    pub(super) actuators: Arc<[Option<PdGains>]>,
     workspace: Workspace,
-    time_step_s: f64,
+    pub(super) time_step_s: f64,
     gravity: Vector3<f64>,
-    control: Control,
-    q: Vec<f64>,
-    v: Vec<f64>,
+    pub(super) control: Control,
+    pub(super) q: Vec<f64>,
+    pub(super) v: Vec<f64>,
     held: HeldDofs,
-    /// Velocities during the step: the held ones as prescribed, the others not used.
-    prescribed: Vec<f64>,
+    /// Velocities during the step: the held ones as prescribed, the others zero.
+    pub(super) prescribed: Vec<f64>,
     /// Place of each degree of freedom among the free ones.
-    free_of: Vec<Option<usize>>,
+    pub(super) free_of: Vec<Option<usize>>,
+    /// The free degrees of freedom that move a body, in runs of neighbours from the tip's to the root's.
+    runs: Vec<Range<usize>>,
+    /// Which of the runs are a body's.
+    runs_of_body: Vec<Range<usize>>,
     start: Vec<f64>,
     dynamics: DenseDynamics,
+    /// M of all degrees of freedom, in use only while some are held.
     mass: DMatrix<f64>,
     diagonal: Vec<f64>,
     tau: Vec<f64>,
     bias: Vec<f64>,
-    no_acceleration: Vec<f64>,
 }
 
 impl TreeStep {
     pub(super) fn new(model: Arc<Model>, actuators: Arc<[Option<PdGains>]>) -> Self {
         let n_v = model.n_v();
-        Self {
+        let mut step = Self {
             workspace: Workspace::new(&model),
             time_step_s: 0.0,
             gravity: Vector3::zeros(),
@@ -55,138 +64,74 @@ impl TreeStep {
             held: HeldDofs::none(&model),
             prescribed: vec![0.0; n_v],
             free_of: Vec::new(),
+            runs: Vec::new(),
+            runs_of_body: Vec::new(),
             start: Vec::new(),
             dynamics: DenseDynamics::default(),
-            mass: DMatrix::zeros(n_v, n_v),
+            mass: DMatrix::zeros(0, 0),
             diagonal: vec![0.0; n_v],
             tau: vec![0.0; n_v],
             bias: vec![0.0; n_v],
-            no_acceleration: vec![0.0; n_v],
             model,
             actuators,
-        }
+        };
+        step.number_free();
+        step
     }
 
-    fn check(&self, state: &BodyState, control: &Control) -> Result<(), BodyError> {
-        let (n_q, n_v) = (self.model.n_q(), self.model.n_v());
-        let lengths = [
-            ("q", state.q.len(), n_q),
-            ("v", state.v.len(), n_v),
-            ("control.position", control.position.len(), n_v),
-            ("control.velocity", control.velocity.len(), n_v),
-            ("control.effort", control.effort.len(), n_v),
-            ("control.held", control.held.len(), n_v),
-        ];
-        for (what, found, expected) in lengths {
-            let left_out = found == 0 && what.starts_with("control");
-            if found != expected && !left_out {
-                return Err(BodyError::StateLength {
-                    what,
-                    found,
-                    expected,
-                });
-            }
-        }
-        let arrays = [
-            ("q", &state.q),
-            ("v", &state.v),
-            ("control.position", &control.position),
-            ("control.velocity", &control.velocity),
-            ("control.effort", &control.effort),
-        ];
-        for (name, values) in arrays {
-            if let Some(k) = values.iter().position(|x| !x.is_finite()) {
-                return Err(BodyError::NotFinite {
-                    place: format!("{name}[{k}]"),
-                    value: values[k],
-                });
-            }
-        }
-        for (k, held) in control.held.iter().enumerate() {
-            if let Some(value) = held.filter(|v| !v.is_finite()) {
-                return Err(BodyError::NotFinite {
-                    place: format!("control.held[{k}]"),
-                    value,
-                });
-            }
-        }
-        for (k, load) in control.loads.iter().enumerate() {
-            let sum = load.force_W.sum() + load.torque_W.sum() + load.point.offset.sum();
-            if !sum.is_finite() {
-                return Err(BodyError::NotFinite {
-                    place: format!("control.loads[{k}]"),
-                    value: sum,
-                });
-            }
-            let Primitive::Frame(frame) = load.point.primitive else {
-                return Err(BodyError::Model(format!(
-                    "control.loads[{k}] acts on {:?}; a tree of links has frames only",
-                    load.point.primitive
-                )));
-            };
-            let n_links = self.model.links().len();
-            if frame as usize >= n_links {
-                return Err(BodyError::Model(format!(
-                    "control.loads[{k}] acts on frame {frame}, but there are only {n_links} links"
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// All velocities, given the free ones.
-    fn whole_velocity(&self, v: &[f64], whole: &mut Vec<f64>) {
-        whole.clone_from(&self.prescribed);
-        self.held.scatter(v, whole);
-    }
-
-    fn entry(values: &[f64], k: usize) -> f64 {
-        values.get(k).copied().unwrap_or(0.0)
-    }
-}
-
-impl BodyStep for TreeStep {
-    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
-        self.check(state, input.control)?;
-        self.time_step_s = input.time_step_s;
-        self.gravity = input.gravity;
-        self.control.clone_from(input.control);
-        self.q.clone_from(&state.q);
-        self.v.clone_from(&state.v);
-        let prescribed = |k: usize| input.control.held.get(k).copied().flatten();
+    /// Takes the held degrees of freedom out, if others than in the last step.
+    fn hold(&mut self, prescribed: impl Fn(usize) -> Option<f64>) {
         let n_v = self.model.n_v();
-        let unchanged = (0..n_v).all(|k| self.held.contains(DofIdx(k)) == prescribed(k).is_some());
-        if !unchanged {
+        for k in 0..n_v {
+            self.prescribed[k] = prescribed(k).unwrap_or(0.0);
+        }
+        if (0..n_v).any(|k| self.held.contains(DofIdx(k)) != prescribed(k).is_some()) {
             let dofs = (0..n_v).filter(|&k| prescribed(k).is_some());
             self.held = HeldDofs::of(&self.model, dofs.map(DofIdx));
+            self.number_free();
         }
-        for (k, p) in self.prescribed.iter_mut().enumerate() {
-            *p = prescribed(k).unwrap_or(0.0);
-        }
+    }
+
+    /// Numbers the free degrees of freedom, and gathers those of every body into runs.
+    fn number_free(&mut self) {
+        let model = &*self.model;
         self.free_of.clear();
-        self.free_of.resize(n_v, None);
+        self.free_of.resize(model.n_v(), None);
         for (i, &k) in self.held.free().iter().enumerate() {
             self.free_of[k] = Some(i);
         }
         self.start.resize(self.held.free().len(), 0.0);
-        self.held.gather(&self.v, &mut self.start);
-        self.workspace.update(&self.model, &self.q, &self.v);
-        Ok(())
+        let n_kept = if self.held.held().is_empty() {
+            0
+        } else {
+            model.n_v()
+        };
+        self.mass = DMatrix::zeros(n_kept, n_kept);
+        self.runs.clear();
+        self.runs_of_body.clear();
+        for body in 0..model.n_bodies() {
+            let first = self.runs.len();
+            let free_of = &self.free_of;
+            for i in model.support(BodyIdx(body)).filter_map(|k| free_of[k.0]) {
+                match self.runs[first..].last_mut() {
+                    Some(run) if run.start == i + 1 => run.start = i,
+                    _ => self.runs.push(i..i + 1),
+                }
+            }
+            self.runs_of_body.push(first..self.runs.len());
+        }
     }
 
-    fn start_velocity(&self) -> &[f64] {
-        &self.start
-    }
-
-    fn linearise(&mut self) -> Result<(), BodyError> {
+    /// τ: dampers, springs, feed-forward without an actuator, loads; k(q0, v0); and what the step adds to M's diagonal.
+    fn compute_forces(&mut self) {
         let (model, w, dt) = (&*self.model, &mut self.workspace, self.time_step_s);
-        mass_matrix_again(model, w, &mut self.mass);
         model.implicit_diagonal(dt, &mut self.diagonal);
         self.tau.fill(0.0);
         model.add_passive_forces(&self.q, &self.v, dt, &mut self.tau);
-        for (k, gains) in self.actuators.iter().enumerate() {
-            if gains.is_none() {
-                self.tau[k] += Self::entry(&self.control.effort, k);
+        for joint in model.joints() {
+            let most = joint.limits.effort;
+            for k in joint.dofs().filter(|&k| self.actuators[k].is_none()) {
+                self.tau[k] += entry(&self.control.effort, k).clamp(-most, most);
             }
         }
         for load in &self.control.loads {
@@ -201,33 +146,99 @@ impl BodyStep for TreeStep {
             };
             add_wrench(model, &w.positions, link, &p_WQ, &wrench, &mut self.tau);
         }
-        inverse_dynamics_again(
-            model,
-            &self.no_acceleration,
-            &self.gravity,
-            w,
-            &mut self.bias,
-        );
+        bias_forces_again(model, &self.gravity, w, &mut self.bias);
+    }
 
-        let free = self.held.free();
+    /// A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0).
+    fn compute_dynamics(&mut self) {
+        let (model, dt) = (&*self.model, self.time_step_s);
+        let (free, held) = (self.held.free(), self.held.held());
         let n = free.len();
         let (a, b) = self.dynamics.resize(n);
-        for (column, &k) in free.iter().enumerate() {
-            for (row, &j) in free.iter().enumerate() {
-                a[column * n + row] = self.mass[(j, k)];
-            }
-            a[column * n + column] += self.diagonal[k];
+        for (b, &k) in b.iter_mut().zip(free) {
+            *b = dt * (self.tau[k] - self.bias[k]);
         }
-        // b = A v0 + δt(τ − k) − M_fh (v_h − v_h0).
-        for (row, &j) in free.iter().enumerate() {
-            b[row] = dt * (self.tau[j] - self.bias[j]);
-            for (column, &k) in free.iter().enumerate() {
-                b[row] += a[column * n + row] * self.v[k];
+        if held.is_empty() {
+            mass_matrix_into(model, &mut self.workspace, a);
+        } else {
+            mass_matrix_into(model, &mut self.workspace, self.mass.as_mut_slice());
+            for (column, &k) in a.chunks_exact_mut(n.max(1)).zip(free) {
+                let mass = self.mass.column(k);
+                for (a, &j) in column.iter_mut().zip(free) {
+                    *a = mass[j];
+                }
             }
-            for &h in self.held.held() {
-                b[row] -= self.mass[(j, h)] * (self.prescribed[h] - self.v[h]);
+            for &h in held {
+                let change = self.prescribed[h] - self.v[h];
+                let mass = self.mass.column(h);
+                for (b, &k) in b.iter_mut().zip(free) {
+                    *b -= mass[k] * change;
+                }
             }
         }
+        for (i, (column, &k)) in a.chunks_exact_mut(n.max(1)).zip(free).enumerate() {
+            column[i] += self.diagonal[k];
+            for (b, a) in b.iter_mut().zip(column) {
+                *b += *a * self.v[k];
+            }
+        }
+    }
+
+    /// All velocities, given the free ones.
+    fn whole_velocity(&self, v: &[f64], whole: &mut Vec<f64>) {
+        whole.clone_from(&self.prescribed);
+        self.held.scatter(v, whole);
+    }
+
+    /// Pose of a link after a step with velocities `v`: down its own chain only.
+    fn link_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
+        let model = &*self.model;
+        let link = &model.links[link.0];
+        let (mut rotation, mut origin) = (link.R_BL, link.p_BL);
+        let mut at = link.body.0;
+        while at != 0 {
+            let body = &model.bodies[at];
+            let n_q = body.kind.n_q();
+            let (mut rates, mut q) = ([0.0; 6], [0.0; 7]);
+            for (rate, k) in rates.iter_mut().zip(body.v_start..body.v_end) {
+                *rate = self.free_of[k].map_or(self.prescribed[k], |i| v[i]);
+            }
+            let before = &self.q[body.q_start..body.q_start + n_q];
+            body.kind
+                .integrate(before, &rates, self.time_step_s, &mut q[..n_q]);
+            let (R_FB, p_FB) = body.kind.motion(&q[..n_q]);
+            let p_PB = body.p_PF + rotate(&body.R_PF, &p_FB);
+            let R_PB = product(&body.R_PF, &R_FB);
+            origin = p_PB + rotate(&R_PB, &origin);
+            rotation = product(&R_PB, &rotation);
+            at = body.parent;
+        }
+        (rotation, origin)
+    }
+}
+
+impl BodyStep for TreeStep {
+    /// Computes all there is to a tree's step, A and b included: whatever is asked later is read from memory.
+    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        check(&self.model, state, input.control)?;
+        self.time_step_s = input.time_step_s;
+        self.gravity = input.gravity;
+        self.control.clone_from(input.control);
+        self.q.clone_from(&state.q);
+        self.v.clone_from(&state.v);
+        self.hold(|k| input.control.held.get(k).copied().flatten());
+        self.held.gather(&self.v, &mut self.start);
+        self.workspace.update(&self.model, &self.q, &self.v);
+        self.compute_forces();
+        self.compute_dynamics();
+        Ok(())
+    }
+
+    fn start_velocity(&self) -> &[f64] {
+        &self.start
+    }
+
+    fn linearise(&mut self) -> Result<(), BodyError> {
         Ok(())
     }
 
@@ -244,111 +255,36 @@ impl BodyStep for TreeStep {
     }
 
     fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows) {
-        let link = LinkIdx(basis.0 as usize);
-        let columns =
-            || jacobian_columns(&self.model, &self.workspace.positions, link, &p_WO.coords);
+        let (model, positions) = (&*self.model, &self.workspace.positions);
+        let body = model.links[basis.0 as usize].body;
+        let twist = |k: usize| {
+            let arm = p_WO.coords - positions.bodies[model.dof_body[k]].origin;
+            column(model.dof_kind[k], &positions.axes[k], &arm)
+        };
         out.reset(6);
-        let (mut first, mut end) = (usize::MAX, 0);
-        for (DofIdx(k), column) in columns() {
-            match self.free_of[k] {
-                Some(i) => {
-                    first = first.min(i);
-                    end = end.max(i + 1);
-                }
-                None => {
-                    let rate = self.prescribed[k];
-                    let bias = out.bias_mut();
-                    for r in 0..3 {
-                        bias[r] += rate * column.angular[r];
-                        bias[r + 3] += rate * column.linear[r];
-                    }
-                }
+        for run in &self.runs[self.runs_of_body[body.0].clone()] {
+            let values = out.dense(0, 6, run.start, run.len());
+            let free = &self.held.free()[run.clone()];
+            for (values, &k) in values.chunks_exact_mut(6).zip(free) {
+                let column = twist(k);
+                values[..3].copy_from_slice(column.angular.as_slice());
+                values[3..].copy_from_slice(column.linear.as_slice());
             }
         }
-        if first == usize::MAX {
+        if self.held.held().is_empty() {
             return;
         }
-        let values = out.dense(0, 6, first, end - first);
-        for (DofIdx(k), column) in columns() {
-            if let Some(i) = self.free_of[k] {
-                let at = 6 * (i - first);
-                values[at..at + 3].copy_from_slice(column.angular.as_slice());
-                values[at + 3..at + 6].copy_from_slice(column.linear.as_slice());
-            }
+        let bias = out.bias_mut();
+        for DofIdx(k) in model.support(body) {
+            // Zero for those that are free.
+            let rate = self.prescribed[k];
+            let moved = twist(k).to_vector() * rate;
+            bias.iter_mut().zip(moved.iter()).for_each(|(b, m)| *b += m);
         }
     }
 
     fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
-        let dt = self.time_step_s;
-        for joint in self.model.joints() {
-            for k in joint.dofs() {
-                let Some(i) = self.free_of[k] else { continue };
-                let w = out.inverse_inertia(i);
-                let label = |kind| ConstraintLabel {
-                    kind,
-                    index: k as u32,
-                };
-                if let Some(entry) = self.model.position_of_dof(DofIdx(k)) {
-                    let q = self.q[entry];
-                    let limits = &joint.limits;
-                    if joint.kind.n_v() == 1 && limits.lower.is_finite() {
-                        let law = Limit::near_rigid(dt, q - limits.lower, w);
-                        out.velocity(i, RowLaw::Limit(law), label(ConstraintKind::LowerLimit));
-                    }
-                    if joint.kind.n_v() == 1 && limits.upper.is_finite() {
-                        let law = Limit::near_rigid(dt, limits.upper - q, w);
-                        let kind = label(ConstraintKind::UpperLimit);
-                        out.combination(&[(i, -1.0)], 0.0, RowLaw::Limit(law), kind);
-                    }
-                    if let Some(gains) = self.actuators[k] {
-                        let target = self.control.position.get(k).copied().unwrap_or(q);
-                        let command = PdCommand {
-                            position_error: q - target,
-                            velocity: Self::entry(&self.control.velocity, k),
-                            feed_forward: Self::entry(&self.control.effort, k),
-                        };
-                        let law = RowLaw::PdActuator(PdActuator::new(dt, gains, command, w));
-                        out.velocity(i, law, label(ConstraintKind::Actuator));
-                    }
-                }
-                if joint.passive.dry_friction > 0.0 {
-                    let bound = dt * joint.passive.dry_friction;
-                    let law = Bilateral::dry_friction(bound, DRY_FRICTION_REGULARISATION * w);
-                    let kind = label(ConstraintKind::DryFriction);
-                    out.velocity(i, RowLaw::Bilateral(law), kind);
-                }
-            }
-        }
-        for coupler in self.model.couplers() {
-            let dof = |joint: JointIdx| self.model.joint(joint).dofs().start;
-            let (k, s) = (dof(coupler.joint), dof(coupler.source));
-            let position = |k: usize| {
-                let entry = self.model.position_of_dof(DofIdx(k));
-                entry.map_or(0.0, |i| self.q[i])
-            };
-            let error = position(k) - coupler.multiplier * position(s) - coupler.offset;
-            let (mut bias, mut w) = (0.0, 0.0);
-            let mut terms = [(0, 0.0); 2];
-            let mut n_terms = 0;
-            for (dof, coefficient) in [(k, 1.0), (s, -coupler.multiplier)] {
-                match self.free_of[dof] {
-                    Some(i) => {
-                        terms[n_terms] = (i, coefficient);
-                        n_terms += 1;
-                        w += coefficient * coefficient * out.inverse_inertia(i);
-                    }
-                    None => bias += coefficient * self.prescribed[dof],
-                }
-            }
-            if n_terms > 0 {
-                let law = RowLaw::Bilateral(Bilateral::near_rigid(dt, error, w));
-                let label = ConstraintLabel {
-                    kind: ConstraintKind::Coupler,
-                    index: k as u32,
-                };
-                out.combination(&terms[..n_terms], bias, law, label);
-            }
-        }
+        self.add_constraints(out);
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
@@ -358,6 +294,18 @@ impl BodyStep for TreeStep {
             .integrate(&self.q, &next.v, self.time_step_s, &mut next.q);
         next.history.clear();
         Ok(BodyReport::default())
+    }
+
+    /// A⁻¹b by the articulated body algorithm: dampers and springs stay implicit, limits and actuators are left out.
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
+        let (model, w) = (&*self.model, &self.workspace);
+        let mut tree = ArticulatedBodies::new(model);
+        tree.factor(model, &w.positions, &w.inertias, &self.diagonal, &self.held);
+        let mut x = vec![0.0; model.n_v()];
+        self.held.scatter(self.dynamics.right_hand_side(), &mut x);
+        tree.solve(model, &w.positions, &mut x);
+        self.held.gather(&x, out);
+        Ok(())
     }
 
     /// Of the linearised balance, which is the whole of a tree's: A v − b.
@@ -374,18 +322,77 @@ impl BodyStep for TreeStep {
         Ok(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        let mut whole = Vec::new();
-        self.whole_velocity(v, &mut whole);
-        let mut q = vec![0.0; self.q.len()];
-        self.model
-            .integrate(&self.q, &whole, self.time_step_s, &mut q);
-        let mut positions = PositionKinematics::new(&self.model);
-        positions.update(&self.model, &q);
-        let frame = match p.primitive {
-            Primitive::Frame(link) => positions.link_pose(&self.model, LinkIdx(link as usize)),
-            _ => Isometry3::identity(),
-        };
-        frame * Point3::from(p.offset)
+    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+        write_surface(&self.model, &self.workspace.positions, out);
+        Some(())
     }
+
+    /// By Newton-Euler with the accelerations (v − v0)/δt at the position the step starts from.
+    fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
+        let (model, w) = (&*self.model, &self.workspace);
+        let mut vdot = Vec::new();
+        self.whole_velocity(v, &mut vdot);
+        for (x, v0) in vdot.iter_mut().zip(&self.v) {
+            *x = (*x - v0) / self.time_step_s;
+        }
+        let mut accelerations = AccelerationKinematics::new(model);
+        let root = -model.gravity_from(&self.gravity);
+        accelerations.update(model, &w.positions, &w.velocities, &vdot, &root);
+
+        let mut external = vec![Wrench::zero(); model.links().len()];
+        let mut add = |link: u32, p_WQ: &Vector3<f64>, force: Vector3<f64>, torque| {
+            let at_point = Wrench { torque, force };
+            let link = LinkIdx(link as usize);
+            let arm = p_WQ - w.positions.link_position(model, link);
+            external[link.0] += at_point.about_point_seeing_it_at(&arm);
+        };
+        for load in &self.control.loads {
+            if let Primitive::Frame(link) = load.point.primitive {
+                let offset = &load.point.offset;
+                let p_WQ = w.positions.point(model, LinkIdx(link as usize), offset);
+                add(link, &p_WQ, load.force_W, load.torque_W);
+            }
+        }
+        for wrench in outside {
+            let p_WQ = &wrench.p_WQ.coords;
+            add(wrench.frame, p_WQ, wrench.force_W, wrench.torque_W);
+        }
+        let wrenches = joint_reactions(
+            model,
+            &w.positions,
+            &w.velocities,
+            &accelerations,
+            &external,
+        );
+        out.clear();
+        out.extend(wrenches.iter().enumerate().map(|(j, wrench)| {
+            JointReaction {
+                joint: j as u32,
+                p_WC: w
+                    .positions
+                    .link_position(model, model.joints()[j].child)
+                    .into(),
+                force_W: wrench.force,
+                torque_W: wrench.torque,
+            }
+        }));
+    }
+
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
+        match p.primitive {
+            Primitive::Frame(link) => {
+                let (rotation, origin) = self.link_pose_after(v, LinkIdx(link as usize));
+                (origin + rotate(&rotation, &p.offset)).into()
+            }
+            other => unreachable!("a tree of links has frames only, not {other:?}"),
+        }
+    }
+}
+
+/// The poses of all links.
+pub(super) fn write_surface(model: &Model, positions: &PositionKinematics, out: &mut Surface) {
+    out.clear();
+    let links = (0..model.links().len()).map(LinkIdx);
+    let pose = |link| -> Isometry3<f64> { positions.link_pose(model, link) };
+    out.frames.extend(links.map(pose));
 }

@@ -1,0 +1,92 @@
+//! A state and a control that belong to the model, and hold numbers, before a step begins.
+
+use pliant_contact_sap::{BodyError, BodyState, Control, Primitive};
+
+use crate::model::Model;
+
+/// Refuses whatever a step could not be opened with.
+pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+    check_lengths(model, state, control)?;
+    let arrays = [
+        ("q", &state.q),
+        ("v", &state.v),
+        ("control.position", &control.position),
+        ("control.velocity", &control.velocity),
+        ("control.effort", &control.effort),
+    ];
+    for (name, values) in arrays {
+        if let Some(k) = values.iter().position(|x| !x.is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: format!("{name}[{k}]"),
+                value: values[k],
+            });
+        }
+    }
+    for (k, held) in control.held.iter().enumerate() {
+        if let Some(value) = held.filter(|v| !v.is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: format!("control.held[{k}]"),
+                value,
+            });
+        }
+    }
+    check_loads(model, control)
+}
+
+fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<(), BodyError> {
+    let (n_q, n_v) = (model.n_q(), model.n_v());
+    for (what, found, expected) in [("q", state.q.len(), n_q), ("v", state.v.len(), n_v)] {
+        if found != expected {
+            return Err(BodyError::StateLength {
+                what,
+                found,
+                expected,
+            });
+        }
+    }
+    let controls = [
+        ("control.position", control.position.len()),
+        ("control.velocity", control.velocity.len()),
+        ("control.effort", control.effort.len()),
+        ("control.held", control.held.len()),
+    ];
+    for (what, found) in controls {
+        // Left out means none.
+        if found != n_v && found != 0 {
+            return Err(BodyError::StateLength {
+                what,
+                found,
+                expected: n_v,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
+    let n_links = model.links().len();
+    for (k, load) in control.loads.iter().enumerate() {
+        let vectors = [&load.force_W, &load.torque_W, &load.point.offset];
+        let numbers = vectors.into_iter().flat_map(|v| v.iter());
+        if let Some(&value) = numbers.into_iter().find(|x| !x.is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: format!("control.loads[{k}]"),
+                value,
+            });
+        }
+        match load.point.primitive {
+            Primitive::Frame(frame) if (frame as usize) < n_links => {}
+            Primitive::Frame(frame) => {
+                return Err(BodyError::Model(format!(
+                    "control.loads[{k}] acts on frame {frame}, but there are only {n_links} links"
+                )));
+            }
+            other => {
+                return Err(BodyError::Model(format!(
+                    "control.loads[{k}] acts on {other:?}; a tree of links has frames only"
+                )));
+            }
+        }
+    }
+    Ok(())
+}

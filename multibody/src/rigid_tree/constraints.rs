@@ -1,0 +1,122 @@
+//! A tree's constraints with itself: joint limits, actuators, dry friction, couplers.
+
+use pliant_contact_sap::{
+    Bilateral, ConstraintKind, ConstraintLabel, InternalConstraints, Limit, PdActuator, PdCommand,
+    PdGains, RowLaw,
+};
+
+use super::step::TreeStep;
+use crate::joint::JointLimits;
+use crate::model::{Coupler, DofIdx, JointIdx};
+
+/// σ of dry joint friction: a stuck joint creeps no faster than σ w γ.
+const DRY_FRICTION_REGULARISATION: f64 = 1e-3;
+
+/// rad/s or m/s: a limit further away than this speed, or ten times the joint's own, leads in a step is left out.
+const SPEED_NEVER_REACHED: f64 = 1000.0;
+
+fn label(kind: ConstraintKind, dof: usize) -> ConstraintLabel {
+    ConstraintLabel {
+        kind,
+        index: dof as u32,
+    }
+}
+
+impl TreeStep {
+    /// Adds the rows of every free degree of freedom, then those of the couplers.
+    pub(super) fn add_constraints(&self, out: &mut InternalConstraints<'_>) {
+        for joint in self.model.joints() {
+            let limits = (joint.kind.n_v() == 1).then_some(&joint.limits);
+            for k in joint.dofs() {
+                let Some(i) = self.free_of[k] else { continue };
+                let (lower, upper) = limits.map_or((None, None), |l| self.gaps(l, k));
+                let friction = joint.passive.dry_friction;
+                let gains = self.actuators[k];
+                if lower.is_none() && upper.is_none() && gains.is_none() && friction == 0.0 {
+                    continue;
+                }
+                let w = out.inverse_inertia(i);
+                if let Some(gap) = lower {
+                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step_s, gap, w));
+                    out.velocity(i, law, label(ConstraintKind::LowerLimit, k));
+                }
+                if let Some(gap) = upper {
+                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step_s, gap, w));
+                    let label = label(ConstraintKind::UpperLimit, k);
+                    out.combination(&[(i, -1.0)], 0.0, law, label);
+                }
+                if let Some(gains) = gains {
+                    let law = self.actuator(gains, k, w);
+                    out.velocity(i, law, label(ConstraintKind::Actuator, k));
+                }
+                if friction > 0.0 {
+                    let bound = self.time_step_s * friction;
+                    let law = Bilateral::dry_friction(bound, DRY_FRICTION_REGULARISATION * w);
+                    let label = label(ConstraintKind::DryFriction, k);
+                    out.velocity(i, RowLaw::Bilateral(law), label);
+                }
+            }
+        }
+        for coupler in self.model.couplers() {
+            self.add_coupler(coupler, out);
+        }
+    }
+
+    /// Distances to the lower and upper limit of a joint of one degree of freedom, where a step might lead there.
+    fn gaps(&self, limits: &JointLimits, k: usize) -> (Option<f64>, Option<f64>) {
+        let q = self.position(k);
+        let reach = self.time_step_s * SPEED_NEVER_REACHED.max(10.0 * self.v[k].abs());
+        let near = |gap: f64| (gap <= reach).then_some(gap);
+        (near(q - limits.lower), near(limits.upper - q))
+    }
+
+    fn actuator(&self, gains: PdGains, k: usize, w: f64) -> RowLaw {
+        let q = self.position(k);
+        let target = self.control.position.get(k).copied().unwrap_or(q);
+        let command = PdCommand {
+            position_error: q - target,
+            velocity: entry(&self.control.velocity, k),
+            feed_forward: entry(&self.control.effort, k),
+        };
+        RowLaw::PdActuator(PdActuator::new(self.time_step_s, gains, command, w))
+    }
+
+    /// v_joint − multiplier · v_source, the held of the two in the bias.
+    fn add_coupler(&self, coupler: &Coupler, out: &mut InternalConstraints<'_>) {
+        let dof = |joint: JointIdx| self.model.joint(joint).dofs().start;
+        let (follower, source) = (dof(coupler.joint), dof(coupler.source));
+        let error =
+            self.position(follower) - coupler.multiplier * self.position(source) - coupler.offset;
+        let (mut bias, mut w) = (0.0, 0.0);
+        let mut terms = [(0, 0.0); 2];
+        let mut n_terms = 0;
+        for (k, coefficient) in [(follower, 1.0), (source, -coupler.multiplier)] {
+            match self.free_of[k] {
+                Some(i) => {
+                    terms[n_terms] = (i, coefficient);
+                    n_terms += 1;
+                    w += coefficient * coefficient * out.inverse_inertia(i);
+                }
+                None => bias += coefficient * self.prescribed[k],
+            }
+        }
+        // Both held, or a held joint that follows its source with ratio zero: nothing is left to solve for.
+        if w == 0.0 {
+            return;
+        }
+        let law = RowLaw::Bilateral(Bilateral::near_rigid(self.time_step_s, error, w));
+        let label = label(ConstraintKind::Coupler, follower);
+        out.combination(&terms[..n_terms], bias, law, label);
+    }
+
+    /// Position of a joint of one degree of freedom.
+    fn position(&self, k: usize) -> f64 {
+        let at = self.model.position_of_dof(DofIdx(k));
+        at.map_or(0.0, |at| self.q[at])
+    }
+}
+
+/// An entry of a control array that may be left out.
+pub(super) fn entry(values: &[f64], k: usize) -> f64 {
+    values.get(k).copied().unwrap_or(0.0)
+}

@@ -47,6 +47,8 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>], left: &[usize]) -> St
 
 /// A number in as few digits as a reader needs: six significant ones.
 pub(super) fn number(x: f64) -> String {
+    // Without the sign of -0.
+    let x = x + 0.0;
     let magnitude = x.abs();
     if x == 0.0 || (1e-3..1e6).contains(&magnitude) {
         let digits = if x == 0.0 {
@@ -134,6 +136,7 @@ mod tests {
     fn numbers_have_the_digits_a_reader_needs() {
         let cases = [
             (0.0, "0"),
+            (-0.0, "0"),
             (1.0, "1"),
             (98.1, "98.1"),
             (-0.001234567, "-0.001234567"),

@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::{Load, MaterialPoint};
 use pliant_coupling::{BodyIdx, State, TieIdx, TieState};
 use pliant_multibody::joint::write_floating_position;
-use pliant_multibody::{HeldDofs, IkSettings, InverseKinematics, Model};
+use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
 use super::assembly::{Assembly, JointRef, Spot};
 use crate::scene::{
@@ -114,6 +114,9 @@ impl Actuation {
             }
         }
         actuation.place(&mut assembly.state);
+        for (follower, target) in actuation.followers.iter_mut().zip(&drives.frame_targets) {
+            follower.place(scene, target, &mut assembly.state)?;
+        }
         Ok(actuation)
     }
 
@@ -197,6 +200,36 @@ impl Actuation {
 }
 
 impl Follower {
+    /// If the first knot is at the start, so is the frame: joints are solved for from where they are.
+    fn place(
+        &mut self,
+        scene: &Scene,
+        target: &FrameTarget,
+        state: &mut State,
+    ) -> Result<(), SceneError> {
+        if self.track.span_s().0 > state.time_s {
+            return Ok(());
+        }
+        let body = &mut state.bodies[self.body.0];
+        let report = self
+            .solver
+            .reach(&self.tree, &mut body.q, &self.track.pose(state.time_s));
+        if report.stop != IkStop::Reached {
+            let text = format!(
+                "{:?} does not reach its first pose from the given joint positions: it stays {:.2e} m and {:.2e} rad away. Move the pose, or begin nearer to it by `positions` of the model",
+                target.frame.name, report.position_error, report.rotation_error
+            );
+            return Err(scene.text.error(target.frame.at, SceneFault::File(text)));
+        }
+        let control = &mut state.controls[self.body.0];
+        for &k in &self.driven {
+            if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
+                control.position[k] = body.q[entry];
+            }
+        }
+        Ok(())
+    }
+
     fn apply(&mut self, state: &mut State, time_step_s: f64) {
         let end_s = state.time_s + time_step_s;
         if end_s < self.track.span_s().0 {
@@ -208,7 +241,7 @@ impl Follower {
             None => {
                 let mut q = body.q.clone();
                 for &k in &self.driven {
-                    if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+                    if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
                         q[entry] = control.position[k];
                     }
                 }
@@ -217,7 +250,7 @@ impl Follower {
         };
         // What does not follow is where it is.
         for k in (0..self.tree.n_v()).filter(|k| !self.driven.contains(k)) {
-            if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+            if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
                 q[entry] = body.q[entry];
             }
         }
@@ -229,7 +262,7 @@ impl Follower {
         let mut next = q.clone();
         self.tree.integrate(&q, &v, time_step_s, &mut next);
         for &k in &self.driven {
-            if let Some(entry) = self.tree.position_of_dof(pliant_multibody::DofIdx(k)) {
+            if let Some(entry) = self.tree.position_of_dof(DofIdx(k)) {
                 control.position[k] = next[entry];
                 control.velocity[k] = v[k];
             }
@@ -282,9 +315,7 @@ fn follower(
             .starts_with(&format!("{}/", entry.name.name))
     });
     let actuated = |k: usize| {
-        let name = &tree
-            .joint(tree.joint_of_dof(pliant_multibody::DofIdx(k)))
-            .name;
+        let name = &tree.joint(tree.joint_of_dof(DofIdx(k))).name;
         entry.is_some_and(|entry| {
             let held = entry.held.iter().any(|m| m.name == *name);
             !held
@@ -302,9 +333,7 @@ fn follower(
             target.frame.name
         )));
     }
-    let others = (0..tree.n_v())
-        .filter(|k| !driven.contains(k))
-        .map(pliant_multibody::DofIdx);
+    let others = (0..tree.n_v()).filter(|k| !driven.contains(k)).map(DofIdx);
     let held = HeldDofs::of(&tree, others);
     let settings = IkSettings {
         rotation_weight: match target.follow {

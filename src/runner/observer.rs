@@ -168,6 +168,10 @@ impl Column {
             }
             Target::Joint(joint) => self.of_joint(joint, moment),
             Target::Contact { of, with } => self.of_contact(of, with, moment),
+            Target::Bodies(bodies) if self.quantity == Quantity::Mass => bodies
+                .iter()
+                .map(|body| directory.tree(*body).moving_mass())
+                .sum(),
             Target::Bodies(bodies) => self.of_bodies(bodies, moment),
             Target::Tie(tie) => tie_force(*tie, moment).map_or(f64::NAN, |force| self.part(&force)),
             Target::Whole => match (self.quantity, moment.step) {

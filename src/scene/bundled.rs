@@ -1,10 +1,31 @@
 //! Scenes and robots that are part of the program, so that it runs anywhere.
 
 /// Bundled scenes: name and text.
-pub const SCENES: &[(&str, &str)] = &[(
-    "box-on-incline",
-    include_str!("../../scenes/box-on-incline.toml"),
-)];
+pub const SCENES: &[(&str, &str)] = &[
+    (
+        "arm-pushes-boxes",
+        include_str!("../../scenes/arm-pushes-boxes.toml"),
+    ),
+    (
+        "box-on-incline",
+        include_str!("../../scenes/box-on-incline.toml"),
+    ),
+    ("box-stack", include_str!("../../scenes/box-stack.toml")),
+    ("clutter", include_str!("../../scenes/clutter.toml")),
+    ("conveyor", include_str!("../../scenes/conveyor.toml")),
+    (
+        "double-pendulum",
+        include_str!("../../scenes/double-pendulum.toml"),
+    ),
+    (
+        "gripper-holds-box",
+        include_str!("../../scenes/gripper-holds-box.toml"),
+    ),
+    (
+        "rolling-sphere",
+        include_str!("../../scenes/rolling-sphere.toml"),
+    ),
+];
 
 /// Bundled robot files: path as scenes write it, and text.
 pub const ROBOTS: &[(&str, &str)] = &[

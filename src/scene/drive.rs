@@ -99,7 +99,7 @@ static FRAME_TARGETS: TableSchema = TableSchema {
         },
         INTERPOLATION,
         knots(
-            "`{ at_s, position, rpy }`: poses in the world; until the first knot's time the joint targets hold",
+            "`{ at_s, position, rpy }`: poses in the world. With the first knot at 0 the robot starts there, its joints solved for from `positions`; otherwise joint targets hold until then",
         ),
     ],
 };

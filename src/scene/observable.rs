@@ -118,6 +118,8 @@ pub enum Quantity {
     Momentum,
     /// About the world's origin, kg·m²/s.
     AngularMomentum,
+    /// Of what moves, kg.
+    Mass,
     /// On the second body of a tie during the step, N.
     TieForce,
     /// Of the solver in the step.
@@ -212,7 +214,7 @@ impl Component {
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 18] = [
+pub const QUANTITIES: [QuantityInfo; 19] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
@@ -344,6 +346,14 @@ pub const QUANTITIES: [QuantityInfo; 18] = [
         subject: Subject::Mass,
         unit: "kg·m²/s",
         about: "about the world's origin",
+    },
+    QuantityInfo {
+        quantity: Quantity::Mass,
+        name: "mass",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "kg",
+        about: "of what moves; for expressions such as the weight of a repeat",
     },
     QuantityInfo {
         quantity: Quantity::TieForce,

@@ -154,10 +154,10 @@ impl<'s> Run<'s> {
         let mut assembly = Assembly::new(scene)?;
         let actuation = Actuation::new(scene, &mut assembly)?;
         let observer = Observer::new(scene, &assembly)?;
-        let columns = scene
-            .observables
-            .iter()
-            .map(|o| Observable::new(&*o.name.name, &*o.unit))
+        let units = observer.units(scene, &assembly.directory);
+        let columns = scene.observables.iter().zip(units);
+        let columns = columns
+            .map(|(entry, unit)| Observable::new(&*entry.name.name, unit))
             .collect();
         let picture = &assembly.picture;
         let mut recording = Recording::new(

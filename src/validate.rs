@@ -60,11 +60,39 @@ pub struct Case {
 }
 
 /// Every case.
-pub const CASES: &[Case] = &[Case {
-    name: "box-on-incline",
-    about: "a box slides down with g (sin a - mu cos a)",
-    kind: CaseKind::Scene,
-}];
+pub const CASES: &[Case] = &[
+    scene(
+        "box-on-incline",
+        "a box slides down with g (sin a - mu cos a), or sticks",
+    ),
+    scene(
+        "rolling-sphere",
+        "a sphere rolls down with 5/7 g sin a, or slides with the right spin",
+    ),
+    scene("box-stack", "ten boxes stand still and weigh on the floor"),
+    scene(
+        "double-pendulum",
+        "energy is kept to first order in the time step",
+    ),
+    scene(
+        "conveyor",
+        "friction brings a parcel to the speed of the belt",
+    ),
+    scene("gripper-holds-box", "friction carries a box, up to 2 mu F"),
+    scene("clutter", "forty bodies stay in their bin and come to rest"),
+    scene(
+        "arm-pushes-boxes",
+        "what an arm pushes is held back by mu times its weight",
+    ),
+];
+
+const fn scene(name: &'static str, about: &'static str) -> Case {
+    Case {
+        name,
+        about,
+        kind: CaseKind::Scene,
+    }
+}
 
 impl Case {
     /// Computes the case.

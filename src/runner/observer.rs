@@ -3,7 +3,7 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, Energy, Surface};
 use pliant_coupling::{Anchor, BodyIdx, RowOwner, State, StepReport, TieIdx, TieKind, World};
-use pliant_multibody::Workspace;
+use pliant_multibody::{DofKind, Workspace};
 
 use super::assembly::{Assembly, Directory, JointRef, Spot};
 use crate::scene::expression::{Expression, Scope};
@@ -84,6 +84,26 @@ impl Observer {
             workspaces,
             scope,
         })
+    }
+
+    /// The unit of each column; joints that turn have others than joints that slide.
+    pub(super) fn units(&self, scene: &Scene, directory: &Directory) -> Vec<String> {
+        let unit = |(column, entry): (&Column, &ObservableEntry)| {
+            let Target::Joint(joint) = &column.target else {
+                return entry.unit.clone();
+            };
+            let turns = directory.tree(joint.body).dof_kind(joint.dof) == DofKind::Angular;
+            let (turning, sliding) = entry
+                .unit
+                .split_once(" or ")
+                .unwrap_or((&entry.unit, &entry.unit));
+            if turns { turning } else { sliding }.to_owned()
+        };
+        self.columns
+            .iter()
+            .zip(&scene.observables)
+            .map(unit)
+            .collect()
     }
 
     /// Appends one number for each column; NaN where there is none yet, such as forces before the first step.

@@ -1,0 +1,175 @@
+//! The algorithms and a tree's step, once their memory is there, ask for no more: every allocation of this thread is
+//! counted.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::path::Path;
+use std::sync::Arc;
+
+use nalgebra::{DMatrix, Vector3};
+use pliant_contact_sap::{
+    BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Lever, Load, MaterialPoint,
+    ParticipantIdx, PdGains, Rows, StepInput, Surface,
+};
+use pliant_multibody::urdf::{UrdfOptions, read_urdf};
+use pliant_multibody::{
+    ForwardDynamicsInput, HeldDofs, LinkIdx, Model, RigidTree, Root, Workspace, bias_forces,
+    constrained_forward_dynamics, forward_dynamics, inverse_dynamics, mass_matrix, point_jacobian,
+};
+
+/// Counts the requests of this thread.
+struct Counting;
+
+thread_local! {
+    static REQUESTS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator unchanged; the bookkeeping neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: `pointer` came from `System` through `alloc` with the same layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `job` asks for memory.
+fn requests_of(job: impl FnOnce()) -> usize {
+    let before = REQUESTS.get();
+    job();
+    REQUESTS.get() - before
+}
+
+fn load(name: &str, root: Root) -> Model {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../robots")
+        .join(name);
+    let options = UrdfOptions {
+        root,
+        ..UrdfOptions::default()
+    };
+    let loaded = read_urdf(path, &options).unwrap_or_else(|error| panic!("{error}"));
+    loaded.model
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(requests_of(|| drop(vec![1.0; 10])), 1);
+}
+
+#[test]
+fn dynamics_and_jacobians_allocate_nothing() {
+    let gravity = Vector3::new(0.0, 0.0, -9.81);
+    for root in [UrdfOptions::default().root, Root::Floating] {
+        let model = load("arm7.urdf", root);
+        let n_v = model.n_v();
+        let q = model.neutral_positions();
+        let v: Vec<f64> = (0..n_v).map(|k| 0.1 * k as f64).collect();
+        let (mut out, mut mass) = (vec![0.0; n_v], DMatrix::zeros(n_v, n_v));
+        let mut jacobian = DMatrix::zeros(6, n_v);
+        let held = HeldDofs::of(&model, [pliant_multibody::DofIdx(n_v - 2)]);
+        let tip = LinkIdx(model.links().len() - 1);
+        let mut w = Workspace::new(&model);
+        let requests = requests_of(|| {
+            inverse_dynamics(&model, &q, &v, &v, &gravity, &mut w, &mut out);
+            bias_forces(&model, &q, &v, &gravity, &mut w, &mut out);
+            forward_dynamics(&model, &q, &v, &v, &gravity, &mut w, &mut out);
+            let input = ForwardDynamicsInput {
+                tau: &v,
+                external: &[],
+                diagonal: &v,
+                held: &held,
+                held_acceleration: &v,
+                gravity,
+            };
+            constrained_forward_dynamics(&model, &input, &mut w, &mut out);
+            mass_matrix(&model, &q, &mut w, &mut mass);
+            let place = w.positions.link_position(&model, tip);
+            point_jacobian(&model, &w.positions, tip, &place, &mut jacobian);
+        });
+        assert_eq!(requests, 0);
+    }
+}
+
+#[test]
+fn a_steady_step_of_a_driven_arm_allocates_nothing() {
+    let model = Arc::new(load("arm7.urdf", UrdfOptions::default().root));
+    let mut tree = RigidTree::new(model.clone());
+    let gains = PdGains {
+        proportional: 300.0,
+        derivative: 10.0,
+        effort_limit: f64::INFINITY,
+    };
+    for joint in model.joints().iter().filter(|j| j.kind.n_v() == 1) {
+        let joint = model.joint_named(&joint.name).expect("its own name");
+        tree = tree.with_actuator(joint, gains).expect("legal gains");
+    }
+    let mut control = tree.default_control();
+    control.held[3] = Some(0.1);
+    control.loads.push(Load {
+        point: MaterialPoint::on_frame(5, Vector3::new(0.1, 0.0, 0.0)),
+        force_W: Vector3::new(0.0, 0.0, -3.0),
+        torque_W: Vector3::zeros(),
+    });
+    let (mut state, mut next) = (tree.default_state(), BodyState::default());
+    let mut step = tree.new_step();
+    let mut factors = BlockFactors::default();
+    let mut set = ConstraintSet::default();
+    let (mut surface, mut rows, mut lever) = (Surface::default(), Rows::default(), Lever::Twist);
+    let mut kept = Control::default();
+    let tip = MaterialPoint::on_frame(7, Vector3::new(0.0, 0.0, 0.1));
+    let mut take = |factor: bool| {
+        kept.clone_from(&control);
+        let input = StepInput {
+            time_step_s: 1e-3,
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            control: &kept,
+        };
+        step.begin(&state, &input).expect("a legal state");
+        step.linearise().expect("always");
+        if factor {
+            let dynamics = [step.dynamics()];
+            factors.factor(&dynamics).expect("positive definite");
+        }
+        set.clear();
+        step.start_surface(&mut surface).expect("at hand");
+        let basis = step.lever(&tip, &mut lever);
+        let v = step.start_velocity();
+        step.basis(basis, &step.point(v, &tip), &mut rows);
+        let said = step.advance(v, &mut next).expect("always");
+        assert!(said.warnings.is_empty());
+        std::mem::swap(&mut state, &mut next);
+    };
+    take(true);
+    take(true);
+    let requests = requests_of(|| (0..5).for_each(|_| take(false)));
+    assert_eq!(requests, 0);
+    drop(take);
+    // The rows of limits and actuators go into memory that grows once.
+    let mut fill = || {
+        set.clear();
+        step.internal_constraints(&mut set.internal(ParticipantIdx(0), &factors));
+    };
+    fill();
+    fill();
+    assert!(requests_of(&mut fill) <= 7, "one small one a joint at most");
+    assert!(set.n_rows() >= 6);
+}

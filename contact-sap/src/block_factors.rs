@@ -7,6 +7,7 @@ use crate::dynamics::{BlockDiagonal, Dynamics};
 use crate::error::SolveError;
 use crate::problem::ParticipantIdx;
 use crate::rows::Entries;
+use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
 
 /// D = LLᵀ for the block diagonal D of A, participant by participant.
 ///
@@ -17,12 +18,16 @@ pub struct BlockFactors {
     participants: Vec<Factored>,
     values: Vec<f64>,
     sizes: Vec<usize>,
+    /// (D⁻¹)_jj of all velocities, one participant after the other.
+    inverse_diagonal: Vec<f64>,
     gather: Vec<f64>,
+    delassus: Vec<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Factored {
     n_dofs: usize,
+    first_dof: usize,
     first_value: usize,
     blocks: Blocks,
 }
@@ -41,9 +46,18 @@ impl BlockFactors {
     /// # Errors
     /// [`SolveError::NotFinite`] or [`SolveError::NotPositiveDefinite`], naming participant and row.
     pub fn factor(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
+        self.factor_blocks(dynamics)?;
+        self.invert_diagonal();
+        Ok(())
+    }
+
+    /// [`BlockFactors::factor`] without what [`BlockFactors::inverse_diagonal`] needs.
+    pub(crate) fn factor_blocks(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
         self.participants.clear();
+        self.inverse_diagonal.clear();
         self.values.clear();
         self.sizes.clear();
+        let mut first_dof = 0;
         for (p, dynamics) in dynamics.iter().enumerate() {
             let participant = ParticipantIdx(p);
             let n_dofs = dynamics.n_dofs();
@@ -58,9 +72,11 @@ impl BlockFactors {
             };
             self.participants.push(Factored {
                 n_dofs,
+                first_dof,
                 first_value: self.values.len(),
                 blocks,
             });
+            first_dof += n_dofs;
             let mut failure = None;
             diagonal.for_each(n_dofs, |block| {
                 let start = self.values.len();
@@ -107,14 +123,31 @@ impl BlockFactors {
     /// (D⁻¹)_jj of velocity `dof`.
     #[must_use]
     pub fn inverse_diagonal(&self, participant: ParticipantIdx, dof: usize) -> f64 {
-        let factored = self.participants[participant.0];
-        let (start, size, offset) = self.block_of(factored, dof);
-        let factor = &self.values[offset..offset + size * size];
-        // Row of L⁻¹: forward substitution of the unit vector, its squared length.
-        let mut x = vec![0.0; size];
-        x[dof - start] = 1.0;
-        solve_lower(factor, size, &mut x);
-        x.iter().map(|x| x * x).sum()
+        self.inverse_diagonal[self.participants[participant.0].first_dof + dof]
+    }
+
+    fn invert_diagonal(&mut self) {
+        let mut inverse = std::mem::take(&mut self.inverse_diagonal);
+        inverse.clear();
+        let mut column = std::mem::take(&mut self.gather);
+        for &factored in &self.participants {
+            let mut first_dof = 0;
+            while first_dof < factored.n_dofs {
+                let (start, size, offset) = self.block_of(factored, first_dof);
+                let factor = &self.values[offset..offset + size * size];
+                for j in 0..size {
+                    // Column j of L⁻¹ below its diagonal: (D⁻¹)_jj is its squared length.
+                    column.clear();
+                    column.resize(size, 0.0);
+                    column[j] = 1.0;
+                    solve_lower(factor, size, &mut column);
+                    inverse.push(column.iter().map(|x| x * x).sum());
+                }
+                first_dof = start + size;
+            }
+        }
+        self.gather = column;
+        self.inverse_diagonal = inverse;
     }
 
     /// M = B D⁻¹Bᵀ of a basis, r×r column-major in `out`: what its coordinates feel of the bodies' inertia.
@@ -184,9 +217,11 @@ impl BlockFactors {
     /// # Panics
     /// If the basis hasn't six rows.
     pub fn twist_delassus(&mut self, set: &ConstraintSet, basis: BasisId) -> Matrix6<f64> {
-        let mut out = Vec::with_capacity(36);
+        let mut out = std::mem::take(&mut self.delassus);
         self.delassus(set, basis, &mut out);
-        Matrix6::from_column_slice(&out)
+        let matrix = Matrix6::from_column_slice(&out);
+        self.delassus = out;
+        matrix
     }
 
     /// First velocity, size and value offset of the diagonal block that holds `dof`.
@@ -206,59 +241,5 @@ impl BlockFactors {
                 unreachable!("diagonal blocks cover every velocity")
             }
         }
-    }
-}
-
-struct Pivot {
-    row: usize,
-    value: f64,
-}
-
-/// L in the lower triangle of `a` (n×n column-major).
-fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), Pivot> {
-    for j in 0..n {
-        let mut pivot = a[j * n + j];
-        for k in 0..j {
-            pivot -= a[k * n + j] * a[k * n + j];
-        }
-        // Negated so that NaN fails too.
-        if !(pivot > 0.0 && pivot.is_finite()) {
-            return Err(Pivot {
-                row: j,
-                value: pivot,
-            });
-        }
-        let l_jj = pivot.sqrt();
-        a[j * n + j] = l_jj;
-        for i in j + 1..n {
-            let mut sum = a[j * n + i];
-            for k in 0..j {
-                sum -= a[k * n + i] * a[k * n + j];
-            }
-            a[j * n + i] = sum / l_jj;
-        }
-    }
-    Ok(())
-}
-
-/// x ← L⁻¹x.
-fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
-    for j in 0..n {
-        let x_j = x[j] / l[j * n + j];
-        x[j] = x_j;
-        for i in j + 1..n {
-            x[i] -= l[j * n + i] * x_j;
-        }
-    }
-}
-
-/// x ← L⁻ᵀx.
-fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
-    for j in (0..n).rev() {
-        let mut sum = x[j];
-        for i in j + 1..n {
-            sum -= l[j * n + i] * x[i];
-        }
-        x[j] = sum / l[j * n + j];
     }
 }

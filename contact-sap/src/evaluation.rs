@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector1, Vector3};
 
 use crate::island::IslandProblem;
-use crate::law::ContactLaw;
+use crate::law::{ContactLaw, ContactLine};
 use crate::levers::dot;
 use crate::potential::Potential;
 
@@ -36,6 +36,7 @@ pub(crate) struct Evaluation {
     pub(crate) a_dv: Vec<f64>,
     pub(crate) dv_c: Vec<Vector3<f64>>,
     pub(crate) dv_s: Vec<f64>,
+    lines: Vec<ContactLine>,
     /// Stacked u or Σ Φᵀγ of all bases.
     coordinates: Vec<f64>,
 }
@@ -193,6 +194,15 @@ impl Evaluation {
             &mut self.dv_c,
             &mut self.dv_s,
         );
+        let set = p.set();
+        self.lines.clear();
+        for basis in &p.island.bases {
+            let first = basis.first_contact;
+            for (k, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
+                let (v_c, dv_c) = (&self.v_c[first + k], &self.dv_c[first + k]);
+                self.lines.push(ContactLine::new(&contact.law, v_c, dv_c));
+            }
+        }
         let mut slope = 0.0;
         for i in 0..self.dv.len() {
             slope += self.dv[i] * (self.a_v[i] - self.b[i]);
@@ -219,12 +229,11 @@ impl Evaluation {
         let mut slope = quadratic.slope + alpha * quadratic.curvature;
         let mut curvature = quadratic.curvature;
         for basis in &p.island.bases {
-            let first = basis.first_contact;
-            for (k, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
-                let dv = &self.dv_c[first + k];
-                let v = self.v_c[first + k] + dv * alpha;
-                slope -= contact.law.impulse(&v).dot(dv);
-                curvature += dv.dot(&(contact.law.hessian(&v) * dv));
+            let contacts = set.contacts[basis.contacts.clone()].iter();
+            for (contact, line) in contacts.zip(&self.lines[basis.first_contact..]) {
+                let (s, c) = line.slope(&contact.law, alpha);
+                slope += s;
+                curvature += c;
             }
             let first = basis.first_scalar;
             for (k, row) in set.rows[basis.scalars.clone()].iter().enumerate() {

@@ -7,6 +7,18 @@ use crate::island::IslandProblem;
 use crate::law::{ContactLaw, SmoothNorm};
 use crate::potential::Potential;
 
+/// The curvature of softened friction, for the lagged and similar models; others know only their Hessian.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrictionTangent {
+    /// Hessian with an estimate of the friction direction that converges along with v: two to five times fewer iterations.
+    ///
+    /// Source: Chan, Golub, Mulet (1999), for total variation.
+    #[default]
+    PrimalDual,
+    /// The Hessian itself.
+    Plain,
+}
+
 /// A vector y for each contact, ‖y‖ ≤ 1, that tends to t̂ = v_t/S as the velocities converge.
 ///
 /// In the Hessian (P − ½(y t̂ᵀ + t̂ yᵀ))/S of softened friction it stands for one of the two t̂. That tangent doesn't jump
@@ -25,9 +37,24 @@ impl DualDirections {
         self.y.resize(p.island.n_contacts, Vector3::zeros());
     }
 
+    /// K of every basis of `e`, with the tangent asked for.
+    pub(crate) fn aggregate(
+        &self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        tangent: FrictionTangent,
+    ) {
+        match tangent {
+            FrictionTangent::Plain => e.update_aggregates(p, |_, law, v_c| law.hessian(v_c)),
+            FrictionTangent::PrimalDual => {
+                e.update_aggregates(p, |i, law, v_c| self.tangent(i, law, v_c));
+            }
+        }
+    }
+
     /// G of contact `i` of the island.
     #[inline]
-    pub(crate) fn tangent(&self, i: usize, law: &ContactLaw, v_c: &Vector3<f64>) -> Matrix3<f64> {
+    fn tangent(&self, i: usize, law: &ContactLaw, v_c: &Vector3<f64>) -> Matrix3<f64> {
         match law {
             ContactLaw::Lagged(law) => law.primal_dual_hessian(v_c, &self.y[i]),
             ContactLaw::Similar(law) => law.primal_dual_hessian(v_c, &self.y[i]),

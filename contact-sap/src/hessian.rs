@@ -3,14 +3,19 @@
 //! Small islands are dense, larger ones block sparse; both scatter the same congruences.
 
 mod dense;
+mod front;
+mod multifrontal;
 mod ordering;
 mod sparse;
 
+use nalgebra::Vector3;
+
+use crate::constraint_set::ConstraintSet;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::dense::DenseHessian;
 use crate::hessian::sparse::SparseHessian;
-use crate::island::{IslandProblem, Piece};
+use crate::island::{IslandProblem, Piece, PieceKind, Shift};
 use crate::levers::dot;
 
 /// Islands up to this many velocities are factored dense: there the dense kernel beats any sparse bookkeeping.
@@ -95,41 +100,131 @@ pub(crate) struct Place {
     pub(crate) stride: usize,
 }
 
-/// H_pq += B_pᵀ K B_q, K r×r column-major of the basis both pieces belong to.
-#[inline]
-fn add_congruence(
-    (p, values_p): (&Piece, Option<&[f64]>),
-    (q, values_q): (&Piece, Option<&[f64]>),
-    k: &[f64],
-    r: usize,
-    place: Place,
-    h: &mut [f64],
-    scratch: &mut Vec<f64>,
-) {
-    scratch.resize(p.n_rows, 0.0);
-    for j in 0..q.n_dofs {
-        // t = K[rows of p, rows of q] B_q[:, j].
-        let t = match values_q {
-            None => &k[(q.row + j) * r + p.row..][..p.n_rows],
-            Some(values) => {
-                scratch.fill(0.0);
-                let column = &values[j * q.n_rows..(j + 1) * q.n_rows];
-                for (l, b) in column.iter().enumerate() {
-                    if *b != 0.0 {
-                        let k = &k[(q.row + l) * r + p.row..][..p.n_rows];
-                        scratch.iter_mut().zip(k).for_each(|(t, k)| *t += k * b);
+/// K of one basis, r×r column-major, on its way into H.
+pub(crate) struct Congruence<'a> {
+    pub(crate) set: &'a ConstraintSet,
+    pub(crate) k: &'a [f64],
+    pub(crate) r: usize,
+    pub(crate) scratch: &'a mut Vec<f64>,
+}
+
+impl Congruence<'_> {
+    /// H_pq += B_pᵀ K B_q for two pieces of the basis.
+    #[inline]
+    pub(crate) fn add(&mut self, p: &Piece, q: &Piece, place: Place, h: &mut [f64]) {
+        let (k, r) = (self.k, self.r);
+        if let (PieceKind::Shift(_, shift_p), PieceKind::Shift(_, shift_q)) = (p.kind, q.kind)
+            && let (6, Some(k)) = (r, k.first_chunk())
+        {
+            return add_shift_congruence(&shift_p, &shift_q, k, place, h);
+        }
+        let (values_p, values_q) = (p.values(self.set), q.values(self.set));
+        let scratch = &mut *self.scratch;
+        scratch.resize(p.n_rows, 0.0);
+        for j in 0..q.n_dofs {
+            // t = K[rows of p, rows of q] B_q[:, j].
+            let t = match values_q {
+                None => &k[(q.row + j) * r + p.row..][..p.n_rows],
+                Some(values) => {
+                    scratch.fill(0.0);
+                    let column = &values[j * q.n_rows..(j + 1) * q.n_rows];
+                    for (l, b) in column.iter().enumerate() {
+                        if *b != 0.0 {
+                            let k = &k[(q.row + l) * r + p.row..][..p.n_rows];
+                            scratch.iter_mut().zip(k).for_each(|(t, k)| *t += k * b);
+                        }
+                    }
+                    &scratch[..]
+                }
+            };
+            let h = &mut h[place.offset + j * place.stride..][..p.n_dofs];
+            match values_p {
+                None => h.iter_mut().zip(t).for_each(|(h, t)| *h += t),
+                Some(values) => {
+                    for (h, column) in h.iter_mut().zip(values.chunks_exact(p.n_rows)) {
+                        *h += dot(column, t);
                     }
                 }
-                &scratch[..]
             }
+        }
+    }
+}
+
+/// [`Congruence::add`] of two rigid bodies: cross products in place of matrix products.
+#[inline]
+fn add_shift_congruence(p: &Shift, q: &Shift, k: &[f64; 36], place: Place, h: &mut [f64]) {
+    let scale = p.scale * q.scale;
+    let column = |j: usize| {
+        let c = &k[6 * j..6 * j + 6];
+        (
+            Vector3::new(c[0], c[1], c[2]),
+            Vector3::new(c[3], c[4], c[5]),
+        )
+    };
+    let linear = [column(3), column(4), column(5)];
+    let (x, y, z) = (q.p.x, q.p.y, q.p.z);
+    // Columns of K B_q: those of v as they are, that of ω_j with Σ_l K[:, v_l] (−[p])_lj.
+    let moved = |j: usize, a: usize, b: usize, s: f64, t: f64| {
+        let (top, bottom) = column(j);
+        (
+            top + linear[a].0 * s + linear[b].0 * t,
+            bottom + linear[a].1 * s + linear[b].1 * t,
+        )
+    };
+    let columns = [
+        moved(0, 1, 2, -z, y),
+        moved(1, 0, 2, z, -x),
+        moved(2, 0, 1, -y, x),
+        linear[0],
+        linear[1],
+        linear[2],
+    ];
+    for (j, (top, bottom)) in columns.iter().enumerate() {
+        let top = top + p.p.cross(bottom);
+        let h = &mut h[place.offset + j * place.stride..][..6];
+        for i in 0..3 {
+            h[i] += scale * top[i];
+            h[i + 3] += scale * bottom[i];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{Matrix6, Vector6};
+
+    use super::*;
+
+    #[test]
+    fn the_congruence_of_shifts_is_the_plain_one() {
+        let matrix = |shift: &Shift| {
+            let mut b = Matrix6::identity();
+            b.fixed_view_mut::<3, 3>(3, 0)
+                .copy_from(&-shift.p.cross_matrix());
+            b * shift.scale
         };
-        let h = &mut h[place.offset + j * place.stride..][..p.n_dofs];
-        match values_p {
-            None => h.iter_mut().zip(t).for_each(|(h, t)| *h += t),
-            Some(values) => {
-                for (h, column) in h.iter_mut().zip(values.chunks_exact(p.n_rows)) {
-                    *h += dot(column, t);
-                }
+        let root = Matrix6::from_fn(|i, j| ((i * 6 + j) as f64).sin());
+        let k = root * root.transpose();
+        let p = Shift {
+            scale: -1.0,
+            p: Vector3::new(0.2, -0.5, 0.9),
+        };
+        let q = Shift {
+            scale: 1.0,
+            p: Vector3::new(-0.7, 0.1, 0.4),
+        };
+        for (p, q) in [(p, q), (q, p), (p, p)] {
+            let expected = matrix(&p).transpose() * k * matrix(&q);
+            let mut h = vec![0.0; 60];
+            let place = Place {
+                offset: 3,
+                stride: 9,
+            };
+            let k = k.as_slice().first_chunk().expect("36 values");
+            add_shift_congruence(&p, &q, k, place, &mut h);
+            for j in 0..6 {
+                let found = Vector6::from_column_slice(&h[3 + 9 * j..9 + 9 * j]);
+                assert!((found - expected.column(j)).norm() < 1e-13 * expected.norm());
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use nalgebra::Vector3;
+
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
 use crate::problem::{ContactProblem, ParticipantIdx};
@@ -83,6 +85,42 @@ pub(crate) enum PieceKind {
     Identity,
     /// Column-major, `n_rows` values a column, from this offset of the set's block values.
     Dense(usize),
+    /// A dense block that is found to be a [`Shift`]: what a free rigid body gives.
+    Shift(usize, Shift),
+}
+
+/// scale·[I, 0; −[p], I]: takes the twist of a body at its own point to the point that is p from there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Shift {
+    pub(crate) scale: f64,
+    pub(crate) p: Vector3<f64>,
+}
+
+impl Shift {
+    /// The shift that `values` (6×6 column-major) are, if they are one exactly.
+    fn recognise(values: &[f64]) -> Option<Self> {
+        let scale = values[0];
+        if scale == 0.0 {
+            return None;
+        }
+        let at = |row: usize, column: usize| values[column * 6 + row];
+        for i in 0..6 {
+            for j in 0..6 {
+                let expected = match (i, j) {
+                    _ if i == j => scale,
+                    (3.., ..3) if i - 3 != j => -at(j + 3, i - 3),
+                    _ => 0.0,
+                };
+                if at(i, j) != expected {
+                    return None;
+                }
+            }
+        }
+        // −[p] = [0, z, −y; −z, 0, x; y, −x, 0].
+        let p = Vector3::new(at(4, 2), at(5, 0), at(3, 1)) / scale;
+        // Division must not have cost a digit.
+        (p * scale == Vector3::new(at(4, 2), at(5, 0), at(3, 1))).then_some(Self { scale, p })
+    }
 }
 
 impl Piece {
@@ -91,7 +129,7 @@ impl Piece {
     pub(crate) fn values<'a>(&self, set: &'a ConstraintSet) -> Option<&'a [f64]> {
         match self.kind {
             PieceKind::Identity => None,
-            PieceKind::Dense(start) => {
+            PieceKind::Dense(start) | PieceKind::Shift(start, _) => {
                 Some(&set.block_values[start..start + self.n_rows * self.n_dofs])
             }
         }
@@ -195,11 +233,19 @@ impl Island {
                 let skipped = dof - start;
                 let (row, n_rows, kind) = match block.entries {
                     Entries::Identity => (block.row + skipped, n_dofs, PieceKind::Identity),
-                    Entries::Dense(at) => (
-                        block.row,
-                        block.n_rows,
-                        PieceKind::Dense(at + skipped * block.n_rows),
-                    ),
+                    Entries::Dense(at) => {
+                        let at = at + skipped * block.n_rows;
+                        let shift = if (block.n_rows, n_dofs) == (6, 6) {
+                            Shift::recognise(&set.block_values[at..at + 36])
+                        } else {
+                            None
+                        };
+                        let kind = match shift {
+                            Some(shift) => PieceKind::Shift(at, shift),
+                            None => PieceKind::Dense(at),
+                        };
+                        (block.row, block.n_rows, kind)
+                    }
                 };
                 self.pieces.push(Piece {
                     row,
@@ -281,6 +327,27 @@ impl<'a> IslandProblem<'a> {
                     diagonal[first + i] = block.values[i * (block.size + 1)];
                 }
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exact_shifts_are_recognised() {
+        let p = Vector3::new(0.3, -0.7, 1.9);
+        for scale in [1.0, -1.0] {
+            let mut b = nalgebra::Matrix6::identity();
+            b.fixed_view_mut::<3, 3>(3, 0).copy_from(&-p.cross_matrix());
+            b *= scale;
+            assert_eq!(Shift::recognise(b.as_slice()), Some(Shift { scale, p }));
+            for k in 0..36 {
+                let mut other = b;
+                other[k] += 1e-9;
+                assert_eq!(Shift::recognise(other.as_slice()), None, "entry {k}");
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Hot loops match on [`ContactLaw`] and [`RowLaw`]; a law of your own goes in as their `Custom` variant.
 
+mod along_line;
 mod bilateral;
 mod lagged;
 mod limit;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 
+pub(crate) use along_line::ContactLine;
 pub use bilateral::Bilateral;
 pub use lagged::Lagged;
 pub use limit::Limit;

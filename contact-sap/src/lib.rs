@@ -10,6 +10,7 @@
 )]
 
 mod block_factors;
+mod block_hessian;
 mod body;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
@@ -18,6 +19,7 @@ mod dynamics;
 mod error;
 mod evaluation;
 mod friction_tangent;
+mod gauss_seidel;
 mod hessian;
 mod island;
 mod islands;
@@ -25,11 +27,14 @@ mod law;
 mod levers;
 mod line_search;
 mod newton;
+mod newton_cg;
 mod potential;
 mod problem;
 mod problem_checks;
 mod progress;
+mod quasi_newton;
 mod rows;
+mod small_cholesky;
 mod solver;
 mod solver_kind;
 
@@ -44,15 +49,19 @@ pub use constraint_set::{
 };
 pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics};
 pub use error::{BodyError, SolveError};
+pub use friction_tangent::FrictionTangent;
+pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit,
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NormalForce, NormalPrediction, PdActuator, PdCommand,
     PdGains, RowLaw, Sap, Similar, SmoothNorm, near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
-pub use newton::{FrictionTangent, Newton, NewtonSettings};
+pub use newton::{Newton, NewtonSettings};
+pub use newton_cg::{NewtonCg, NewtonCgSettings, Preconditioner};
 pub use potential::Potential;
 pub use problem::{ContactProblem, ParticipantIdx};
+pub use quasi_newton::{Acceleration, QuasiNewton, QuasiNewtonSettings};
 pub use rows::{Lever, Rows};
 pub use solver::{
     ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason,

@@ -72,21 +72,31 @@ impl LineSearch {
 /// The root of a non-decreasing φ' in [0, 1.5]; `slope(α)` = (φ', φ''), φ'(0) = `slope0` < 0.
 fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step {
     let enough = tolerance * slope0.abs();
+    // The best α known to lie before the root, and φ' there.
+    let (mut low, mut slope_low) = (0.0, slope0);
+    let good = |alpha: f64, s: f64, ds: f64, low: f64, slope_low: f64| {
+        // Past the root by little: that φ fell is certain from what it lost up to `low`, or all but certain where φ is
+        // curved at α as it was on the way. A steep start that is over at once must not pass for a long way down.
+        let fell =
+            s <= 0.0 || s * (alpha - low) <= -slope_low * low || alpha * ds >= 0.25 * (s - slope0);
+        s.abs() <= enough && fell
+    };
     let mut evaluations = 1;
     let mut alpha = 1.0;
     let (mut s, mut ds) = slope(alpha);
-    if s.abs() <= enough {
+    if good(alpha, s, ds, low, slope_low) {
         return Step { alpha, evaluations };
     }
-    let (mut low, mut high) = (0.0, 1.0);
+    let mut high = 1.0;
     if s < 0.0 {
-        (s, ds) = slope(ALPHA_MAX);
-        evaluations += 1;
+        (low, slope_low) = (alpha, s);
         alpha = ALPHA_MAX;
-        if s <= enough {
+        (s, ds) = slope(alpha);
+        evaluations += 1;
+        if s <= 0.0 || good(alpha, s, ds, low, slope_low) {
             return Step { alpha, evaluations };
         }
-        (low, high) = (1.0, ALPHA_MAX);
+        high = ALPHA_MAX;
     }
     let mut last_move = high - low;
     // 60 halvings exhaust the digits of the bracket.
@@ -99,15 +109,19 @@ fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step
         alpha = next;
         (s, ds) = slope(alpha);
         evaluations += 1;
-        if s.abs() <= enough || high - low <= 1e-12 * high {
-            break;
+        if good(alpha, s, ds, low, slope_low) {
+            return Step { alpha, evaluations };
         }
         if s < 0.0 {
-            low = alpha;
+            (low, slope_low) = (alpha, s);
         } else {
             high = alpha;
         }
+        if high - low <= 1e-12 * high {
+            break;
+        }
     }
+    let alpha = if low > 0.0 { low } else { alpha };
     Step { alpha, evaluations }
 }
 
@@ -176,6 +190,21 @@ mod tests {
             |a| (a - 1.2 + (a - 1.2).powi(3), 1.0 + 3.0 * (a - 1.2).powi(2)),
             1.2,
         );
+    }
+
+    #[test]
+    fn a_steep_start_is_no_licence_to_climb() {
+        // φ' = −1e9 up to 1e-6, then 1e5 (α − 1e-6): within 1e-3 of the start's slope everywhere, but uphill.
+        let slope = |a: f64| {
+            if a < 1e-6 {
+                (-1e9, 0.0)
+            } else {
+                (1e5 * (a - 1e-6), 1e5)
+            }
+        };
+        let step = exact(slope, -1e9, 1e-3);
+        // φ(α) − φ(0) = −1e3 + ½ 1e5 α².
+        assert!(5e4 * step.alpha * step.alpha < 1e3, "{step:?}");
     }
 
     #[test]

@@ -2,18 +2,16 @@
 
 use std::time::Instant;
 
-use nalgebra::Vector3;
-
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
-use crate::friction_tangent::DualDirections;
+use crate::friction_tangent::{DualDirections, FrictionTangent};
 use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
 use crate::line_search::LineSearch;
 use crate::potential::Potential;
 use crate::problem::ContactProblem;
-use crate::progress::{Progress, Verdict};
+use crate::progress::{Progress, Rate, Verdict};
 use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria};
 
 /// Settings of [`Newton`].
@@ -25,18 +23,6 @@ pub struct NewtonSettings {
     pub line_search: LineSearch,
     /// The curvature of friction that Newton sees.
     pub friction: FrictionTangent,
-}
-
-/// The curvature of softened friction, for the lagged and similar models; others know only their Hessian.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FrictionTangent {
-    /// Hessian with an estimate of the friction direction that converges along with v: two to five times fewer iterations.
-    ///
-    /// Source: Chan, Golub, Mulet (1999), for total variation.
-    #[default]
-    PrimalDual,
-    /// The Hessian itself.
-    Plain,
 }
 
 /// Newton's method: H Δv = −∇ℓ by sparse or dense Cholesky, and a line search.
@@ -118,7 +104,11 @@ impl IslandSolver for NewtonMethod {
         e.begin(p);
         e.v.copy_from_slice(&answer.velocity);
         directions.begin(p);
-        let mut progress = Progress::begin(&self.settings.stop, &mut answer.residual_history);
+        let mut progress = Progress::begin(
+            &self.settings.stop,
+            Rate::Superlinear,
+            &mut answer.residual_history,
+        );
         let mut laid_out = false;
         stages.set_up += clock.elapsed();
         loop {
@@ -136,12 +126,7 @@ impl IslandSolver for NewtonMethod {
                 hessian.begin(p, NAME)?;
                 laid_out = true;
             }
-            match self.settings.friction {
-                FrictionTangent::Plain => e.update_aggregates(p, |_, law, v_c| law.hessian(v_c)),
-                FrictionTangent::PrimalDual => {
-                    e.update_aggregates(p, |i, law, v_c| directions.tangent(i, law, v_c));
-                }
-            }
+            directions.aggregate(p, e, self.settings.friction);
             hessian.assemble(p, e, 0.0);
             stages.assembly += clock.elapsed();
 
@@ -175,20 +160,32 @@ impl IslandSolver for NewtonMethod {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         let NewtonWorkspace {
-            evaluation: e,
+            evaluation,
             hessian,
             ..
         } = workspace;
-        e.begin(p);
-        e.v.copy_from_slice(velocity);
-        e.update_impulses(p);
-        hessian.begin(p, NAME)?;
-        e.update_aggregates(p, |_, law, v_c: &Vector3<f64>| law.hessian(v_c));
-        hessian.assemble(p, e, 0.0);
-        factor(p, e, hessian)?;
-        hessian.solve(x);
-        Ok(())
+        exact_hessian_solve(p, evaluation, hessian, NAME, velocity, x)
     }
+}
+
+/// x ← H⁻¹x at `velocity` with the Hessian itself, factored.
+pub(crate) fn exact_hessian_solve(
+    p: &IslandProblem<'_>,
+    e: &mut Evaluation,
+    hessian: &mut Hessian,
+    solver: &'static str,
+    velocity: &[f64],
+    x: &mut [f64],
+) -> Result<(), SolveError> {
+    e.begin(p);
+    e.v.copy_from_slice(velocity);
+    e.update_impulses(p);
+    hessian.begin(p, solver)?;
+    e.update_aggregates(p, |_, law, v_c| law.hessian(v_c));
+    hessian.assemble(p, e, 0.0);
+    factor(p, e, hessian)?;
+    hessian.solve(x);
+    Ok(())
 }
 
 /// Factors the assembled H, with a little of diag(A) added should round-off have cost its definiteness; returns the number

@@ -1,7 +1,7 @@
 //! Refuses problems that no solver should touch, naming what is wrong and where.
 
 use crate::block_factors::BlockFactors;
-use crate::constraint_set::ConstraintSet;
+use crate::constraint_set::{ConstraintSet, ContactLever};
 use crate::dynamics::{Assembled, Dynamics};
 use crate::error::SolveError;
 use crate::problem::{ContactProblem, ParticipantIdx};
@@ -15,7 +15,7 @@ pub(crate) fn check_problem(
     for (p, dynamics) in problem.dynamics.iter().enumerate() {
         check_dynamics(ParticipantIdx(p), *dynamics)?;
     }
-    factors.factor(problem.dynamics)?;
+    factors.factor_blocks(problem.dynamics)?;
     check_constraints(problem)
 }
 
@@ -116,6 +116,10 @@ fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), SolveError> {
         finite(contact.bias.as_slice(), &|_| {
             format!("the surface velocity of contact {i}")
         })?;
+        if let ContactLever::Twist { p } | ContactLever::Stencil { p: Some(p), .. } = &contact.lever
+        {
+            finite(p.as_slice(), &|_| format!("the lever of contact {i}"))?;
+        }
         contact.law.validate(|| format!("contact {i}"))?;
     }
     for (i, row) in set.rows.iter().enumerate() {

@@ -12,9 +12,29 @@ use crate::solver::{StopCriteria, StopReason};
 pub(crate) struct Progress<'a> {
     criteria: &'a StopCriteria,
     history: &'a mut Vec<f64>,
-    /// The last step was too short for the cost to show it; the residual before it.
-    at_round_off: Option<f64>,
+    rate: Rate,
+    /// The last steps were too short for the cost to show: the residual before them, and how many.
+    at_round_off: Option<(f64, usize)>,
     iterations: usize,
+}
+
+/// How a method approaches the solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rate {
+    /// A step at round-off that does not halve the residual is the last that can help.
+    Superlinear,
+    /// Many small steps add up.
+    Linear,
+}
+
+impl Rate {
+    /// How many steps that the cost does not show may pass without halving the residual.
+    fn patience(self) -> usize {
+        match self {
+            Rate::Superlinear => 1,
+            Rate::Linear => 50,
+        }
+    }
 }
 
 /// Go on, or not.
@@ -25,13 +45,14 @@ pub(crate) enum Verdict {
 }
 
 impl<'a> Progress<'a> {
-    /// `history` takes ‖D∇ℓ‖ of every iteration.
-    pub(crate) fn begin(criteria: &'a StopCriteria, history: &'a mut Vec<f64>) -> Self {
+    /// `history` takes ‖D∇ℓ‖ of every iteration. `rate` is that of the method near the solution.
+    pub(crate) fn begin(criteria: &'a StopCriteria, rate: Rate, history: &'a mut Vec<f64>) -> Self {
         history.clear();
         history.reserve(criteria.iterations_max + 1);
         Self {
             criteria,
             history,
+            rate,
             at_round_off: None,
             iterations: 0,
         }
@@ -51,21 +72,17 @@ impl<'a> Progress<'a> {
             return Err(blame(p, e));
         }
         self.history.push(residual.norm);
-        let StopCriteria {
-            absolute_tolerance,
-            relative_tolerance,
-            iterations_max,
-        } = *self.criteria;
-        if residual.norm <= absolute_tolerance + relative_tolerance * residual.reference {
+        if residual.norm <= self.criteria.tolerance(residual) {
             return Ok(Verdict::Stop(StopReason::Converged));
         }
-        if self
-            .at_round_off
-            .is_some_and(|before| residual.norm > 0.5 * before)
-        {
-            return Ok(Verdict::Stop(StopReason::CostStalledAtRoundOff));
+        match self.at_round_off {
+            Some((before, _)) if residual.norm <= 0.5 * before => self.at_round_off = None,
+            Some((_, steps)) if steps >= self.rate.patience() => {
+                return Ok(Verdict::Stop(StopReason::CostStalledAtRoundOff));
+            }
+            _ => {}
         }
-        if self.iterations >= iterations_max {
+        if self.iterations >= self.criteria.iterations_max {
             return Ok(Verdict::Stop(StopReason::IterationLimit));
         }
         Ok(Verdict::Continue)
@@ -81,16 +98,17 @@ impl<'a> Progress<'a> {
     ) -> usize {
         self.iterations += 1;
         let slope0 = e.slope_at_start();
-        // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton's own step is taken.
+        // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton takes its own step.
         let gain = -0.5 * slope0;
         let shows = gain > f64::EPSILON * e.cost_scale();
-        self.at_round_off = if shows {
-            None
-        } else {
-            self.history.last().copied()
+        self.at_round_off = match (shows, self.at_round_off, self.history.last()) {
+            (true, ..) => None,
+            (false, Some((before, steps)), _) => Some((before, steps + 1)),
+            (false, None, last) => last.map(|&residual| (residual, 1)),
         };
         let unconstrained = p.island.n_contacts + p.island.n_scalars == 0;
-        let step = if shows && !unconstrained {
+        let search = shows || self.rate == Rate::Linear;
+        let step = if search && !unconstrained {
             line_search.search(e, p, quadratic, slope0)
         } else {
             Step {
@@ -102,11 +120,34 @@ impl<'a> Progress<'a> {
         step.evaluations
     }
 
+    /// [`Progress::advance`] for directions that need not descend: stays where it is if this one doesn't.
+    pub(crate) fn advance_or_stay(
+        &mut self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        quadratic: QuadraticPart,
+        line_search: &LineSearch,
+    ) -> usize {
+        if e.slope_at_start() < 0.0 {
+            return self.advance(p, e, quadratic, line_search);
+        }
+        self.iterations += 1;
+        self.at_round_off = None;
+        0
+    }
+
     /// Completes the report; `e` is as last judged.
     pub(crate) fn finish(self, p: &IslandProblem<'_>, e: &Evaluation, report: &mut IslandReport) {
         report.iterations = self.iterations;
         report.residual = self.history.last().copied().unwrap_or_default();
         report.cost = e.cost(p);
+    }
+}
+
+impl StopCriteria {
+    /// ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖), √J.
+    pub(crate) fn tolerance(&self, residual: Residual) -> f64 {
+        self.absolute_tolerance + self.relative_tolerance * residual.reference
     }
 }
 

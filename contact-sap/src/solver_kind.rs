@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 use crate::newton::{Newton, NewtonSettings};
+use crate::newton_cg::{NewtonCg, NewtonCgSettings};
+use crate::quasi_newton::{QuasiNewton, QuasiNewtonSettings};
 use crate::solver::{ConvexContactSolver, StopCriteria};
 
 /// The solvers of this crate, for choosing one at run time.
@@ -21,17 +24,31 @@ pub enum SolverKind {
     /// `newton`: [`Newton`].
     #[default]
     Newton,
+    /// `newton-cg`: [`NewtonCg`].
+    NewtonCg,
+    /// `quasi-newton`: [`QuasiNewton`].
+    QuasiNewton,
+    /// `gauss-seidel`: [`GaussSeidel`].
+    GaussSeidel,
 }
 
 impl SolverKind {
     /// All of them.
-    pub const ALL: [SolverKind; 1] = [SolverKind::Newton];
+    pub const ALL: [SolverKind; 4] = [
+        SolverKind::Newton,
+        SolverKind::NewtonCg,
+        SolverKind::QuasiNewton,
+        SolverKind::GaussSeidel,
+    ];
 
     /// Its name in scene files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             SolverKind::Newton => "newton",
+            SolverKind::NewtonCg => "newton-cg",
+            SolverKind::QuasiNewton => "quasi-newton",
+            SolverKind::GaussSeidel => "gauss-seidel",
         }
     }
 
@@ -43,6 +60,15 @@ impl SolverKind {
                 stop,
                 ..NewtonSettings::default()
             })),
+            SolverKind::NewtonCg => Box::new(NewtonCg::new(NewtonCgSettings {
+                stop,
+                ..NewtonCgSettings::default()
+            })),
+            SolverKind::QuasiNewton => Box::new(QuasiNewton::new(QuasiNewtonSettings {
+                stop,
+                ..QuasiNewtonSettings::default()
+            })),
+            SolverKind::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelSettings { stop })),
         }
     }
 }

@@ -211,7 +211,8 @@ fn check_refusals(solver: &mut dyn ConvexContactSolver) -> Result<(), Violation>
 mod tests {
     use super::*;
     use crate::error::SolveError;
-    use crate::newton::{FrictionTangent, Newton, NewtonSettings};
+    use crate::friction_tangent::FrictionTangent;
+    use crate::newton::{Newton, NewtonSettings};
 
     #[test]
     fn newton_keeps_its_promises() {

@@ -1,49 +1,24 @@
 //! A dense Hessian, factored in place.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::{Conj, MatMut, MatRef, Par};
-
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
-use crate::hessian::{FailedPivot, Place, add_congruence};
+use crate::hessian::front::{FrontMemory, backward, eliminate, forward};
+use crate::hessian::{Congruence, FailedPivot, Place};
 use crate::island::IslandProblem;
 
 /// n×n column-major, of which the lower triangle counts.
+#[derive(Default)]
 pub(crate) struct DenseHessian {
     n: usize,
     values: Vec<f64>,
-    memory: MemBuffer,
-    memory_for: usize,
-}
-
-impl Default for DenseHessian {
-    fn default() -> Self {
-        Self {
-            n: 0,
-            values: Vec::new(),
-            memory: MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
-                0,
-                Par::Seq,
-                Default::default(),
-            )),
-            memory_for: 0,
-        }
-    }
+    memory: FrontMemory,
 }
 
 impl DenseHessian {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         self.n = p.island.n_dofs;
         self.values.resize(self.n * self.n, 0.0);
-        if self.memory_for < self.n {
-            self.memory = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
-                self.n,
-                Par::Seq,
-                Default::default(),
-            ));
-            self.memory_for = self.n;
-        }
+        self.memory.reserve(self.n);
     }
 
     pub(crate) fn assemble(
@@ -89,6 +64,7 @@ impl DenseHessian {
         for (basis, _) in active {
             let r = basis.n_rows;
             let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let mut congruence = Congruence { set, k, r, scratch };
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for p in pieces {
                 for q in pieces {
@@ -100,15 +76,7 @@ impl DenseHessian {
                         offset: q.dof * n + p.dof,
                         stride: n,
                     };
-                    add_congruence(
-                        (p, p.values(set)),
-                        (q, q.values(set)),
-                        k,
-                        r,
-                        place,
-                        &mut self.values,
-                        scratch,
-                    );
+                    congruence.add(p, q, place, &mut self.values);
                 }
             }
         }
@@ -116,30 +84,12 @@ impl DenseHessian {
 
     pub(crate) fn factor(&mut self) -> Result<(), FailedPivot> {
         let n = self.n;
-        let h = MatMut::from_column_major_slice_mut(&mut self.values, n, n);
-        match llt::factor::cholesky_in_place(
-            h,
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-            Default::default(),
-        ) {
-            Ok(_) => Ok(()),
-            Err(llt::factor::LltError::NonPositivePivot { index }) => {
-                Err(FailedPivot { dof: index })
-            }
-        }
+        eliminate(&mut self.values, &mut [], n, n, &mut self.memory)
+            .map_err(|dof| FailedPivot { dof })
     }
 
     pub(crate) fn solve(&mut self, x: &mut [f64]) {
-        let n = self.n;
-        let l = MatRef::from_column_major_slice(&self.values, n, n);
-        llt::solve::solve_in_place_with_conj(
-            l,
-            Conj::No,
-            MatMut::from_column_major_slice_mut(x, n, 1),
-            Par::Seq,
-            MemStack::new(&mut self.memory),
-        );
+        forward(&self.values, self.n, self.n, x, &mut []);
+        backward(&self.values, self.n, self.n, x, &[]);
     }
 }

@@ -1,28 +1,19 @@
-//! A block-sparse Hessian, factored by supernodes in an order that keeps the factor short.
-
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::sparse::linalg::SupernodalThreshold;
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
-    factorize_symbolic_cholesky,
-};
-use faer::sparse::{SparseColMat, SymbolicSparseColMat, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par, Side};
+//! A block-sparse Hessian, assembled where it is factored.
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
-use crate::hessian::ordering::{Graph, inverse, minimum_degree, postorder};
-use crate::hessian::{FailedPivot, Place, add_congruence};
-use crate::island::{IslandProblem, Member};
+use crate::hessian::multifrontal::{Factor, Multifrontal};
+use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissection};
+use crate::hessian::{Congruence, FailedPivot, Place};
+use crate::island::IslandProblem;
 
-/// H in compressed columns of its lower triangle, nodes permuted; the diagonal blocks are stored in full.
+/// H in the panels of its supernodes. Symbolic work is kept while the pattern stands.
 #[derive(Default)]
 pub(crate) struct SparseHessian {
     key: PatternKey,
     next_key: PatternKey,
     pattern: Option<Pattern>,
-    l_values: Vec<f64>,
-    permuted: Vec<f64>,
+    factor: Factor,
     /// For each basis in turn, the place of every pair of its pieces that is scattered.
     places: Vec<Place>,
     edges: Vec<(u32, u32)>,
@@ -40,51 +31,32 @@ struct PatternKey {
 
 /// Everything symbolic.
 struct Pattern {
-    /// Position of each node.
-    position: Vec<u32>,
-    /// Node and scalar layout by position.
-    columns: Vec<BlockColumn>,
-    /// Positions of the rows of all block columns, ascending in each, the diagonal first; and their offset in the column.
-    rows: Vec<(u32, u32)>,
-    /// Index in `values` of each stored entry of each sparse participant; `u32::MAX`: the other triangle has it.
+    elimination: Elimination,
+    fronts: Multifrontal,
+    /// Index in the values of each stored entry of each sparse participant; `u32::MAX`: the other triangle has it.
     scatter: Vec<u32>,
-    matrix: SparseColMat<u32, f64>,
-    symbolic: SymbolicCholesky<u32>,
-    memory: MemBuffer,
-}
-
-#[derive(Clone, Debug)]
-struct BlockColumn {
-    /// First scalar row after permutation.
-    first: usize,
-    /// First velocity of the island.
-    dof: usize,
-    size: usize,
-    rows: std::ops::Range<usize>,
-    /// Offset of its first scalar column in the values; scalar columns are `length` apart.
-    offset: usize,
-    length: usize,
 }
 
 impl SparseHessian {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         self.next_key.read(p);
         if self.pattern.is_none() || self.key != self.next_key {
-            std::mem::swap(&mut self.key, &mut self.next_key);
+            // A copy, so that the next step finds room in both.
+            self.key.clone_from(&self.next_key);
             let pattern = Pattern::new(p, &self.key, &mut self.edges);
-            self.l_values.resize(pattern.symbolic.len_val(), 0.0);
             self.pattern = Some(pattern);
         }
-        self.permuted.resize(p.island.n_dofs, 0.0);
         let Some(pattern) = &self.pattern else { return };
+        pattern.fronts.reserve(&mut self.factor, p.island.n_dofs);
+        let position = &pattern.elimination.position;
         self.places.clear();
         for basis in &p.island.bases {
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for a in pieces {
                 for b in pieces {
-                    let (row, column) = (pattern.position[a.node], pattern.position[b.node]);
+                    let (row, column) = (position[a.node], position[b.node]);
                     if row >= column {
-                        let mut place = pattern.block(row, column);
+                        let mut place = pattern.fronts.block(row, column);
                         let node_starts = &p.island.node_starts;
                         place.offset += a.dof - node_starts[a.node];
                         place.offset += (b.dof - node_starts[b.node]) * place.stride;
@@ -102,10 +74,9 @@ impl SparseHessian {
         shift: f64,
         scratch: &mut Vec<f64>,
     ) {
-        let Some(pattern) = &mut self.pattern else {
-            return;
-        };
-        let values = pattern.matrix.val_mut();
+        let Some(pattern) = &self.pattern else { return };
+        let position = &pattern.elimination.position;
+        let values = &mut self.factor.values;
         values.fill(0.0);
         let mut node = 0;
         let mut scatter = pattern.scatter.as_slice();
@@ -116,9 +87,10 @@ impl SparseHessian {
             }
             match p.dynamics(member).assembled() {
                 Some(Assembled::Dense(a)) if member.n_dofs > 0 => {
-                    let column = &pattern.columns[pattern.position[first_node] as usize];
+                    let node = position[first_node];
+                    let place = pattern.fronts.block(node, node);
                     for (j, a_j) in a.chunks_exact(member.n_dofs).enumerate() {
-                        values[column.offset + j * column.length..][..member.n_dofs]
+                        values[place.offset + j * place.stride..][..member.n_dofs]
                             .copy_from_slice(a_j);
                     }
                 }
@@ -135,9 +107,10 @@ impl SparseHessian {
             }
         }
         if shift > 0.0 {
-            for column in &pattern.columns {
-                for j in 0..column.size {
-                    values[column.offset + j * (column.length + 1)] *= 1.0 + shift;
+            for (node, range) in p.island.node_starts.windows(2).enumerate() {
+                let place = pattern.fronts.block(position[node], position[node]);
+                for j in 0..range[1] - range[0] {
+                    values[place.offset + j * (place.stride + 1)] *= 1.0 + shift;
                 }
             }
         }
@@ -146,23 +119,16 @@ impl SparseHessian {
         for (basis, active) in p.island.bases.iter().zip(&e.active) {
             let r = basis.n_rows;
             let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let mut congruence = Congruence { set, k, r, scratch };
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for a in pieces {
                 for b in pieces {
-                    if pattern.position[a.node] < pattern.position[b.node] {
+                    if position[a.node] < position[b.node] {
                         continue;
                     }
                     let Some(place) = places.next() else { return };
                     if *active {
-                        add_congruence(
-                            (a, a.values(set)),
-                            (b, b.values(set)),
-                            k,
-                            r,
-                            *place,
-                            values,
-                            scratch,
-                        );
+                        congruence.add(a, b, *place, values);
                     }
                 }
             }
@@ -170,47 +136,16 @@ impl SparseHessian {
     }
 
     pub(crate) fn factor(&mut self) -> Result<(), FailedPivot> {
-        let Some(pattern) = &mut self.pattern else {
+        let Some(pattern) = &self.pattern else {
             return Ok(());
         };
-        let factor = pattern.symbolic.factorize_numeric_llt(
-            &mut self.l_values,
-            pattern.matrix.as_ref(),
-            Side::Lower,
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut pattern.memory),
-            Default::default(),
-        );
-        match factor {
-            Ok(_) => Ok(()),
-            Err(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
-                let column = pattern.columns.partition_point(|c| c.first <= index) - 1;
-                let column = &pattern.columns[column];
-                Err(FailedPivot {
-                    dof: column.dof + index - column.first,
-                })
-            }
-        }
+        let factored = pattern.fronts.factor(&mut self.factor);
+        factored.map_err(|dof| FailedPivot { dof })
     }
 
     pub(crate) fn solve(&mut self, x: &mut [f64]) {
-        let Some(pattern) = &mut self.pattern else {
-            return;
-        };
-        for c in &pattern.columns {
-            self.permuted[c.first..c.first + c.size].copy_from_slice(&x[c.dof..c.dof + c.size]);
-        }
-        let factor = LltRef::<u32, f64>::new(&pattern.symbolic, &self.l_values);
-        let n = x.len();
-        factor.solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(&mut self.permuted, n, 1),
-            Par::Seq,
-            MemStack::new(&mut pattern.memory),
-        );
-        for c in &pattern.columns {
-            x[c.dof..c.dof + c.size].copy_from_slice(&self.permuted[c.first..c.first + c.size]);
+        if let Some(pattern) = &self.pattern {
+            pattern.fronts.solve(&mut self.factor, x);
         }
     }
 }
@@ -245,12 +180,12 @@ impl PatternKey {
 }
 
 /// Calls `each` with the place of every stored entry of every sparse participant: (row, column), velocities of the island.
-fn for_each_sparse_entry(p: &IslandProblem<'_>, mut each: impl FnMut(&Member, usize, usize)) {
+fn for_each_sparse_entry(p: &IslandProblem<'_>, mut each: impl FnMut(usize, usize)) {
     for member in &p.island.members {
         if let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() {
             for (j, column) in a.outer_iterator().enumerate() {
                 for &i in column.indices() {
-                    each(member, member.first_dof + i as usize, member.first_dof + j);
+                    each(member.first_dof + i as usize, member.first_dof + j);
                 }
             }
         }
@@ -267,144 +202,52 @@ impl Pattern {
         }
         edges.clear();
         edges.extend_from_slice(&key.couplings);
-        for_each_sparse_entry(p, |_, i, j| {
+        for_each_sparse_entry(p, |i, j| {
             let (i, j) = (node_of_dof[i], node_of_dof[j]);
             if i > j {
                 edges.push((i, j));
             }
         });
         let graph = Graph::from_edges(n_nodes, edges);
-        let order = postorder(&graph, &minimum_degree(&graph));
-        let position = inverse(&order);
-
-        let mut columns = Vec::with_capacity(n_nodes);
-        let mut rows = Vec::with_capacity(n_nodes + graph.neighbours.len() / 2);
-        let (mut first, mut n_values) = (0, 0);
-        let node_size = |node: usize| node_starts[node + 1] - node_starts[node];
-        for (k, &node) in order.iter().enumerate() {
-            let node = node as usize;
-            let start = rows.len();
-            rows.push((k as u32, 0));
-            for &neighbour in graph.neighbours(node) {
-                let row = position[neighbour as usize];
-                if row as usize > k {
-                    rows.push((row, 0));
-                }
-            }
-            rows[start..].sort_unstable();
-            let mut length = 0;
-            for (row, offset) in &mut rows[start..] {
-                *offset = length as u32;
-                length += node_size(order[*row as usize] as usize);
-            }
-            let size = node_size(node);
-            columns.push(BlockColumn {
-                first,
-                dof: node_starts[node],
-                size,
-                rows: start..rows.len(),
-                offset: n_values,
-                length,
-            });
-            first += size;
-            n_values += size * length;
-        }
-
-        let (matrix, symbolic) = symbolic_factor(&columns, &rows);
-        let memory = MemBuffer::new(StackReq::any_of(&[
-            symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default()),
-            symbolic.solve_in_place_scratch::<f64>(1, Par::Seq),
-        ]));
-        let mut pattern = Self {
-            position,
-            columns,
-            rows,
-            scatter: Vec::new(),
-            matrix,
-            symbolic,
-            memory,
-        };
+        let (elimination, fronts) = cheapest_order(&graph, node_starts);
         let mut scatter = Vec::new();
-        for_each_sparse_entry(p, |_, i, j| {
+        for_each_sparse_entry(p, |i, j| {
             let (node_i, node_j) = (node_of_dof[i] as usize, node_of_dof[j] as usize);
-            let (row, column) = (pattern.position[node_i], pattern.position[node_j]);
+            let position = &elimination.position;
+            let (row, column) = (position[node_i], position[node_j]);
             scatter.push(if row >= column {
-                let place = pattern.block(row, column);
+                let place = fronts.block(row, column);
                 let (i, j) = (i - node_starts[node_i], j - node_starts[node_j]);
                 (place.offset + i + j * place.stride) as u32
             } else {
                 u32::MAX
             });
         });
-        pattern.scatter = scatter;
-        pattern
-    }
-
-    /// Place of the block at positions (row, column), row ≥ column.
-    fn block(&self, row: u32, column: u32) -> Place {
-        let c = &self.columns[column as usize];
-        let rows = &self.rows[c.rows.clone()];
-        let at = rows.partition_point(|(r, _)| *r < row);
-        debug_assert_eq!(rows[at].0, row, "the pattern has every coupling");
-        Place {
-            offset: c.offset + rows[at].1 as usize,
-            stride: c.length,
+        Self {
+            elimination,
+            fronts,
+            scatter,
         }
     }
 }
 
-/// The scalar pattern of the lower triangle with full diagonal blocks, and its supernodal factorisation.
-fn symbolic_factor(
-    columns: &[BlockColumn],
-    rows: &[(u32, u32)],
-) -> (SparseColMat<u32, f64>, SymbolicCholesky<u32>) {
-    let n = columns.last().map_or(0, |c| c.first + c.size);
-    let n_values = columns.last().map_or(0, |c| c.offset + c.size * c.length);
-    let mut starts = Vec::with_capacity(n + 1);
-    let mut indices = Vec::with_capacity(n_values);
-    starts.push(0);
-    for column in columns {
-        for _ in 0..column.size {
-            for (row, _) in &rows[column.rows.clone()] {
-                let row = &columns[*row as usize];
-                indices.extend((row.first..row.first + row.size).map(|i| i as u32));
-            }
-            starts.push(indices.len() as u32);
-        }
+/// The order with the least work of minimum degree and, for graphs large enough to gain, nested dissection.
+fn cheapest_order(graph: &Graph, node_starts: &[usize]) -> (Elimination, Multifrontal) {
+    /// Smaller graphs fall apart into leaves right away.
+    const DISSECTED_NODES_MIN: usize = 100;
+    let with = |order: Vec<u32>| {
+        let elimination = Elimination::new(graph, order);
+        let fronts = Multifrontal::new(graph, &elimination, node_starts);
+        (elimination, fronts)
+    };
+    let by_degree = with(minimum_degree(graph));
+    if graph.n_nodes() < DISSECTED_NODES_MIN {
+        return by_degree;
     }
-    // The symbolic phase reads the upper triangle: the transposed pattern.
-    let mut upper_starts = vec![0u32; n + 1];
-    for (j, column) in starts.windows(2).enumerate() {
-        for &i in &indices[column[0] as usize..column[1] as usize] {
-            if i as usize >= j {
-                upper_starts[i as usize + 1] += 1;
-            }
-        }
+    let dissected = with(nested_dissection(graph));
+    if dissected.1.work() < by_degree.1.work() {
+        dissected
+    } else {
+        by_degree
     }
-    for i in 0..n {
-        upper_starts[i + 1] += upper_starts[i];
-    }
-    let mut upper = vec![0u32; upper_starts[n] as usize];
-    let mut next = upper_starts.clone();
-    for (j, column) in starts.windows(2).enumerate() {
-        for &i in &indices[column[0] as usize..column[1] as usize] {
-            if i as usize >= j {
-                upper[next[i as usize] as usize] = j as u32;
-                next[i as usize] += 1;
-            }
-        }
-    }
-    let symbolic = factorize_symbolic_cholesky(
-        SymbolicSparseColMatRef::new_checked(n, n, &upper_starts, None, &upper),
-        Side::Upper,
-        SymmetricOrdering::Identity,
-        CholeskySymbolicParams {
-            supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
-            ..Default::default()
-        },
-    )
-    .expect("the factor of an island fits 32-bit indices");
-    let values = vec![0.0; indices.len()];
-    let pattern = SymbolicSparseColMat::new_checked(n, n, starts, None, indices);
-    (SparseColMat::new(pattern, values), symbolic)
 }

@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::along_line::LinePoint;
 use super::normal_force::NormalForce;
 use super::parameters::ContactParameters;
 use super::smooth_norm::SmoothNorm;
@@ -63,6 +64,18 @@ impl Lagged {
         at_least_zero("friction coefficient", self.friction)?;
         at_least_zero("friction limit μ n0 (N·s)", self.friction_limit)?;
         positive("slip softening (m/s)", self.slip_softening)
+    }
+
+    /// ∂ℓ/∂α and ∂²ℓ/∂α² on a search line.
+    #[inline]
+    pub(super) fn slope_along(&self, at: &LinePoint) -> (f64, f64) {
+        let softened = at.slip_squared + self.slip_softening * self.slip_softening;
+        let by_length = 1.0 / softened.sqrt();
+        let slip_rate = at.slip_slope * by_length;
+        let slope = self.friction_limit * slip_rate - self.normal_force.impulse(at.v_n) * at.dv_n;
+        let curvature = self.normal_force.stiffness(at.v_n) * at.dv_n * at.dv_n
+            + self.friction_limit * (at.slip_curvature - slip_rate * slip_rate) * by_length;
+        (slope, curvature)
     }
 
     /// Unit normal, world axes.

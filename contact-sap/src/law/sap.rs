@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::along_line::LinePoint;
 use super::parameters::{
     ContactParameters, NEAR_RIGID_CONTACT, STICTION_REGULARISATION, near_rigid_regularisation,
 };
@@ -78,6 +79,37 @@ impl Sap {
     #[must_use]
     pub fn normal(&self) -> &Vector3<f64> {
         &self.normal
+    }
+
+    /// ∂ℓ/∂α and ∂²ℓ/∂α² on a search line.
+    #[inline]
+    pub(super) fn slope_along(&self, at: &LinePoint) -> (f64, f64) {
+        let y_n = (self.stabilisation - at.v_n) / self.r_n;
+        let speed = at.slip_squared.sqrt();
+        let y_r = speed / self.r_t;
+        let (mu_hat, f) = self.cone_factors();
+        if y_r < self.friction * y_n {
+            let slope = at.slip_slope / self.r_t - y_n * at.dv_n;
+            let curvature = at.dv_n * at.dv_n / self.r_n + at.slip_curvature / self.r_t;
+            (slope, curvature)
+        } else if y_n > -mu_hat * y_r {
+            let gamma_n = f * (y_n + mu_hat * y_r);
+            let slip_rate = if speed > 0.0 {
+                at.slip_slope / speed
+            } else {
+                0.0
+            };
+            // Slip y_t opposes v_t, so e·Δv_c = Δv_n − μ ∂‖v_t‖/∂α.
+            let along = at.dv_n - self.friction * slip_rate;
+            let mut curvature = f / self.r_n * along * along;
+            if speed > 0.0 {
+                let across = at.slip_curvature - slip_rate * slip_rate;
+                curvature += self.friction * gamma_n * across / speed;
+            }
+            (-gamma_n * along, curvature)
+        } else {
+            (0.0, 0.0)
+        }
     }
 
     /// (y_n, y_t).

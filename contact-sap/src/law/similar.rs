@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::along_line::LinePoint;
 use super::normal_force::NormalForce;
 use super::parameters::ContactParameters;
 use super::smooth_norm::SmoothNorm;
@@ -76,6 +77,20 @@ impl Similar {
         self.normal_force.validate()?;
         at_least_zero("friction coefficient", self.friction)?;
         positive("slip softening (m/s)", self.slip_softening)
+    }
+
+    /// ∂ℓ/∂α and ∂²ℓ/∂α² on a search line.
+    #[inline]
+    pub(super) fn slope_along(&self, at: &LinePoint) -> (f64, f64) {
+        let length = (at.slip_squared + self.slip_softening * self.slip_softening).sqrt();
+        let slip_rate = at.slip_slope / length;
+        let z = at.v_n - self.friction * at.slip_squared / (length + self.slip_softening);
+        let dz = at.dv_n - self.friction * slip_rate;
+        let n = self.normal_force.impulse(z);
+        let slip_curvature = (at.slip_curvature - slip_rate * slip_rate) / length;
+        let curvature =
+            self.normal_force.stiffness(z) * dz * dz + n * self.friction * slip_curvature;
+        (-n * dz, curvature)
     }
 
     /// Unit normal, world axes.

@@ -27,7 +27,7 @@ impl SmoothNorm {
         let length = (v_t.norm_squared() + epsilon * epsilon).sqrt();
         Self {
             length,
-            direction: v_t / length,
+            direction: v_t * (1.0 / length),
             epsilon,
         }
     }
@@ -45,7 +45,8 @@ impl SmoothNorm {
     #[inline]
     pub fn hessian(&self, normal: &Vector3<f64>) -> Matrix3<f64> {
         let t = &self.direction;
-        (Matrix3::identity() - normal * normal.transpose() - t * t.transpose()) / self.length
+        let plane = Matrix3::identity() - normal * normal.transpose();
+        (plane - t * t.transpose()) * (1.0 / self.length)
     }
 
     /// ∂²s/∂v_t² with the direction estimate `y` in place of one t̂: the primal-dual tangent.
@@ -61,7 +62,8 @@ impl SmoothNorm {
     #[inline]
     pub fn primal_dual_hessian(&self, normal: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
         let yt = 0.5 * y * self.direction.transpose();
-        (Matrix3::identity() - normal * normal.transpose() - yt - yt.transpose()) / self.length
+        let plane = Matrix3::identity() - normal * normal.transpose();
+        (plane - yt - yt.transpose()) * (1.0 / self.length)
     }
 }
 

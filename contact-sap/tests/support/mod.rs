@@ -5,14 +5,16 @@
     reason = "each test file uses a part; monogram names"
 )]
 
+pub(crate) mod clutter;
+
 use std::f64::consts::TAU;
 
-use nalgebra::{DMatrix, Matrix3, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
     Assembled, Bilateral, BlockDiagonal, BlockFactors, ConstraintKind, ConstraintLabel,
     ConstraintSet, ContactLaw, ContactParameters, ContactProblem, DenseDynamics, Dissipation,
     Dynamics, FrictionLimit, Lagged, Limit, NormalPrediction, ParticipantIdx, PdActuator,
-    PdCommand, PdGains, RowLaw, Rows, Sap, Similar,
+    PdCommand, PdGains, Potential, RowLaw, Rows, Sap, Similar,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -33,22 +35,34 @@ pub(crate) enum Models {
 /// What a random problem looks like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
-    pub participants: (usize, usize),
-    pub bases_per_participant: f64,
-    pub contacts_per_basis: usize,
+    pub(crate) participants: (usize, usize),
+    pub(crate) bases_per_participant: f64,
+    pub(crate) contacts_per_basis: usize,
     /// log10 of mass, uniform.
-    pub mass_exponent: (f64, f64),
-    /// log10 of stiffness, uniform.
-    pub stiffness_exponent: (f64, f64),
-    pub models: Models,
+    pub(crate) mass_exponent: (f64, f64),
+    pub(crate) stiffness: Stiffness,
+    pub(crate) models: Models,
     /// Whether dissipation, limits, ties and actuators take part.
-    pub extras: Extras,
+    pub(crate) extras: Extras,
+}
+
+/// Range of log10 of the contact stiffness, uniform.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stiffness {
+    /// Of k, N/m.
+    Absolute(f64, f64),
+    /// Of δt²·k·w, which says how stiff the contact is for the inertia behind it. Nothing else is stiffer: dissipation is
+    /// mild, springs within a body too, μ ≤ 1, friction is softened until μ n0 w/ε ≤ 1, and contacts of the SAP model, whose stiction is always
+    /// stiff, become lagged ones.
+    Relative(f64, f64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extras {
     /// Everything.
     All,
+    /// Contacts of every kind and nothing else.
+    Contacts,
     /// Contacts without dissipation and nothing else.
     None,
 }
@@ -59,7 +73,7 @@ impl Recipe {
         bases_per_participant: 1.3,
         contacts_per_basis: 4,
         mass_exponent: (-6.0, 6.0),
-        stiffness_exponent: (2.0, 14.0),
+        stiffness: Stiffness::Absolute(2.0, 14.0),
         models: Models::Any,
         extras: Extras::All,
     };
@@ -95,7 +109,7 @@ impl SparseBody {
                 }
             }
         }
-        let b = &dense * nalgebra::DVector::from_column_slice(v_star);
+        let b = &dense * DVector::from_column_slice(v_star);
         let (mut starts, mut indices, mut values) = (vec![0u32], Vec::new(), Vec::new());
         for j in 0..n {
             for i in 0..n {
@@ -143,17 +157,35 @@ impl Dynamics for SparseBody {
 
 /// A problem that owns its parts.
 pub(crate) struct Scene {
-    pub bodies: Vec<Body>,
-    pub set: ConstraintSet,
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) set: ConstraintSet,
     /// Velocities at the start of the step, all participants.
-    pub v0: Vec<f64>,
-    /// max over contacts and rows of δt²·k·w, a measure of stiffness.
-    pub stiffness_max: f64,
+    pub(crate) v0: Vec<f64>,
+    /// The same constraints in the plainest form.
+    pub(crate) contacts: Vec<PlainContact>,
+    pub(crate) rows: Vec<PlainRow>,
+}
+
+/// v_c = J v + bias, J dense over all velocities.
+pub(crate) struct PlainContact {
+    pub(crate) j: DMatrix<f64>,
+    pub(crate) bias: Vector3<f64>,
+    pub(crate) law: ContactLaw,
+    pub(crate) normal: Vector3<f64>,
+    pub(crate) parameters: ContactParameters,
+    /// n0 of the lagged and similar models.
+    pub(crate) n0: f64,
+}
+
+/// v_c = J v.
+pub(crate) struct PlainRow {
+    pub(crate) j: DMatrix<f64>,
+    pub(crate) law: RowLaw,
 }
 
 pub(crate) struct Body {
-    pub dynamics: Box<dyn Dynamics>,
-    pub kind: BodyKind,
+    pub(crate) dynamics: Box<dyn Dynamics>,
+    pub(crate) kind: BodyKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +203,111 @@ impl Scene {
 
     pub(crate) fn n_dofs(&self) -> usize {
         self.v0.len()
+    }
+
+    /// ℓ(v), term by term.
+    pub(crate) fn cost(&self, v: &[f64]) -> f64 {
+        let (a, b) = self.dense();
+        let v = DVector::from_column_slice(v);
+        let mut cost = 0.5 * v.dot(&(&a * &v)) - DVector::from_vec(b).dot(&v);
+        for c in &self.contacts {
+            let v_c = &c.j * &v;
+            cost += c.law.cost(&(Vector3::new(v_c[0], v_c[1], v_c[2]) + c.bias));
+        }
+        for row in &self.rows {
+            cost += row.law.cost(&Vector1::new((&row.j * &v)[0]));
+        }
+        cost
+    }
+
+    /// ‖D(Av − b − Jᵀγ)‖ and max(‖D A v‖, ‖D Jᵀγ‖), D = diag(A)^(−1/2).
+    pub(crate) fn residual(&self, v: &[f64]) -> (f64, f64) {
+        let (a, b) = self.dense();
+        let v = DVector::from_column_slice(v);
+        let a_v = &a * &v;
+        let mut j_gamma = DVector::zeros(v.len());
+        for c in &self.contacts {
+            let v_c = &c.j * &v;
+            let gamma = c
+                .law
+                .impulse(&(Vector3::new(v_c[0], v_c[1], v_c[2]) + c.bias));
+            j_gamma += c.j.transpose() * gamma;
+        }
+        for row in &self.rows {
+            let gamma = row.law.impulse(&Vector1::new((&row.j * &v)[0]));
+            j_gamma += row.j.transpose() * gamma;
+        }
+        let scaled = |x: &DVector<f64>| {
+            let scaled = x.iter().enumerate().map(|(i, x)| x / a[(i, i)].sqrt());
+            scaled.map(|x| x * x).sum::<f64>().sqrt()
+        };
+        let gradient = &a_v - DVector::from_vec(b) - &j_gamma;
+        (scaled(&gradient), scaled(&a_v).max(scaled(&j_gamma)))
+    }
+
+    /// The same constraints, each with a basis of its own, for participants that were renumbered by `to`.
+    pub(crate) fn set_with(&self, to: impl Fn(ParticipantIdx) -> ParticipantIdx) -> ConstraintSet {
+        let mut set = ConstraintSet::default();
+        let parts = |j: &DMatrix<f64>| {
+            let mut first = 0;
+            let mut parts = Vec::new();
+            for (p, body) in self.bodies.iter().enumerate() {
+                let n = body.dynamics.n_dofs();
+                let block = j.columns(first, n);
+                if block.amax() > 0.0 {
+                    let mut rows = Rows::default();
+                    rows.reset(j.nrows());
+                    let values = rows.dense(0, j.nrows(), 0, n);
+                    values.copy_from_slice(block.clone_owned().as_slice());
+                    parts.push((to(ParticipantIdx(p)), rows));
+                }
+                first += n;
+            }
+            parts
+        };
+        let eye = Matrix3::<f64>::identity();
+        for c in &self.contacts {
+            let mut basis = set.basis(3);
+            for (participant, rows) in parts(&c.j) {
+                basis.rows(participant, &rows, 0, 1.0);
+            }
+            basis.dense_contact(eye.as_slice(), c.bias, c.law.clone());
+        }
+        let label = ConstraintLabel {
+            kind: ConstraintKind::Other,
+            index: 0,
+        };
+        for row in &self.rows {
+            let mut basis = set.basis(1);
+            for (participant, rows) in parts(&row.j) {
+                basis.rows(participant, &rows, 0, 1.0);
+            }
+            basis.coordinate(0, row.law.clone(), label);
+        }
+        set
+    }
+
+    /// The same scene with another b, all participants dense.
+    pub(crate) fn with_right_hand_side(&self, b: &[f64]) -> Scene {
+        let (a, _) = self.dense();
+        let mut first = 0;
+        let bodies = self.bodies.iter().map(|body| {
+            let n = body.dynamics.n_dofs();
+            let block = a.view((first, first), (n, n)).clone_owned();
+            let b = b[first..first + n].to_vec();
+            first += n;
+            Body {
+                dynamics: Box::new(DenseDynamics::new(block.as_slice().to_vec(), b)),
+                kind: body.kind,
+            }
+        });
+        Scene {
+            bodies: bodies.collect(),
+            set: self.set.clone(),
+            v0: self.v0.clone(),
+            contacts: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 
     /// A as one dense matrix, and b.
@@ -256,7 +393,7 @@ fn random_body(random: &mut Random, recipe: &Recipe, v0: &mut Vec<f64>) -> Body 
     }
     v0.extend_from_slice(&start);
     let dense = |a: DMatrix<f64>| {
-        let b = &a * nalgebra::DVector::from_column_slice(&v_star);
+        let b = &a * DVector::from_column_slice(&v_star);
         Box::new(DenseDynamics::new(
             a.as_slice().to_vec(),
             b.as_slice().to_vec(),
@@ -276,7 +413,11 @@ fn random_body(random: &mut Random, recipe: &Recipe, v0: &mut Vec<f64>) -> Body 
         BodyKind::Tree => dense(spd(random, n, mass)),
         BodyKind::Vertices(n) => {
             // δt²k/m from soft to stiff.
-            let ratio = 10f64.powf(random.random_range(-2.0..3.0));
+            let stiffest = match recipe.stiffness {
+                Stiffness::Absolute(..) => 3.0,
+                Stiffness::Relative(..) => 0.0,
+            };
+            let ratio = 10f64.powf(random.random_range(-2.0..stiffest));
             let k = ratio * mass / (TIME_STEP_S * TIME_STEP_S);
             Box::new(SparseBody::chain(n, mass, k, &v_star))
         }
@@ -337,7 +478,8 @@ pub(crate) fn random_scene(seed: u64, recipe: &Recipe) -> Scene {
         bodies,
         set: ConstraintSet::default(),
         v0,
-        stiffness_max: 0.0,
+        contacts: Vec::new(),
+        rows: Vec::new(),
     };
     let mut factors = BlockFactors::default();
     factors.factor(&scene.dynamics()).expect("every A is SPD");
@@ -366,6 +508,26 @@ fn basis_inertia(
     let mut m = Vec::new();
     factors.delassus(&set, id, &mut m);
     DMatrix::from_column_slice(n_rows, n_rows, &m)
+}
+
+/// B over all velocities.
+fn dense_basis(parts: &[(usize, Rows, usize, f64)], n_rows: usize, scene: &Scene) -> DMatrix<f64> {
+    let mut b = DMatrix::zeros(n_rows, scene.n_dofs());
+    for (participant, rows, first, scale) in parts {
+        let n = |body: &Body| body.dynamics.n_dofs();
+        let first_dof: usize = scene.bodies[..*participant].iter().map(n).sum();
+        let n = n(&scene.bodies[*participant]);
+        for j in 0..n {
+            let mut v = vec![0.0; n];
+            let mut u = vec![0.0; rows.n_rows()];
+            v[j] = 1.0;
+            rows.apply(&v, &mut u);
+            for (i, u) in u.iter().enumerate() {
+                b[(first + i, first_dof + j)] += scale * u;
+            }
+        }
+    }
+    b
 }
 
 fn add_contacts(
@@ -408,19 +570,8 @@ fn add_contacts(
     }
     let m = basis_inertia(&parts, n_rows, factors);
 
-    let mut first_dof = vec![0];
-    for body in &scene.bodies {
-        first_dof.push(first_dof[first_dof.len() - 1] + body.dynamics.n_dofs());
-    }
-    let mut u0 = vec![0.0; n_rows];
-    for (participant, rows, first, scale) in &parts {
-        let mut u = vec![0.0; rows.n_rows()];
-        let dofs = first_dof[*participant]..first_dof[participant + 1];
-        rows.apply(&scene.v0[dofs], &mut u);
-        for (u0, u) in u0[*first..].iter_mut().zip(u) {
-            *u0 += scale * u;
-        }
-    }
+    let b = dense_basis(&parts, n_rows, scene);
+    let u0 = &b * DVector::from_column_slice(&scene.v0);
 
     let mut basis = scene.set.basis(n_rows);
     for (participant, rows, first, scale) in &parts {
@@ -461,15 +612,22 @@ fn add_contacts(
         if w <= 1e-12 * m.norm() {
             continue;
         }
-        let v_c0 = &phi * nalgebra::DVector::from_column_slice(&u0);
+        let v_c0 = &phi * &u0;
         let v_n0 = n_W.dot(&Vector3::new(v_c0[0], v_c0[1], v_c0[2]));
-        let (law, stiffness) = random_law(random, recipe, n_W, v_n0, w);
-        scene.stiffness_max = scene.stiffness_max.max(stiffness);
+        let (law, parameters, n0) = random_law(random, recipe, n_W, v_n0, w);
         let bias = if random.random_range(0..5) == 0 {
             vector(random, 1.0)
         } else {
             Vector3::zeros()
         };
+        scene.contacts.push(PlainContact {
+            j: &phi * &b,
+            bias,
+            law: law.clone(),
+            normal: n_W,
+            parameters,
+            n0,
+        });
         match shape {
             Shape::Twist => basis.twist_contact(p, bias, law),
             Shape::Stencil => {
@@ -494,25 +652,30 @@ fn random_law(
     normal_W: Vector3<f64>,
     v_n0: f64,
     w: f64,
-) -> (ContactLaw, f64) {
-    let (low, high) = recipe.stiffness_exponent;
-    let p = ContactParameters {
+) -> (ContactLaw, ContactParameters, f64) {
+    let soft = matches!(recipe.stiffness, Stiffness::Relative(..));
+    let stiffness = match recipe.stiffness {
+        Stiffness::Absolute(low, high) => 10f64.powf(random.random_range(low..=high)),
+        Stiffness::Relative(low, high) => {
+            10f64.powf(random.random_range(low..=high)) / (TIME_STEP_S * TIME_STEP_S * w)
+        }
+    };
+    // Large τ and d stiffen a contact beyond its k.
+    let (tau_max, d_max) = if soft { (-2.0, 0.0) } else { (0.0, 3.0) };
+    let friction_max = if soft { 1.0 } else { 10.0 };
+    let mut p = ContactParameters {
         time_step_s: TIME_STEP_S,
         signed_distance: random.random_range(-1e-3..3e-4),
-        stiffness: 10f64.powf(random.random_range(low..=high)),
+        stiffness,
         dissipation: match (recipe.extras, random.random_range(0..3)) {
             (Extras::None, _) => Dissipation::RelaxationTime(0.0),
-            (Extras::All, 0) => {
-                Dissipation::HuntCrossley(10f64.powf(random.random_range(-1.0..3.0)))
-            }
-            (Extras::All, 1) => {
-                Dissipation::RelaxationTime(10f64.powf(random.random_range(-4.0..0.0)))
-            }
-            (Extras::All, _) => Dissipation::HuntCrossley(0.0),
+            (_, 0) => Dissipation::HuntCrossley(10f64.powf(random.random_range(-1.0..=d_max))),
+            (_, 1) => Dissipation::RelaxationTime(10f64.powf(random.random_range(-4.0..=tau_max))),
+            _ => Dissipation::HuntCrossley(0.0),
         },
         friction: match random.random_range(0..4) {
             0 => 0.0,
-            1 => random.random_range(0.0f64..10.0),
+            1 => random.random_range(0.0f64..friction_max),
             _ => random.random_range(0.0f64..1.0),
         },
         stiction_speed: 1e-4,
@@ -531,12 +694,16 @@ fn random_law(
         Models::Any => [Models::Lagged, Models::Similar, Models::Sap][random.random_range(0..3)],
         model => model,
     };
+    if soft {
+        p.stiction_speed = p.stiction_speed.max(p.friction * n0 * w);
+    }
     let law = match model {
+        Models::Sap if soft => ContactLaw::Lagged(Lagged::new(&p, normal_W, n0)),
         Models::Similar => ContactLaw::Similar(Similar::new(&p, normal_W, n0)),
         Models::Sap => ContactLaw::Sap(Sap::new(&p, normal_W)),
         Models::Lagged | Models::Any => ContactLaw::Lagged(Lagged::new(&p, normal_W, n0)),
     };
-    (law, TIME_STEP_S * TIME_STEP_S * p.stiffness * w)
+    (law, p, n0)
 }
 
 fn add_row(random: &mut Random, scene: &mut Scene, factors: &mut BlockFactors) {
@@ -598,6 +765,16 @@ fn add_row(random: &mut Random, scene: &mut Scene, factors: &mut BlockFactors) {
         kind: ConstraintKind::Other,
         index: 0,
     };
+    let b = dense_basis(&parts, 2, scene);
+    let lever = if dense {
+        DMatrix::from_row_slice(1, 2, &phi)
+    } else {
+        DMatrix::from_row_slice(1, 2, &[1.0, 0.0])
+    };
+    scene.rows.push(PlainRow {
+        j: lever * b,
+        law: law.clone(),
+    });
     let mut basis = scene.set.basis(2);
     for (participant, rows, first, scale) in &parts {
         basis.rows(ParticipantIdx(*participant), rows, *first, *scale);
@@ -607,6 +784,4 @@ fn add_row(random: &mut Random, scene: &mut Scene, factors: &mut BlockFactors) {
     } else {
         basis.coordinate(0, law, label);
     }
-    // Near-rigid rows are 4π²/β² = 4000 times stiffer than their inertia.
-    scene.stiffness_max = scene.stiffness_max.max(4000.0);
 }

@@ -1,0 +1,532 @@
+//! A block-sparse Cholesky factorisation by fronts: dense work only, on few and small matrices.
+
+use std::ops::Range;
+
+use crate::hessian::Place;
+use crate::hessian::front::{FrontMemory, backward, eliminate, forward};
+use crate::hessian::ordering::{Elimination, Graph};
+
+/// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
+///
+/// Source: Duff and Reid (1983); amalgamation after Ashcraft and Grimes (1989).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Multifrontal {
+    supernodes: Vec<Supernode>,
+    /// Position and row in the front of every block of all fronts, own columns first.
+    blocks: Vec<(u32, u32)>,
+    runs: Vec<Run>,
+    /// Supernode of each position.
+    supernode_of: Vec<u32>,
+    dofs: Vec<Dofs>,
+    n_values: usize,
+    stack_max: usize,
+    below_max: usize,
+}
+
+/// Velocities of one position: where they begin in the island and in the factor, and how many.
+#[derive(Clone, Copy, Debug)]
+struct Dofs {
+    island: usize,
+    permuted: usize,
+    size: usize,
+}
+
+/// A supernode in the making.
+#[derive(Clone, Debug)]
+struct Candidate {
+    first: usize,
+    end: usize,
+    /// Positions below its own.
+    rows: Vec<u32>,
+    n_children: usize,
+    /// Pivots, rows below, and entries of its panel that are stored zeros.
+    pivots: usize,
+    below: usize,
+    zeros: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Supernode {
+    /// Own positions.
+    positions: Range<usize>,
+    blocks: Range<usize>,
+    /// Pivots k and rows m.
+    k: usize,
+    m: usize,
+    /// Offset of its panel, m×k, in the values.
+    panel: usize,
+    /// Rows below the pivots, as they lie in the parent's front.
+    runs: Range<usize>,
+    n_children: usize,
+}
+
+impl Supernode {
+    fn rows_below(&self) -> usize {
+        self.m - self.k
+    }
+}
+
+/// Consecutive rows of a child's remainder that are consecutive in its parent's front.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    from: usize,
+    to: usize,
+    length: usize,
+}
+
+/// Factor values and the memory to compute them.
+#[derive(Default)]
+pub(crate) struct Factor {
+    /// Panels of all supernodes: H before, L after the factorisation.
+    pub(crate) values: Vec<f64>,
+    stack: Vec<f64>,
+    /// Supernodes whose remainders lie on the stack.
+    waiting: Vec<usize>,
+    x: Vec<f64>,
+    below: Vec<f64>,
+    memory: FrontMemory,
+}
+
+impl Multifrontal {
+    /// For `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
+    pub(crate) fn new(graph: &Graph, elimination: &Elimination, node_starts: &[usize]) -> Self {
+        let mut permuted = 0;
+        let dofs: Vec<Dofs> = elimination
+            .order
+            .iter()
+            .map(|&node| {
+                let node = node as usize;
+                let size = node_starts[node + 1] - node_starts[node];
+                permuted += size;
+                Dofs {
+                    island: node_starts[node],
+                    permuted: permuted - size,
+                    size,
+                }
+            })
+            .collect();
+        let n = dofs.len();
+        let mut this = Self {
+            supernode_of: vec![0; n],
+            dofs,
+            ..Self::default()
+        };
+
+        // Columns of L by position, first those of supernodes of one column, merged with their parents on the way.
+        let mut open: Vec<Candidate> = Vec::new();
+        let mut finished: Vec<Candidate> = Vec::new();
+        for k in 0..n {
+            let mut rows: Vec<u32> = graph
+                .neighbours(elimination.order[k] as usize)
+                .iter()
+                .map(|&neighbour| elimination.position[neighbour as usize])
+                .filter(|&row| row as usize > k)
+                .collect();
+            // Children end before k, one after the other: they lie on top of `open`.
+            let mut children = Vec::new();
+            while open
+                .last()
+                .is_some_and(|child| child.rows.first() == Some(&(k as u32)))
+            {
+                children.extend(open.pop());
+            }
+            for child in &children {
+                rows.extend(child.rows.iter().skip(1));
+            }
+            rows.sort_unstable();
+            rows.dedup();
+            let mut own = Candidate {
+                first: k,
+                end: k + 1,
+                pivots: this.dofs[k].size,
+                below: rows.iter().map(|&row| this.dofs[row as usize].size).sum(),
+                zeros: 0,
+                rows,
+                n_children: 0,
+            };
+            // The child that ends right before k may become part of it; the others are done.
+            children.reverse();
+            for (c, child) in children.iter().enumerate() {
+                let last = c + 1 == children.len();
+                if last && own.absorb(child) {
+                    own.n_children += child.n_children;
+                } else {
+                    finished.push(child.clone());
+                    own.n_children += 1;
+                }
+            }
+            open.push(own);
+        }
+        finished.extend(open);
+        finished.sort_unstable_by_key(|candidate| candidate.first);
+        this.lay_out(&finished);
+        this
+    }
+
+    fn lay_out(&mut self, supernodes: &[Candidate]) {
+        for (s, candidate) in supernodes.iter().enumerate() {
+            let first_block = self.blocks.len();
+            let mut row = 0;
+            for position in candidate.first..candidate.end {
+                self.supernode_of[position] = s as u32;
+                self.blocks.push((position as u32, row as u32));
+                row += self.dofs[position].size;
+            }
+            let k = row;
+            for &position in &candidate.rows {
+                self.blocks.push((position, row as u32));
+                row += self.dofs[position as usize].size;
+            }
+            self.supernodes.push(Supernode {
+                positions: candidate.first..candidate.end,
+                blocks: first_block..self.blocks.len(),
+                k,
+                m: row,
+                panel: self.n_values,
+                runs: 0..0,
+                n_children: candidate.n_children,
+            });
+            self.n_values += row * k;
+            self.below_max = self.below_max.max(row - k);
+        }
+        for s in 0..self.supernodes.len() {
+            let first_run = self.runs.len();
+            let supernode = &self.supernodes[s];
+            let below = supernode.blocks.start + supernode.positions.len()..supernode.blocks.end;
+            for &(position, row) in &self.blocks[below.clone()] {
+                let parent = self.supernode_of[self.blocks[below.start].0 as usize] as usize;
+                let from = row as usize - supernode.k;
+                let to = self.row_in_front(parent, position);
+                let length = self.dofs[position as usize].size;
+                match self.runs[first_run..].last_mut() {
+                    Some(run) if run.to + run.length == to => run.length += length,
+                    _ => self.runs.push(Run { from, to, length }),
+                }
+            }
+            self.supernodes[s].runs = first_run..self.runs.len();
+        }
+        // Peak of the stack of remainders.
+        let mut sizes: Vec<usize> = Vec::new();
+        let mut height = 0;
+        for supernode in &self.supernodes {
+            let below = (supernode.m - supernode.k).pow(2);
+            self.stack_max = self.stack_max.max(height + below);
+            for _ in 0..supernode.n_children {
+                height -= sizes.pop().unwrap_or(0);
+            }
+            height += below;
+            sizes.push(below);
+        }
+    }
+
+    /// Row of the block at `position` in the front of supernode `s`.
+    fn row_in_front(&self, s: usize, position: u32) -> usize {
+        let blocks = &self.blocks[self.supernodes[s].blocks.clone()];
+        let at = blocks.partition_point(|(p, _)| *p < position);
+        debug_assert_eq!(
+            blocks[at].0, position,
+            "the front has every row of its children"
+        );
+        blocks[at].1 as usize
+    }
+
+    /// Where the block at positions (`row`, `column`), row ≥ column, lies in [`Factor::values`].
+    pub(crate) fn block(&self, row: u32, column: u32) -> Place {
+        let s = self.supernode_of[column as usize] as usize;
+        let supernode = &self.supernodes[s];
+        let first = supernode.blocks.start + column as usize - supernode.positions.start;
+        let column = self.blocks[first].1 as usize;
+        Place {
+            offset: supernode.panel + column * supernode.m + self.row_in_front(s, row),
+            stride: supernode.m,
+        }
+    }
+
+    /// Multiplications of a factorisation: Σ over the pivots of half the square of the column below.
+    pub(crate) fn work(&self) -> f64 {
+        let pivot_work = |s: &Supernode| {
+            let columns = (s.m - s.k + 1..=s.m).map(|below| (below * below) as f64 / 2.0);
+            columns.sum::<f64>()
+        };
+        self.supernodes.iter().map(pivot_work).sum()
+    }
+
+    /// Makes room in `factor`.
+    pub(crate) fn reserve(&self, factor: &mut Factor, n_dofs: usize) {
+        factor.values.resize(self.n_values, 0.0);
+        factor.stack.resize(self.stack_max, 0.0);
+        factor.waiting.clear();
+        factor.waiting.reserve(self.supernodes.len());
+        factor.x.resize(n_dofs, 0.0);
+        factor.below.resize(self.below_max, 0.0);
+        let pivots = self.supernodes.iter().map(|s| s.k).max().unwrap_or(0);
+        factor.memory.reserve(pivots);
+    }
+
+    /// H = LLᵀ in place.
+    ///
+    /// # Errors
+    /// The velocity whose pivot was not positive.
+    pub(crate) fn factor(&self, factor: &mut Factor) -> Result<(), usize> {
+        let Factor {
+            values,
+            stack,
+            waiting,
+            memory,
+            ..
+        } = factor;
+        waiting.clear();
+        let mut height = 0;
+        for (s, supernode) in self.supernodes.iter().enumerate() {
+            let (k, m) = (supernode.k, supernode.m);
+            let r = m - k;
+            let panel = &mut values[supernode.panel..supernode.panel + m * k];
+            let (remainders, rest) = stack.split_at_mut(height);
+            let rest = &mut rest[..r * r];
+            rest.fill(0.0);
+            // Children on top of the stack, the last one first.
+            let mut end = height;
+            let first_child = waiting.len() - supernode.n_children;
+            for child in (first_child..waiting.len()).rev() {
+                let child_rows = self.supernodes[waiting[child]].rows_below();
+                let start = end - child_rows * child_rows;
+                let runs = &self.runs[self.supernodes[waiting[child]].runs.clone()];
+                add_remainder(&remainders[start..end], child_rows, runs, panel, rest, m, k);
+                end = start;
+            }
+            eliminate(panel, rest, m, k, memory).map_err(|pivot| self.dof_of(s, pivot))?;
+            // The remainder moves down to where its children were.
+            stack.copy_within(height..height + r * r, end);
+            height = end + r * r;
+            waiting.truncate(first_child);
+            waiting.push(s);
+        }
+        Ok(())
+    }
+
+    fn dof_of(&self, s: usize, row: usize) -> usize {
+        let supernode = &self.supernodes[s];
+        let blocks = &self.blocks[supernode.blocks.clone()];
+        let block = blocks.partition_point(|(_, first)| *first as usize <= row) - 1;
+        let (position, first) = blocks[block];
+        self.dofs[position as usize].island + row - first as usize
+    }
+
+    /// x ← H⁻¹x.
+    pub(crate) fn solve(&self, factor: &mut Factor, x: &mut [f64]) {
+        let Factor {
+            values,
+            x: permuted,
+            below,
+            ..
+        } = factor;
+        for d in &self.dofs {
+            let own = &x[d.island..d.island + d.size];
+            permuted[d.permuted..d.permuted + d.size].copy_from_slice(own);
+        }
+        for supernode in &self.supernodes {
+            let (k, m) = (supernode.k, supernode.m);
+            let start = self.dofs[supernode.positions.start].permuted;
+            let panel = &values[supernode.panel..supernode.panel + m * k];
+            let below = &mut below[..m - k];
+            below.fill(0.0);
+            forward(panel, m, k, &mut permuted[start..start + k], below);
+            for (row, d) in self.below(supernode) {
+                let below = &below[row..row + d.size];
+                let x = &mut permuted[d.permuted..d.permuted + d.size];
+                x.iter_mut().zip(below).for_each(|(x, b)| *x += b);
+            }
+        }
+        for supernode in self.supernodes.iter().rev() {
+            let (k, m) = (supernode.k, supernode.m);
+            let start = self.dofs[supernode.positions.start].permuted;
+            let panel = &values[supernode.panel..supernode.panel + m * k];
+            let below = &mut below[..m - k];
+            for (row, d) in self.below(supernode) {
+                let x = &permuted[d.permuted..d.permuted + d.size];
+                below[row..row + d.size].copy_from_slice(x);
+            }
+            backward(panel, m, k, &mut permuted[start..start + k], below);
+        }
+        for d in &self.dofs {
+            let own = &permuted[d.permuted..d.permuted + d.size];
+            x[d.island..d.island + d.size].copy_from_slice(own);
+        }
+    }
+
+    /// Blocks below the pivots of a supernode: first row counted from there, and velocities.
+    fn below(&self, supernode: &Supernode) -> impl Iterator<Item = (usize, Dofs)> {
+        let first = supernode.blocks.start + supernode.positions.len();
+        let blocks = self.blocks[first..supernode.blocks.end].iter();
+        let k = supernode.k;
+        blocks.map(move |&(position, row)| (row as usize - k, self.dofs[position as usize]))
+    }
+}
+
+impl Candidate {
+    /// Takes in the child that ends right before it, unless that stores too many zeros.
+    ///
+    /// Larger fronts run faster for each multiplication but do more of them: small ones may be half empty.
+    fn absorb(&mut self, child: &Self) -> bool {
+        let pivots = self.pivots + child.pivots;
+        let zeros =
+            self.zeros + child.zeros + child.pivots * (self.pivots + self.below - child.below);
+        let entries = pivots * (pivots + self.below);
+        let allowed = match pivots {
+            0..=16 => 0.5,
+            17..=48 => 0.2,
+            _ => 0.05,
+        };
+        if zeros as f64 > allowed * entries as f64 {
+            return false;
+        }
+        self.first = child.first;
+        self.pivots = pivots;
+        self.zeros = zeros;
+        true
+    }
+}
+
+/// Adds a child's remainder (r×r) to its parent's front: m×m of which `panel` holds the first k columns, `rest` the others.
+#[inline]
+fn add_remainder(
+    remainder: &[f64],
+    r: usize,
+    runs: &[Run],
+    panel: &mut [f64],
+    rest: &mut [f64],
+    m: usize,
+    k: usize,
+) {
+    for (a, columns) in runs.iter().enumerate() {
+        for j in 0..columns.length {
+            let from = &remainder[(columns.from + j) * r..(columns.from + j + 1) * r];
+            let to = columns.to + j;
+            let (column, first_row) = if to < k {
+                (&mut panel[to * m..(to + 1) * m], 0)
+            } else {
+                (&mut rest[(to - k) * (m - k)..(to - k + 1) * (m - k)], k)
+            };
+            for (b, rows) in runs[a..].iter().enumerate() {
+                let skip = if b == 0 { j } else { 0 };
+                let from = &from[rows.from + skip..rows.from + rows.length];
+                let to = &mut column[rows.to + skip - first_row..][..from.len()];
+                to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+
+    use super::*;
+    use crate::hessian::ordering::minimum_degree;
+
+    /// A random graph of nodes of sizes 1 to 6, its matrix, and the solution against a dense one.
+    #[track_caller]
+    fn check(n: usize, edges_per_node: usize, seed: u64) {
+        let mut state = seed;
+        let mut random = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut node_starts = vec![0];
+        for i in 0..n {
+            node_starts.push(node_starts[i] + 1 + random() % 6);
+        }
+        let mut edges = Vec::new();
+        for i in 0..n {
+            for _ in 0..edges_per_node {
+                let j = random() % n;
+                if i != j {
+                    edges.push((i as u32, j as u32));
+                }
+            }
+        }
+        let graph = Graph::from_edges(n, &mut edges);
+        let elimination = Elimination::new(&graph, minimum_degree(&graph));
+        let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
+
+        let dofs = node_starts[n];
+        let mut a = DMatrix::<f64>::zeros(dofs, dofs);
+        let mut factor = Factor::default();
+        symbolic.reserve(&mut factor, dofs);
+        let pairs = (0..n).flat_map(|i| {
+            let neighbours = graph.neighbours(i).iter().map(|&j| j as usize);
+            neighbours
+                .filter(move |&j| j < i)
+                .chain([i])
+                .map(move |j| (i, j))
+        });
+        for (i, j) in pairs {
+            for p in node_starts[i]..node_starts[i + 1] {
+                for q in node_starts[j]..node_starts[j + 1] {
+                    let value = ((p * 13 + q * 13 + p * q) as f64).sin();
+                    a[(p, q)] = value;
+                    a[(q, p)] = value;
+                }
+            }
+        }
+        for i in 0..dofs {
+            a[(i, i)] += 1.0 + a.row(i).abs().sum();
+        }
+        for i in 0..n {
+            for &j in graph.neighbours(i).iter().chain([&(i as u32)]) {
+                let j = j as usize;
+                let (row, column) = (elimination.position[i], elimination.position[j]);
+                if row < column {
+                    continue;
+                }
+                let place = symbolic.block(row, column);
+                for (q, global_q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
+                    for (p, global_p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
+                        factor.values[place.offset + p + q * place.stride] =
+                            a[(global_p, global_q)];
+                    }
+                }
+            }
+        }
+        symbolic.factor(&mut factor).expect("diagonally dominant");
+        let x = DVector::from_fn(dofs, |i, _| (i as f64).cos());
+        let mut y = &a * &x;
+        symbolic.solve(&mut factor, y.as_mut_slice());
+        assert!(
+            (y - x).amax() < 1e-12,
+            "{n} nodes, {edges_per_node} edges each"
+        );
+    }
+
+    #[test]
+    fn sparse_systems_are_solved() {
+        for seed in 0..20 {
+            check(1, 0, seed);
+            check(7, 1, seed);
+            check(30, 0, seed);
+            check(60, 2, seed);
+            check(90, 4, seed);
+        }
+    }
+
+    #[test]
+    fn a_bad_pivot_names_its_velocity() {
+        let graph = Graph::from_edges(3, &mut vec![(0, 1), (1, 2)]);
+        let elimination = Elimination::new(&graph, vec![2, 0, 1]);
+        let node_starts = [0, 2, 4, 6];
+        let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
+        let mut factor = Factor::default();
+        symbolic.reserve(&mut factor, 6);
+        for node in 0..3 {
+            let position = elimination.position[node];
+            let place = symbolic.block(position, position);
+            for i in 0..2 {
+                let bad = node == 2 && i == 1;
+                factor.values[place.offset + i * (place.stride + 1)] = if bad { -1.0 } else { 1.0 };
+            }
+        }
+        assert_eq!(symbolic.factor(&mut factor), Err(5));
+    }
+}

@@ -1,0 +1,195 @@
+//! Quasi-Newton descent with the diagonal blocks of the Hessian.
+
+use std::time::Instant;
+
+use crate::block_hessian::BlockHessian;
+use crate::error::SolveError;
+use crate::evaluation::Evaluation;
+use crate::hessian::Hessian;
+use crate::island::IslandProblem;
+use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
+use crate::levers::dot;
+use crate::line_search::LineSearch;
+use crate::newton::exact_hessian_solve;
+use crate::potential::Potential;
+use crate::problem::ContactProblem;
+use crate::progress::{Progress, Rate, Verdict};
+use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria};
+
+/// Settings of [`QuasiNewton`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QuasiNewtonSettings {
+    /// When to stop.
+    pub stop: StopCriteria,
+    /// How far to go along a direction.
+    pub line_search: LineSearch,
+    /// Whether directions remember the last one.
+    pub acceleration: Acceleration,
+}
+
+/// How directions follow from the block-diagonal step Δ = −H_D⁻¹∇ℓ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Acceleration {
+    /// Δ itself, as published.
+    None,
+    /// Δ made conjugate to the last direction (Polak and Ribière, restarted when that would not descend): about the square
+    /// root of the iterations.
+    #[default]
+    Conjugate,
+}
+
+/// Block-diagonal quasi-Newton: every node (a rigid body, a vertex, a tree) steps as if the others stood still.
+///
+/// Nothing larger than a node's block is factored, which suits a GPU. Each step descends, at a linear rate that gets slow
+/// where constraints are much stiffer than the bodies they couple; then the report says
+/// [`StopReason::IterationLimit`](crate::StopReason::IterationLimit).
+///
+/// Source: Yu et al. (2025), Algorithm 1, with γ = −∂ℓ/∂v_c (its step 6 lacks the sign).
+pub struct QuasiNewton {
+    islands: Islands<QuasiNewtonMethod>,
+}
+
+impl QuasiNewton {
+    /// A solver with the given settings.
+    #[must_use]
+    pub fn new(settings: QuasiNewtonSettings) -> Self {
+        Self {
+            islands: Islands::new(QuasiNewtonMethod { settings }),
+        }
+    }
+}
+
+impl Default for QuasiNewton {
+    fn default() -> Self {
+        Self::new(QuasiNewtonSettings::default())
+    }
+}
+
+impl ConvexContactSolver for QuasiNewton {
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        self.islands.solve(problem, guess, out)
+    }
+
+    fn hessian_solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        at: &Solution,
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        self.islands.hessian_solve(problem, at, x)
+    }
+}
+
+struct QuasiNewtonMethod {
+    settings: QuasiNewtonSettings,
+}
+
+#[derive(Default)]
+struct QuasiNewtonWorkspace {
+    evaluation: Evaluation,
+    blocks: BlockHessian,
+    last_gradient: Vec<f64>,
+    step: Vec<f64>,
+    hessian: Hessian,
+}
+
+impl IslandSolver for QuasiNewtonMethod {
+    type Workspace = QuasiNewtonWorkspace;
+
+    fn solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut QuasiNewtonWorkspace,
+        answer: &mut IslandAnswer,
+    ) -> Result<(), SolveError> {
+        let QuasiNewtonWorkspace {
+            evaluation: e,
+            blocks,
+            last_gradient,
+            step,
+            ..
+        } = workspace;
+        let mut report = IslandReport::default();
+        let stages = &mut report.stages;
+        let clock = Instant::now();
+        e.begin(p);
+        e.v.copy_from_slice(&answer.velocity);
+        blocks.begin(p);
+        last_gradient.resize(p.island.n_dofs, 0.0);
+        step.resize(p.island.n_dofs, 0.0);
+        let mut progress = Progress::begin(
+            &self.settings.stop,
+            Rate::Linear,
+            &mut answer.residual_history,
+        );
+        // ∇ℓ·H_D⁻¹∇ℓ of the last iteration.
+        let mut last_decrement = f64::INFINITY;
+        stages.set_up += clock.elapsed();
+        loop {
+            let clock = Instant::now();
+            let residual = e.update(p);
+            let verdict = progress.judge(p, e, residual)?;
+            stages.gradient += clock.elapsed();
+            if let Verdict::Stop(reason) = verdict {
+                report.stop = reason;
+                break;
+            }
+
+            let clock = Instant::now();
+            e.update_aggregates(p, |_, law, v_c| law.hessian(v_c));
+            stages.assembly += clock.elapsed();
+
+            let clock = Instant::now();
+            blocks.factor(p, e)?;
+            report.factorisations += 1;
+            for (s, g) in step.iter_mut().zip(&e.gradient) {
+                *s = -g;
+            }
+            blocks.solve(p, 0..p.island.n_dofs, step);
+            let decrement = -dot(&e.gradient, step);
+            let change = decrement + dot(last_gradient, step);
+            let beta = match self.settings.acceleration {
+                Acceleration::None => 0.0,
+                Acceleration::Conjugate => (change / last_decrement).max(0.0),
+            };
+            for (dv, s) in e.dv.iter_mut().zip(&*step) {
+                *dv = s + beta * *dv;
+            }
+            if e.slope_at_start() > -0.1 * decrement {
+                e.dv.copy_from_slice(step);
+            }
+            last_decrement = decrement;
+            last_gradient.copy_from_slice(&e.gradient);
+            stages.linear_solve += clock.elapsed();
+
+            let clock = Instant::now();
+            let quadratic = e.begin_direction(p);
+            report.line_search_evaluations +=
+                progress.advance(p, e, quadratic, &self.settings.line_search);
+            stages.line_search += clock.elapsed();
+        }
+        progress.finish(p, e, &mut report);
+        answer.take(e, report);
+        Ok(())
+    }
+
+    fn hessian_solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut QuasiNewtonWorkspace,
+        velocity: &[f64],
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        let QuasiNewtonWorkspace {
+            evaluation,
+            hessian,
+            ..
+        } = workspace;
+        exact_hessian_solve(p, evaluation, hessian, "quasi-newton", velocity, x)
+    }
+}

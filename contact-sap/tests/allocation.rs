@@ -1,0 +1,120 @@
+//! A step like the last one allocates nothing.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use pliant_contact_sap::{Solution, SolverKind, StopCriteria};
+use support::clutter::clutter;
+use support::{Models, Recipe, random_scene, with_problem};
+
+/// The system's allocator, counting what this thread asks for.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is being torn down has no counter any more, and nothing to count.
+    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator as it came; the counter is a plain thread-local number.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is the one `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn the_counter_counts() {
+    let before = ALLOCATIONS.get();
+    let numbers = std::hint::black_box(vec![1.0; 100]);
+    assert!(ALLOCATIONS.get() > before);
+    drop(numbers);
+}
+
+#[test]
+fn a_repeated_solve_allocates_nothing() {
+    // One thread: waking others is rayon's business.
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("one thread");
+    pool.install(|| {
+        let scenes = [
+            ("random", random_scene(3, &Recipe::SMALL)),
+            ("many islands", random_scene(5, &Recipe::LARGE)),
+            ("dense", clutter(1, (3, 3, 1), Models::Lagged)),
+            ("sparse", clutter(1, (8, 8, 2), Models::Lagged)),
+        ];
+        for kind in SolverKind::ALL {
+            let stop = StopCriteria {
+                iterations_max: 20,
+                ..StopCriteria::default()
+            };
+            for (name, scene) in &scenes {
+                let mut solver = kind.build(stop);
+                let mut out = Solution::default();
+                let dynamics = scene.dynamics();
+                let problem = pliant_contact_sap::ContactProblem {
+                    dynamics: &dynamics,
+                    constraints: &scene.set,
+                };
+                for repetition in 0..3 {
+                    let before = ALLOCATIONS.get();
+                    let report = solver.solve(&problem, &scene.v0, &mut out);
+                    let allocations = ALLOCATIONS.get() - before;
+                    assert!(report.is_ok_and(|report| report.iterations > 0));
+                    if repetition > 0 {
+                        assert_eq!(allocations, 0, "{kind}, {name}, solve {repetition}");
+                    } else {
+                        assert!(
+                            allocations > 0,
+                            "{kind}, {name}: memory comes from somewhere"
+                        );
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn gradients_at_the_solution_allocate_nothing_the_second_time() {
+    with_problem(&clutter(2, (3, 3, 2), Models::Sap), |problem| {
+        for kind in SolverKind::ALL {
+            let mut solver = kind.build(StopCriteria::default());
+            let mut out = Solution::default();
+            let guess = vec![0.0; problem.n_dofs()];
+            let _ = solver.solve(problem, &guess, &mut out);
+            let mut x = vec![1.0; problem.n_dofs()];
+            solver
+                .hessian_solve(problem, &out, &mut x)
+                .expect("solvable");
+            let before = ALLOCATIONS.get();
+            solver
+                .hessian_solve(problem, &out, &mut x)
+                .expect("solvable");
+            assert_eq!(ALLOCATIONS.get() - before, 0, "{kind}");
+        }
+    });
+}

@@ -1,0 +1,293 @@
+//! Problems that no solver should touch are refused, naming what is wrong and where.
+
+use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
+use pliant_contact_sap::{
+    BlockDiagonal, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
+    ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit, ParticipantIdx, Potential,
+    RowLaw, Rows, Sap, Solution, SolveError, SolverKind, StopCriteria,
+};
+
+/// Two boxes of 1 kg, a contact between them and a limit on the first.
+struct Case {
+    matrices: [Vec<f64>; 2],
+    b: Vec<f64>,
+    guess: Vec<f64>,
+    lever: Vector3<f64>,
+    bias: Vector3<f64>,
+    rows: Rows,
+    rows_of: usize,
+    law: ContactLaw,
+    row_law: RowLaw,
+}
+
+fn parameters() -> ContactParameters {
+    ContactParameters {
+        time_step_s: 0.01,
+        signed_distance: -1e-3,
+        stiffness: 1e5,
+        dissipation: Dissipation::HuntCrossley(1.0),
+        friction: 0.5,
+        stiction_speed: 1e-4,
+        inverse_inertia: 1.0,
+    }
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        let identity = nalgebra::Matrix6::<f64>::identity().as_slice().to_vec();
+        let mut rows = Rows::default();
+        rows.reset(6);
+        rows.identity(0, 0, 6);
+        Self {
+            matrices: [identity.clone(), identity],
+            b: vec![0.0, 0.0, 0.0, 0.0, 0.0, -0.1],
+            guess: vec![0.0; 12],
+            lever: Vector3::new(0.1, 0.0, 0.0),
+            bias: Vector3::zeros(),
+            rows,
+            rows_of: 1,
+            law: ContactLaw::Lagged(Lagged::new(&parameters(), Vector3::z(), 0.1)),
+            row_law: RowLaw::Limit(Limit::near_rigid(0.01, 0.0, 1.0)),
+        }
+    }
+}
+
+impl Case {
+    fn solve(&self, kind: SolverKind) -> Result<(), SolveError> {
+        let bodies = [
+            DenseDynamics::new(self.matrices[0].clone(), self.b.clone()),
+            DenseDynamics::new(self.matrices[1].clone(), vec![0.0; 6]),
+        ];
+        let mut set = ConstraintSet::default();
+        let mut own = Rows::default();
+        own.reset(6);
+        own.identity(0, 0, 6);
+        let mut basis = set.basis(6);
+        basis.rows(ParticipantIdx(0), &own, 0, 1.0);
+        basis.rows(ParticipantIdx(self.rows_of), &self.rows, 0, -1.0);
+        basis.twist_contact(self.lever, self.bias, self.law.clone());
+        let label = ConstraintLabel {
+            kind: ConstraintKind::LowerLimit,
+            index: 0,
+        };
+        basis.coordinate(5, self.row_law.clone(), label);
+        let dynamics: [&dyn Dynamics; 2] = [&bodies[0], &bodies[1]];
+        let problem = ContactProblem {
+            dynamics: &dynamics,
+            constraints: &set,
+        };
+        let mut out = Solution::default();
+        let mut solver = kind.build(StopCriteria::default());
+        solver.solve(&problem, &self.guess, &mut out).map(|_| ())
+    }
+}
+
+/// Every solver refuses the case with the same error, whose text holds all of `words`.
+#[track_caller]
+fn check_refused(change: impl Fn(&mut Case), words: &[&str]) {
+    let mut case = Case::default();
+    change(&mut case);
+    let errors = SolverKind::ALL.map(|kind| case.solve(kind).expect_err("refused").to_string());
+    for error in &errors {
+        assert_eq!(error, &errors[0]);
+        for word in words {
+            assert!(error.contains(word), "`{word}` is missing in: {error}");
+        }
+    }
+}
+
+#[test]
+fn the_case_itself_is_fine() {
+    for kind in SolverKind::ALL {
+        assert_eq!(Case::default().solve(kind), Ok(()));
+    }
+}
+
+#[test]
+fn numbers_that_are_none_are_refused_with_their_place() {
+    check_refused(
+        |c| c.b[4] = f64::NAN,
+        &["b of participant 0", "row 4", "NaN"],
+    );
+    check_refused(
+        |c| c.matrices[1][2] = f64::NAN,
+        &["A of participant 1", "row 2, column 0", "NaN"],
+    );
+    check_refused(
+        |c| c.matrices[1][14] = f64::INFINITY,
+        &["A of participant 1", "row 2", "inf"],
+    );
+    check_refused(|c| c.guess[7] = f64::INFINITY, &["guess, entry 7", "inf"]);
+    check_refused(|c| c.lever.y = f64::NAN, &["lever", "contact 0", "NaN"]);
+    check_refused(
+        |c| c.bias.z = f64::NAN,
+        &["surface velocity of contact 0", "NaN"],
+    );
+    check_refused(|c| c.rows.bias_mut()[1] = f64::NAN, &["bias of basis 0"]);
+    check_refused(
+        |c| c.rows.dense(0, 1, 0, 1)[0] = f64::NAN,
+        &["matrix of basis 0"],
+    );
+}
+
+#[test]
+fn matrices_that_are_no_inertia_are_refused_with_their_row() {
+    check_refused(
+        |c| c.matrices[0][21] = -1.0,
+        &[
+            "A of participant 0",
+            "row 3",
+            "not positive definite",
+            "mass",
+        ],
+    );
+    check_refused(
+        |c| c.matrices[1][1] = 0.5,
+        &["A of participant 1", "not symmetric", "row 1, column 0"],
+    );
+}
+
+#[test]
+fn parameters_out_of_range_are_refused_with_constraint_and_value() {
+    check_refused(
+        |c| {
+            let p = ContactParameters {
+                friction: -0.3,
+                ..parameters()
+            };
+            c.law = ContactLaw::Sap(Sap::new(&p, Vector3::z()));
+        },
+        &["contact 0", "friction", "-0.3"],
+    );
+    check_refused(
+        |c| {
+            let p = ContactParameters {
+                friction: -0.3,
+                ..parameters()
+            };
+            c.law = ContactLaw::Lagged(Lagged::new(&p, Vector3::z(), 0.1));
+        },
+        &["contact 0", "friction", "-0.3"],
+    );
+    check_refused(
+        |c| {
+            c.law = ContactLaw::Lagged(Lagged::new(&parameters(), Vector3::new(0.0, 0.0, 2.0), 0.1))
+        },
+        &["contact 0", "normal", "2"],
+    );
+    check_refused(
+        |c| c.row_law = RowLaw::Limit(Limit::new(-1.0, 0.0)),
+        &["scalar row 0", "-1"],
+    );
+}
+
+/// A law whose impulse is not a number.
+struct Broken;
+
+impl Potential<3> for Broken {
+    fn cost(&self, _: &Vector3<f64>) -> f64 {
+        0.0
+    }
+    fn impulse(&self, _: &Vector3<f64>) -> Vector3<f64> {
+        Vector3::repeat(f64::NAN)
+    }
+    fn hessian(&self, _: &Vector3<f64>) -> Matrix3<f64> {
+        Matrix3::zeros()
+    }
+}
+
+impl Potential<1> for Broken {
+    fn cost(&self, _: &Vector1<f64>) -> f64 {
+        0.0
+    }
+    fn impulse(&self, _: &Vector1<f64>) -> Vector1<f64> {
+        Vector1::repeat(f64::INFINITY)
+    }
+    fn hessian(&self, _: &Vector1<f64>) -> Matrix1<f64> {
+        Matrix1::zeros()
+    }
+}
+
+#[test]
+fn a_custom_law_that_breaks_its_promise_is_named() {
+    check_refused(
+        |c| c.law = ContactLaw::Custom(std::sync::Arc::new(Broken)),
+        &["impulse of contact 0", "NaN"],
+    );
+    check_refused(
+        |c| c.row_law = RowLaw::Custom(std::sync::Arc::new(Broken)),
+        &["impulse of scalar row 0", "inf"],
+    );
+}
+
+#[test]
+fn lengths_and_indices_that_do_not_fit_are_refused() {
+    check_refused(
+        |c| c.guess.truncate(11),
+        &["guess has length 11", "12 velocities"],
+    );
+    check_refused(|c| c.rows_of = 2, &["participant 2", "0 of them"]);
+    check_refused(
+        |c| c.rows.identity(0, 4, 3),
+        &["velocity 6 of participant 1", "6 of them"],
+    );
+}
+
+/// A body that only multiplies by A.
+struct MatrixFree;
+
+impl Dynamics for MatrixFree {
+    fn right_hand_side(&self) -> &[f64] {
+        &[0.0, 0.0, -0.1]
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.copy_from_slice(x);
+    }
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        BlockDiagonal::Vertices(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
+    }
+}
+
+#[test]
+fn only_conjugate_gradients_do_without_the_matrix() {
+    let body = MatrixFree;
+    let dynamics: [&dyn Dynamics; 1] = [&body];
+    let mut set = ConstraintSet::default();
+    let mut rows = Rows::default();
+    rows.reset(3);
+    rows.identity(0, 0, 3);
+    let mut basis = set.basis(3);
+    basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+    let law = ContactLaw::Lagged(Lagged::new(&parameters(), Vector3::z(), 0.1));
+    basis.stencil_contact([1.0], None, Vector3::zeros(), law);
+    let problem = ContactProblem {
+        dynamics: &dynamics,
+        constraints: &set,
+    };
+    for kind in SolverKind::ALL {
+        let mut out = Solution::default();
+        let mut solver = kind.build(StopCriteria::default());
+        let result = solver.solve(&problem, &[0.0; 3], &mut out);
+        match kind {
+            SolverKind::Newton | SolverKind::GaussSeidel => {
+                let error = result.expect_err("needs A").to_string();
+                assert!(
+                    error.contains("participant 0") && error.contains(kind.name()),
+                    "{error}"
+                );
+            }
+            SolverKind::NewtonCg | SolverKind::QuasiNewton => {
+                assert!(result.is_ok_and(|report| report.is_trusted()), "{kind}");
+            }
+        }
+    }
+}
+
+#[test]
+fn solvers_are_found_by_name_and_others_are_refused_with_the_choice() {
+    for kind in SolverKind::ALL {
+        assert_eq!(kind.name().parse(), Ok(kind));
+    }
+    let error = "newtn".parse::<SolverKind>().expect_err("no such solver");
+    assert!(error.to_string().contains("newton-cg"), "{error}");
+}

@@ -10,3 +10,8 @@ pub mod recording;
 pub mod runner;
 pub mod scene;
 pub mod validate;
+
+/// The program of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeProgram;

@@ -15,6 +15,8 @@ use crate::scene::{Scene, SceneOptions};
 pub struct Finding {
     /// Which, `CASE: WHAT`.
     pub name: String,
+    /// How what is found relates to the known answer.
+    pub relation: Relation,
     /// The known answer.
     pub expected: f64,
     /// What the simulation gave; null where it gave nothing.
@@ -25,6 +27,18 @@ pub struct Finding {
     pub source: String,
     /// Whether they are near enough.
     pub pass: bool,
+}
+
+/// How a number relates to the known answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// As near as the tolerance.
+    Equals,
+    /// Not less, but for the tolerance.
+    AtLeast,
+    /// Not more, but for the tolerance.
+    AtMost,
 }
 
 /// Whether slow parts are run.
@@ -119,15 +133,16 @@ impl Case {
     }
 }
 
-/// A range becomes its middle and half width; a single bound is what is expected, without tolerance.
+/// A range becomes its middle and half width.
 fn finding(case: &str, verdict: &Verdict) -> Finding {
-    let (expected, tolerance) = match (verdict.at_least, verdict.at_most) {
-        (Some(least), Some(most)) => (0.5 * (least + most), 0.5 * (most - least)),
-        (Some(bound), None) | (None, Some(bound)) => (bound, 0.0),
-        (None, None) => (0.0, 0.0),
+    let (relation, expected, tolerance) = match (verdict.at_least, verdict.at_most) {
+        (Some(least), Some(most)) => (Relation::Equals, 0.5 * (least + most), 0.5 * (most - least)),
+        (Some(least), None) => (Relation::AtLeast, least, 0.0),
+        (None, most) => (Relation::AtMost, most.unwrap_or(f64::MAX), 0.0),
     };
     Finding {
         name: format!("{case}: {} {}", verdict.observable, verdict.measured),
+        relation,
         expected,
         found: verdict.found,
         tolerance,

@@ -6,11 +6,11 @@ use clap::Args;
 use pliant::runner::Assembly;
 use pliant::scene::{Scene, SceneOptions};
 use pliant_hydroelastic::mesh::{
-    SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
+    MeshError, SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
 };
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
 
-use super::output::print;
+use super::output::{number, print};
 use super::{Ending, Failure};
 
 #[derive(Args)]
@@ -42,7 +42,7 @@ enum FileKind {
     Mesh,
 }
 
-/// By content first: extensions lie.
+/// By content where it tells, for extensions lie; a robot may be in any encoding, so its name is believed.
 fn kind(path: &Path, bytes: &[u8]) -> FileKind {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]);
     let extension = path
@@ -54,7 +54,7 @@ fn kind(path: &Path, bytes: &[u8]) -> FileKind {
         .trim_start_matches('\u{feff}')
         .trim_start()
         .starts_with('<');
-    if is_markup && !text.contains("<VTKFile") {
+    if extension == "urdf" || (is_markup && !text.contains("<VTKFile")) {
         FileKind::Robot
     } else if extension == "toml"
         || text
@@ -113,8 +113,19 @@ fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Endi
         ..UrdfOptions::default()
     };
     let loaded = parse_urdf(bytes, path, &options)?;
-    print(&loaded.report.to_string())?;
-    Ok(Ending::AsExpected)
+    let model = &loaded.model;
+    said(
+        &loaded.report.to_string(),
+        &path.to_string_lossy(),
+        &format!(
+            "robot {:?}: {} links, {} joints, {} degrees of freedom, {} kg move",
+            model.name(),
+            model.links().len(),
+            model.joints().len(),
+            model.n_v(),
+            number(model.moving_mass())
+        ),
+    )
 }
 
 /// Tetrahedra where there are any, otherwise the surface of a solid, otherwise a sheet.
@@ -127,18 +138,18 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
         scale: nalgebra::Vector3::repeat(scale),
         ..SurfaceOptions::default()
     };
-    if let Ok((mesh, report)) = tets_from_bytes(bytes, name, &tets) {
-        return said(
-            &report.to_string(),
-            name,
-            &format!(
+    let as_tets = match tets_from_bytes(bytes, name, &tets) {
+        Ok((mesh, report)) => {
+            let found = format!(
                 "{} tetrahedra, {} vertices, volume {:.6e} m3",
                 mesh.tets().len(),
                 mesh.vertices().len(),
                 mesh.solid_moments().volume
-            ),
-        );
-    }
+            );
+            return said(&report.to_string(), name, &found);
+        }
+        Err(error) => error,
+    };
     let (mesh, report, what) = match surface_from_bytes(bytes, name, SurfaceUse::Solid, &surface) {
         Ok((mesh, report)) => (mesh, report, "closed surface"),
         Err(as_solid) => match surface_from_bytes(bytes, name, SurfaceUse::Cloth, &surface) {
@@ -146,6 +157,8 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
                 eprintln!("note: not the surface of a solid: {as_solid}");
                 (mesh, report, "open surface")
             }
+            // The file is no surface at all: what is wrong with its tetrahedra matters.
+            Err(MeshError::Unsupported(_)) => return Err(as_tets.into()),
             // What keeps it from being a sheet is the graver fault.
             Err(as_sheet) => return Err(as_sheet.into()),
         },

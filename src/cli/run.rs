@@ -18,7 +18,12 @@ pub(super) struct RunArguments {
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
     /// Simulated time at which to end, s
-    #[arg(long, value_name = "T", conflicts_with = "full")]
+    #[arg(
+        long,
+        value_name = "T",
+        conflicts_with = "full",
+        allow_negative_numbers = true
+    )]
     until: Option<f64>,
     /// Run the scene's full length instead of its smoke length
     #[arg(long)]
@@ -43,7 +48,7 @@ pub(super) struct SceneSettings {
     #[arg(long, value_name = "S", value_parser = parse_solver)]
     pub(super) solver: Option<SolverKind>,
     /// Time step, s
-    #[arg(long, value_name = "DT", value_parser = parse_time_step)]
+    #[arg(long, value_name = "DT", value_parser = parse_time_step, allow_negative_numbers = true)]
     pub(super) time_step: Option<f64>,
     /// Value of a parameter, a number or an expression such as angle=20*deg; may be repeated
     #[arg(long = "set", value_name = "K=V")]

@@ -1,7 +1,7 @@
 //! `pliant validate`.
 
 use clap::Args;
-use pliant::validate::{CASES, Case, CaseLength, Finding};
+use pliant::validate::{CASES, Case, CaseLength, Finding, Relation};
 
 use super::output::{number, print, table};
 use super::run::use_threads;
@@ -71,7 +71,11 @@ pub(super) fn main(arguments: &ValidateArguments) -> Result<Ending, Failure> {
 fn row(finding: &Finding) -> Vec<String> {
     vec![
         finding.name.clone(),
-        number(finding.expected),
+        match finding.relation {
+            Relation::Equals => number(finding.expected),
+            Relation::AtLeast => format!(">= {}", number(finding.expected)),
+            Relation::AtMost => format!("<= {}", number(finding.expected)),
+        },
         finding.found.map_or("none".into(), number),
         number(finding.tolerance),
         if finding.pass {

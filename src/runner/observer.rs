@@ -286,7 +286,7 @@ impl Column {
         let (mut count, mut depth) = (0u32, 0.0f64);
         for contact in &report.contacts {
             let (a, b) = (contact.a.0, contact.b.0);
-            // The force on A, or on B; both sides asked for cancel.
+            // The force on A, or on B; within what is asked for, both cancel.
             let sign = f64::from(i8::from(of[a] && with[b]) - i8::from(of[b] && with[a]));
             if sign == 0.0 && !((of[a] && with[b]) || (of[b] && with[a])) {
                 continue;
@@ -294,7 +294,7 @@ impl Column {
             let along = contact.normal_W.dot(&contact.force_W);
             force += contact.force_W * sign;
             tangential += (contact.force_W - contact.normal_W * along) * sign;
-            normal += along;
+            normal += along * sign.abs();
             count += u32::from(contact.force_W.norm() > 0.0);
             depth = depth.max(-contact.signed_distance);
         }

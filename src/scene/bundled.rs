@@ -31,12 +31,20 @@ pub const SCENES: &[(&str, &str)] = &[
 pub const ROBOTS: &[(&str, &str)] = &[
     ("robots/arm7.urdf", include_str!("../../robots/arm7.urdf")),
     (
+        "robots/double_pendulum.urdf",
+        include_str!("../../robots/double_pendulum.urdf"),
+    ),
+    (
         "robots/gripper2.urdf",
         include_str!("../../robots/gripper2.urdf"),
     ),
     (
         "robots/hand16.urdf",
         include_str!("../../robots/hand16.urdf"),
+    ),
+    (
+        "robots/pusher.urdf",
+        include_str!("../../robots/pusher.urdf"),
     ),
 ];
 

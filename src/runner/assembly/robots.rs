@@ -110,9 +110,8 @@ impl Draft<'_> {
                 .text
                 .error(file.at, SceneFault::File(error.to_string()))
         })?;
-        let report = loaded.report.to_string();
-        let doubtful = report.lines().filter(|line| !line.contains(": read: "));
-        self.notes.extend(doubtful.map(str::to_owned));
+        let remarks = loaded.report.entries.iter();
+        self.notes.extend(remarks.map(|remark| remark.to_string()));
         Ok(loaded.model)
     }
 

@@ -1,0 +1,130 @@
+//! Every bundled scene goes as it expects, also with other parameters, steps and contact models than its own.
+
+use pliant::runner::{Outcome, RunOptions, run};
+use pliant::scene::{Scene, SceneOptions, bundled};
+
+/// Runs the smoke length of a scene and asks all its expectations to be met.
+#[track_caller]
+fn check_scene(name: &str, settings: &[&str]) {
+    let text = bundled::scene(name).expect("a bundled scene");
+    check_text(name, text, settings, None);
+}
+
+#[track_caller]
+fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64>) {
+    let options = SceneOptions {
+        parameters: settings
+            .iter()
+            .map(|s| s.parse().expect("name=value"))
+            .collect(),
+        time_step_s,
+        ..SceneOptions::default()
+    };
+    let scene = Scene::parse(name, text, &options).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let summary = outcome.summary;
+    assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
+    let failed: Vec<_> = summary
+        .expectations
+        .iter()
+        .filter(|v| v.outcome == Outcome::Failed)
+        .collect();
+    assert!(failed.is_empty(), "{name} {settings:?}: {failed:#?}");
+    let met = summary
+        .expectations
+        .iter()
+        .filter(|v| v.outcome == Outcome::Met)
+        .count();
+    assert!(met > 0, "{name}: the smoke length judges nothing");
+    assert!(
+        outcome
+            .recording
+            .replay_html()
+            .expect("frames were recorded")
+            .contains(&scene.title)
+    );
+}
+
+#[test]
+fn arm_pushes_boxes() {
+    check_scene("arm-pushes-boxes", &[]);
+}
+
+#[test]
+fn box_on_incline_slides_or_sticks_as_coulomb_says() {
+    for angle in ["5*deg", "15*deg", "30*deg", "45*deg"] {
+        for mu in ["0", "0.1", "0.4", "0.9"] {
+            check_scene(
+                "box-on-incline",
+                &[&format!("angle={angle}"), &format!("mu={mu}")],
+            );
+        }
+    }
+}
+
+#[test]
+fn box_stack_stands() {
+    check_scene("box-stack", &[]);
+}
+
+#[test]
+fn clutter_stays_in_its_bin_whatever_the_seed() {
+    check_scene("clutter", &[]);
+    check_scene("clutter", &["seed=5", "count=20"]);
+}
+
+#[test]
+fn conveyor_carries_parcels_at_its_speed() {
+    check_scene("conveyor", &[]);
+    check_scene("conveyor", &["mu=0.6", "speed=0.6"]);
+}
+
+#[test]
+fn double_pendulum_keeps_its_energy_to_first_order() {
+    check_scene("double-pendulum", &[]);
+    let text = bundled::scene("double-pendulum").expect("a bundled scene");
+    // The bound is proportional to dt.
+    check_text("double-pendulum", text, &[], Some(0.00025));
+}
+
+#[test]
+fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
+    check_scene("gripper-holds-box", &["mass=1.0"]);
+    check_scene("gripper-holds-box", &["mass=1.9"]);
+    check_scene("gripper-holds-box", &["mass=2.2"]);
+}
+
+#[test]
+fn sphere_rolls_or_slides() {
+    for mu in ["0.05", "0.1", "0.4", "1"] {
+        check_scene("rolling-sphere", &[&format!("mu={mu}")]);
+    }
+}
+
+#[test]
+fn contact_models_that_glide_lose_the_momentum_of_rising() {
+    let text = bundled::scene("box-on-incline").expect("a bundled scene");
+    // Similar and SAP let a sliding box rise at mu a (dt + tau); the normal impulse for that costs mu times as much
+    // along the plane: v = a t - mu² a (dt + tau), with tau = 0.1 s of each surface for SAP and none for similar.
+    for (model, tau) in [("lagged", None), ("similar", Some(0.0)), ("sap", Some(0.2))] {
+        let text = format!("{text}\n[contact]\nmodel = \"{model}\"\n");
+        let scene = Scene::parse(model, &text, &SceneOptions::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&scene, &RunOptions::default(), &mut |_| {})
+            .unwrap_or_else(|error| panic!("{error}"));
+        let speed = outcome.summary.expectations[0]
+            .found
+            .expect("the box has a speed");
+        let (a, mu, dt) = (
+            scene.parameters["a"],
+            scene.parameters["mu"],
+            scene.simulation.time_step_s,
+        );
+        let expected = a - tau.map_or(0.0, |tau| mu * mu * a * (dt + tau));
+        assert!(
+            (speed - expected).abs() < 1e-3 * expected,
+            "{model}: {speed}, expected {expected}"
+        );
+    }
+}

@@ -30,6 +30,7 @@ mod drive;
 mod error;
 mod expect;
 pub mod expression;
+mod item;
 mod material;
 mod model;
 mod names;
@@ -37,6 +38,7 @@ mod observable;
 mod pairs;
 mod parameters;
 mod pose;
+mod quantity;
 mod random;
 mod read;
 mod repeat;
@@ -60,19 +62,17 @@ pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
+pub use item::Mention;
 pub use material::{Materials, Surface};
 pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
-pub use observable::{
-    Among, Component, ObservableEntry, QUANTITIES, Quantity, QuantityInfo, Subject,
-    quantities_markdown,
-};
+pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
+pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown};
 pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{Camera, RecordingRates, Simulation, Solver, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
-pub use table::Mention;
 pub use text::{Place, SceneText};
 pub use tie::{TieEntry, TieKind};
 pub use track::{Interpolation, PoseTrack, Track};

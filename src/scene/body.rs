@@ -3,11 +3,12 @@
 use nalgebra::{Isometry3, Vector3};
 
 use super::error::SceneError;
+use super::item::{Item, Mention};
 use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::shape::{ShapeEntry, shape};
-use super::table::{Context, Item, Mention, TableReader};
+use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 3] = [&FIXED, &BODY, &PART];
 

@@ -3,9 +3,10 @@
 use nalgebra::{Isometry3, Point3};
 
 use super::error::SceneError;
+use super::item::{Item, Mention};
 use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Item, Mention, TableReader};
+use super::table::TableReader;
 use super::track::{Interpolation, PoseTrack, Track};
 
 pub(super) static TABLES: [&TableSchema; 10] = [

@@ -1,9 +1,10 @@
 //! `[[expect]]`: the scene's own check as data.
 
 use super::error::{SceneError, SceneFault, remedy};
+use super::item::{Item, Mention};
 use super::observable::ObservableEntry;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Context, Item, Mention, TableReader};
+use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&EXPECT];
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::error::{SceneError, SceneFault, remedy};
+use super::item::Item;
 use super::schema::{Key, TableSchema};
-use super::table::{Context, Item, TableReader};
+use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&MATERIAL];
 

@@ -4,10 +4,11 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::body::{GRAVITY, GravityEntry};
 use super::error::SceneError;
+use super::item::{Item, Mention};
 use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Context, Item, Mention};
+use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
 

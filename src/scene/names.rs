@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::table::Mention;
+use super::item::Mention;
 use super::text::{Place, SceneText};
 
 /// What a name stands for.

@@ -1,9 +1,9 @@
 //! Which pairs touch, and how: `[[filters]]` and `[[pairs]]`.
 
 use super::error::SceneError;
+use super::item::{Item, Mention};
 use super::material::{Surface, surface_keys};
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Item, Mention};
 
 pub(super) static TABLES: [&TableSchema; 2] = [&FILTER, &PAIR];
 

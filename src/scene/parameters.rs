@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::{Expression, ExpressionError, Scope};
-use super::table::{Item, Mention};
+use super::item::{Item, Mention};
 use super::text::SceneText;
 
 /// Names that expressions give a meaning of their own.

@@ -3,8 +3,8 @@
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 
 use super::error::SceneError;
+use super::item::Item;
 use super::schema::{Key, TableSchema};
-use super::table::Item;
 
 pub(super) static TABLES: [&TableSchema; 1] = [&POSE];
 

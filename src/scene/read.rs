@@ -7,12 +7,13 @@ use toml::de::DeTable;
 use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
 use super::expression::Scope;
+use super::item::{Item, Mention};
 use super::material::Materials;
 use super::names::{NameKind, Names};
-use super::observable::Subject;
 use super::pairs::FilterEntry;
+use super::quantity::Subject;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Context, Item, Mention, TableReader};
+use super::table::{Context, TableReader};
 use super::text::{Place, SceneText};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
 

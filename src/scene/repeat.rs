@@ -4,10 +4,11 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::body::{BodyEntry, BodyTemplate, template, with_body_keys};
 use super::error::{SceneError, SceneFault};
+use super::item::{Item, Mention};
 use super::material::Materials;
 use super::random::Random;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Context, Item, Mention};
+use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&REPEAT, &TEMPLATE, &GRID, &REGION];
 

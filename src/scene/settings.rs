@@ -5,8 +5,9 @@ use pliant_contact_sap::{FrictionLimit, SolverKind};
 use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation};
 
 use super::error::SceneError;
+use super::item::Item;
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Item, TableReader};
+use super::table::TableReader;
 
 pub(super) static TABLES: [&TableSchema; 5] = [&SIMULATION, &CONTACT, &SOLVER, &RECORDING, &CAMERA];
 

@@ -3,8 +3,8 @@
 use nalgebra::{Point3, Vector3};
 
 use super::error::SceneError;
+use super::item::{Item, Mention};
 use super::schema::{Key, REQUIRED, TableSchema};
-use super::table::{Item, Mention};
 
 pub(super) static TABLES: [&TableSchema; 9] = [
     &HALF_SPACE,

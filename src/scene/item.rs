@@ -1,0 +1,334 @@
+//! A value of a scene file: what it must be, and the complaint when it is not.
+
+use std::collections::BTreeMap;
+
+use nalgebra::Vector3;
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::error::{SceneError, SceneFault, quoted_list, remedy};
+use super::schema::TableSchema;
+use super::table::{Context, TableReader};
+use super::text::Place;
+
+/// A name written at a place: something to look up, or to complain about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The name.
+    pub name: String,
+    /// Where it stands.
+    pub at: Place,
+}
+
+/// A value with the key it stands under.
+#[derive(Clone)]
+pub(super) struct Item<'a> {
+    pub(super) context: &'a Context,
+    pub(super) value: &'a Spanned<DeValue<'a>>,
+    pub(super) key: String,
+    pub(super) table: String,
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn at(&self) -> Place {
+        self.value.span().into()
+    }
+
+    pub(super) fn error(&self, fault: SceneFault) -> SceneError {
+        self.context.text.error(self.at(), fault)
+    }
+
+    fn wrong_type(&self, expected: &str) -> SceneError {
+        let found = match self.value.get_ref() {
+            DeValue::String(s) => format!("the text {:?}", s.as_ref()),
+            DeValue::Integer(i) => format!("the number {i}"),
+            DeValue::Float(x) => format!("the number {x}"),
+            DeValue::Boolean(b) => format!("`{b}`"),
+            DeValue::Datetime(_) => "a date".into(),
+            DeValue::Array(array) => format!("a list of {}", array.len()),
+            DeValue::Table(_) => "a table".into(),
+        };
+        self.error(SceneFault::WrongType {
+            table: self.table.clone(),
+            key: self.key.clone(),
+            expected: expected.into(),
+            found,
+        })
+    }
+
+    pub(super) fn out_of_range(&self, value: impl ToString, allowed: &str) -> SceneError {
+        self.error(SceneFault::OutOfRange {
+            table: self.table.clone(),
+            key: self.key.clone(),
+            value: value.to_string(),
+            allowed: allowed.into(),
+        })
+    }
+
+    /// A finite number, or an expression of parameters that has one.
+    pub(super) fn number(&self) -> Result<f64, SceneError> {
+        let value = self.number_or_infinity()?;
+        if value.is_finite() {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(value, "must be finite"))
+        }
+    }
+
+    /// A number or an expression; `inf` is allowed, `nan` is not.
+    pub(super) fn number_or_infinity(&self) -> Result<f64, SceneError> {
+        let value = match self.value.get_ref() {
+            DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
+                .ok()
+                .map(|i| i as f64),
+            DeValue::Float(x) => x.as_str().parse().ok(),
+            DeValue::String(text) => {
+                return self.context.scope.evaluate(text).map_err(|error| {
+                    self.error(SceneFault::Expression {
+                        key: self.key.clone(),
+                        text: text.to_string(),
+                        error,
+                    })
+                });
+            }
+            _ => None,
+        };
+        let value: f64 =
+            value.ok_or_else(|| self.wrong_type("a number, or an expression in quotes"))?;
+        if value.is_nan() {
+            return Err(self.out_of_range(value, "must be a number"));
+        }
+        Ok(value)
+    }
+
+    pub(super) fn positive(&self) -> Result<f64, SceneError> {
+        let value = self.number()?;
+        if value > 0.0 {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(value, "must be positive"))
+        }
+    }
+
+    pub(super) fn non_negative(&self) -> Result<f64, SceneError> {
+        let value = self.number()?;
+        if value >= 0.0 {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(value, "must not be negative"))
+        }
+    }
+
+    /// A positive number or infinity.
+    pub(super) fn positive_or_infinite(&self) -> Result<f64, SceneError> {
+        let value = self.number_or_infinity()?;
+        if value > 0.0 {
+            Ok(value)
+        } else {
+            Err(self.out_of_range(value, "must be positive; `inf` is allowed"))
+        }
+    }
+
+    /// A whole number from `least` to `most`.
+    pub(super) fn integer(&self, least: u64, most: u64) -> Result<u64, SceneError> {
+        let value = self.number()?;
+        if value.fract() == 0.0 && (least as f64..=most as f64).contains(&value) {
+            Ok(value as u64)
+        } else {
+            Err(self.out_of_range(
+                value,
+                &format!("must be a whole number from {least} to {most}"),
+            ))
+        }
+    }
+
+    /// `N` finite numbers.
+    pub(super) fn numbers<const N: usize>(&self) -> Result<[f64; N], SceneError> {
+        let elements = self.elements()?;
+        if elements.len() != N {
+            return Err(self.wrong_type(&format!("a list of {N} numbers")));
+        }
+        let mut numbers = [0.0; N];
+        for (number, element) in numbers.iter_mut().zip(&elements) {
+            *number = element.number()?;
+        }
+        Ok(numbers)
+    }
+
+    /// Any number of finite numbers.
+    pub(super) fn number_list(&self) -> Result<Vec<f64>, SceneError> {
+        self.elements()?.iter().map(Item::number).collect()
+    }
+
+    pub(super) fn vector3(&self) -> Result<Vector3<f64>, SceneError> {
+        self.numbers::<3>().map(Vector3::from)
+    }
+
+    /// Three positive numbers.
+    pub(super) fn lengths3(&self) -> Result<Vector3<f64>, SceneError> {
+        let v = self.vector3()?;
+        match self
+            .elements()?
+            .iter()
+            .zip(v.iter())
+            .find(|(_, x)| **x <= 0.0)
+        {
+            Some((element, value)) => Err(element.out_of_range(value, "must be positive")),
+            None => Ok(v),
+        }
+    }
+
+    /// A direction: three numbers, not all zero, made a unit vector.
+    pub(super) fn direction(&self) -> Result<Vector3<f64>, SceneError> {
+        self.vector3()?
+            .try_normalize(1e-12)
+            .ok_or_else(|| self.out_of_range("[0, 0, 0]", "must have a direction"))
+    }
+
+    pub(super) fn text(&self) -> Result<&'a str, SceneError> {
+        match self.value.get_ref() {
+            DeValue::String(text) => Ok(text.as_ref()),
+            _ => Err(self.wrong_type("a text in quotes")),
+        }
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.value.get_ref(), DeValue::String(_))
+    }
+
+    /// A text that is not empty, with its place.
+    pub(super) fn mention(&self) -> Result<Mention, SceneError> {
+        let name = self.text()?;
+        if name.trim().is_empty() {
+            return Err(self.out_of_range("\"\"", "must not be empty"));
+        }
+        Ok(Mention {
+            name: name.into(),
+            at: self.at(),
+        })
+    }
+
+    /// A list of names.
+    pub(super) fn mentions(&self) -> Result<Vec<Mention>, SceneError> {
+        self.elements()?.iter().map(Item::mention).collect()
+    }
+
+    /// Exactly two names.
+    pub(super) fn two_mentions(&self) -> Result<[Mention; 2], SceneError> {
+        self.mentions()?
+            .try_into()
+            .map_err(|_| self.wrong_type("a list of two names"))
+    }
+
+    /// A new name: letters, digits, `_`, `-` and `.`, so that `/` stays free to go down into a model.
+    pub(super) fn new_name(&self) -> Result<Mention, SceneError> {
+        let mention = self.mention()?;
+        let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if mention.name.chars().all(allowed) && mention.name != "world" {
+            Ok(mention)
+        } else {
+            Err(self.out_of_range(
+                format!("{:?}", mention.name),
+                "must consist of letters, digits, `_`, `-` and `.`, and `world` is taken",
+            ))
+        }
+    }
+
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&'static str, T)]) -> Result<T, SceneError> {
+        let word = self.text()?;
+        if let Some((_, value)) = choices.iter().find(|(name, _)| *name == word) {
+            return Ok(*value);
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        let remedy = super::error::nearest(word, names.iter().copied())
+            .map(|near| format!("; did you mean `{near}`?"))
+            .unwrap_or_default();
+        Err(self.error(SceneFault::UnknownChoice {
+            table: self.table.clone(),
+            key: self.key.clone(),
+            value: word.into(),
+            choices: quoted_list(&names),
+            remedy,
+        }))
+    }
+
+    pub(super) fn table(
+        &self,
+        schema: &'static TableSchema,
+    ) -> Result<TableReader<'a>, SceneError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => TableReader::open(self.context, table, self.at(), schema),
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
+    /// The entries of a table whose keys are names, in the order of the file.
+    pub(super) fn entries(&self) -> Result<Vec<(Mention, Item<'a>)>, SceneError> {
+        let DeValue::Table(table) = self.value.get_ref() else {
+            return Err(self.wrong_type("a table of names and values"));
+        };
+        let mut entries: Vec<(Mention, Item<'a>)> = table
+            .iter()
+            .map(|(key, value)| {
+                let mention = Mention {
+                    name: key.get_ref().to_string(),
+                    at: key.span().into(),
+                };
+                let item = Item {
+                    context: self.context,
+                    value,
+                    key: format!("{}.{}", self.key, key.get_ref()),
+                    table: self.table.clone(),
+                };
+                (mention, item)
+            })
+            .collect();
+        entries.sort_by_key(|(mention, _)| mention.at);
+        Ok(entries)
+    }
+
+    pub(super) fn elements(&self) -> Result<Vec<Item<'a>>, SceneError> {
+        let DeValue::Array(array) = self.value.get_ref() else {
+            return Err(self.wrong_type("a list in brackets"));
+        };
+        let element = |(at, value)| Item {
+            context: self.context,
+            value,
+            key: format!("{}[{at}]", self.key),
+            table: self.table.clone(),
+        };
+        Ok(array.iter().enumerate().map(element).collect())
+    }
+
+    /// The one variant of an externally tagged choice, such as `shape = { sphere = { ... } }`.
+    pub(super) fn variant(
+        &self,
+        schemas: &[&'static TableSchema],
+        tag: impl Fn(&'static TableSchema) -> &'static str,
+    ) -> Result<(&'static TableSchema, TableReader<'a>), SceneError> {
+        let names: BTreeMap<&str, &'static TableSchema> = schemas
+            .iter()
+            .map(|schema| (tag(schema), *schema))
+            .collect();
+        let known: Vec<&str> = schemas.iter().map(|schema| tag(schema)).collect();
+        let entries = self.entries()?;
+        if let Some((unknown, _)) = entries
+            .iter()
+            .find(|(m, _)| !names.contains_key(m.name.as_str()))
+        {
+            let fault = SceneFault::UnknownKey {
+                table: format!("{}: `{}`", self.table, self.key),
+                key: unknown.name.clone(),
+                remedy: remedy(&unknown.name, known.iter().copied()),
+            };
+            return Err(self.context.text.error(unknown.at, fault));
+        }
+        match entries.as_slice() {
+            [(mention, item)] => {
+                let schema = names[mention.name.as_str()];
+                Ok((schema, item.table(schema)?))
+            }
+            _ => Err(self.wrong_type(&format!("a table with one of {}", quoted_list(&known)))),
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! The quantities that can be measured: names, units, components, and what they are measured of.
+
+use nalgebra::Vector3;
+
+use super::error::quoted_list;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Of a point of a body, m.
+    Position,
+    /// Of a body, rad.
+    Orientation,
+    /// Of a point of a body, m/s.
+    Velocity,
+    /// Of a body, rad/s.
+    AngularVelocity,
+    /// Of a joint, rad or m.
+    JointPosition,
+    /// Of a joint, rad/s or m/s.
+    JointVelocity,
+    /// What the actuator of a joint gave during the step, N·m or N.
+    JointEffort,
+    /// On something during the step, N.
+    ContactForce,
+    /// Contact points.
+    ContactCount,
+    /// Of the deepest contact, m.
+    Penetration,
+    /// J.
+    KineticEnergy,
+    /// J.
+    PotentialEnergy,
+    /// Kinetic and potential, J.
+    Energy,
+    /// kg·m/s.
+    Momentum,
+    /// About the world's origin, kg·m²/s.
+    AngularMomentum,
+    /// Of what moves, kg.
+    Mass,
+    /// On the second body of a tie during the step, N.
+    TieForce,
+    /// Of the solver in the step.
+    Iterations,
+    /// Arithmetic of others.
+    Expression,
+}
+
+/// What a quantity is measured of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// A body or link, which must be named; or a repeat, with `among`.
+    Frame,
+    /// A joint, which must be named.
+    Joint,
+    /// Anything that touches, by default everything.
+    Touching,
+    /// A body, model or repeat, by default everything.
+    Mass,
+    /// A tie, which must be named.
+    Tie,
+    /// The whole.
+    Whole,
+}
+
+/// A quantity as the documentation lists it.
+#[derive(Clone, Copy, Debug)]
+pub struct QuantityInfo {
+    /// Which.
+    pub quantity: Quantity,
+    /// The word for it.
+    pub name: &'static str,
+    /// Its components, the default first; empty for a plain number.
+    pub components: &'static [Component],
+    /// What it is measured of.
+    pub subject: Subject,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// Which number of a quantity that has several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Component {
+    /// Length of the vector.
+    Norm,
+    /// World x.
+    X,
+    /// World y.
+    Y,
+    /// World z.
+    Z,
+    /// Along a unit vector, world axes.
+    Along(Vector3<f64>),
+    /// Sum of the forces along the contact normals.
+    Normal,
+    /// Length of what is left of the force without the normal parts.
+    Tangential,
+    /// Angle between the body's z axis and the world's.
+    Tilt,
+    /// Of roll, pitch, yaw.
+    Roll,
+    /// Of roll, pitch, yaw.
+    Pitch,
+    /// Of roll, pitch, yaw.
+    Yaw,
+}
+
+impl Component {
+    const WORDS: [(&'static str, Component); 10] = [
+        ("norm", Component::Norm),
+        ("x", Component::X),
+        ("y", Component::Y),
+        ("z", Component::Z),
+        ("normal", Component::Normal),
+        ("tangential", Component::Tangential),
+        ("tilt", Component::Tilt),
+        ("roll", Component::Roll),
+        ("pitch", Component::Pitch),
+        ("yaw", Component::Yaw),
+    ];
+
+    pub(super) fn word(self) -> &'static str {
+        Self::WORDS
+            .iter()
+            .find(|(_, c)| *c == self)
+            .map_or("along", |(word, _)| word)
+    }
+}
+
+const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
+
+/// Every quantity.
+pub const QUANTITIES: [QuantityInfo; 19] = [
+    QuantityInfo {
+        quantity: Quantity::Position,
+        name: "position",
+        components: VECTOR,
+        subject: Subject::Frame,
+        unit: "m",
+        about: "of `point` on a body, link or frame",
+    },
+    QuantityInfo {
+        quantity: Quantity::Orientation,
+        name: "orientation",
+        components: &[
+            Component::Tilt,
+            Component::Roll,
+            Component::Pitch,
+            Component::Yaw,
+        ],
+        subject: Subject::Frame,
+        unit: "rad",
+        about: "of a body, link or frame; `tilt` is the angle between its z axis and the world's",
+    },
+    QuantityInfo {
+        quantity: Quantity::Velocity,
+        name: "velocity",
+        components: VECTOR,
+        subject: Subject::Frame,
+        unit: "m/s",
+        about: "of `point` on a body, link or frame",
+    },
+    QuantityInfo {
+        quantity: Quantity::AngularVelocity,
+        name: "angular-velocity",
+        components: VECTOR,
+        subject: Subject::Frame,
+        unit: "rad/s",
+        about: "of a body, link or frame",
+    },
+    QuantityInfo {
+        quantity: Quantity::JointPosition,
+        name: "joint-position",
+        components: &[],
+        subject: Subject::Joint,
+        unit: "rad or m",
+        about: "of a joint",
+    },
+    QuantityInfo {
+        quantity: Quantity::JointVelocity,
+        name: "joint-velocity",
+        components: &[],
+        subject: Subject::Joint,
+        unit: "rad/s or m/s",
+        about: "of a joint",
+    },
+    QuantityInfo {
+        quantity: Quantity::JointEffort,
+        name: "joint-effort",
+        components: &[],
+        subject: Subject::Joint,
+        unit: "N·m or N",
+        about: "what the joint's actuator gave during the last step",
+    },
+    QuantityInfo {
+        quantity: Quantity::ContactForce,
+        name: "contact-force",
+        components: &[
+            Component::Norm,
+            Component::X,
+            Component::Y,
+            Component::Z,
+            Component::Normal,
+            Component::Tangential,
+        ],
+        subject: Subject::Touching,
+        unit: "N",
+        about: "on `of` from `with` during the last step; `normal` sums the forces along the contact normals, `tangential` is the length of the rest",
+    },
+    QuantityInfo {
+        quantity: Quantity::ContactCount,
+        name: "contact-count",
+        components: &[],
+        subject: Subject::Touching,
+        unit: "",
+        about: "contact points of `of` with `with` that carried a force in the last step",
+    },
+    QuantityInfo {
+        quantity: Quantity::Penetration,
+        name: "penetration",
+        components: &[],
+        subject: Subject::Touching,
+        unit: "m",
+        about: "of the deepest contact of `of` with `with` at the start of the last step, 0 without contact",
+    },
+    QuantityInfo {
+        quantity: Quantity::KineticEnergy,
+        name: "kinetic-energy",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "J",
+        about: "of a body, model or repeat, or of everything",
+    },
+    QuantityInfo {
+        quantity: Quantity::PotentialEnergy,
+        name: "potential-energy",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "J",
+        about: "of gravity and joint springs",
+    },
+    QuantityInfo {
+        quantity: Quantity::Energy,
+        name: "energy",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "J",
+        about: "kinetic and potential",
+    },
+    QuantityInfo {
+        quantity: Quantity::Momentum,
+        name: "momentum",
+        components: VECTOR,
+        subject: Subject::Mass,
+        unit: "kg·m/s",
+        about: "of a body, model or repeat, or of everything",
+    },
+    QuantityInfo {
+        quantity: Quantity::AngularMomentum,
+        name: "angular-momentum",
+        components: VECTOR,
+        subject: Subject::Mass,
+        unit: "kg·m²/s",
+        about: "about the world's origin",
+    },
+    QuantityInfo {
+        quantity: Quantity::Mass,
+        name: "mass",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "kg",
+        about: "of what moves; for expressions such as the weight of a repeat",
+    },
+    QuantityInfo {
+        quantity: Quantity::TieForce,
+        name: "tie-force",
+        components: VECTOR,
+        subject: Subject::Tie,
+        unit: "N",
+        about: "of a tie on its second body during the last step",
+    },
+    QuantityInfo {
+        quantity: Quantity::Iterations,
+        name: "iterations",
+        components: &[],
+        subject: Subject::Whole,
+        unit: "",
+        about: "of the contact solver in the last step",
+    },
+    QuantityInfo {
+        quantity: Quantity::Expression,
+        name: "expression",
+        components: &[],
+        subject: Subject::Whole,
+        unit: "",
+        about: "arithmetic of other observables",
+    },
+];
+
+impl Quantity {
+    /// What the documentation says of it.
+    pub fn info(self) -> &'static QuantityInfo {
+        &QUANTITIES[self as usize]
+    }
+}
+
+/// The quantities as a Markdown table.
+pub fn quantities_markdown() -> String {
+    let mut table =
+        String::from("| quantity | unit | components | of | meaning |\n|---|---|---|---|---|\n");
+    for info in &QUANTITIES {
+        let words: Vec<&str> = info.components.iter().map(|c| c.word()).collect();
+        let subject = match info.subject {
+            Subject::Frame => "body, link, frame",
+            Subject::Joint => "joint",
+            Subject::Touching => "anything that touches",
+            Subject::Mass => "body, model, repeat",
+            Subject::Tie => "tie",
+            Subject::Whole => "",
+        };
+        table += &format!(
+            "| `{}` | {} | {} | {subject} | {} |\n",
+            info.name,
+            info.unit,
+            quoted_list(&words),
+            info.about
+        );
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_stand_in_the_order_of_their_enum() {
+        for (index, info) in QUANTITIES.iter().enumerate() {
+            assert_eq!(info.quantity as usize, index);
+            assert_eq!(info.quantity.info().name, info.name);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Faults within one section of a scene file.
+
+use super::*;
+
+#[test]
+fn keys_that_exclude_each_other_are_refused() {
+    check_fragment(
+        &format!("{BALL}density = 1\nmass = 1\n"),
+        &["`mass` and `density` are both given"],
+    );
+    check_fragment(
+        &format!("{BALL}shapes = []\n"),
+        &["`shape` and `shapes` are both given"],
+    );
+    check_fragment(
+        "[[bodies]]\nname = \"a\"\nshapes = []\n",
+        &["must hold at least one shape"],
+    );
+    check_fragment(
+        "[[bodies]]\nname = \"a\"\nmass = 1\nshapes = [{ shape = { sphere = { radius = 1 } }, density = 2 }]\n",
+        &["the body's `mass` is given already"],
+    );
+    check_fragment(
+        "[[bodies]]\nname = \"a\"\nsurface_velocity = [1, 0, 0]\nshapes = [{ shape = { sphere = { radius = 1 } } }]\n",
+        &["`surface_velocity` belongs to one shape"],
+    );
+    check_fragment(
+        "[[bodies]]\nname = \"a\"\nshape = { half_space = {} }\n",
+        &["has no end and so no mass"],
+    );
+    check_fragment(
+        &format!("{BALL}pose = {{ rpy = [1, 0, 0], quat_wxyz = [1, 0, 0, 0] }}\n"),
+        &["`rpy` and `quat_wxyz` are both given"],
+    );
+    check_fragment(
+        &format!("{BALL}pose = {{ quat_wxyz = [1, 1, 0, 0] }}\n"),
+        &["must have length 1, it has 1.4142"],
+    );
+    check_fragment("[camera]\neye = [0, 0, 0]\n", &["are the same point"]);
+    check_fragment(
+        "[contact]\nmodel = \"sap\"\nfriction_limit = \"lagged\"\n",
+        &["`friction_limit` goes with"],
+    );
+    check_fragment("[[filters]]\n", &["give either `between` or `within`"]);
+    check_fragment(
+        &format!("{BALL}[[filters]]\nbetween = [\"ball\"]\n"),
+        &["must be a list of two names"],
+    );
+    check_fragment(
+        &format!(
+            "{BALL}[[fixed]]\nname = \"floor\"\nshape = {{ half_space = {{}} }}\n[[pairs]]\nbetween = [\"ball\", \"floor\"]\n"
+        ),
+        &["changes nothing"],
+    );
+    check_fragment(
+        &format!("{ROBOT}velocity = [1, 0, 0]\n"),
+        &["a fixed root has no velocity"],
+    );
+    check_fragment(
+        "[[bodies]]\nname = \"a\"\nshape = { convex_hull = { points = [[0, 0, 0]] } }\n",
+        &["1 points must be at least 4"],
+    );
+}
+
+#[test]
+fn faults_of_ties_are_refused() {
+    let tie = |keys: &str| {
+        format!("{BALL}[[ties]]\nname = \"t\"\nbetween = [\"ball\", \"world\"]\n{keys}\n")
+    };
+    check_fragment(
+        &tie("length = 1"),
+        &["[[ties]] \"t\": `length` goes with `kind = \"distance\"` only"],
+    );
+    check_fragment(&tie("points = [[0, 0, 0]]"), &["1 points must be 2 points"]);
+    check_fragment(
+        &tie("release_at_s = -1"),
+        &["release_at_s = -1 must not be negative"],
+    );
+    check_fragment(&tie("kind = \"glue\""), &["`weld`, `ball`, `distance`"]);
+}
+
+#[test]
+fn faults_of_actuators_are_refused() {
+    check_fragment(
+        &format!("{ROBOT}actuators = {{ j = {{ proportional = 1 }} }}\n"),
+        &["[models.actuators.JOINT] \"j\" lacks the key `derivative`"],
+    );
+    check_fragment(
+        &format!(
+            "{ROBOT}actuators = {{ j = {{ proportional = 1, derivative = 1, effort_limit = -1 }} }}\n"
+        ),
+        &["effort_limit = -1 must not be negative"],
+    );
+    check_fragment(
+        &format!("{ROBOT}positions = [1]\n"),
+        &["`positions` must be a table of names and values"],
+    );
+}
+
+#[test]
+fn faults_of_drives_are_refused() {
+    let target = |knots: &str| {
+        format!(
+            "{ROBOT}[[joint_targets]]\nmodel = \"arm\"\njoints = [\"a\", \"b\"]\nknots = [{knots}]\n"
+        )
+    };
+    check_fragment(&target(""), &["must hold at least one knot"]);
+    check_fragment(
+        &target("{ at_s = 0, positions = [1] }"),
+        &["1 numbers must be one for each of the 2 joints"],
+    );
+    check_fragment(
+        &target("{ at_s = 0, positions = [1, 2] }, { at_s = 0, positions = [1, 2] }"),
+        &["at_s = 0 must be later than the knot before, 0 s"],
+    );
+    check_fragment(&target("{ positions = [1, 2] }"), &["lacks the key `at_s`"]);
+    check_fragment(
+        &format!("{ROBOT}[[joint_efforts]]\nmodel = \"arm\"\njoints = []\n"),
+        &["must name at least one joint"],
+    );
+}
+
+#[test]
+fn faults_of_observables_are_refused() {
+    let observable = |keys: &str| format!("{BALL}[[observables]]\nname = \"o\"\n{keys}\n");
+    check_fragment(
+        &observable("quantity = \"speed\""),
+        &["quantity = \"speed\" is not one of `position`"],
+    );
+    check_fragment(
+        &observable("quantity = \"position\""),
+        &["the quantity `position` needs `of`"],
+    );
+    check_fragment(
+        &observable("quantity = \"iterations\"\nof = \"ball\""),
+        &["takes no `of`"],
+    );
+    check_fragment(
+        &observable("quantity = \"position\"\nof = \"ball\"\ncomponent = \"tilt\""),
+        &["component = \"tilt\" is not one of `norm`, `x`, `y`, `z`"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\ncomponent = \"x\""),
+        &["the quantity `energy` is a plain number"],
+    );
+    check_fragment(
+        &observable("quantity = \"position\"\nof = \"ball\"\ncomponent = \"x\"\nalong = [1, 0, 0]"),
+        &["`component` and `along` are both given"],
+    );
+    check_fragment(
+        &observable("quantity = \"position\"\nof = \"ball\"\nalong = [0, 0, 0]"),
+        &["must have a direction"],
+    );
+    check_fragment(
+        &observable("quantity = \"orientation\"\nof = \"ball\"\nalong = [1, 0, 0]"),
+        &["an orientation has no part along a direction"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\nwith = \"ball\""),
+        &["`with` goes with quantities of contacts"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\npoint = [1, 0, 0]"),
+        &["`point` goes with"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\namong = \"max\""),
+        &["`among` does not go with"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\nunit = \"kJ\""),
+        &["`unit` goes with"],
+    );
+    check_fragment(
+        &observable("quantity = \"energy\"\nexpression = \"1\""),
+        &["`expression` goes with"],
+    );
+    check_fragment(
+        &observable("quantity = \"expression\""),
+        &["lacks the key `expression`"],
+    );
+    check_fragment(
+        &observable("quantity = \"expression\"\nexpression = \"2*oo\""),
+        &["there is no parameter or earlier observable \"oo\""],
+    );
+    check_fragment(
+        &format!(
+            "{}[[observables]]\nname = \"o\"\nquantity = \"energy\"\n",
+            observable("quantity = \"energy\"")
+        ),
+        &["the name \"o\" is taken by the observable of line 9"],
+    );
+    check_fragment(
+        &observable("quantity = \"position\"\nof = \"ball\"\namong = \"max\""),
+        &["there is no repeat \"ball\"; \"ball\" is a body"],
+    );
+}
+
+#[test]
+fn faults_of_expectations_are_refused() {
+    let expect = |keys: &str| {
+        format!(
+            "[[observables]]\nname = \"e\"\nquantity = \"energy\"\n[[expect]]\nobservable = \"e\"\nsource = \"x\"\n{keys}\n"
+        )
+    };
+    check_fragment(&expect(""), &["needs bounds"]);
+    check_fragment(&expect("equals = 1"), &["`equals` needs `within`"]);
+    check_fragment(&expect("within = 1"), &["`within` needs `equals`"]);
+    check_fragment(
+        &expect("equals = 1\nwithin = 1\nat_most = 3"),
+        &["`equals` does not go with"],
+    );
+    check_fragment(
+        &expect("at_least = 2\nat_most = 1"),
+        &["at_least = 2 is above at_most = 1"],
+    );
+    check_fragment(
+        &expect("at_most = 1\nat_s = 1\nfrom_s = 0"),
+        &["`at_s` does not go with"],
+    );
+    check_fragment(
+        &expect("at_most = 1\nat_s = 1\ntake = \"max\""),
+        &["`take` needs a window"],
+    );
+    check_fragment(
+        &expect("at_most = 1\nfrom_s = 2\nuntil_s = 1"),
+        &["until_s = 1 must not be before from_s = 2"],
+    );
+    check_fragment(
+        "[[observables]]\nname = \"e\"\nquantity = \"energy\"\n[[expect]]\nobservable = \"e\"\nat_most = 1\n",
+        &["lacks the key `source`"],
+    );
+}

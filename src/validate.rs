@@ -1,9 +1,35 @@
 //! Cases with known answers: a registry of named checks, each with what is expected, where that comes from, and what
 //! was found.
 //!
-//! A case of a bundled scene is the scene's own `[[expect]]`. A case that needs more than one run is a function.
+//! A case of a bundled scene is the scene's own `[[expect]]`. The others are functions, one file per physical topic: each
+//! sets up a small world, steps it, and compares. Expected values are closed forms, derived where they are computed, or
+//! measurements; never an earlier output of this code.
+//!
+//! ```
+//! use pliant::validate::{CASES, CaseLength};
+//!
+//! let case = CASES.iter().find(|case| case.name == "pd-actuator").expect("a known name");
+//! assert!(case.run(CaseLength::Quick)?.iter().all(|finding| finding.pass));
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
+
+mod cube_toss;
+mod error;
+mod free_flight;
+mod gripper;
+mod incline;
+mod laboratory;
+mod mass_ratio;
+mod pd_actuator;
+mod pendulum;
+mod rolling_ball;
+mod sliding_box;
+mod standing_stack;
+mod stiction;
+mod three_legged_table;
 
 use std::error::Error;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -71,6 +97,8 @@ pub struct Case {
     pub about: &'static str,
     /// How it is computed.
     pub kind: CaseKind,
+    /// A file it needs that does not come with the project, relative to the repository.
+    pub needs: Option<&'static str>,
 }
 
 /// Every case.
@@ -98,6 +126,17 @@ pub const CASES: &[Case] = &[
         "arm-pushes-boxes",
         "what an arm pushes is held back by mu times its weight",
     ),
+    sliding_box::CASE,
+    incline::CASE,
+    rolling_ball::CASE,
+    standing_stack::CASE,
+    gripper::CASE,
+    three_legged_table::CASE,
+    pd_actuator::CASE,
+    free_flight::CASE,
+    pendulum::CASE,
+    mass_ratio::CASE,
+    cube_toss::CASE,
 ];
 
 const fn scene(name: &'static str, about: &'static str) -> Case {
@@ -105,14 +144,55 @@ const fn scene(name: &'static str, about: &'static str) -> Case {
         name,
         about,
         kind: CaseKind::Scene,
+        needs: None,
+    }
+}
+
+impl Finding {
+    /// Passes if |found − expected| ≤ tolerance.
+    fn equals(
+        name: String,
+        found: f64,
+        expected: f64,
+        tolerance: f64,
+        source: impl Into<String>,
+    ) -> Self {
+        Self {
+            name,
+            relation: Relation::Equals,
+            expected,
+            found: Some(found),
+            tolerance,
+            source: source.into(),
+            pass: (found - expected).abs() <= tolerance,
+        }
+    }
+
+    /// Passes if found ≤ bound.
+    fn at_most(name: String, found: f64, bound: f64, source: impl Into<String>) -> Self {
+        Self {
+            name,
+            relation: Relation::AtMost,
+            expected: bound,
+            found: Some(found),
+            tolerance: 0.0,
+            source: source.into(),
+            pass: found <= bound,
+        }
     }
 }
 
 impl Case {
+    /// The file that the case needs and that isn't there; seen from the working directory.
+    #[must_use]
+    pub fn missing(&self) -> Option<&'static str> {
+        self.needs.filter(|file| !Path::new(file).exists())
+    }
+
     /// Computes the case.
     ///
     /// # Errors
-    /// A case that could not be computed at all.
+    /// A case that could not be computed at all; one whose file is [missing](Self::missing), for instance.
     pub fn run(&self, length: CaseLength) -> Result<Vec<Finding>, Box<dyn Error + Send + Sync>> {
         match self.kind {
             CaseKind::Function(compute) => compute(length),

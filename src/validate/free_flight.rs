@@ -1,0 +1,123 @@
+//! Bodies in free flight.
+
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use pliant_coupling::State;
+use pliant_hydroelastic::Shape;
+use pliant_multibody::SpatialInertia;
+
+use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, Run, free_body, material};
+use super::{Case, CaseKind, CaseLength, Finding};
+
+pub(super) const CASE: Case = Case {
+    name: "free-flight",
+    about: "linear momentum is kept in flight and in collisions; angular momentum converges at first order",
+    kind: CaseKind::Function(run),
+    needs: None,
+};
+
+const MASS: f64 = 1.7;
+/// Three unequal moments, kg m²: a body that tumbles.
+const MOMENTS: [f64; 3] = [0.011, 0.02, 0.027];
+
+fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
+    let mut findings = vec![linear_momentum()?];
+    for model in MODELS {
+        findings.push(collision(model)?);
+    }
+    findings.extend(orders("free-flight: angular momentum", |n| {
+        let run = tumble(Vector3::zeros(), n)?;
+        let spin = |state: &State| {
+            let energy = run.world.energy(state);
+            let p_WB = Vector3::from_column_slice(&state.bodies[0].q[..3]);
+            energy.angular_momentum_W - p_WB.cross(&energy.linear_momentum_W)
+        };
+        Ok((spin(&run.state) - spin(&run.world.default_state())).norm())
+    })?);
+    findings.extend(orders(
+        "free-flight: linear momentum of a body whose origin is not its centre of mass",
+        |n| linear_momentum_error(&tumble(Vector3::new(0.1, -0.05, 0.2), n)?),
+    )?);
+    Ok(findings)
+}
+
+/// A tumbling body with the centre of mass at `com` from its origin, after half a second in `n` steps.
+fn tumble(com: Vector3<f64>, n: usize) -> Outcome<Run> {
+    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
+    let inertia = SpatialInertia::new(MASS, com, Matrix3::from_diagonal(&MOMENTS.into()));
+    let v = [3.0, -2.0, 5.0, 1.0, 0.5, 4.0];
+    let body = free_body(inertia, Isometry3::identity(), v)?;
+    lab.builder.add_body("body", Box::new(body));
+    let mut run = lab.start(0.5 / n as f64)?;
+    run.steps(n)?;
+    Ok(run)
+}
+
+/// |p − p_0 − m g t|/|p_0|.
+fn linear_momentum_error(run: &Run) -> Outcome<f64> {
+    let momentum = |state: &State| run.world.energy(state).linear_momentum_W;
+    let before = momentum(&run.world.default_state());
+    let expected = before - Vector3::z() * (MASS * G * run.state.time_s);
+    Ok((momentum(&run.state) - expected).norm() / before.norm())
+}
+
+fn linear_momentum() -> Outcome<Finding> {
+    Ok(Finding::at_most(
+        "free-flight: relative change of linear momentum, but for gravity's".into(),
+        linear_momentum_error(&tumble(Vector3::zeros(), 1000)?)?,
+        1e-12,
+        "conservation; a thousand steps of a few roundings",
+    ))
+}
+
+/// Two tumbling boxes that collide without gravity: the contact's forces cancel.
+///
+/// Whatever the solver's tolerance: a shift of everything changes no contact's velocity, so the Hessian sees in that
+/// direction the masses alone, and Newton's steps keep what the guess had.
+fn collision(model: Model) -> Outcome<Finding> {
+    let mut lab = Laboratory::new(model, material(1e5, 0.5));
+    lab.builder.gravity(Vector3::zeros());
+    let lengths = Vector3::new(0.1, 0.15, 0.2);
+    let shape = Shape::cuboid(lengths)?;
+    for (name, mass, x, v) in [
+        ("left", 1.0, -0.2, [1.0, 2.0, -1.0, 1.5, 0.1, 0.0]),
+        ("right", 3.0, 0.2, [-2.0, 0.5, 3.0, -0.5, 0.0, 0.1]),
+    ] {
+        let X_WB = Isometry3::new(Vector3::new(x, 0.0, 0.0), Vector3::new(0.3, x, -0.2));
+        let inertia = SpatialInertia::solid_box(mass, lengths);
+        lab.free(name, shape.clone(), inertia, X_WB, v)?;
+    }
+    let mut run = lab.start(1e-3)?;
+    let before = run.world.energy(&run.state).linear_momentum_W;
+    let of_left = |run: &Run| Vector3::from_column_slice(&run.state.bodies[0].v[3..]);
+    let left_before = of_left(&run);
+    run.steps(400)?;
+    let after = run.world.energy(&run.state).linear_momentum_W;
+    assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes meet");
+    // That of the boxes taken one by one: their sum is close to zero.
+    let momentum = 1.0 * 1.5 + 3.0 * 0.5;
+    let model = model.name();
+    Ok(Finding::at_most(
+        format!("free-flight: relative change of linear momentum in a collision, {model}"),
+        (after - before).norm() / momentum,
+        1e-12,
+        "action and reaction; four hundred steps of a few roundings",
+    ))
+}
+
+/// Order of convergence of an error that vanishes with the step, from runs of 500, 1000 and 2000 steps.
+pub(super) fn orders(what: &str, error: impl Fn(usize) -> Outcome<f64>) -> Outcome<[Finding; 2]> {
+    let errors = [error(500)?, error(1000)?, error(2000)?];
+    let finding = |k: usize, steps: &str| {
+        Finding::equals(
+            format!("{what}, observed order of its error, {steps}"),
+            (errors[k] / errors[k + 1]).abs().log2(),
+            1.0,
+            0.04 / 2_f64.powi(k as i32),
+            "first-order scheme; the error's next term is smaller by O(δt), at most 4 % here and half that there",
+        )
+    };
+    Ok([
+        finding(0, "500 to 1000 steps"),
+        finding(1, "1000 to 2000 steps"),
+    ])
+}

@@ -1,0 +1,272 @@
+//! What the cases share: a floor, free bodies, the contact models, and a run that trusts no bad step.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{
+    BodyState, Control, ConvexContactSolver, FrictionLimit, SolverKind, StopCriteria,
+};
+use pliant_coupling::{
+    BodyIdx, ContactModel, ContactSettings, DissipationRule, Geometry, GeometryIdx, Mount, State,
+    StepReport, StrongImplicit, World, WorldBuilder,
+};
+use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+
+use super::error::CaseError;
+use super::stiction::STICTION_SPEED;
+
+/// Whatever can go wrong while a case is computed, in place of the result.
+pub(super) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Gravity, m/s².
+pub(super) const G: f64 = 9.81;
+
+/// A contact model, as findings name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Model {
+    Lagged,
+    Similar,
+    Sap,
+}
+
+pub(super) const MODELS: [Model; 3] = [Model::Lagged, Model::Similar, Model::Sap];
+
+impl Model {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Model::Lagged => "lagged",
+            Model::Similar => "similar",
+            Model::Sap => "sap",
+        }
+    }
+
+    fn settings(self) -> ContactSettings {
+        ContactSettings {
+            model: match self {
+                Model::Lagged => ContactModel::Lagged(FrictionLimit::LocalImplicit),
+                Model::Similar => ContactModel::Similar,
+                Model::Sap => ContactModel::Sap,
+            },
+            dissipation: DissipationRule::HuntCrossley,
+            stiction_speed: STICTION_SPEED,
+            ..ContactSettings::default()
+        }
+    }
+
+    /// T, s: a sliding body hovers by μ‖v_t‖T.
+    pub(super) fn gliding_time(self, time_step_s: f64, material: &ContactMaterial) -> f64 {
+        match self {
+            Model::Lagged => 0.0,
+            Model::Similar => time_step_s,
+            // Both surfaces are of this material, and relaxation times add.
+            Model::Sap => time_step_s + 2.0 * material.relaxation_time_s,
+        }
+    }
+}
+
+/// A material for both surfaces of every pair: `pair_stiffness` (N/m at each point) and `friction` are the pair's, and
+/// so is a relaxation time of 1 ms.
+pub(super) fn material(pair_stiffness: f64, friction: f64) -> ContactMaterial {
+    ContactMaterial {
+        stiffness: 2.0 * pair_stiffness, // in series with its like
+        friction,
+        relaxation_time_s: 0.5e-3,
+        ..ContactMaterial::default()
+    }
+}
+
+/// Collects a world in which every surface is of one material.
+pub(super) struct Laboratory {
+    pub(super) builder: WorldBuilder,
+    material: ContactMaterial,
+}
+
+impl Laboratory {
+    pub(super) fn new(model: Model, material: ContactMaterial) -> Self {
+        let mut builder = WorldBuilder::default();
+        builder.gravity(Vector3::new(0.0, 0.0, -G));
+        builder.contact(model.settings());
+        Self { builder, material }
+    }
+
+    /// A half space fixed in the world: solid below the plane z = 0 of `X_WG`.
+    pub(super) fn floor(&mut self, X_WG: Isometry3<f64>) -> GeometryIdx {
+        self.builder.add_geometry(Geometry {
+            name: "floor".into(),
+            mount: Mount::World(X_WG),
+            shape: Some(Shape::half_space()),
+            material: self.material,
+            surface_velocity: Vector3::zeros(),
+        })
+    }
+
+    /// Mounts a shape on a frame of a body.
+    pub(super) fn mount(
+        &mut self,
+        name: &str,
+        (body, frame): (BodyIdx, u32),
+        X_FG: Isometry3<f64>,
+        shape: Shape,
+    ) -> GeometryIdx {
+        self.builder.add_geometry(Geometry {
+            name: name.into(),
+            mount: Mount::Frame { body, frame, X_FG },
+            shape: Some(shape),
+            material: self.material,
+            surface_velocity: Vector3::zeros(),
+        })
+    }
+
+    /// A free body with one shape about its origin; `v` = [ω; v] in world axes.
+    pub(super) fn free(
+        &mut self,
+        name: &str,
+        shape: Shape,
+        inertia: SpatialInertia,
+        X_WB: Isometry3<f64>,
+        v: [f64; 6],
+    ) -> Outcome<BodyIdx> {
+        let tree = free_body(inertia, X_WB, v)?;
+        let body = self.builder.add_body(name, Box::new(tree));
+        self.mount(name, (body, 0), Isometry3::identity(), shape);
+        Ok(body)
+    }
+
+    /// A free homogeneous box.
+    pub(super) fn free_box(
+        &mut self,
+        name: &str,
+        lengths: Vector3<f64>,
+        mass: f64,
+        X_WB: Isometry3<f64>,
+        v: [f64; 6],
+    ) -> Outcome<BodyIdx> {
+        let inertia = SpatialInertia::solid_box(mass, lengths);
+        self.free(name, Shape::cuboid(lengths)?, inertia, X_WB, v)
+    }
+
+    /// Closes the world and opens a run.
+    pub(super) fn start(self, time_step_s: f64) -> Outcome<Run> {
+        let world = self.builder.build()?;
+        Ok(Run {
+            state: world.default_state(),
+            next: State::default(),
+            stepper: StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default())),
+            world,
+            time_step_s,
+        })
+    }
+}
+
+/// One link that flies free; `v` = [ω; v] in world axes.
+pub(super) fn free_body(
+    inertia: SpatialInertia,
+    X_WB: Isometry3<f64>,
+    v: [f64; 6],
+) -> Outcome<RigidTree> {
+    let mut builder = ModelBuilder::new("free body");
+    builder.root(Root::Floating);
+    builder.link(LinkSpec::new("body", inertia));
+    let (p, r) = (X_WB.translation.vector, X_WB.rotation);
+    let q = [p.x, p.y, p.z, r.w, r.i, r.j, r.k];
+    Ok(RigidTree::new(Arc::new(builder.build()?)).starting_at(&q, &v))
+}
+
+/// A world on its way.
+pub(super) struct Run {
+    pub(super) world: World,
+    pub(super) state: State,
+    next: State,
+    stepper: StrongImplicit<Box<dyn ConvexContactSolver>>,
+    pub(super) time_step_s: f64,
+}
+
+impl Run {
+    /// One step; an error if its solve missed the tolerance.
+    pub(super) fn step(&mut self) -> Outcome<StepReport> {
+        let report =
+            self.stepper
+                .step(&self.world, &self.state, self.time_step_s, &mut self.next)?;
+        std::mem::swap(&mut self.state, &mut self.next);
+        if report.is_trusted() {
+            return Ok(report);
+        }
+        Err(Box::new(CaseError::Untrusted {
+            step: self.state.step,
+            time_s: self.state.time_s,
+            stop: report.solve.stop,
+            iterations: report.solve.iterations,
+            residual: report.solve.residual,
+        }))
+    }
+
+    /// `n` steps.
+    pub(super) fn steps(&mut self, n: usize) -> Outcome<()> {
+        (0..n).try_for_each(|_| self.step().map(drop))
+    }
+
+    /// Lets the start pass for [`START_STEPS`], then takes `speeds` before and after [`WINDOW_STEPS`] more.
+    pub(super) fn growth<const N: usize>(
+        &mut self,
+        speeds: impl Fn(&Self) -> [f64; N],
+    ) -> Outcome<Growth<N>> {
+        self.steps(START_STEPS)?;
+        let before = speeds(self);
+        self.steps(WINDOW_STEPS)?;
+        let after = speeds(self);
+        let window = WINDOW_STEPS as f64 * self.time_step_s;
+        Ok(Growth {
+            rate: std::array::from_fn(|k| (after[k] - before[k]) / window),
+            after,
+        })
+    }
+
+    /// How far the solver may leave an acceleration off, given the largest speed v of the run: 1e-6 v/δt.
+    ///
+    /// It stops when the momentum balance is met to 1e-6 of the momentum ([`StopCriteria::relative_tolerance`]).
+    pub(super) fn solver_acceleration(&self, speed: f64) -> f64 {
+        SOLVER * speed.abs() / self.time_step_s
+    }
+
+    pub(super) fn body(&self, body: BodyIdx) -> &BodyState {
+        &self.state.bodies[body.0]
+    }
+
+    pub(super) fn control(&mut self, body: BodyIdx) -> &mut Control {
+        &mut self.state.controls[body.0]
+    }
+
+    /// Position of a free body.
+    pub(super) fn position(&self, body: BodyIdx) -> Vector3<f64> {
+        Vector3::from_column_slice(&self.body(body).q[..3])
+    }
+
+    /// Velocity of a free body's origin, world axes.
+    pub(super) fn velocity(&self, body: BodyIdx) -> Vector3<f64> {
+        Vector3::from_column_slice(&self.body(body).v[3..6])
+    }
+
+    /// Angular velocity of a free body, world axes.
+    pub(super) fn angular_velocity(&self, body: BodyIdx) -> Vector3<f64> {
+        Vector3::from_column_slice(&self.body(body).v[..3])
+    }
+}
+
+/// ε_r of [`StopCriteria`].
+pub(super) const SOLVER: f64 = 1e-6;
+
+/// Steps before an acceleration is looked at.
+pub(super) const START_STEPS: usize = 100;
+/// Steps over which an acceleration is looked at.
+pub(super) const WINDOW_STEPS: usize = 200;
+
+/// Speeds that grew.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Growth<const N: usize> {
+    /// By how much a second.
+    pub(super) rate: [f64; N],
+    /// At the end.
+    pub(super) after: [f64; N],
+}

@@ -1,0 +1,55 @@
+//! The quick length of every case with a known answer.
+
+use pliant::validate::{CASES, CaseKind, CaseLength};
+
+#[track_caller]
+fn check(name: &str) {
+    let case = CASES.iter().find(|case| case.name == name);
+    let case = case.expect("a case of this name");
+    if let Some(file) = case.missing() {
+        eprintln!("skipped: {file} is not there");
+        return;
+    }
+    let findings = case.run(CaseLength::Quick).expect("a case that runs");
+    assert!(!findings.is_empty(), "{name} found nothing");
+    let misses: Vec<_> = findings.iter().filter(|finding| !finding.pass).collect();
+    assert!(misses.is_empty(), "{misses:#?}");
+}
+
+macro_rules! cases {
+    ($($test:ident => $name:literal,)*) => {
+        const TESTED: &[&str] = &[$($name),*];
+        $(
+            #[test]
+            fn $test() {
+                check($name);
+            }
+        )*
+    };
+}
+
+cases! {
+    a_sliding_box_stops_where_it_must => "sliding-box",
+    a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
+    a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
+    a_stack_stands_still => "standing-stack",
+    a_gripper_holds_just_above_its_limit => "gripper",
+    a_three_legged_table_resists_torque_up_to_its_limit => "three-legged-table",
+    an_actuator_saturates_exactly => "pd-actuator",
+    momentum_is_kept_in_free_flight => "free-flight",
+    a_pendulum_keeps_its_energy_to_first_order => "pendulum",
+    a_heavy_box_stands_on_a_light_one => "mass-ratio",
+    a_real_cube_is_followed => "cube-toss",
+}
+
+#[test]
+fn every_case_is_tested_and_its_name_is_its_own() {
+    for case in CASES {
+        // Scenes are judged where scenes are.
+        let tested = TESTED.iter().filter(|name| **name == case.name).count();
+        let expected = usize::from(matches!(case.kind, CaseKind::Function(_)));
+        assert_eq!(tested, expected, "{}", case.name);
+        let same = CASES.iter().filter(|other| other.name == case.name).count();
+        assert_eq!(same, 1, "{}", case.name);
+    }
+}

@@ -176,7 +176,7 @@ fn what_is_asked_wrongly_is_refused_with_a_remedy() {
     );
     check_refused(
         &["run", "box-on-incline", "--solver", "magic"],
-        &["there is no solver `magic`", "newton"],
+        &["invalid value 'magic' for '--solver <S>'", "newton"],
     );
     check_refused(
         &["run", "box-on-incline", "--time-step", "0"],

@@ -6,7 +6,7 @@ use pliant::scene::{ParameterOverride, Scene, SceneOptions};
 use pliant_contact_sap::SolverKind;
 
 use super::output::{number, print, table};
-use super::run::{parse_solver, parse_time_step, run_with_progress, use_threads};
+use super::run::{parse_time_step, run_with_progress, solver_names, use_threads};
 use super::{Ending, Failure};
 
 #[derive(Args)]
@@ -14,7 +14,7 @@ pub(super) struct CompareArguments {
     /// A bundled scene or the path of a scene file
     scene: String,
     /// Solvers, separated by commas [default: the scene's]
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = parse_solver)]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = solver_names())]
     solver: Vec<SolverKind>,
     /// Time steps in s, separated by commas [default: the scene's]
     #[arg(long, value_name = "X,Y", value_delimiter = ',', value_parser = parse_time_step)]

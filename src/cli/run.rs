@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pliant::runner::{Outcome, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run};
 use pliant::scene::{ParameterOverride, Scene, SceneOptions};
 use pliant_contact_sap::SolverKind;
@@ -45,7 +46,7 @@ pub(super) struct RunArguments {
 #[derive(Args, Clone)]
 pub(super) struct SceneSettings {
     /// Solver of the contact problem
-    #[arg(long, value_name = "S", value_parser = parse_solver)]
+    #[arg(long, value_name = "S", value_parser = solver_names())]
     pub(super) solver: Option<SolverKind>,
     /// Time step, s
     #[arg(long, value_name = "DT", value_parser = parse_time_step, allow_negative_numbers = true)]
@@ -65,9 +66,10 @@ impl SceneSettings {
     }
 }
 
-pub(super) fn parse_solver(name: &str) -> Result<SolverKind, String> {
-    name.parse()
-        .map_err(|error: pliant_contact_sap::UnknownSolver| error.to_string())
+/// Solvers by name, listed in the help.
+pub(super) fn solver_names() -> impl TypedValueParser<Value = SolverKind> {
+    let names = SolverKind::ALL.map(SolverKind::name);
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<SolverKind>())
 }
 
 pub(super) fn parse_time_step(text: &str) -> Result<f64, String> {

@@ -101,3 +101,21 @@ impl FromStr for SolverKind {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::check_solver;
+
+    #[test]
+    fn every_solver_passes_the_conformance_kit() {
+        for kind in SolverKind::ALL {
+            // The first-order solvers need more than the hundred iterations of the default.
+            let mut solver = kind.build(StopCriteria {
+                iterations_max: 20_000,
+                ..StopCriteria::default()
+            });
+            check_solver(solver.as_mut()).unwrap_or_else(|broken| panic!("{kind}: {broken}"));
+        }
+    }
+}

@@ -233,8 +233,9 @@ impl Pattern {
 
 /// The order with the least work of minimum degree and, for graphs large enough to gain, nested dissection.
 fn cheapest_order(graph: &Graph, node_starts: &[usize]) -> (Elimination, Multifrontal) {
-    /// Smaller graphs fall apart into leaves right away.
-    const DISSECTED_NODES_MIN: usize = 100;
+    /// Piles of a few hundred bodies have shorter factors by minimum degree (measured: 25 against 33 million
+    /// multiplications at 640); bodies of thousands of vertices by dissection.
+    const DISSECTED_NODES_MIN: usize = 1000;
     let with = |order: Vec<u32>| {
         let elimination = Elimination::new(graph, order);
         let fronts = Multifrontal::new(graph, &elimination, node_starts);

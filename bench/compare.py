@@ -223,7 +223,7 @@ def dynamics(options, results):
         more = ["--floating"] if floating else []
         peers = [Peer("pliant", [options.binary, "dynamics", path] + more, options.core)]
         if pinocchio:
-            peers.append(Peer("pinocchio", [pinocchio, path] + more, options.core))
+            peers.append(Peer("pinocchio", [pinocchio, saved(options, name, path, floating)], options.core))
         best = {peer.name: {} for peer in peers}
         for _ in range(4 * options.rounds):
             for peer in peers:
@@ -240,6 +240,15 @@ def dynamics(options, results):
         results[f"dynamics {name}"] = best
 
 
+def saved(options, name, urdf, floating):
+    """The robot as a file that the C++ peer reads."""
+    out = os.path.join(tempfile.gettempdir(), f"pliant_pinocchio_{name}.txt")
+    root = ", p.JointModelFreeFlyer()" if floating else ""
+    script = f"import pinocchio as p; p.buildModelFromUrdf({urdf!r}{root}).saveToText({out!r})"
+    subprocess.run([options.python, "-c", script], check=True)
+    return out
+
+
 def build_pinocchio(options):
     """Compiles the C++ peer against the headers and libraries of the `pin` package; None if that fails."""
     find = "import os, pinocchio; print(os.path.dirname(pinocchio.__file__))"
@@ -247,7 +256,7 @@ def build_pinocchio(options):
     if found.returncode != 0:
         print("pinocchio is left out: `pip install pin` first", file=sys.stderr)
         return None
-    prefix = found.stdout.strip().split("/lib/python")[0]
+    prefix = found.stdout.strip().rsplit("/lib/python", 1)[0]
     eigen = [p for p in (f"{prefix}/include/eigen3", "/usr/include/eigen3", "/usr/local/include/eigen3")
              if os.path.isdir(p)]
     if not eigen or not glob.glob(f"{prefix}/include/pinocchio"):
@@ -255,9 +264,13 @@ def build_pinocchio(options):
         return None
     out = os.path.join(tempfile.gettempdir(), "pliant_pinocchio_peer")
     command = [
-        shutil.which("c++") or "g++", "-std=c++17", "-O3", "-DNDEBUG", *options.cxxflags.split(),
+        shutil.which("c++") or "g++", "-std=c++17", "-O3", "-DNDEBUG",
+        # What pinocchio's own build sets: its list of joints is longer than Boost's default limit.
+        "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+        "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+        *options.cxxflags.split(),
         os.path.join(PEERS, "pinocchio_peer.cpp"), "-o", out, f"-I{prefix}/include", f"-isystem{eigen[0]}",
-        f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-lpinocchio_parsers", "-lpinocchio_default",
+        f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-lpinocchio_default", "-lboost_serialization",
     ]
     source = os.path.join(PEERS, "pinocchio_peer.cpp")
     if os.path.exists(out) and os.path.getmtime(out) > os.path.getmtime(source) and not options.cxxflags:

@@ -32,7 +32,12 @@ from pydrake.multibody.plant import (
     CoulombFriction,
     MultibodyPlantConfig,
 )
-from pydrake.multibody.tree import PdControllerGains, SpatialInertia, UnitInertia
+from pydrake.multibody.tree import (
+    JointActuatorIndex,
+    PdControllerGains,
+    SpatialInertia,
+    UnitInertia,
+)
 from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 from pydrake.systems.primitives import TrajectorySource
@@ -129,10 +134,11 @@ class Drake:
             self.arm, = Parser(plant).AddModels(os.path.join(root, arm["urdf"]))
             base = plant.GetBodyByName("base", self.arm)
             plant.WeldFrames(plant.world_frame(), base.body_frame())
-            actuators = plant.GetJointActuatorIndices(self.arm)
-            for k, index in enumerate(actuators):
+            # Gains must be there before Finalize, which is what fills the lists of actuators by model.
+            for k in range(plant.num_actuators()):
                 gains = PdControllerGains(p=arm["proportional"][k], d=arm["derivative"][k])
-                plant.get_joint_actuator(index).set_controller_gains(gains)
+                actuator = plant.get_mutable_joint_actuator(JointActuatorIndex(k))
+                actuator.set_controller_gains(gains)
         plant.Finalize()
         if arm:
             # The scene's arm does not touch itself.

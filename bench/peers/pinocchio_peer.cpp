@@ -1,7 +1,8 @@
 // Times pinocchio's RNEA, CRBA, ABA and Jacobians once for each line on standard input; one line of JSON each.
 //
-//   pinocchio_peer ROBOT.urdf [--floating]
+//   pinocchio_peer MODEL
 //
+// MODEL is what `pinocchio.Model.saveToText` writes: the parsers' headers need more packages than pip installs.
 // The counterpart of bench/src/robot_dynamics.rs: as many random states in batches of the same size, shortest batch
 // counts. In C++, so that no interpreter is between the clock and the algorithm.
 
@@ -12,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <pinocchio/multibody/data.hpp>
-#include <pinocchio/multibody/model.hpp>
-#include <pinocchio/parsers/urdf.hpp>
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/serialization.hpp>
 #include <pinocchio/algorithm/aba.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/jacobian.hpp>
@@ -43,16 +43,12 @@ double Shortest(const std::vector<State>& states, Question question) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::cerr << "usage: pinocchio_peer ROBOT.urdf [--floating]\n";
+  if (argc != 2) {
+    std::cerr << "usage: pinocchio_peer MODEL\n";
     return 1;
   }
   pinocchio::Model model;
-  if (argc > 2 && std::string(argv[2]) == "--floating") {
-    pinocchio::urdf::buildModel(argv[1], pinocchio::JointModelFreeFlyer(), model);
-  } else {
-    pinocchio::urdf::buildModel(argv[1], model);
-  }
+  pinocchio::serialization::loadFromText(model, argv[1]);
   pinocchio::Data data(model);
   std::srand(1);
   std::vector<State> states;

@@ -56,11 +56,7 @@ fn settled_chunks(scene: &Scene) -> usize {
 ///
 /// # Errors
 /// Whatever ends the run.
-pub fn measure(
-    name: &str,
-    engine: &mut dyn Engine,
-    scene: &Scene,
-) -> Result<Outcome, BenchError> {
+pub fn measure(name: &str, engine: &mut dyn Engine, scene: &Scene) -> Result<Outcome, BenchError> {
     let settled = settled_chunks(scene);
     let mut outcome = Outcome {
         engine: name.into(),

@@ -13,8 +13,7 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
-    GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, Root,
-    SpatialInertia, urdf,
+    GeometryDescription, JointIdx, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia, urdf,
 };
 
 use crate::engine::Engine;
@@ -103,9 +102,10 @@ impl PliantEngine {
         let arm = match &scene.arm {
             None => None,
             Some(arm) => {
-                let (body, n_shapes) = add_arm(&mut builder, arm, root, |link, k, mount, shape| {
-                    geometry(&format!("{link}/{k}"), mount, shape)
-                })?;
+                let (body, n_shapes) =
+                    add_arm(&mut builder, arm, root, |link, k, mount, shape| {
+                        geometry(&format!("{link}/{k}"), mount, shape)
+                    })?;
                 debug_assert!(n_shapes > 0, "the arm of the comparison has shapes");
                 Some((body, arm.clone()))
             }

@@ -100,8 +100,12 @@ fn penetration(scene: &Scene, poses: &[Pose]) -> Result<f64, BenchError> {
                 })
             };
             points.clear();
-            let found =
-                PointContact.collide(posed(shape_a, *X_WA), posed(shape_b, *X_WB), &query, &mut points);
+            let found = PointContact.collide(
+                posed(shape_a, *X_WA),
+                posed(shape_b, *X_WB),
+                &query,
+                &mut points,
+            );
             if let Some(Err(source)) = found {
                 return Err(BenchError::Shape {
                     name: scene.free[b - n_fixed].name.clone(),

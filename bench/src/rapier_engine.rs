@@ -66,7 +66,7 @@ impl Engine for RapierEngine {
 
     fn contacts(&self) -> usize {
         let pairs = self.world.narrow_phase.contact_pairs();
-        let manifolds = pairs.flat_map(|pair| &pair.manifolds);
+        let manifolds = pairs.flat_map(|pair| pair.manifolds());
         manifolds.map(|m| m.data.num_active_contacts()).sum()
     }
 

@@ -83,7 +83,10 @@ impl Questions {
             let joint = model.link(*l).parent_joint;
             joint.is_some_and(|j| model.joint(j).kind != JointKind::Fixed)
         };
-        let moving = (0..model.links().len()).map(LinkIdx).filter(moves).collect();
+        let moving = (0..model.links().len())
+            .map(LinkIdx)
+            .filter(moves)
+            .collect();
         Ok(Self {
             workspace: Workspace::new(&model),
             positions: PositionKinematics::new(&model),

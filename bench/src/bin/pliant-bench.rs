@@ -111,7 +111,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             floating,
             batches,
         } => {
-            let base = if floating { Base::Floating } else { Base::Fixed };
+            let base = if floating {
+                Base::Floating
+            } else {
+                Base::Fixed
+            };
             let mut questions = Questions::new(&urdf, base)?;
             for line in std::io::stdin().lock().lines() {
                 line?;
@@ -172,8 +176,7 @@ fn stages(name: &str, engine: EngineName, root: &Path) -> Result<(), Box<dyn std
     }
     let wall = start.elapsed();
     let per_step = |time: std::time::Duration| time.as_secs_f64() / n as f64 * 1e6;
-    let solver =
-        sum.set_up + sum.gradient + sum.assembly + sum.linear_solve + sum.line_search;
+    let solver = sum.set_up + sum.gradient + sum.assembly + sum.linear_solve + sum.line_search;
     let mean = |count: usize| count as f64 / n as f64;
     println!("{name}: {n} steps, us a step");
     for (stage, time) in [

@@ -1,1 +1,27 @@
-//! To be written.
+//! Speed, measured: the scenes that every engine runs, pliant's side of the comparison, and the quality of what came out.
+//!
+//! A [`Scene`] is a plain description, written once by [`catalogue`] and handed to all engines as JSON, so that nothing
+//! differs by accident. An [`Engine`] runs it; [`measure`] times it; [`Quality`] judges the final poses of any engine by
+//! one ruler. `compare.py` beside this crate starts the engines and prints the table.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+pub mod catalogue;
+mod engine;
+mod error;
+mod pliant_engine;
+mod quality;
+#[cfg(feature = "rapier")]
+mod rapier_engine;
+pub mod robot_dynamics;
+mod scene;
+
+pub use engine::{Engine, Outcome, measure};
+pub use error::BenchError;
+pub use pliant_engine::{PliantEngine, SolverChoice};
+pub use quality::Quality;
+#[cfg(feature = "rapier")]
+pub use rapier_engine::RapierEngine;
+pub use scene::{Arm, Fixed, Free, Pose, Scene, Solid, Surface};

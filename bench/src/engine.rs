@@ -1,0 +1,84 @@
+//! Running and timing one engine on one scene.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::BenchError;
+use crate::scene::{Pose, Scene};
+
+/// A simulator with a scene loaded.
+pub trait Engine {
+    /// Takes steps; this is what is timed.
+    ///
+    /// # Errors
+    /// Whatever ends a run.
+    fn advance(&mut self, n_steps: usize) -> Result<(), BenchError>;
+    /// Contact points of the last step.
+    fn contacts(&self) -> usize;
+    /// Solver iterations since the start of the run, where the engine tells.
+    fn iterations(&self) -> usize;
+    /// Poses of the free bodies, in the scene's order.
+    fn poses(&self) -> Vec<Pose>;
+    /// Joint positions of the arm, rad; empty without one.
+    fn joints(&self) -> Vec<f64>;
+}
+
+/// What a run leaves; each peer prints the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Engine and version.
+    pub engine: String,
+    /// Wall time of each piece of the run, s.
+    pub chunk_s: Vec<f64>,
+    /// Contact points at the end of each piece.
+    pub contacts: Vec<usize>,
+    /// Solver iterations a step in each piece, if known.
+    pub iterations: Vec<f64>,
+    /// Poses of the free bodies half a second (or a tenth of the run, if shorter) before the end.
+    pub poses_before: Vec<Pose>,
+    /// Time between `poses_before` and `poses_end`, s.
+    pub between_s: f64,
+    /// Poses of the free bodies at the end.
+    pub poses_end: Vec<Pose>,
+    /// Joint positions of the arm at the end, rad.
+    pub joints_end: Vec<f64>,
+}
+
+/// How many pieces before the end `poses_before` is taken: those within the last half second.
+#[must_use]
+fn settled_chunks(scene: &Scene) -> usize {
+    let chunk_s = scene.time_step_s * scene.steps_per_chunk as f64;
+    ((0.5 / chunk_s).round() as usize).clamp(1, scene.n_chunks)
+}
+
+/// Runs `engine` through `scene` and times it.
+///
+/// # Errors
+/// Whatever ends the run.
+pub fn measure(name: &str, engine: &mut dyn Engine, scene: &Scene) -> Result<Outcome, BenchError> {
+    let settled = settled_chunks(scene);
+    let mut outcome = Outcome {
+        engine: name.into(),
+        between_s: scene.time_step_s * (settled * scene.steps_per_chunk) as f64,
+        ..Outcome::default()
+    };
+    engine.advance(scene.warm_up_steps)?;
+    for chunk in 0..scene.n_chunks {
+        if chunk == scene.n_chunks - settled {
+            outcome.poses_before = engine.poses();
+        }
+        let before = engine.iterations();
+        let start = Instant::now();
+        engine.advance(scene.steps_per_chunk)?;
+        outcome.chunk_s.push(start.elapsed().as_secs_f64());
+        outcome.contacts.push(engine.contacts());
+        let taken = engine.iterations() - before;
+        outcome
+            .iterations
+            .push(taken as f64 / scene.steps_per_chunk as f64);
+    }
+    outcome.poses_end = engine.poses();
+    outcome.joints_end = engine.joints();
+    Ok(outcome)
+}

@@ -1,0 +1,54 @@
+//! What can go wrong before anything is timed.
+
+use pliant_coupling::{StepError, WorldError};
+use pliant_hydroelastic::GeometryError;
+use pliant_multibody::MultibodyError;
+
+/// A scene that cannot be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// A file cannot be read.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// Its path.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not the JSON that was expected.
+    #[error("{what}: {source}")]
+    Json {
+        /// What was being read.
+        what: String,
+        /// Why not.
+        source: serde_json::Error,
+    },
+    /// A shape that does not exist.
+    #[error("body \"{name}\": {source}")]
+    Shape {
+        /// Whose shape.
+        name: String,
+        /// Why not.
+        source: GeometryError,
+    },
+    /// A robot or body that cannot be built.
+    #[error(transparent)]
+    Multibody(#[from] MultibodyError),
+    /// A world that cannot be built.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// A step that was not taken.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// An engine that does not know this kind of scene.
+    #[error("{engine} does not run scene \"{scene}\": {why}")]
+    Unsupported {
+        /// The engine.
+        engine: &'static str,
+        /// The scene.
+        scene: String,
+        /// What it lacks.
+        why: &'static str,
+    },
+}

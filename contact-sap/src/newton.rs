@@ -103,7 +103,6 @@ impl IslandSolver for NewtonMethod {
         let clock = Instant::now();
         e.begin(p);
         e.v.copy_from_slice(&answer.velocity);
-        directions.begin(p);
         let mut progress = Progress::begin(
             &self.settings.stop,
             Rate::Superlinear,
@@ -124,6 +123,7 @@ impl IslandSolver for NewtonMethod {
             let clock = Instant::now();
             if !laid_out {
                 hessian.begin(p, NAME)?;
+                directions.begin(p, e, residual);
                 laid_out = true;
             }
             directions.aggregate(p, e, self.settings.friction);

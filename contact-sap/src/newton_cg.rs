@@ -116,7 +116,6 @@ impl IslandSolver for NewtonCgMethod {
         let clock = Instant::now();
         e.begin(p);
         e.v.copy_from_slice(&answer.velocity);
-        directions.begin(p);
         gradients.begin(p);
         let mut progress = Progress::begin(
             &settings.stop,
@@ -136,6 +135,9 @@ impl IslandSolver for NewtonCgMethod {
             }
 
             let clock = Instant::now();
+            if last_residual == f64::INFINITY {
+                directions.begin(p, e, residual);
+            }
             directions.aggregate(p, e, settings.friction);
             gradients.blocks.factor(p, e)?;
             report.factorisations += 1;

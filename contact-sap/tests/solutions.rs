@@ -359,3 +359,27 @@ fn the_primal_dual_tangent_saves_iterations() {
         assert!(totals[0] < totals[1]);
     }
 }
+
+#[test]
+fn from_the_last_steps_velocities_a_pile_takes_few_iterations() {
+    let mut solver = Newton::default();
+    for (change, most) in [(1e-4, 1.0), (1e-2, 2.5), (1e-1, 4.0)] {
+        let mut iterations = 0;
+        for seed in 0..10 {
+            let mut scene = clutter(seed, (4, 4, 2), Models::Lagged);
+            let (last, _) = solve_from(&mut solver, &scene, &scene.v0);
+            let (_, b) = scene.dense();
+            let b: Vec<f64> = b
+                .iter()
+                .enumerate()
+                .map(|(i, b)| b * (1.0 + change * (i as f64 + seed as f64).sin()))
+                .collect();
+            scene = scene.with_right_hand_side(&b);
+            let (_, report) = solve_from(&mut solver, &scene, &last.velocity);
+            iterations += report.iterations;
+        }
+        let mean = f64::from(iterations as u32) / 10.0;
+        eprintln!("b changed by {change}: {mean} iterations");
+        assert!(mean <= most, "{mean} iterations after a change by {change}");
+    }
+}

@@ -264,7 +264,7 @@ def build_pinocchio(options):
         return None
     out = os.path.join(tempfile.gettempdir(), "pliant_pinocchio_peer")
     command = [
-        shutil.which("c++") or "g++", "-std=c++17", "-O3", "-DNDEBUG",
+        shutil.which("c++") or "g++", "-std=c++17", "-O3", "-DNDEBUG", "-w",
         # What pinocchio's own build sets: its list of joints is longer than Boost's default limit.
         "-DBOOST_MPL_LIMIT_LIST_SIZE=30", "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30", "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
         "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",

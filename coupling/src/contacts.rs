@@ -164,11 +164,7 @@ impl ContactAssembly {
             let contact = &contacts[i];
             let (point, place) = (&contact.point, &sides[i].place);
             let own = &self.directions[k * r..(k + 1) * r];
-            let row_sum = self
-                .directions
-                .chunks_exact(r)
-                .map(|other| self.basis.response(own, other).abs())
-                .sum();
+            let row_sum = self.basis.row_sum(own, &self.directions);
             let velocity = self.basis.velocity(pair(i), place);
             let w = self.basis.delassus(pair(i), place).norm() / 3.0;
             if w == 0.0 {

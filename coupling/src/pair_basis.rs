@@ -1,6 +1,6 @@
 //! The basis that all contacts of one pair share, whatever the two sides are made of.
 
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Matrix3, Matrix6, Point3, Vector3};
 use pliant_contact_sap::{
     BasisBuilder, BasisIdx, BlockFactors, BodyStep, ConstraintSet, ContactIdx, ContactLaw, Lever,
     ParticipantIdx, Rows,
@@ -219,6 +219,9 @@ impl PairBasis {
 
     /// W = Φ M Φᵀ of one contact point, 1/kg.
     pub(crate) fn delassus(&mut self, sides: (&Side, &Side), place: &Place) -> Matrix3<f64> {
+        if self.layout == Some(Layout::RelativeTwist) {
+            return self.twist_delassus(&(place.a - self.p_WO));
+        }
         self.write_phi(sides, place);
         let r = self.n_rows;
         // ΦM, 3×r.
@@ -242,6 +245,19 @@ impl PairBasis {
         w
     }
 
+    /// W for Φ = [−P, I], P = [p]×, the one layout that rigid pairs have: with M in 3×3 blocks of ω and v,
+    ///
+    /// ```text
+    /// W = (M_vω − P M_ωω) P + M_vv − P M_ωv
+    /// ```
+    fn twist_delassus(&self, p: &Vector3<f64>) -> Matrix3<f64> {
+        let m = Matrix6::from_column_slice(&self.delassus);
+        let lever = p.cross_matrix();
+        let (angular, linear) = (m.fixed_columns::<3>(0), m.fixed_columns::<3>(3));
+        let turned = angular.fixed_rows::<3>(3) - lever * angular.fixed_rows::<3>(0);
+        turned * lever + linear.fixed_rows::<3>(3) - lever * linear.fixed_rows::<3>(0)
+    }
+
     /// Φᵀn of one contact point: the direction of its normal in the coordinates of the basis; `out` has r values.
     pub(crate) fn normal_direction(
         &mut self,
@@ -258,13 +274,21 @@ impl PairBasis {
         );
     }
 
-    /// xᵀMy for two directions in the basis.
-    pub(crate) fn response(&self, x: &[f64], y: &[f64]) -> f64 {
+    /// xᵀMx for a direction in the basis.
+    pub(crate) fn response(&self, x: &[f64]) -> f64 {
         let columns = self.delassus.chunks_exact(self.n_rows);
-        columns
-            .zip(y)
-            .map(|(m, y)| y * m.iter().zip(x).map(|(m, x)| m * x).sum::<f64>())
-            .sum()
+        columns.zip(x).map(|(m, x_j)| x_j * dot(m, x)).sum()
+    }
+
+    /// Σ |xᵀMy| over directions y, of r values each and one after the other: what the impulses of all contacts of the
+    /// basis can at most do to one of them.
+    pub(crate) fn row_sum(&mut self, x: &[f64], directions: &[f64]) -> f64 {
+        let r = self.n_rows;
+        self.product.clear();
+        let columns = self.delassus.chunks_exact(r);
+        self.product.extend(columns.map(|m| dot(m, x)));
+        let others = directions.chunks_exact(r);
+        others.map(|y| dot(&self.product, y).abs()).sum()
     }
 
     /// Number of rows of the basis.
@@ -336,6 +360,10 @@ impl PairBasis {
     }
 }
 
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
 /// The place of the side that is a twist, in a basis where at most one is.
 fn twist_place((a, b): (&Side, &Side), place: &Place) -> Option<Point3<f64>> {
     match (&a.lever, &b.lever) {
@@ -359,4 +387,58 @@ fn push_twist(phi: &mut Vec<f64>, p: &Vector3<f64>) {
     phi.extend([p.z, 0.0, -p.x]);
     phi.extend([-p.y, p.x, 0.0]);
     phi.extend([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, Matrix3xX};
+
+    /// A basis of a rigid pair with some symmetric positive definite M.
+    fn twist_basis() -> (PairBasis, DMatrix<f64>) {
+        let root = DMatrix::from_fn(6, 6, |i, j| ((3 * i + 5 * j) % 7) as f64 - 2.5);
+        let m = &root * root.transpose() + DMatrix::identity(6, 6);
+        let basis = PairBasis {
+            layout: Some(Layout::RelativeTwist),
+            p_WO: Point3::new(0.1, -0.2, 0.3),
+            delassus: m.as_slice().to_vec(),
+            n_rows: 6,
+            ..PairBasis::default()
+        };
+        (basis, m)
+    }
+
+    #[test]
+    fn a_rigid_pair_s_delassus_is_phi_m_phi_transposed() {
+        let (mut basis, m) = twist_basis();
+        let p_WC = Point3::new(0.4, 0.3, -0.6);
+        let side = || Side {
+            body: None,
+            lever: Lever::Twist,
+        };
+        let (a, b) = (side(), side());
+        let place = Place { a: p_WC, b: p_WC };
+        let fast = basis.delassus((&a, &b), &place);
+        basis.write_phi((&a, &b), &place);
+        let phi = Matrix3xX::from_column_slice(&basis.phi);
+        let plain = &phi * &m * phi.transpose();
+        // A few roundings of sums of 36 terms.
+        assert!((fast - plain).norm() < 100.0 * f64::EPSILON * m.norm());
+    }
+
+    #[test]
+    fn a_row_sum_adds_what_every_direction_does_to_one() {
+        let (mut basis, m) = twist_basis();
+        let directions: Vec<f64> = (0..18).map(|k| f64::from(k * k % 11) - 4.0).collect();
+        let x = &directions[6..12];
+        let found = basis.row_sum(x, &directions);
+        let column = nalgebra::DVector::from_column_slice(x);
+        let expected: f64 = directions
+            .chunks_exact(6)
+            .map(|y| (nalgebra::DVector::from_column_slice(y).transpose() * &m * &column)[0].abs())
+            .sum();
+        assert!((found - expected).abs() < 100.0 * f64::EPSILON * expected);
+        let own = (column.transpose() * &m * &column)[0];
+        assert!((basis.response(x) - own).abs() < 100.0 * f64::EPSILON * own);
+    }
 }

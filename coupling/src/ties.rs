@@ -84,7 +84,7 @@ impl TieAssembly {
                     row.linear.y,
                     row.linear.z,
                 ];
-                let w = self.basis.response(&phi, &phi);
+                let w = self.basis.response(&phi);
                 let law = match tie.compliance {
                     TieCompliance::NearRigid => Bilateral::near_rigid(time_step_s, row.error, w),
                     TieCompliance::Spring {

@@ -13,7 +13,7 @@ use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
-use crate::world::{GeometryIdx, Mount, World};
+use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,34 @@ pub(crate) struct PairContact {
     pub(crate) p_WA: Point3<f64>,
     pub(crate) p_WB: Point3<f64>,
     pub(crate) point: ContactPoint,
+}
+
+/// Which pairs of geometries are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// All that are near.
+    All,
+    /// Those not yet in contact whose paths have changed against each other, as [`Collision::find_diverted`] says.
+    Overlooked,
+}
+
+/// How a geometry moves other than it was placed to.
+#[derive(Clone, Copy, Debug)]
+struct Diversion {
+    /// Of its origin, m/s.
+    linear: Vector3<f64>,
+    /// Most that turning adds at any of its points, m/s.
+    turning: f64,
+}
+
+impl Diversion {
+    fn largest(&self) -> f64 {
+        self.linear.norm() + self.turning
+    }
+
+    fn largest_against(&self, other: &Self) -> f64 {
+        (self.linear - other.linear).norm() + self.turning + other.turning
+    }
 }
 
 /// Memory for collision detection.
@@ -44,6 +72,11 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
     )>,
     points: Vec<ContactPoint>,
+    /// Pairs found in contact since the last search of all, ascending.
+    known: Vec<(GeometryIdx, GeometryIdx)>,
+    diversions: Vec<Diversion>,
+    /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
+    diversion_allowed: f64,
     rows: Rows,
     u: Vec<f64>,
 }
@@ -72,18 +105,8 @@ impl Collision {
             match geometry.mount {
                 Mount::World(_) => {}
                 Mount::Frame { body, frame, .. } => {
-                    let step = &participants.steps[body.0];
-                    let mut lever = Lever::Twist;
-                    let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-                    let basis = step.lever(&point, &mut lever);
-                    step.basis(basis, &X_WG.translation.vector.into(), &mut self.rows);
-                    self.u.resize(self.rows.n_rows(), 0.0);
-                    self.rows
-                        .apply(participants.free_of(ParticipantIdx(body.0)), &mut self.u);
-                    twist = Twist {
-                        angular: Vector3::new(self.u[0], self.u[1], self.u[2]),
-                        linear: Vector3::new(self.u[3], self.u[4], self.u[5]),
-                    };
+                    let p_WG = X_WG.translation.vector.into();
+                    twist = self.frame_twist(participants, body, frame, &p_WG);
                 }
                 Mount::Vertices { body } => {
                     let surface = &self.surfaces[body.0];
@@ -112,13 +135,14 @@ impl Collision {
         }
     }
 
-    /// Finds all contacts; [`Collision::place`] comes first.
+    /// Finds contacts; [`Collision::place`] comes first.
     pub(crate) fn find(
         &mut self,
         world: &World,
         state: &State,
         geometry: &dyn ContactGeometry,
         time_step_s: f64,
+        search: Search,
     ) -> Result<(), StepError> {
         let parts = &world.parts;
         let failed = |a: usize, b: usize| {
@@ -147,10 +171,10 @@ impl Collision {
         let mut points = std::mem::take(&mut self.points);
         let mut proxies = std::mem::take(&mut self.proxies);
         proxies.clear();
+        let (friction, tau) = parts.largest_friction_and_relaxation();
         proxies.extend((0..parts.geometries.len()).map(|g| {
             let mut margin = query.margin;
             if glides {
-                let (friction, tau) = parts.largest_friction_and_relaxation();
                 margin += friction * (time_step_s + tau) * self.speeds[g];
             }
             Proxy::of(&self.posed(world, g), time_step_s, margin)
@@ -158,9 +182,22 @@ impl Collision {
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
             .candidates(&proxies, &parts.filter, &mut pairs);
+        if search == Search::All {
+            self.known.clear();
+        }
+        let is_looked_at = |&(a, b): &(usize, usize)| match search {
+            Search::All => true,
+            Search::Overlooked => {
+                let pair = (GeometryIdx(a), GeometryIdx(b));
+                let (a, b) = (&self.diversions[a], &self.diversions[b]);
+                a.largest_against(b) > self.diversion_allowed
+                    && self.known.binary_search(&pair).is_err()
+            }
+        };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
         let other_pairs = pairs.iter().map(|(a, b)| (a.0 as usize, b.0 as usize));
-        let result = other_pairs.chain(self_pairs).try_for_each(|(a, b)| {
+        let mut looked_at = other_pairs.chain(self_pairs).filter(is_looked_at);
+        let result = looked_at.try_for_each(|(a, b)| {
             points.clear();
             let mut query = query;
             if glides {
@@ -183,6 +220,9 @@ impl Collision {
             }));
             Ok(())
         });
+        self.known.extend(contacts.iter().map(|c| (c.a, c.b)));
+        self.known.sort_unstable();
+        self.known.dedup();
         self.contacts = contacts;
         self.points = points;
         self.proxies = proxies;
@@ -190,44 +230,70 @@ impl Collision {
         result
     }
 
-    /// Whether some geometry moves so much otherwise with `participants`' free velocities than when it was placed last that
-    /// new pairs may meet within the step: by more than the resting margin.
-    pub(crate) fn is_diverted(
-        &self,
+    /// Compares `solved`'s free velocities with `planned`'s, by which the geometries were placed: whether one moves so
+    /// much otherwise that new pairs may meet within the step, by more than the resting margin.
+    pub(crate) fn find_diverted(
+        &mut self,
         world: &World,
         planned: &Bodies<'_>,
         solved: &Bodies<'_>,
         time_step_s: f64,
     ) -> bool {
-        let margin = 2.0 * world.parts.gravity.norm() * time_step_s * time_step_s;
-        let mut rows = Rows::default();
-        let mut u = [Vec::new(), Vec::new()];
-        world
-            .parts
-            .geometries
-            .iter()
-            .enumerate()
-            .any(|(g, geometry)| {
-                let Mount::Frame { body, frame, .. } = geometry.mount else {
-                    return matches!(geometry.mount, Mount::Vertices { .. });
-                };
-                let step = &planned.steps[body.0];
-                let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-                let basis = step.lever(&point, &mut Lever::Twist);
-                step.basis(basis, &self.poses[g].translation.vector.into(), &mut rows);
-                for (u, bodies) in u.iter_mut().zip([planned, solved]) {
-                    u.resize(6, 0.0);
-                    rows.apply(bodies.free_of(ParticipantIdx(body.0)), u);
+        self.diversion_allowed = 2.0 * world.parts.gravity.norm() * time_step_s;
+        let mut diversions = std::mem::take(&mut self.diversions);
+        diversions.clear();
+        let geometries = world.parts.geometries.iter().enumerate();
+        diversions.extend(geometries.map(|(g, geometry)| match geometry.mount {
+            Mount::World(_) => Diversion {
+                linear: Vector3::zeros(),
+                turning: 0.0,
+            },
+            Mount::Frame { body, frame, .. } => {
+                let p_WG = self.poses[g].translation.vector.into();
+                let before = self.frame_twist(planned, body, frame, &p_WG);
+                let after = self.frame_twist(solved, body, frame, &p_WG);
+                let turn = (after.angular - before.angular).norm();
+                let radius = geometry.shape.as_ref().map(Shape::radius_about_origin);
+                Diversion {
+                    linear: after.linear - before.linear,
+                    // A half space has no radius but infinity.
+                    turning: if turn > 0.0 {
+                        turn * radius.unwrap_or(0.0)
+                    } else {
+                        0.0
+                    },
                 }
-                let difference = |k: usize| u[1][k] - u[0][k];
-                let angular = Vector3::from_fn(|k, _| difference(k)).norm();
-                let linear = Vector3::from_fn(|k, _| difference(k + 3)).norm();
-                let radius = geometry
-                    .shape
-                    .as_ref()
-                    .map_or(0.0, Shape::radius_about_origin);
-                (linear + angular * radius) * time_step_s > margin
-            })
+            }
+            // Deforming surfaces are always looked at again.
+            Mount::Vertices { .. } => Diversion {
+                linear: Vector3::zeros(),
+                turning: f64::INFINITY,
+            },
+        }));
+        self.diversions = diversions;
+        let allowed = self.diversion_allowed;
+        self.diversions.iter().any(|d| d.largest() > allowed)
+    }
+
+    /// Twist of a body's frame at the world point `p_WQ`, by the free velocities of `bodies`.
+    fn frame_twist(
+        &mut self,
+        bodies: &Bodies<'_>,
+        body: BodyIdx,
+        frame: u32,
+        p_WQ: &Point3<f64>,
+    ) -> Twist {
+        let step = &bodies.steps[body.0];
+        let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+        let basis = step.lever(&point, &mut Lever::Twist);
+        step.basis(basis, p_WQ, &mut self.rows);
+        let mut u = [0.0; 6];
+        self.rows
+            .apply(bodies.free_of(ParticipantIdx(body.0)), &mut u);
+        Twist {
+            angular: Vector3::new(u[0], u[1], u[2]),
+            linear: Vector3::new(u[3], u[4], u[5]),
+        }
     }
 
     /// An upper bound of the speed of any point of a geometry, m/s.

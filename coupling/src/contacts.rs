@@ -73,11 +73,6 @@ impl ContactAssembly {
         self.records.clear();
     }
 
-    /// Whether a pair has a contact in the set.
-    pub(crate) fn holds_pair(&self, a: GeometryIdx, b: GeometryIdx) -> bool {
-        self.records.iter().any(|r| (r.a, r.b) == (a, b))
-    }
-
     /// Adds `contacts` to `set`.
     pub(crate) fn add(
         &mut self,

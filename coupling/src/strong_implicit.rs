@@ -7,7 +7,7 @@ use pliant_contact_sap::{
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
-use crate::collision::Collision;
+use crate::collision::{Collision, Search};
 use crate::contacts::{ContactAssembly, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
@@ -236,7 +236,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         };
         self.collision.place(world, state, &bodies);
         self.collision
-            .find(world, state, &*self.geometry, time_step_s)?;
+            .find(world, state, &*self.geometry, time_step_s, Search::All)?;
 
         self.set.clear();
         self.contacts.clear();
@@ -292,15 +292,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let diverted = world.parts.contact.follows_paths()
                 && self
                     .collision
-                    .is_diverted(world, &bodies, &solved, time_step_s);
+                    .find_diverted(world, &bodies, &solved, time_step_s);
             let mut overlooked = false;
             if diverted {
                 self.collision.place(world, state, &solved);
+                let search = Search::Overlooked;
                 self.collision
-                    .find(world, state, &*self.geometry, time_step_s)?;
-                let known = &self.contacts;
-                let found = &mut self.collision.contacts;
-                found.retain(|c| !known.holds_pair(c.a, c.b));
+                    .find(world, state, &*self.geometry, time_step_s, search)?;
+                let found = &self.collision.contacts;
                 overlooked = !found.is_empty();
                 let setting = Setting {
                     world,

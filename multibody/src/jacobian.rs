@@ -61,11 +61,23 @@ pub fn point_jacobian(
     jacobian: &mut DMatrix<f64>,
 ) {
     assert_eq!(jacobian.shape(), (6, model.n_v()), "a Jacobian is 6 × n_v");
-    jacobian.fill(0.0);
-    let entries = jacobian.as_mut_slice();
-    for (DofIdx(k), column) in jacobian_columns(model, positions, link, p_WQ) {
-        entries[6 * k..6 * k + 3].copy_from_slice(column.angular.as_slice());
-        entries[6 * k + 3..6 * k + 6].copy_from_slice(column.linear.as_slice());
+    let (columns, _) = jacobian.as_mut_slice().as_chunks_mut::<6>();
+    columns.fill([0.0; 6]);
+    // The same walk as `jacobian_columns`; plain loops over slices take a fifth of the iterator's time.
+    let mut at = model.links[link.0].body.0;
+    while at != 0 {
+        let body = &model.bodies[at];
+        let dofs = body.v_start..body.v_end;
+        let arm = p_WQ - positions.bodies[at].origin;
+        let of_body = columns[dofs.clone()].iter_mut();
+        let directions = positions.axes[dofs.clone()].iter();
+        for ((entries, d), kind) in of_body.zip(directions).zip(&model.dof_kind[dofs]) {
+            let Twist { angular, linear } = column(*kind, d, &arm);
+            *entries = [
+                angular.x, angular.y, angular.z, linear.x, linear.y, linear.z,
+            ];
+        }
+        at = body.parent;
     }
 }
 

@@ -8,7 +8,7 @@ use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, ConstraintSet, ContactLaw,
     ContactParameters, ContactProblem, Control, ConvexContactSolver, DeformableModel,
     DenseDynamics, Dissipation, Dynamics, Energy, FrictionLimit, Lagged, Lever, MaterialPoint,
-    Newton, NormalPrediction, ParticipantIdx, Rows, Solution, StepInput, Surface,
+    Newton, NormalPrediction, ParticipantIdx, Rows, Solution, StepInput, Surface, TimeStep,
 };
 
 struct Bead {
@@ -18,7 +18,7 @@ struct Bead {
 struct BeadStep {
     mass: f64,
     state: BodyState,
-    time_step_s: f64,
+    time_step: TimeStep,
     gravity: Vector3<f64>,
     dynamics: DenseDynamics,
 }
@@ -37,7 +37,7 @@ impl DeformableModel for Bead {
         Box::new(BeadStep {
             mass: self.mass,
             state,
-            time_step_s: 0.0,
+            time_step: TimeStep::default(),
             gravity,
             dynamics,
         })
@@ -78,7 +78,7 @@ impl BodyStep for BeadStep {
             });
         }
         self.state.clone_from(state);
-        (self.time_step_s, self.gravity) = (input.time_step_s, input.gravity);
+        (self.time_step, self.gravity) = (input.time_step, input.gravity);
         Ok(())
     }
     fn start_velocity(&self) -> &[f64] {
@@ -88,7 +88,7 @@ impl BodyStep for BeadStep {
         let (a, b) = self.dynamics.resize(3);
         for i in 0..3 {
             a[4 * i] = self.mass;
-            b[i] = self.mass * (self.state.v[i] + self.time_step_s * self.gravity[i]);
+            b[i] = self.mass * (self.state.v[i] + self.time_step.length_s * self.gravity[i]);
         }
         Ok(())
     }
@@ -104,21 +104,18 @@ impl BodyStep for BeadStep {
         out.identity(0, 0, 3);
     }
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let moved = self
-            .state
-            .q
-            .iter()
-            .zip(v)
-            .map(|(q, v)| q + self.time_step_s * v);
+        let moved = self.point(v, &MaterialPoint::on_vertex(0));
         *next = BodyState {
-            q: moved.collect(),
+            q: moved.coords.as_slice().to_vec(),
             v: v.to_vec(),
             history: vec![],
         };
         Ok(BodyReport::default())
     }
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        let moved = |i| self.state.q[i] + self.time_step_s * v[i];
+        let (step, state) = (&self.time_step, &self.state);
+        let mean = |i: usize| step.mean_velocity(state.v[i], v[i]);
+        let moved = |i| state.q[i] + step.length_s * mean(i);
         Point3::new(moved(0), moved(1), moved(2)) + p.offset
     }
 }
@@ -127,7 +124,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (bead, control, dt) = (Bead { mass: 0.02 }, Control::default(), 0.005);
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     let input = StepInput {
-        time_step_s: dt,
+        time_step: dt.into(),
         gravity,
         control: &control,
     };
@@ -146,8 +143,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         step.linearise()?;
         let free = state.v[2] + dt * gravity.z;
         let contact = ContactParameters {
-            time_step_s: dt,
+            time_step: dt.into(),
             signed_distance: state.q[2],
+            start_velocity: state.v[2],
             stiffness: 1e4,
             dissipation: Dissipation::HuntCrossley(10.0),
             friction: 0.5,
@@ -155,7 +153,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             inverse_inertia: 1.0 / bead.mass,
         };
         let predicted = NormalPrediction {
-            start: state.v[2],
             free,
             constrained: Some(pushed),
             row_sum: contact.inverse_inertia,

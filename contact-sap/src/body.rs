@@ -10,6 +10,7 @@ use crate::constraint_set::InternalConstraints;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
 use crate::rows::{Lever, Rows};
+use crate::time_step::TimeStep;
 
 /// A body with its own degrees of freedom: a kinematic tree, a finite-element mesh, material points, a rod, a user's own.
 pub trait DeformableModel: Send + Sync {
@@ -34,7 +35,8 @@ pub trait BodyStep: Send + Sync {
     /// Opens a step at `state`. The number of velocities may differ from the last step's.
     ///
     /// # Errors
-    /// A state that does not belong to the model, or is not finite.
+    /// A state that does not belong to the model, or is not finite. [`BodyError::Unsupported`] for an
+    /// [`Integration`](crate::Integration) that the body doesn't know.
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError>;
     /// The velocities at the start of the step, v0, length n.
     fn start_velocity(&self) -> &[f64];
@@ -55,7 +57,8 @@ pub trait BodyStep: Send + Sync {
     fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
         let _ = out;
     }
-    /// The state after the step with velocities `v`; `next` is overwritten and its memory reused.
+    /// The state after the step with end velocities `v`: positions moved by δt (θ_vq v + (1 − θ_vq) v0), see
+    /// [`Integration`](crate::Integration). `next` is overwritten and its memory reused.
     ///
     /// # Errors
     /// A state that the model cannot be in.
@@ -103,7 +106,7 @@ pub trait BodyStep: Send + Sync {
         let _ = (v, outside);
         out.clear();
     }
-    /// Where material point `p` is at the end of a step with velocities `v`, world frame.
+    /// Where material point `p` is at the end of a step with end velocities `v`, world frame.
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64>;
 }
 
@@ -202,8 +205,8 @@ pub struct Load {
 /// What a step is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct StepInput<'a> {
-    /// Δt, s, positive.
-    pub time_step_s: f64,
+    /// δt, positive, and the integration that the whole world shares.
+    pub time_step: TimeStep,
     /// Gravity, m/s², world axes.
     pub gravity: Vector3<f64>,
     /// The body's control.

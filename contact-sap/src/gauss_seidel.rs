@@ -531,8 +531,9 @@ mod tests {
         let w = Matrix3::new(2.0, 0.3, -0.1, 0.3, 1.0, 0.2, -0.1, 0.2, 0.7);
         for (friction, v_t) in [(0.0, 0.3), (0.5, 0.0), (0.5, 1e-4), (2.0, 1.0)] {
             let p = ContactParameters {
-                time_step_s: 1e-2,
+                time_step: 1e-2.into(),
                 signed_distance: -1e-3,
+                start_velocity: 0.0,
                 stiffness: 1e9,
                 dissipation: Dissipation::HuntCrossley(5.0),
                 friction,

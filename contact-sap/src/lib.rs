@@ -37,6 +37,7 @@ mod rows;
 mod small_cholesky;
 mod solver;
 mod solver_kind;
+mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
@@ -67,3 +68,4 @@ pub use solver::{
     ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason,
 };
 pub use solver_kind::{SolverKind, UnknownSolver};
+pub use time_step::{Integration, TimeStep};

@@ -22,8 +22,9 @@ struct Case {
 
 fn parameters() -> ContactParameters {
     ContactParameters {
-        time_step_s: 0.01,
+        time_step: 0.01.into(),
         signed_distance: -1e-3,
+        start_velocity: 0.0,
         stiffness: 1e5,
         dissipation: Dissipation::HuntCrossley(1.0),
         friction: 0.5,

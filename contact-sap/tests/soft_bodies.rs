@@ -128,7 +128,7 @@ impl<'a> World<'a> {
         let gravity = Vector3::new(0.0, 0.0, -9.81);
         for (body, step) in self.steps.iter_mut().enumerate() {
             let input = StepInput {
-                time_step_s: DT,
+                time_step: DT.into(),
                 gravity,
                 control: &self.controls[body],
             };
@@ -216,8 +216,9 @@ impl<'a> World<'a> {
             }
         }
         let p = ContactParameters {
-            time_step_s: DT,
+            time_step: DT.into(),
             signed_distance: touch.signed_distance,
+            start_velocity: v_n,
             stiffness: 1e3,
             dissipation: Dissipation::HuntCrossley(5.0),
             friction: 0.4,
@@ -225,7 +226,6 @@ impl<'a> World<'a> {
             inverse_inertia: w.norm() / 3.0,
         };
         let predicted = NormalPrediction {
-            start: v_n,
             free: v_n,
             constrained: None,
             row_sum: p.inverse_inertia,

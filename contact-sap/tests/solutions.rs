@@ -95,8 +95,9 @@ fn resting_box(law: impl Fn(f64) -> ContactLaw) -> (DenseDynamics, ConstraintSet
 
 fn parameters(w: f64) -> ContactParameters {
     ContactParameters {
-        time_step_s: TIME_STEP_S,
+        time_step: TIME_STEP_S.into(),
         signed_distance: -1e-4,
+        start_velocity: 0.0,
         stiffness: 1e5,
         dissipation: Dissipation::RelaxationTime(0.01),
         friction: 0.5,

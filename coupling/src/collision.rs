@@ -116,14 +116,14 @@ impl Collision {
                     self.exclusions[g] =
                         SelfExclusion::from_edges(surface.vertices.len(), &surface.edges, 1);
                     self.vertex_velocities[g].clear();
-                    let free = participants.free_of(ParticipantIdx(body.0));
+                    let path = participants.path_of(ParticipantIdx(body.0));
                     let step = &participants.steps[body.0];
                     for vertex in 0..surface.vertices.len() as u32 {
                         let velocity = vertex_velocity(
                             &**step,
                             vertex,
                             &surface.vertices[vertex as usize],
-                            free,
+                            path,
                             &mut self.rows,
                             &mut self.u,
                         );
@@ -230,7 +230,7 @@ impl Collision {
         result
     }
 
-    /// Compares `solved`'s free velocities with `planned`'s, by which the geometries were placed: whether one moves so
+    /// Compares the paths of `solved` with those of `planned`, by which the geometries were placed: whether one moves so
     /// much otherwise that new pairs may meet within the step, by more than the resting margin.
     pub(crate) fn find_diverted(
         &mut self,
@@ -275,7 +275,7 @@ impl Collision {
         self.diversions.iter().any(|d| d.largest() > allowed)
     }
 
-    /// Twist of a body's frame at the world point `p_WQ`, by the free velocities of `bodies`.
+    /// Twist of a body's frame at the world point `p_WQ`, by the velocities that move `bodies` in free motion.
     fn frame_twist(
         &mut self,
         bodies: &Bodies<'_>,
@@ -289,7 +289,7 @@ impl Collision {
         step.basis(basis, p_WQ, &mut self.rows);
         let mut u = [0.0; 6];
         self.rows
-            .apply(bodies.free_of(ParticipantIdx(body.0)), &mut u);
+            .apply(bodies.path_of(ParticipantIdx(body.0)), &mut u);
         Twist {
             angular: Vector3::new(u[0], u[1], u[2]),
             linear: Vector3::new(u[3], u[4], u[5]),

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
     FrictionLimit, Lagged, Lever, MaterialPoint, NormalPrediction, ParticipantIdx, Sap, Similar,
-    SolveError,
+    SolveError, TimeStep,
 };
 
 use crate::collision::PairContact;
@@ -64,7 +64,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) world: &'a World,
     pub(crate) bodies: Bodies<'a>,
     pub(crate) poses: &'a [Isometry3<f64>],
-    pub(crate) time_step_s: f64,
+    pub(crate) time_step: TimeStep,
 }
 
 impl ContactAssembly {
@@ -167,11 +167,13 @@ impl ContactAssembly {
                 continue;
             }
             let bias = surface_velocity(setting, contact);
+            let normal_W = point.normal_W;
             let material = setting.world.pair(contact.a, contact.b);
             let settings = &setting.world.parts.contact;
             let parameters = ContactParameters {
-                time_step_s: setting.time_step_s,
+                time_step: setting.time_step,
                 signed_distance: point.signed_distance,
+                start_velocity: normal_W.dot(&(velocity.start + bias)),
                 stiffness: material.stiffness * point.share,
                 dissipation: match settings.dissipation {
                     DissipationRule::HuntCrossley if settings.model != ContactModel::Sap => {
@@ -190,9 +192,7 @@ impl ContactAssembly {
                     geometries[contact.a.0].name, geometries[contact.b.0].name
                 )
             })?;
-            let normal_W = point.normal_W;
             let predicted = NormalPrediction {
-                start: normal_W.dot(&(velocity.start + bias)),
                 free: normal_W.dot(&(velocity.free + bias)),
                 constrained: velocity.constrained.map(|v| normal_W.dot(&v)),
                 row_sum,

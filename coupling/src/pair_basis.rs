@@ -114,6 +114,8 @@ pub(crate) struct Bodies<'a> {
     pub(crate) steps: &'a [Box<dyn BodyStep>],
     pub(crate) start: &'a [f64],
     pub(crate) free: &'a [f64],
+    /// What moves positions if all end with their free velocities: θ_vq free + (1 − θ_vq) start.
+    pub(crate) path: &'a [f64],
     /// First velocity of each participant, and the end of the last.
     pub(crate) offsets: &'a [usize],
     /// v − v* of each participant's last step; empty where unknown.
@@ -133,9 +135,9 @@ impl<'a> Bodies<'a> {
         (change.len() == n).then_some(change.as_slice())
     }
 
-    /// Velocities of one participant's free motion.
-    pub(crate) fn free_of(&self, participant: ParticipantIdx) -> &'a [f64] {
-        self.of(participant).1
+    /// Velocities that move one participant's positions in free motion.
+    pub(crate) fn path_of(&self, participant: ParticipantIdx) -> &'a [f64] {
+        &self.path[self.offsets[participant.0]..self.offsets[participant.0 + 1]]
     }
 }
 
@@ -272,6 +274,14 @@ impl PairBasis {
                 .chunks_exact(3)
                 .map(|c| c[0] * normal_W.x + c[1] * normal_W.y + c[2] * normal_W.z),
         );
+    }
+
+    /// Rate of a row Φ, of r values, at the start of the step.
+    ///
+    /// Only for a pair of twists that touch at one place, as ties do.
+    pub(crate) fn start_rate(&self, phi: &[f64; 6]) -> f64 {
+        debug_assert_eq!(self.layout, Some(Layout::RelativeTwist));
+        dot(phi, &self.a.start) - dot(phi, &self.b.start)
     }
 
     /// xᵀMx for a direction in the basis.

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    FrameWrench, JointReaction, ParticipantIdx, RowIdx, Solution, SolveReport, StepInput,
+    FrameWrench, JointReaction, ParticipantIdx, RowIdx, Solution, SolveReport, StepInput, TimeStep,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
@@ -21,7 +21,8 @@ use crate::world::{BodyIdx, Mount, World};
 /// predicted, is solved again at most this often.
 const RESOLVES_MAX: usize = 2;
 
-/// Steps a [`World`] by backward Euler on one convex contact problem (Han, Masterjohn, Castro 2023, section VI).
+/// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
+/// [`Integration`](pliant_contact_sap::Integration).
 ///
 /// `S` solves the problem. The stepper holds memory only: what it writes is a function of world, state and Δt, so any
 /// number of steppers can step clones of a state at once and give the same bits.
@@ -39,6 +40,8 @@ pub struct StrongImplicit<S> {
     offsets: Vec<usize>,
     start: Vec<f64>,
     free: Vec<f64>,
+    path: Vec<f64>,
+    solved_path: Vec<f64>,
     solution: Solution,
     guess: Vec<f64>,
     /// Δt of the step just taken, s; none if there was none or it failed.
@@ -67,6 +70,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             offsets: Vec::new(),
             start: Vec::new(),
             free: Vec::new(),
+            path: Vec::new(),
+            solved_path: Vec::new(),
             solution: Solution::default(),
             guess: Vec::new(),
             taken: None,
@@ -193,7 +198,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.start.clear();
         for (b, step) in self.steps.iter_mut().enumerate() {
             let input = StepInput {
-                time_step_s,
+                time_step: TimeStep {
+                    length_s: time_step_s,
+                    integration: world.parts.integration,
+                },
                 gravity: world.parts.gravity,
                 control: &state.controls[b],
             };
@@ -227,10 +235,16 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|s| s.dynamics()).collect();
         self.factors.factor(&dynamics).map_err(solve_error)?;
         self.predict(&dynamics);
+        let time_step = TimeStep {
+            length_s: time_step_s,
+            integration: world.parts.integration,
+        };
+        time_step.mean_velocities(&self.start, &self.free, &mut self.path);
         let bodies = Bodies {
             steps,
             start: &self.start,
             free: &self.free,
+            path: &self.path,
             offsets: &self.offsets,
             constrained: &state.constrained,
         };
@@ -244,7 +258,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             world,
             bodies,
             poses: &self.collision.poses,
-            time_step_s,
+            time_step,
         };
         self.contacts
             .add(
@@ -266,7 +280,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             state,
             &bodies,
             &self.collision.surfaces,
-            time_step_s,
+            time_step,
             &mut self.set,
             &mut self.factors,
             &mut self.owners,
@@ -285,8 +299,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let corrected = self
                 .contacts
                 .correct_friction_limits(world, impulses, &mut self.set);
+            let velocity = &self.solution.velocity;
+            time_step.mean_velocities(&self.start, velocity, &mut self.solved_path);
             let solved = Bodies {
-                free: &self.solution.velocity,
+                path: &self.solved_path,
                 ..bodies
             };
             let diverted = world.parts.contact.follows_paths()
@@ -305,7 +321,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                     world,
                     bodies,
                     poses: &self.collision.poses,
-                    time_step_s,
+                    time_step,
                 };
                 self.contacts
                     .add(found, &setting, &mut self.set, &mut self.factors)

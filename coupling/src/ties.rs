@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3};
 use pliant_contact_sap::{
     Bilateral, BlockFactors, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet, Lever,
-    MaterialPoint, ParticipantIdx, RowLaw, Surface,
+    MaterialPoint, ParticipantIdx, RowLaw, Surface, TimeStep,
 };
 
 use crate::error::StepError;
@@ -42,7 +42,7 @@ impl TieAssembly {
         state: &State,
         bodies: &Bodies<'_>,
         surfaces: &[Surface],
-        time_step_s: f64,
+        time_step: TimeStep,
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
         owners: &mut Vec<RowOwner>,
@@ -85,12 +85,13 @@ impl TieAssembly {
                     row.linear.z,
                 ];
                 let w = self.basis.response(&phi);
+                let error = time_step.coasted(row.error, self.basis.start_rate(&phi));
                 let law = match tie.compliance {
-                    TieCompliance::NearRigid => Bilateral::near_rigid(time_step_s, row.error, w),
+                    TieCompliance::NearRigid => Bilateral::near_rigid(time_step, error, w),
                     TieCompliance::Spring {
                         stiffness,
                         relaxation_time_s,
-                    } => Bilateral::spring(time_step_s, row.error, stiffness, relaxation_time_s, w),
+                    } => Bilateral::spring(time_step, error, stiffness, relaxation_time_s, w),
                 };
                 let label = ConstraintLabel {
                     kind: ConstraintKind::Bilateral,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{DeformableModel, Energy, Surface};
+use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
     CollisionFilter, CollisionFilterBuilder, ContactMaterial, GeometryError, PairMaterial, Shape,
 };
@@ -131,6 +131,7 @@ pub(crate) struct WorldParts {
     pub(crate) geometries: Vec<Geometry>,
     pub(crate) ties: Vec<Tie>,
     pub(crate) gravity: Vector3<f64>,
+    pub(crate) integration: Integration,
     pub(crate) contact: ContactSettings,
     pub(crate) pair_materials: Vec<((GeometryIdx, GeometryIdx), PairMaterial)>,
     pub(crate) exclusions: Vec<Exclusion>,
@@ -154,6 +155,7 @@ impl Default for WorldBuilder {
                 geometries: Vec::new(),
                 ties: Vec::new(),
                 gravity: Vector3::new(0.0, 0.0, -9.81),
+                integration: Integration::default(),
                 contact: ContactSettings::default(),
                 pair_materials: Vec::new(),
                 exclusions: Vec::new(),
@@ -168,6 +170,12 @@ impl WorldBuilder {
     /// Gravity, m/s², world axes.
     pub fn gravity(&mut self, gravity: Vector3<f64>) -> &mut Self {
         self.parts.gravity = gravity;
+        self
+    }
+
+    /// How a step moves every body: one θ and one θ_vq for the whole world. Backward Euler unless set.
+    pub fn integration(&mut self, integration: Integration) -> &mut Self {
+        self.parts.integration = integration;
         self
     }
 
@@ -542,6 +550,12 @@ impl World {
     #[must_use]
     pub fn gravity(&self) -> &Vector3<f64> {
         &self.parts.gravity
+    }
+
+    /// How a step moves every body.
+    #[must_use]
+    pub fn integration(&self) -> Integration {
+        self.parts.integration
     }
 
     /// Poses X_WG of all geometries with a shape at `state`, identity for the others; `out` is overwritten.

@@ -12,28 +12,32 @@ impl Model {
         }
     }
 
-    /// What a step of `time_step_s` adds to the diagonal of M(q): reflected inertia + δt·damping + δt²·stiffness.
-    pub fn implicit_diagonal(&self, time_step_s: f64, diagonal: &mut [f64]) {
+    /// What a step adds to the diagonal of M(q): reflected inertia + `forces_s`·damping + `forces_s`·`positions_s`·stiffness.
+    ///
+    /// Dampers act at v0 + (v − v0)·`forces_s`/δt; over that time springs are moved by `positions_s`/δt of the end velocity.
+    /// Both are δt where forces are those of the step's end, both δt/2 at midpoint, and `forces_s` is 0 where forces are those
+    /// of the start.
+    pub fn implicit_diagonal(&self, forces_s: f64, positions_s: f64, diagonal: &mut [f64]) {
         for joint in &self.joints {
             let passive = &joint.passive;
             let sum = joint.drive.reflected_inertia()
-                + time_step_s * passive.damping
-                + time_step_s * time_step_s * passive.spring_stiffness;
+                + forces_s * passive.damping
+                + forces_s * positions_s * passive.spring_stiffness;
             diagonal[joint.dofs()].fill(sum);
         }
     }
 
     /// Adds the forces of dampers and springs that belong to [`implicit_diagonal`](Self::implicit_diagonal) to `tau`.
     ///
-    /// With A = M + diag, the solution of A (v − v₀) = δt (τ + this − k(q₀, v₀)) is the step in which dampers act at v
-    /// and springs at q₀ + δt v:
+    /// With A = M + diag, the solution of A (v − v₀) = δt (τ + this − k) is for `forces_s` = δt the step in which dampers
+    /// act at v and springs at q₀ + δt v:
     ///
     /// ```text
-    /// −d v₀ − k_s (q₀ + δt v₀ − q_rest)
+    /// −d v₀ − k_s (q₀ + forces_s v₀ − q_rest)
     /// ```
     ///
-    /// With `time_step_s` = 0 these are the forces at (q₀, v₀).
-    pub fn add_passive_forces(&self, q: &[f64], v: &[f64], time_step_s: f64, tau: &mut [f64]) {
+    /// With `forces_s` = 0 these are the forces at (q₀, v₀).
+    pub fn add_passive_forces(&self, q: &[f64], v: &[f64], forces_s: f64, tau: &mut [f64]) {
         for joint in &self.joints {
             let passive = &joint.passive;
             for k in joint.dofs() {
@@ -41,8 +45,7 @@ impl Model {
             }
             if passive.spring_stiffness > 0.0 {
                 let (k, i) = (joint.v_start, joint.q_start);
-                tau[k] -=
-                    passive.spring_stiffness * (q[i] + time_step_s * v[k] - passive.spring_rest);
+                tau[k] -= passive.spring_stiffness * (q[i] + forces_s * v[k] - passive.spring_rest);
             }
         }
     }

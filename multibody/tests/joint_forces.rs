@@ -34,7 +34,7 @@ fn implicit_damper_and_spring_take_effect_at_the_end_of_the_step() {
     let model = builder.build().unwrap_or_else(|error| panic!("{error}"));
     let (q0, v0, h) = (0.4, -0.7, 0.05);
     let (mut diagonal, mut tau) = ([0.0], [0.0]);
-    model.implicit_diagonal(h, &mut diagonal);
+    model.implicit_diagonal(h, h, &mut diagonal);
     model.add_passive_forces(&[q0], &[v0], h, &mut tau);
     let mut w = Workspace::new(&model);
     w.update(&model, &[q0], &[v0]);

@@ -139,7 +139,7 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
     let mut take = |factor: bool| {
         kept.clone_from(&control);
         let input = StepInput {
-            time_step_s: 1e-3,
+            time_step: 1e-3.into(),
             gravity: Vector3::new(0.0, 0.0, -9.81),
             control: &kept,
         };

@@ -65,6 +65,7 @@ impl Assembly {
         draft
             .builder
             .gravity(scene.simulation.gravity)
+            .integration(scene.simulation.integration)
             .contact(scene.contact);
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;

@@ -1,7 +1,7 @@
 //! How a scene is simulated, recorded and looked at.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{FrictionLimit, SolverKind};
+use pliant_contact_sap::{FrictionLimit, Integration, SolverKind};
 use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation};
 
 use super::error::SceneError;
@@ -48,6 +48,13 @@ static SIMULATION: TableSchema = TableSchema {
             unit: "",
             default: "`strong-implicit`",
             about: "how bodies and contact are brought together in a step",
+        },
+        Key {
+            name: "integration",
+            value: "`backward-euler`, `midpoint` or `symplectic`",
+            unit: "",
+            default: "`backward-euler`",
+            about: "the θ-method that moves every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
         },
     ],
 };
@@ -180,6 +187,8 @@ pub struct Simulation {
     pub gravity: Vector3<f64>,
     /// The time stepper.
     pub stepper: StepperKind,
+    /// The θ-method of all bodies.
+    pub integration: Integration,
 }
 
 /// The time steppers a scene can name.
@@ -249,6 +258,14 @@ pub(super) fn simulation(
         "stepper",
         &[("strong-implicit", StepperKind::StrongImplicit)],
     )?;
+    let integration = table.choice_or_first(
+        "integration",
+        &[
+            ("backward-euler", Integration::BackwardEuler),
+            ("midpoint", Integration::Midpoint),
+            ("symplectic", Integration::Symplectic),
+        ],
+    )?;
     table.finish();
     Ok(Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
@@ -256,6 +273,7 @@ pub(super) fn simulation(
         full_s,
         gravity,
         stepper,
+        integration,
     })
 }
 

@@ -10,15 +10,17 @@ use crate::body::{
 };
 use crate::error::BodyError;
 use crate::rows::{Lever, Rows};
+use crate::time_step::{Integration, TimeStep};
 
-/// Checks a [`DeformableModel`] and its [`BodyStep`], at `state` under `input`.
+/// Checks a [`DeformableModel`] and its [`BodyStep`], at `state` under `input`, by every [`Integration`] that the body does
+/// not refuse as unsupported; it must know that of `input`.
 ///
 /// - `begin` accepts the state and refuses one that is too short or not finite; on a fresh or a used workspace, once or
 ///   twice, it leads to the same bits.
 /// - `linearise` gives a [`Dynamics`](crate::Dynamics) that passes [`check_dynamics`] and has as many velocities as
 ///   `start_velocity`.
-/// - `lever` and `basis`: the velocity Φ(Bv + b) of a material point is that of `point`, as the step tends to zero. Twenty
-///   points of every kind of primitive of the surface are tried.
+/// - `lever` and `basis`: `point` moves a material point by δt Φ(Bv + b) with the mean velocity v^vq of the integration, as
+///   the step tends to zero. Twenty points of every kind of primitive of the surface are tried.
 /// - `residual`, where offered: A v − b is m(v) up to O(Δt²). `tangent`: is the derivative of m.
 /// - `explicit_velocity`, where offered, is finite.
 /// - `advance` overwrites its state whatever was in it; the next `begin` takes it, and its surface is where `point` said.
@@ -33,8 +35,8 @@ pub fn check_body(
     state: &BodyState,
     input: &StepInput<'_>,
 ) -> Result<(), Violation> {
-    let mut probe = Probe::new(7);
     let surface = check_surface(model, state)?;
+    let asked = input.time_step.integration;
     let energy = model.energy(state, &input.gravity);
     let numbers = [energy.kinetic, energy.potential];
     let momenta = energy
@@ -48,6 +50,33 @@ pub fn check_body(
         format!("the kinetic energy is {}", energy.kinetic)
     })?;
 
+    for integration in Integration::ALL {
+        let input = &StepInput {
+            time_step: TimeStep {
+                integration,
+                ..input.time_step
+            },
+            ..*input
+        };
+        let begun = model.new_step().begin(state, input);
+        let optional = integration != asked;
+        if optional && matches!(begun, Err(BodyError::Unsupported { .. })) {
+            continue;
+        }
+        check_step(model, state, input, &surface)
+            .map_err(|violation| Violation(format!("{integration:?}: {violation}")))?;
+    }
+    Ok(())
+}
+
+/// Everything of a step by one integration.
+fn check_step(
+    model: &dyn DeformableModel,
+    state: &BodyState,
+    input: &StepInput<'_>,
+    surface: &Surface,
+) -> Result<(), Violation> {
+    let mut probe = Probe::new(7);
     let mut step = model.new_step();
     accepts(step.as_mut(), state, input)?;
     check_refusals(model, state, input)?;
@@ -55,10 +84,21 @@ pub fn check_body(
     check_dynamics(step.dynamics())
         .map_err(|violation| Violation(format!("in the dynamics: {violation}")))?;
     check_repeats(model, step.as_mut(), state, input)?;
-    check_points(model, state, input, &surface, &mut probe)?;
+    check_points(model, state, input, surface, &mut probe)?;
     check_residual(model, step.as_mut(), state, input, &mut probe)?;
     check_explicit(step.as_ref(), n)?;
-    check_advance(model, step.as_ref(), state, input, &surface)
+    check_advance(model, step.as_ref(), state, input, surface)
+}
+
+/// The same step, but of another length.
+fn lasting<'a>(input: &StepInput<'a>, length_s: f64) -> StepInput<'a> {
+    StepInput {
+        time_step: TimeStep {
+            length_s,
+            ..input.time_step
+        },
+        ..*input
+    }
 }
 
 /// Opens a step and linearises it.
@@ -124,10 +164,7 @@ fn check_repeats(
         "begin and linearise, repeated at the same state, give other bits".into()
     })?;
     // A workspace that was elsewhere in between.
-    let halved = StepInput {
-        time_step_s: 0.5 * input.time_step_s,
-        ..*input
-    };
+    let halved = lasting(input, 0.5 * input.time_step.length_s);
     accepts(step, state, &halved)?;
     accepts(step, state, input)?;
     promise(same_bits(&first, &fingerprint(step)), || {
@@ -225,13 +262,11 @@ fn check_points(
 ) -> Result<(), Violation> {
     // So short that turning within the step is out of sight, so long that positions keep enough digits.
     let time_step_s = 1e-6;
-    let brief = StepInput {
-        time_step_s,
-        ..*input
-    };
+    let brief = lasting(input, time_step_s);
     let mut step = model.new_step();
     accepts(step.as_mut(), state, &brief)?;
     let n = step.start_velocity().len();
+    let mut mean = Vec::new();
     let mut lever = Lever::Twist;
     let mut rows = Rows::default();
     for p in points(surface, probe) {
@@ -254,7 +289,9 @@ fn check_points(
         for scale in [0.0, 1.0] {
             let v: Vec<_> = probe.vector(n).iter().map(|v| scale * v).collect();
             let mut u = vec![0.0; rows.n_rows()];
-            rows.apply(&v, &mut u);
+            let integration = &brief.time_step;
+            integration.mean_velocities(step.start_velocity(), &v, &mut mean);
+            rows.apply(&mean, &mut u);
             let by_basis = velocity(&lever, &u, &(at - p_WO));
             let by_point = (step.point(&v, &p) - at) / time_step_s;
             // Round-off of a position over the step, and turning within it.
@@ -316,11 +353,7 @@ fn check_residual(
     // m(v) − (A v − b) at ever shorter steps: what is left out is of second order.
     let mut defects = Vec::new();
     for halvings in [4, 5, 6] {
-        let time_step_s = input.time_step_s / f64::from(1 << halvings);
-        let brief = StepInput {
-            time_step_s,
-            ..*input
-        };
+        let brief = lasting(input, input.time_step.length_s / f64::from(1 << halvings));
         let mut step = model.new_step();
         accepts(step.as_mut(), state, &brief)?;
         if step.start_velocity().len() != n {

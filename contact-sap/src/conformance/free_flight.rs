@@ -41,7 +41,7 @@ pub(super) fn fly(
     let gravity = Vector3::zeros();
     let control = Control::default();
     let input = StepInput {
-        time_step_s: dt,
+        time_step: dt.into(),
         gravity,
         control: &control,
     };

@@ -47,7 +47,7 @@ impl Default for NetSettings {
 
 /// A square net of point masses joined by springs along its sides and both diagonals of each mesh.
 ///
-/// A step is linearised backward Euler, A = M + δt D + δt²K with K made positive semidefinite spring by spring. Every
+/// A step is the linearised θ-method, A = M + θδt D + θδt·θ_vq δt K with K made positive semidefinite spring by spring. Every
 /// surface vertex is a node, every surface point a weighted sum of nodes. Nodes whose three velocities are held leave the
 /// solve: their velocity becomes the bias of their basis. It bears no bending, but contact with itself.
 #[derive(Clone, Debug)]

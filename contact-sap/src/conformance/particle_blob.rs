@@ -47,7 +47,7 @@ impl Default for BlobSettings {
 /// that is forgotten after the step carries the velocities of the solve.
 ///
 /// Each particle has the energy ½V₀κ(J − 1)², J its volume ratio. A step takes J to J₀(1 + δt ∇·v), so the momentum
-/// balance is linear in v as it stands:
+/// balance is linear in v as it stands; by backward Euler, and for the rest of the θ-family accordingly,
 ///
 /// ```text
 /// A = M + δt² Σ V₀κJ₀² g gᵀ,    b = p + δt M g⃗ − δt Σ V₀κ(J₀ − 1)J₀ g,    g = ∇w

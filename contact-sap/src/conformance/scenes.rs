@@ -35,8 +35,9 @@ const DT: f64 = 0.01;
 
 pub(super) fn parameters(phi: f64) -> ContactParameters {
     ContactParameters {
-        time_step_s: DT,
+        time_step: DT.into(),
         signed_distance: phi,
+        start_velocity: 0.0,
         stiffness: 1e4,
         dissipation: Dissipation::HuntCrossley(1.0),
         friction: 0.5,

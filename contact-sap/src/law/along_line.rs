@@ -91,8 +91,9 @@ mod tests {
         ];
         for friction in [0.0, 0.4, 3.0] {
             let p = ContactParameters {
-                time_step_s: 1e-2,
+                time_step: 1e-2.into(),
                 signed_distance: -1e-3,
+                start_velocity: 0.0,
                 stiffness: 1e5,
                 dissipation: Dissipation::HuntCrossley(2.0),
                 friction,

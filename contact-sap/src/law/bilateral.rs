@@ -5,6 +5,7 @@ use nalgebra::{Matrix1, Vector1};
 use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
 use super::validity::{Fault, at_least_zero, finite, ordered};
 use crate::potential::Potential;
+use crate::time_step::TimeStep;
 
 /// γ = clamp((v̂ − v_c)/R, γ_l, γ_u): a spring and damper that gives way at its bounds.
 ///
@@ -24,29 +25,34 @@ pub struct Bilateral {
 
 impl Bilateral {
     /// Near-rigid tie: error g = `error` at the start of the step (m or rad) with rate v_c, inverse inertia `w` of the row.
+    /// Where θ_vq < 1, g is the error [`coasted`](TimeStep::coasted).
     ///
-    /// R = β²w/4π² and v̂ = −g/(2δt): the error is undone over two steps, which adds no energy.
+    /// R = β²w/4π² and v̂ = −g/(2δt): the error is undone over two steps, which adds no energy. (To undo it within one
+    /// would make a midpoint step swing: v = −v0 from g0 = 0.)
     #[must_use]
-    pub fn near_rigid(time_step_s: f64, error: f64, w: f64) -> Self {
+    pub fn near_rigid(time_step: impl Into<TimeStep>, error: f64, w: f64) -> Self {
         Self {
             conductance: 1.0 / near_rigid_regularisation(NEAR_RIGID_ROW, w),
-            stabilisation: -error / (2.0 * time_step_s),
+            stabilisation: -error / (2.0 * time_step.into().length_s),
             lower: f64::NEG_INFINITY,
             upper: f64::INFINITY,
         }
     }
 
-    /// Spring of stiffness `k` (N/m, may be infinite) and relaxation time `tau_s`, never stiffer than the near-rigid tie.
+    /// Spring of stiffness `k` (N/m, may be infinite) and relaxation time `tau_s`, never stiffer than the near-rigid tie:
+    /// γ = −δt k (g + (θ_vq δt + τ) v_c) with g as in [`near_rigid`](Self::near_rigid).
     #[must_use]
-    pub fn spring(time_step_s: f64, error: f64, k: f64, tau_s: f64, w: f64) -> Self {
-        let near_rigid = Self::near_rigid(time_step_s, error, w);
-        let conductance = time_step_s * (time_step_s + tau_s) * k;
+    pub fn spring(time_step: impl Into<TimeStep>, error: f64, k: f64, tau_s: f64, w: f64) -> Self {
+        let time_step = time_step.into();
+        let near_rigid = Self::near_rigid(time_step, error, w);
+        let lead = time_step.positions_s() + tau_s;
+        let conductance = time_step.length_s * lead * k;
         if conductance > near_rigid.conductance {
             return near_rigid;
         }
         Self {
             conductance,
-            stabilisation: -error / (time_step_s + tau_s),
+            stabilisation: -error / lead,
             ..near_rigid
         }
     }

@@ -5,6 +5,7 @@ use nalgebra::{Matrix1, Vector1};
 use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
 use super::validity::{Fault, finite, positive};
 use crate::potential::Potential;
+use crate::time_step::TimeStep;
 
 /// γ = ((v̂ − v_c)/R)₊, ℓ = ½Rγ²: keeps a distance g ≥ 0 whose rate is v_c.
 ///
@@ -18,18 +19,19 @@ pub struct Limit {
 
 impl Limit {
     /// Near-rigid limit of a distance `gap` = g at the start of the step (m or rad, negative when violated), for an inverse
-    /// inertia `w` of its row.
+    /// inertia `w` of its row. Where θ_vq < 1, g is the distance [`coasted`](TimeStep::coasted).
     ///
-    /// A gap may close within the step, v̂ = −g/δt; a violation is undone over two steps, v̂ = −g/(2δt), which adds
+    /// A gap may close within the step, v̂ = −g/(θ_vq δt); a violation is undone over two steps, v̂ = −g/(2δt), which adds
     /// no energy. (The published v̂ = −g/(δt + τ), τ = δt, also brakes a joint that is still a step away from its limit.)
     #[must_use]
-    pub fn near_rigid(time_step_s: f64, gap: f64, w: f64) -> Self {
+    pub fn near_rigid(time_step: impl Into<TimeStep>, gap: f64, w: f64) -> Self {
+        let time_step = time_step.into();
         Self {
             regularisation: near_rigid_regularisation(NEAR_RIGID_ROW, w),
             stabilisation: if gap > 0.0 {
-                -gap / time_step_s
+                -gap / time_step.positions_s()
             } else {
-                -gap / (2.0 * time_step_s)
+                -gap / (2.0 * time_step.length_s)
             },
         }
     }

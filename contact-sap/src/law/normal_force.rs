@@ -4,8 +4,8 @@ use super::validity::{Fault, at_least_zero, finite};
 
 /// n(v_n) = δt (f0 − c v_n)₊ (1 − d v_n)₊: elastic force at the end of the step, times dissipation.
 ///
-/// Hunt-Crossley: c = δt k and d the dissipation; Kelvin-Voigt: c = (δt + τ)k and d = 0. f0 = −kφ0 is the elastic force
-/// at the start of the step and may be negative: a contact that is not closed yet. n is non-increasing, so its
+/// Hunt-Crossley: c = θ_vq δt k and d the dissipation; Kelvin-Voigt: c = (θ_vq δt + τ)k and d = 0. f0 = −kφ is the elastic
+/// force at the distance φ that the start of the step leads to, and may be negative: a contact that is not closed yet. n is non-increasing, so its
 /// antiderivative is concave and the cost convex.
 ///
 /// Kept as a polynomial in x = v̂ − v_n, v̂ = min(f0/c, 1/d) the release velocity,

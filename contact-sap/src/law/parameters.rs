@@ -5,6 +5,7 @@ use std::f64::consts::PI;
 use super::normal_force::NormalForce;
 use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, positive};
 use crate::error::SolveError;
+use crate::time_step::TimeStep;
 
 /// β of contacts: stiffness is capped where the contact's own oscillation has the period β δt.
 pub const NEAR_RIGID_CONTACT: f64 = 1.0;
@@ -44,8 +45,6 @@ pub enum FrictionLimit {
 /// Normal velocities from which the friction limit is predicted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalPrediction {
-    /// v_n at the start of the step, m/s.
-    pub start: f64,
     /// v_n of the free motion, without any constraint, m/s.
     pub free: f64,
     /// What the constraints of the last step did to v_n: J_n(v − v*) of that step, m/s. Zero for bodies that touched
@@ -58,10 +57,12 @@ pub struct NormalPrediction {
 /// A contact between two materials, once geometry and inertia are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {
-    /// δt, s.
-    pub time_step_s: f64,
+    /// δt and θ_vq.
+    pub time_step: TimeStep,
     /// φ0 at the start of the step, m, negative in penetration.
     pub signed_distance: f64,
+    /// v_n0 at the start of the step, m/s.
+    pub start_velocity: f64,
     /// k, N/m; may be infinite.
     pub stiffness: f64,
     /// Dissipation.
@@ -84,8 +85,9 @@ impl ContactParameters {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        positive("time step (s)", self.time_step_s)?;
+        positive("time step (s)", self.time_step.length_s)?;
         finite("signed distance (m)", self.signed_distance)?;
+        finite("normal velocity at the start (m/s)", self.start_velocity)?;
         at_least_zero_or_infinite("stiffness (N/m)", self.stiffness)?;
         match self.dissipation {
             Dissipation::HuntCrossley(d) => at_least_zero("Hunt-Crossley dissipation (s/m)", d)?,
@@ -107,24 +109,32 @@ impl ContactParameters {
         }
     }
 
-    /// The stiffness in use, N/m: k, capped where R = 1/(δt(δt + τ)k) falls to the near-rigid β²w/4π².
+    /// φ0 + δt (1 − θ_vq) v_n0, m: the distance at the end of the step if v_n falls to zero at once. At the end it is
+    /// this + θ_vq δt v_n.
+    #[must_use]
+    pub fn coasted_distance(&self) -> f64 {
+        self.time_step
+            .coasted(self.signed_distance, self.start_velocity)
+    }
+
+    /// The stiffness in use, N/m: k, capped where R = 1/(δt(θ_vq δt + τ)k) falls to the near-rigid β²w/4π².
     #[must_use]
     pub fn capped_stiffness(&self) -> f64 {
         let r = near_rigid_regularisation(NEAR_RIGID_CONTACT, self.inverse_inertia);
-        let dt = self.time_step_s;
+        let lead = self.time_step.positions_s() + self.relaxation_time();
         self.stiffness
-            .min(1.0 / (dt * (dt + self.relaxation_time()) * r))
+            .min(1.0 / (self.time_step.length_s * lead * r))
     }
 
-    /// n(v_n) with the capped stiffness.
+    /// n(v_n) = δt k (−φ(v_n) − τ v_n)₊ (1 − d v_n)₊ with the capped stiffness and φ at the end of the step.
     #[must_use]
     pub fn normal_force(&self) -> NormalForce {
         let k = self.capped_stiffness();
-        let dt = self.time_step_s;
-        let f0 = -k * self.signed_distance;
+        let (dt, lead) = (self.time_step.length_s, self.time_step.positions_s());
+        let f0 = -k * self.coasted_distance();
         match self.dissipation {
-            Dissipation::HuntCrossley(d) => NormalForce::new(dt, f0, dt * k, d),
-            Dissipation::RelaxationTime(tau) => NormalForce::new(dt, f0, (dt + tau) * k, 0.0),
+            Dissipation::HuntCrossley(d) => NormalForce::new(dt, f0, lead * k, d),
+            Dissipation::RelaxationTime(tau) => NormalForce::new(dt, f0, (lead + tau) * k, 0.0),
         }
     }
 
@@ -139,10 +149,10 @@ impl ContactParameters {
     /// began; otherwise zero.
     ///
     /// The law knows no past, so φ0 and v_n tell: δt(−kφ0 − kτv_n)₊(1 − d v_n)₊ is the impulse at the end of a step
-    /// that arrives at φ0 with v_n. φ0 − δt v_n was the distance when that step began.
+    /// that arrives at φ0 with v_n = v_n0. φ0 − δt v_n was the distance when that step began (with θ_vq < 1 about that).
     #[must_use]
-    pub fn carried_impulse(&self, v_n: f64) -> f64 {
-        let dt = self.time_step_s;
+    pub fn carried_impulse(&self) -> f64 {
+        let (dt, v_n) = (self.time_step.length_s, self.start_velocity);
         if self.signed_distance >= dt * v_n {
             return 0.0;
         }
@@ -179,13 +189,13 @@ impl ContactParameters {
     pub fn friction_limit(&self, rule: FrictionLimit, predicted: &NormalPrediction) -> f64 {
         let law = self.normal_force();
         match rule {
-            FrictionLimit::Lagged => law.impulse(predicted.start),
+            FrictionLimit::Lagged => law.impulse(self.start_velocity),
             FrictionLimit::LocalImplicit => {
-                let carried = self.carried_impulse(predicted.start);
+                let carried = self.carried_impulse();
                 let v_ref = match predicted.constrained {
                     _ if carried == 0.0 => predicted.free,
                     Some(c) => predicted.free + c,
-                    None => predicted.start,
+                    None => self.start_velocity,
                 };
                 law.implicit_impulse(predicted.row_sum, v_ref, carried)
             }

@@ -6,11 +6,13 @@ use super::parameters::{NEAR_RIGID_ROW, near_rigid_regularisation};
 use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, positive};
 use crate::error::SolveError;
 use crate::potential::Potential;
+use crate::time_step::TimeStep;
 
-/// γ = δt clamp(u(v), ±e), u(v) = −Kp(q0 + δt v − q_d) − Kd(v − v_d) + u_ff.
+/// γ = δt clamp(u(v), ±e), u(v) = −Kp(q0 + θ_vq δt v − q_d) − Kd(v − v_d) + u_ff; θ_vq = 1 but in a midpoint step, where
+/// q0 is the start position [`coasted`](TimeStep::coasted).
 ///
 /// ```text
-/// ℓ = δt (C(u(v)) − C(u(0)))/(δtKp + Kd),   C(x) = ½x² for |x| ≤ e, otherwise e(|x| − e/2)
+/// ℓ = δt (C(u(v)) − C(u(0)))/(θ_vq δtKp + Kd),   C(x) = ½x² for |x| ≤ e, otherwise e(|x| − e/2)
 ///   = −δt v ū,   ū the mean of clamp(u, ±e) between u(0) and u(v)
 /// ```
 ///
@@ -22,7 +24,7 @@ pub struct PdActuator {
     time_step_s: f64,
     /// u at v = 0, N·m or N.
     effort_at_rest: f64,
-    /// δtKp + Kd.
+    /// θ_vq δtKp + Kd.
     gain: f64,
     effort_limit: f64,
 }
@@ -57,7 +59,7 @@ impl PdGains {
 /// What a PD actuator is asked for in one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PdCommand {
-    /// q0 − q_d, rad or m.
+    /// q0 − q_d, rad or m; where θ_vq < 1, q0 [`coasted`](TimeStep::coasted).
     pub position_error: f64,
     /// v_d, rad/s or m/s.
     pub velocity: f64,
@@ -70,15 +72,17 @@ impl PdActuator {
     /// inertia of the joint.
     ///
     /// Gains stiffer than the step can resolve are lowered together, keeping Kd/Kp, to the near-rigid limit
-    /// δt(δtKp + Kd) = 4π²/(β²w). Feed-forward is an effort and stays what it is.
+    /// δt(θ_vq δtKp + Kd) = 4π²/(β²w). Feed-forward is an effort and stays what it is.
     #[must_use]
-    pub fn new(time_step_s: f64, gains: PdGains, command: PdCommand, w: f64) -> Self {
+    pub fn new(time_step: impl Into<TimeStep>, gains: PdGains, command: PdCommand, w: f64) -> Self {
+        let time_step = time_step.into();
+        let time_step_s = time_step.length_s;
         let PdGains {
             proportional,
             derivative,
             effort_limit,
         } = gains;
-        let asked = time_step_s * proportional + derivative;
+        let asked = time_step.positions_s() * proportional + derivative;
         let most = 1.0 / (time_step_s * near_rigid_regularisation(NEAR_RIGID_ROW, w));
         let scale = if asked > most { most / asked } else { 1.0 };
         Self {
@@ -93,7 +97,7 @@ impl PdActuator {
 
     pub(super) fn validate(&self) -> Result<(), Fault> {
         positive("time step (s)", self.time_step_s)?;
-        at_least_zero("gain δtKp + Kd", self.gain)?;
+        at_least_zero("gain θ_vq δtKp + Kd", self.gain)?;
         finite(
             "effort at v = 0, from targets and feed-forward",
             self.effort_at_rest,

@@ -11,8 +11,9 @@ use crate::potential::Potential;
 
 /// ℓ = ½ γᵀRγ with γ = P(y) the projection of y = R⁻¹(v̂ − v_c) onto the cone ‖γ_t‖ ≤ μγ_n in the norm of R.
 ///
-/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(δt + τ))), v̂ = −φ0/(δt + τ) n̂. Dissipation is linear; a Hunt-Crossley coefficient is not this
-/// model's and counts as τ = 0. Sliding bodies hover by μ(δt + τ)‖v_t‖.
+/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(θ_vq δt + τ))), v̂ = −φ/(θ_vq δt + τ) n̂ with φ the distance
+/// coasted ([`ContactParameters::coasted_distance`]). Dissipation is linear; a Hunt-Crossley coefficient is not this model's
+/// and counts as τ = 0. Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖.
 ///
 /// Source: Castro, Permenter, Han (2022), section IV and appendix.
 #[derive(Clone, Copy, Debug)]
@@ -38,17 +39,17 @@ impl Sap {
     #[must_use]
     pub fn new(p: &ContactParameters, normal_W: Vector3<f64>) -> Self {
         let w = p.inverse_inertia;
-        let dt = p.time_step_s;
-        let tau = p.relaxation_time();
-        let compliance = 1.0 / (dt * p.stiffness * (dt + tau));
+        let lead = p.time_step.positions_s() + p.relaxation_time();
+        let distance = p.coasted_distance();
+        let compliance = 1.0 / (p.time_step.length_s * p.stiffness * lead);
         let near_rigid = near_rigid_regularisation(NEAR_RIGID_CONTACT, w);
         // As k → 0 the impulse vanishes; R_n = ∞ itself would make the cost ∞·0.
         let (r_n, stabilisation) = if compliance == f64::INFINITY {
             (near_rigid, f64::NEG_INFINITY)
         } else if compliance >= 0.0 && compliance < near_rigid {
-            (near_rigid, -p.signed_distance / (dt + tau))
+            (near_rigid, -distance / lead)
         } else {
-            (compliance, -p.signed_distance / (dt + tau))
+            (compliance, -distance / lead)
         };
         Self {
             normal: normal_W,
@@ -208,8 +209,9 @@ mod tests {
 
     fn parameters(friction: f64, tau: f64) -> ContactParameters {
         ContactParameters {
-            time_step_s: DT,
+            time_step: DT.into(),
             signed_distance: -1e-3,
+            start_velocity: 0.0,
             stiffness: 1e4,
             dissipation: Dissipation::RelaxationTime(tau),
             friction,

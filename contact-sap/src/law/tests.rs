@@ -7,13 +7,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::conformance::check_potential;
+use crate::time_step::{Integration, TimeStep};
 
 const DT: f64 = 0.01;
 
 fn parameters(signed_distance: f64, stiffness: f64) -> ContactParameters {
     ContactParameters {
-        time_step_s: DT,
+        time_step: DT.into(),
         signed_distance,
+        start_velocity: 0.0,
         stiffness,
         dissipation: Dissipation::HuntCrossley(10.0),
         friction: 0.5,
@@ -177,12 +179,16 @@ fn every_model_is_consistent_at_the_edges_of_its_parameters() {
 #[test]
 fn every_model_is_consistent_for_random_parameters() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
-    for _ in 0..60 {
+    for k in 0..60 {
         let decade =
             |rng: &mut ChaCha8Rng, low: f64, high: f64| 10f64.powf(rng.random_range(low..high));
         let p = ContactParameters {
-            time_step_s: decade(&mut rng, -4.0, -1.0),
+            time_step: TimeStep {
+                length_s: decade(&mut rng, -4.0, -1.0),
+                integration: Integration::ALL[k % 3],
+            },
             signed_distance: rng.random_range(-0.01..0.01),
+            start_velocity: rng.random_range(-1.0..1.0),
             stiffness: decade(&mut rng, 2.0, 14.0),
             dissipation: if rng.random_bool(0.5) {
                 Dissipation::HuntCrossley(decade(&mut rng, -2.0, 3.0))
@@ -377,7 +383,7 @@ fn each_bad_number_is_refused_by_name() {
         ),
         (
             ContactParameters {
-                time_step_s: 0.0,
+                time_step: 0.0.into(),
                 ..good
             },
             "time step",
@@ -432,7 +438,7 @@ fn each_bad_number_is_refused_by_name() {
             ..good
         },
         ContactParameters {
-            time_step_s: nan,
+            time_step: nan.into(),
             ..good
         },
     ] {

@@ -139,8 +139,9 @@ fn touch(
         let phi = super::twist_lever(&p);
         let w = (&phi * &m * phi.transpose()).norm() / 3.0;
         let parameters = ContactParameters {
-            time_step_s: TIME_STEP_S,
+            time_step: TIME_STEP_S.into(),
             signed_distance: random.random_range(-3e-4..2e-4),
+            start_velocity: random.random_range(-0.05..0.05),
             stiffness: 1e6,
             dissipation: Dissipation::HuntCrossley(50.0),
             friction: 0.5,
@@ -148,7 +149,6 @@ fn touch(
             inverse_inertia: w,
         };
         let predicted = NormalPrediction {
-            start: random.random_range(-0.05..0.05),
             free: -0.1,
             row_sum: 2.0 * w,
             constrained: None,

@@ -664,8 +664,9 @@ fn random_law(
     let (tau_max, d_max) = if soft { (-2.0, 0.0) } else { (0.0, 3.0) };
     let friction_max = if soft { 1.0 } else { 10.0 };
     let mut p = ContactParameters {
-        time_step_s: TIME_STEP_S,
+        time_step: TIME_STEP_S.into(),
         signed_distance: random.random_range(-1e-3..3e-4),
+        start_velocity: v_n0,
         stiffness,
         dissipation: match (recipe.extras, random.random_range(0..3)) {
             (Extras::None, _) => Dissipation::RelaxationTime(0.0),
@@ -684,7 +685,6 @@ fn random_law(
     p.validate(|| "random contact".to_owned())
         .expect("in range");
     let predicted = NormalPrediction {
-        start: v_n0,
         free: v_n0 - 0.1,
         constrained: None,
         row_sum: w * 2.0,

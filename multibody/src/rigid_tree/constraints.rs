@@ -37,11 +37,11 @@ impl TreeStep {
                 }
                 let w = out.inverse_inertia(i);
                 if let Some(gap) = lower {
-                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step_s, gap, w));
+                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step, gap, w));
                     out.velocity(i, law, label(ConstraintKind::LowerLimit, k));
                 }
                 if let Some(gap) = upper {
-                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step_s, gap, w));
+                    let law = RowLaw::Limit(Limit::near_rigid(self.time_step, gap, w));
                     let label = label(ConstraintKind::UpperLimit, k);
                     out.combination(&[(i, -1.0)], 0.0, law, label);
                 }
@@ -50,7 +50,7 @@ impl TreeStep {
                     out.velocity(i, law, label(ConstraintKind::Actuator, k));
                 }
                 if friction > 0.0 {
-                    let bound = self.time_step_s * friction;
+                    let bound = self.time_step.length_s * friction;
                     let law = Bilateral::dry_friction(bound, DRY_FRICTION_REGULARISATION * w);
                     let label = label(ConstraintKind::DryFriction, k);
                     out.velocity(i, RowLaw::Bilateral(law), label);
@@ -62,31 +62,32 @@ impl TreeStep {
         }
     }
 
-    /// Distances to the lower and upper limit of a joint of one degree of freedom, where a step might lead there.
+    /// Distances to the lower and upper limit of a joint of one degree of freedom, coasted, where a step might lead there.
     fn gaps(&self, limits: &JointLimits, k: usize) -> (Option<f64>, Option<f64>) {
-        let q = self.position(k);
-        let reach = self.time_step_s * SPEED_NEVER_REACHED.max(10.0 * self.v[k].abs());
+        let q = self.coasted_position(k);
+        let reach = self.time_step.length_s * SPEED_NEVER_REACHED.max(10.0 * self.v[k].abs());
         let near = |gap: f64| (gap <= reach).then_some(gap);
         (near(q - limits.lower), near(limits.upper - q))
     }
 
     fn actuator(&self, gains: PdGains, k: usize, w: f64) -> RowLaw {
-        let q = self.position(k);
-        let target = self.control.position.get(k).copied().unwrap_or(q);
+        let target = self.control.position.get(k).copied();
+        let target = target.unwrap_or_else(|| self.position(k));
         let command = PdCommand {
-            position_error: q - target,
+            position_error: self.coasted_position(k) - target,
             velocity: entry(&self.control.velocity, k),
             feed_forward: entry(&self.control.effort, k),
         };
-        RowLaw::PdActuator(PdActuator::new(self.time_step_s, gains, command, w))
+        RowLaw::PdActuator(PdActuator::new(self.time_step, gains, command, w))
     }
 
     /// v_joint − multiplier · v_source, the held of the two in the bias.
     fn add_coupler(&self, coupler: &Coupler, out: &mut InternalConstraints<'_>) {
         let dof = |joint: JointIdx| self.model.joint(joint).dofs().start;
         let (follower, source) = (dof(coupler.joint), dof(coupler.source));
-        let error =
-            self.position(follower) - coupler.multiplier * self.position(source) - coupler.offset;
+        let error = self.coasted_position(follower)
+            - coupler.multiplier * self.coasted_position(source)
+            - coupler.offset;
         let (mut bias, mut w) = (0.0, 0.0);
         let mut terms = [(0, 0.0); 2];
         let mut n_terms = 0;
@@ -104,7 +105,7 @@ impl TreeStep {
         if w == 0.0 {
             return;
         }
-        let law = RowLaw::Bilateral(Bilateral::near_rigid(self.time_step_s, error, w));
+        let law = RowLaw::Bilateral(Bilateral::near_rigid(self.time_step, error, w));
         let label = label(ConstraintKind::Coupler, follower);
         out.combination(&terms[..n_terms], bias, law, label);
     }
@@ -113,6 +114,15 @@ impl TreeStep {
     fn position(&self, k: usize) -> f64 {
         let at = self.model.position_of_dof(DofIdx(k));
         at.map_or(0.0, |at| self.q[at])
+    }
+
+    /// Where that joint comes to if it stops at once; a prescribed velocity holds throughout the step.
+    fn coasted_position(&self, k: usize) -> f64 {
+        let rate = match self.free_of[k] {
+            Some(_) => self.v[k],
+            None => self.prescribed[k],
+        };
+        self.time_step.coasted(self.position(k), rate)
     }
 }
 

@@ -1,4 +1,6 @@
-//! One step of a tree: M(q0)(v − v0) = δt(τ − k(q0, v0)) + Jᵀγ with dampers and springs implicit.
+//! One step of a tree: M (v − v0) = δt(τ − k) + J(q0)ᵀγ, dampers and springs in τ at v^θ and q^θ.
+//!
+//! Inertia and bias are those of (q0, v0), except in a midpoint step: see [`Self::aim_at_middle`](TreeStep::aim_at_middle).
 //!
 //! Degrees of freedom that are held leave the problem: A and b are those of the free ones, and what the prescribed
 //! velocities do to them is part of b and of the bases' bias.
@@ -9,14 +11,17 @@ use std::sync::Arc;
 use nalgebra::{DMatrix, Isometry3, Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
-    FrameWrench, InternalConstraints, JointReaction, Lever, MaterialPoint, PdGains, Primitive,
-    Rows, StepInput, Surface,
+    FrameWrench, Integration, InternalConstraints, JointReaction, Lever, MaterialPoint, PdGains,
+    Primitive, Rows, StepInput, Surface, TimeStep,
 };
 
 use super::checks::check;
 use super::constraints::entry;
 use crate::articulated_body::ArticulatedBodies;
-use crate::dynamics::{Workspace, bias_forces_again, mass_matrix_into};
+use crate::dynamics::{
+    ForwardDynamicsInput, Workspace, bias_forces_again, constrained_forward_dynamics,
+    mass_matrix_into,
+};
 use crate::held::HeldDofs;
 use crate::jacobian::{add_wrench, column};
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
@@ -27,12 +32,16 @@ use crate::spatial::{Wrench, product, rotate};
 pub(super) struct TreeStep {
     pub(super) model: Arc<Model>,
     pub(super) actuators: Arc<[Option<PdGains>]>,
+    /// At the state the step starts from: what is touched and where constraints act.
     workspace: Workspace,
-    pub(super) time_step_s: f64,
+    /// Half a step ahead, in use only by midpoint steps.
+    middle: Option<Box<Workspace>>,
+    pub(super) time_step: TimeStep,
     gravity: Vector3<f64>,
     pub(super) control: Control,
     pub(super) q: Vec<f64>,
     pub(super) v: Vec<f64>,
+    q_middle: Vec<f64>,
     held: HeldDofs,
     /// Velocities during the step: the held ones as prescribed, the others zero.
     pub(super) prescribed: Vec<f64>,
@@ -56,11 +65,13 @@ impl TreeStep {
         let n_v = model.n_v();
         let mut step = Self {
             workspace: Workspace::new(&model),
-            time_step_s: 0.0,
+            middle: None,
+            time_step: TimeStep::default(),
             gravity: Vector3::zeros(),
             control: Control::default(),
             q: Vec::new(),
             v: Vec::new(),
+            q_middle: Vec::new(),
             held: HeldDofs::none(&model),
             prescribed: vec![0.0; n_v],
             free_of: Vec::new(),
@@ -122,16 +133,60 @@ impl TreeStep {
         }
     }
 
-    /// τ: dampers, springs, feed-forward without an actuator, loads; k(q0, v0); and what the step adds to M's diagonal.
-    fn compute_forces(&mut self) {
-        let (model, w, dt) = (&*self.model, &mut self.workspace, self.time_step_s);
-        model.implicit_diagonal(dt, &mut self.diagonal);
-        self.tau.fill(0.0);
-        model.add_passive_forces(&self.q, &self.v, dt, &mut self.tau);
+    /// Where inertia and bias of the step are taken.
+    fn aim(&self) -> &Workspace {
+        self.middle
+            .as_deref()
+            .filter(|_| self.time_step.integration == Integration::Midpoint)
+            .unwrap_or(&self.workspace)
+    }
+
+    /// Takes a step of half the length, by backward Euler and without constraints, to where a midpoint step takes inertia
+    /// and bias: M(q^θ) and k(q^θ, v^θ) up to O(δt²), which keeps the order 2 of the midpoint rule while A stays symmetric
+    /// and free of v.
+    fn aim_at_middle(&mut self) {
+        let half_s = 0.5 * self.time_step.length_s;
+        self.model
+            .implicit_diagonal(half_s, half_s, &mut self.diagonal);
+        let mut tau = std::mem::take(&mut self.tau);
+        self.applied(&self.workspace, half_s, &mut tau);
+        self.tau = tau;
+        let model = &*self.model;
+        let input = ForwardDynamicsInput {
+            tau: &self.tau,
+            external: &[],
+            diagonal: &self.diagonal,
+            held: &self.held,
+            held_acceleration: &[],
+            gravity: self.gravity,
+        };
+        let mut middle = self
+            .middle
+            .take()
+            .unwrap_or_else(|| Box::new(Workspace::new(model)));
+        let velocity = &mut self.bias;
+        constrained_forward_dynamics(model, &input, &mut self.workspace, velocity);
+        for (k, rate) in velocity.iter_mut().enumerate() {
+            *rate = match self.free_of[k] {
+                Some(_) => self.v[k] + half_s * *rate,
+                None => self.prescribed[k],
+            };
+        }
+        self.q_middle.resize(self.q.len(), 0.0);
+        model.integrate(&self.q, velocity, half_s, &mut self.q_middle);
+        middle.update(model, &self.q_middle, velocity);
+        self.middle = Some(middle);
+    }
+
+    /// τ of dampers and springs `forces_s` ahead of the start, of feed-forward without an actuator, and of loads at `w`.
+    fn applied(&self, w: &Workspace, forces_s: f64, tau: &mut [f64]) {
+        let model = &*self.model;
+        tau.fill(0.0);
+        model.add_passive_forces(&self.q, &self.v, forces_s, tau);
         for joint in model.joints() {
             let most = joint.limits.effort;
             for k in joint.dofs().filter(|&k| self.actuators[k].is_none()) {
-                self.tau[k] += entry(&self.control.effort, k).clamp(-most, most);
+                tau[k] += entry(&self.control.effort, k).clamp(-most, most);
             }
         }
         for load in &self.control.loads {
@@ -144,14 +199,34 @@ impl TreeStep {
                 torque: load.torque_W,
                 force: load.force_W,
             };
-            add_wrench(model, &w.positions, link, &p_WQ, &wrench, &mut self.tau);
+            add_wrench(model, &w.positions, link, &p_WQ, &wrench, tau);
         }
-        bias_forces_again(model, &self.gravity, w, &mut self.bias);
+    }
+
+    /// τ, k, and what the step adds to M's diagonal.
+    fn compute_forces(&mut self) {
+        let (forces_s, positions_s) = (self.time_step.forces_s(), self.time_step.positions_s());
+        self.model
+            .implicit_diagonal(forces_s, positions_s, &mut self.diagonal);
+        let mut tau = std::mem::take(&mut self.tau);
+        self.applied(self.aim(), forces_s, &mut tau);
+        self.tau = tau;
+        let w = aim_of(
+            &mut self.workspace,
+            &mut self.middle,
+            self.time_step.integration,
+        );
+        bias_forces_again(&self.model, &self.gravity, w, &mut self.bias);
     }
 
     /// A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0).
     fn compute_dynamics(&mut self) {
-        let (model, dt) = (&*self.model, self.time_step_s);
+        let (model, dt) = (&*self.model, self.time_step.length_s);
+        let w = aim_of(
+            &mut self.workspace,
+            &mut self.middle,
+            self.time_step.integration,
+        );
         let (free, held) = (self.held.free(), self.held.held());
         let n = free.len();
         let (a, b) = self.dynamics.resize(n);
@@ -159,9 +234,9 @@ impl TreeStep {
             *b = dt * (self.tau[k] - self.bias[k]);
         }
         if held.is_empty() {
-            mass_matrix_into(model, &mut self.workspace, a);
+            mass_matrix_into(model, w, a);
         } else {
-            mass_matrix_into(model, &mut self.workspace, self.mass.as_mut_slice());
+            mass_matrix_into(model, w, self.mass.as_mut_slice());
             for (column, &k) in a.chunks_exact_mut(n.max(1)).zip(free) {
                 let mass = self.mass.column(k);
                 for (a, &j) in column.iter_mut().zip(free) {
@@ -190,7 +265,15 @@ impl TreeStep {
         self.held.scatter(v, whole);
     }
 
-    /// Pose of a link after a step with velocities `v`: down its own chain only.
+    /// The velocities that move positions over a step with free end velocities `v`: prescribed ones hold throughout.
+    fn mean_velocity(&self, v: &[f64], whole: &mut Vec<f64>) {
+        whole.clone_from(&self.prescribed);
+        for (i, &k) in self.held.free().iter().enumerate() {
+            whole[k] = self.time_step.mean_velocity(self.start[i], v[i]);
+        }
+    }
+
+    /// Pose of a link after a step with end velocities `v`: down its own chain only.
     fn link_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
         let model = &*self.model;
         let link = &model.links[link.0];
@@ -201,11 +284,14 @@ impl TreeStep {
             let n_q = body.kind.n_q();
             let (mut rates, mut q) = ([0.0; 6], [0.0; 7]);
             for (rate, k) in rates.iter_mut().zip(body.v_start..body.v_end) {
-                *rate = self.free_of[k].map_or(self.prescribed[k], |i| v[i]);
+                *rate = match self.free_of[k] {
+                    Some(i) => self.time_step.mean_velocity(self.start[i], v[i]),
+                    None => self.prescribed[k],
+                };
             }
             let before = &self.q[body.q_start..body.q_start + n_q];
             body.kind
-                .integrate(before, &rates, self.time_step_s, &mut q[..n_q]);
+                .integrate(before, &rates, self.time_step.length_s, &mut q[..n_q]);
             let (R_FB, p_FB) = body.kind.motion(&q[..n_q]);
             let p_PB = body.p_PF + rotate(&body.R_PF, &p_FB);
             let R_PB = product(&body.R_PF, &R_FB);
@@ -221,7 +307,7 @@ impl BodyStep for TreeStep {
     /// Computes all there is to a tree's step, A and b included: whatever is asked later is read from memory.
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         check(&self.model, state, input.control)?;
-        self.time_step_s = input.time_step_s;
+        self.time_step = input.time_step;
         self.gravity = input.gravity;
         self.control.clone_from(input.control);
         self.q.clone_from(&state.q);
@@ -229,6 +315,9 @@ impl BodyStep for TreeStep {
         self.hold(|k| input.control.held.get(k).copied().flatten());
         self.held.gather(&self.v, &mut self.start);
         self.workspace.update(&self.model, &self.q, &self.v);
+        if self.time_step.integration == Integration::Midpoint {
+            self.aim_at_middle();
+        }
         self.compute_forces();
         self.compute_dynamics();
         Ok(())
@@ -288,17 +377,18 @@ impl BodyStep for TreeStep {
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        self.whole_velocity(v, &mut next.v);
+        self.mean_velocity(v, &mut next.v);
         next.q.resize(self.q.len(), 0.0);
         self.model
-            .integrate(&self.q, &next.v, self.time_step_s, &mut next.q);
+            .integrate(&self.q, &next.v, self.time_step.length_s, &mut next.q);
+        self.whole_velocity(v, &mut next.v);
         next.history.clear();
         Ok(BodyReport::default())
     }
 
     /// A⁻¹b by the articulated body algorithm: dampers and springs stay implicit, limits and actuators are left out.
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        let (model, w) = (&*self.model, &self.workspace);
+        let (model, w) = (&*self.model, self.aim());
         let mut tree = ArticulatedBodies::new(model);
         tree.factor(model, &w.positions, &w.inertias, &self.diagonal, &self.held);
         let mut x = vec![0.0; model.n_v()];
@@ -327,13 +417,13 @@ impl BodyStep for TreeStep {
         Some(())
     }
 
-    /// By Newton-Euler with the accelerations (v − v0)/δt at the position the step starts from.
+    /// By Newton-Euler with the accelerations (v − v0)/δt where the step takes inertia and bias.
     fn joint_reactions(&self, v: &[f64], outside: &[FrameWrench], out: &mut Vec<JointReaction>) {
-        let (model, w) = (&*self.model, &self.workspace);
+        let (model, w, start) = (&*self.model, self.aim(), &self.workspace.positions);
         let mut vdot = Vec::new();
         self.whole_velocity(v, &mut vdot);
         for (x, v0) in vdot.iter_mut().zip(&self.v) {
-            *x = (*x - v0) / self.time_step_s;
+            *x = (*x - v0) / self.time_step.length_s;
         }
         let mut accelerations = AccelerationKinematics::new(model);
         let root = -model.gravity_from(&self.gravity);
@@ -343,13 +433,13 @@ impl BodyStep for TreeStep {
         let mut add = |link: u32, p_WQ: &Vector3<f64>, force: Vector3<f64>, torque| {
             let at_point = Wrench { torque, force };
             let link = LinkIdx(link as usize);
-            let arm = p_WQ - w.positions.link_position(model, link);
+            let arm = p_WQ - start.link_position(model, link);
             external[link.0] += at_point.about_point_seeing_it_at(&arm);
         };
         for load in &self.control.loads {
             if let Primitive::Frame(link) = load.point.primitive {
                 let offset = &load.point.offset;
-                let p_WQ = w.positions.point(model, LinkIdx(link as usize), offset);
+                let p_WQ = start.point(model, LinkIdx(link as usize), offset);
                 add(link, &p_WQ, load.force_W, load.torque_W);
             }
         }
@@ -365,17 +455,17 @@ impl BodyStep for TreeStep {
             &external,
         );
         out.clear();
-        out.extend(wrenches.iter().enumerate().map(|(j, wrench)| {
-            JointReaction {
-                joint: j as u32,
-                p_WC: w
-                    .positions
-                    .link_position(model, model.joints()[j].child)
-                    .into(),
-                force_W: wrench.force,
-                torque_W: wrench.torque,
-            }
-        }));
+        out.extend(
+            wrenches
+                .iter()
+                .enumerate()
+                .map(|(j, wrench)| JointReaction {
+                    joint: j as u32,
+                    p_WC: start.link_position(model, model.joints()[j].child).into(),
+                    force_W: wrench.force,
+                    torque_W: wrench.torque,
+                }),
+        );
     }
 
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
@@ -386,6 +476,18 @@ impl BodyStep for TreeStep {
             }
             other => unreachable!("a tree of links has frames only, not {other:?}"),
         }
+    }
+}
+
+/// Where a step by `integration` takes inertia and bias.
+fn aim_of<'a>(
+    start: &'a mut Workspace,
+    middle: &'a mut Option<Box<Workspace>>,
+    integration: Integration,
+) -> &'a mut Workspace {
+    match (middle, integration) {
+        (Some(middle), Integration::Midpoint) => middle,
+        _ => start,
     }
 }
 

@@ -91,7 +91,7 @@ fn a_tree_of_all_joints_keeps_the_promises_of_a_body_free_and_held() {
                 torque_W: Vector3::new(0.1, 0.0, -0.3),
             }];
             let input = StepInput {
-                time_step_s: 1e-2,
+                time_step: 1e-2.into(),
                 gravity: DOWN,
                 control: &control,
             };
@@ -160,7 +160,7 @@ fn states_and_controls_that_do_not_fit_are_refused_with_the_place() {
     cases[5].1 = "control.loads[0]";
     for (control, place) in &cases {
         let input = StepInput {
-            time_step_s: 1e-2,
+            time_step: 1e-2.into(),
             gravity: DOWN,
             control,
         };

@@ -55,7 +55,7 @@ impl Bench {
     /// One step.
     pub(crate) fn step(&mut self) {
         let input = StepInput {
-            time_step_s: self.dt,
+            time_step: self.dt.into(),
             gravity: self.gravity,
             control: &self.control,
         };

@@ -1,4 +1,4 @@
-//! One step of a net: linearised backward Euler.
+//! One step of a net: the linearised θ-method.
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
@@ -8,12 +8,13 @@ use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
 use crate::rows::{Lever, Rows};
+use crate::time_step::TimeStep;
 
 /// A step of a net.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NetStep {
     net: MassSpringNet,
-    time_step_s: f64,
+    time_step: TimeStep,
     q: Vec<f64>,
     /// Start velocities of all nodes, those of held nodes being what they are held at.
     v: Vec<f64>,
@@ -73,15 +74,16 @@ impl NetStep {
         }
     }
 
-    /// δt D + δt²K of a spring, about `q`; D along the spring as it was at the start.
+    /// θδt D + θδt·θ_vq δt K of a spring, about `q`; D along the spring as it was at the start.
     fn impedance(&self, spring: &Spring, q: &[f64], compression: Compression) -> Matrix3<f64> {
         let NetSettings {
             stiffness, damping, ..
         } = self.net.settings;
-        let dt = self.time_step_s;
+        let (forces_s, positions_s) = (self.time_step.forces_s(), self.time_step.positions_s());
         let along = spring.between(&self.q).normalize();
-        along * along.transpose() * (dt * damping)
-            + spring.stiffness(stiffness, &spring.between(q), compression) * (dt * dt)
+        along * along.transpose() * (forces_s * damping)
+            + spring.stiffness(stiffness, &spring.between(q), compression)
+                * (forces_s * positions_s)
     }
 
     /// M v0 + δt f(q), f with gravity and loads and without damping; all nodes.
@@ -91,7 +93,7 @@ impl NetStep {
             stiffness,
             ..
         } = self.net.settings;
-        let dt = self.time_step_s;
+        let dt = self.time_step.length_s;
         let started = self.v.iter().zip(&self.external);
         let mut p: Vec<f64> = started.map(|(v, f)| node_mass * v + dt * f).collect();
         for spring in &self.net.springs {
@@ -102,7 +104,27 @@ impl NetStep {
         p
     }
 
-    /// (M + δt D + δt²K(q)) x for all nodes, matrix-free.
+    /// Adds −δt D v of the dampers, along the springs as they were at the start, at the velocities `v` of all nodes.
+    fn add_damping(&self, v: &[f64], p: &mut [f64]) {
+        let scale = self.time_step.length_s * self.net.settings.damping;
+        for spring in &self.net.springs {
+            let along = spring.between(&self.q).normalize();
+            let impulse = along * (-scale * along.dot(&spring.between(v)));
+            add(p, spring.nodes[1], &impulse);
+            add(p, spring.nodes[0], &-impulse);
+        }
+    }
+
+    /// q^θ of all nodes after a step with end velocities `all`.
+    fn places_of_forces(&self, all: &[f64]) -> Vec<f64> {
+        let step = &self.time_step;
+        let moved = self.q.iter().zip(self.v.iter().zip(all));
+        moved
+            .map(|(q, (v0, v))| q + step.forces_s() * step.mean_velocity(*v0, *v))
+            .collect()
+    }
+
+    /// (M + θδt D + θδt·θ_vq δt K(q)) x for all nodes, matrix-free.
     fn product(&self, q: &[f64], x: &[f64], compression: Compression) -> Vec<f64> {
         let mut y: Vec<f64> = x.iter().map(|x| self.net.settings.node_mass * x).collect();
         for spring in &self.net.springs {
@@ -173,7 +195,7 @@ impl BodyStep for NetStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
         let n_nodes = self.net.n_nodes();
-        self.time_step_s = input.time_step_s;
+        self.time_step = input.time_step;
         self.q.clone_from(&state.q);
         self.v.clone_from(&state.v);
         let mut dof = Vec::with_capacity(n_nodes);
@@ -232,11 +254,25 @@ impl BodyStep for NetStep {
             )));
         }
         let mut dynamics = std::mem::take(&mut self.dynamics);
+        // f(q^θ) about where the nodes come to by their start velocity alone: A x for the end velocities x.
+        let step = &self.time_step;
+        let coasted = self.q.iter().zip(&self.v);
+        let coasted: Vec<f64> = coasted
+            .map(|(q, v)| q + step.integration.theta() * (step.coasted(*q, *v) - q))
+            .collect();
+        let mut b = self.impulse(&coasted);
+        if step.integration.theta() < 1.0 {
+            let old: Vec<f64> = self
+                .v
+                .iter()
+                .map(|v| step.force_velocity(*v, 0.0))
+                .collect();
+            self.add_damping(&old, &mut b);
+        }
         // A v = b with the velocities of held nodes known: their columns go to the right.
-        let mut b = self.impulse(&self.q);
         let right_hand_side = dynamics.clear();
         for spring in &self.net.springs {
-            let s = self.impedance(spring, &self.q, Compression::Dropped);
+            let s = self.impedance(spring, &coasted, Compression::Dropped);
             for (me, other) in [(0, 1), (1, 0)] {
                 let [me, other] = [spring.nodes[me], spring.nodes[other]];
                 if self.dof[other].is_none() {
@@ -250,7 +286,7 @@ impl BodyStep for NetStep {
             dynamics.add_block(vertex, vertex, &mass);
         }
         for spring in &self.net.springs {
-            let s = self.impedance(spring, &self.q, Compression::Dropped);
+            let s = self.impedance(spring, &coasted, Compression::Dropped);
             let vertices = spring.nodes.map(|node| self.dof[node].map(|dof| dof / 3));
             for vertex in vertices.into_iter().flatten() {
                 dynamics.add_block(vertex, vertex, &s);
@@ -306,63 +342,42 @@ impl BodyStep for NetStep {
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         next.v = self.all_velocities(v);
         next.q.clear();
-        let moved = self
-            .q
-            .iter()
-            .zip(&next.v)
-            .map(|(q, v)| q + self.time_step_s * v);
-        next.q.extend(moved);
+        let step = &self.time_step;
+        let moved = self.q.iter().zip(self.v.iter().zip(&next.v));
+        next.q
+            .extend(moved.map(|(q, (v0, v))| q + step.length_s * step.mean_velocity(*v0, *v)));
         next.history.clear();
         Ok(BodyReport::default())
     }
 
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
-        let NetSettings {
-            node_mass, damping, ..
-        } = self.net.settings;
         let mut p = self.impulse(&self.q);
-        for spring in &self.net.springs {
-            let along = spring.between(&self.q).normalize();
-            let rate = along.dot(&spring.between(&self.v));
-            let impulse = along * (-damping * rate * self.time_step_s);
-            add(&mut p, spring.nodes[1], &impulse);
-            add(&mut p, spring.nodes[0], &-impulse);
-        }
+        self.add_damping(&self.v, &mut p);
+        let node_mass = self.net.settings.node_mass;
         p.iter_mut().for_each(|p| *p /= node_mass);
         self.gather(&p, out);
         Ok(())
     }
 
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        // m(v) = M(v − v0) + δt D v − δt f(q0 + δt v).
-        let NetSettings {
-            node_mass, damping, ..
-        } = self.net.settings;
-        let dt = self.time_step_s;
+        // m(v) = M(v − v0) + δt D v^θ − δt f(q^θ).
         let all = self.all_velocities(v);
-        let q: Vec<f64> = self.q.iter().zip(&all).map(|(q, v)| q + dt * v).collect();
-        let mut m: Vec<f64> = self.impulse(&q).iter().map(|p| -p).collect();
-        for (m, v) in m.iter_mut().zip(&all) {
-            *m += node_mass * v;
+        let mut p = self.impulse(&self.places_of_forces(&all));
+        let both = self.v.iter().zip(&all);
+        let at_forces: Vec<f64> = both
+            .map(|(v0, v)| self.time_step.force_velocity(*v0, *v))
+            .collect();
+        self.add_damping(&at_forces, &mut p);
+        for (p, v) in p.iter_mut().zip(&all) {
+            *p = self.net.settings.node_mass * v - *p;
         }
-        for spring in &self.net.springs {
-            let along = spring.between(&self.q).normalize();
-            let impulse = along * (dt * damping * along.dot(&spring.between(&all)));
-            add(&mut m, spring.nodes[1], &impulse);
-            add(&mut m, spring.nodes[0], &-impulse);
-        }
-        self.gather(&m, out);
+        self.gather(&p, out);
         Ok(())
     }
 
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
         let all = self.all_velocities(v);
-        let moved = self
-            .q
-            .iter()
-            .zip(&all)
-            .map(|(q, v)| q + self.time_step_s * v);
-        let q: Vec<f64> = moved.collect();
+        let q = self.places_of_forces(&all);
         let mut full = vec![0.0; self.q.len()];
         for (node, dof) in self.dof.iter().enumerate() {
             if let Some(dof) = *dof {
@@ -380,7 +395,9 @@ impl BodyStep for NetStep {
                 Some(dof) => Vector3::from_column_slice(&v[dof..dof + 3]),
                 None => at(&self.v, node),
             };
-            place += (at(&self.q, node) + velocity * self.time_step_s) * w;
+            let step = &self.time_step;
+            let mean = at(&self.v, node).zip_map(&velocity, |v0, v| step.mean_velocity(v0, v));
+            place += (at(&self.q, node) + mean * step.length_s) * w;
         });
         place.into()
     }

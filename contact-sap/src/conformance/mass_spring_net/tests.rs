@@ -31,7 +31,7 @@ fn small() -> MassSpringNet {
 #[track_caller]
 fn check(net: &MassSpringNet, control: &Control) {
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control,
     };
@@ -86,7 +86,7 @@ fn a_held_node_stays_and_the_rest_hangs_from_it() {
     let control = net.holding(&[0]);
     let gravity = Vector3::new(0.0, 0.0, -9.81);
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity,
         control: &control,
     };
@@ -137,7 +137,7 @@ fn bad_settings_states_and_controls_are_refused() {
     let net = small();
     let refuses = |state: &BodyState, control: &Control| {
         let input = StepInput {
-            time_step_s: DT,
+            time_step: DT.into(),
             gravity: Vector3::zeros(),
             control,
         };
@@ -163,7 +163,7 @@ fn bad_settings_states_and_controls_are_refused() {
     collapsed.q.copy_within(0..3, 3);
     let control = Control::default();
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity: Vector3::zeros(),
         control: &control,
     };

@@ -9,12 +9,13 @@ use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
 use crate::rows::{Lever, Rows};
+use crate::time_step::{Integration, TimeStep};
 
 /// A step of a blob.
 #[derive(Debug)]
 pub(super) struct BlobStep {
     blob: ParticleBlob,
-    time_step_s: f64,
+    time_step: TimeStep,
     state: BodyState,
     /// Least nodes of the occupied stencils, ascending: the bases.
     cells: Vec<Cell>,
@@ -33,7 +34,7 @@ impl BlobStep {
     pub(super) fn new(blob: ParticleBlob) -> Self {
         Self {
             blob,
-            time_step_s: 0.0,
+            time_step: TimeStep::default(),
             state: BodyState::default(),
             cells: Vec::new(),
             cell_of: Vec::new(),
@@ -156,17 +157,50 @@ impl BlobStep {
         self.dynamics.lay_out(neighbours);
     }
 
-    /// δt Σ V₀κ(J₀ − 1)J₀ ∇w, what the pressure takes from the momentum of each node over a step, N·s.
+    /// θδt·θ_vq δt V₀κ.
+    fn stiffness_scale(&self) -> f64 {
+        let step = &self.time_step;
+        let seconds_squared = step.forces_s() * step.positions_s();
+        seconds_squared * self.blob.volume() * self.blob.settings.bulk_modulus
+    }
+
+    /// θ_vq v + (1 − θ_vq) v0 of a node.
+    fn mean_velocity(&self, v: &[f64], node: usize) -> Vector3<f64> {
+        let step = &self.time_step;
+        vector(&self.start, node).zip_map(&vector(v, node), |v0, v| step.mean_velocity(v0, v))
+    }
+
+    /// ∇·v at particle `p`, for velocities of the nodes.
+    fn divergence(&self, p: usize, v: &[f64]) -> f64 {
+        let stencil = self.stencil(p);
+        let mut divergence = 0.0;
+        self.for_each_node(p, |node, k| {
+            divergence += stencil.gradient(k).dot(&vector(v, node));
+        });
+        divergence
+    }
+
+    /// δt Σ V₀κ(J − 1)J₀ ∇w, what the pressure takes from the momentum of each node over a step, N·s; J is the ratio that
+    /// the nodes come to by their start velocity alone, J₀ but in a midpoint step.
     fn pressure_impulse(&self) -> Vec<f64> {
         let mut impulse = vec![0.0; self.start.len()];
-        let scale = self.time_step_s * self.blob.volume() * self.blob.settings.bulk_modulus;
+        let step = &self.time_step;
+        let scale = step.length_s * self.blob.volume() * self.blob.settings.bulk_modulus;
         for p in 0..self.blob.n_particles() {
-            let (stencil, (_, ratio)) = (self.stencil(p), history(&self.state.history, p));
+            let (stencil, (_, start)) = (self.stencil(p), history(&self.state.history, p));
+            let grown = match step.integration {
+                Integration::Midpoint => {
+                    let way = step.coasted(0.0, self.divergence(p, &self.start));
+                    step.integration.theta() * way
+                }
+                Integration::BackwardEuler | Integration::Symplectic => 0.0,
+            };
+            let ratio = start * (1.0 + grown);
             self.for_each_node(p, |node, k| {
                 add(
                     &mut impulse,
                     node,
-                    &(stencil.gradient(k) * (scale * (ratio - 1.0) * ratio)),
+                    &(stencil.gradient(k) * (scale * (ratio - 1.0) * start)),
                 );
             });
         }
@@ -183,10 +217,10 @@ fn add(values: &mut [f64], node: usize, x: &Vector3<f64>) {
 impl BodyStep for BlobStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
-        self.time_step_s = input.time_step_s;
+        self.time_step = input.time_step;
         self.state.clone_from(state);
         self.lay_out_grid();
-        let (dt, m) = (self.time_step_s, self.blob.particle_mass());
+        let (dt, m) = (self.time_step.length_s, self.blob.particle_mass());
         let mut momentum = vec![0.0; 3 * self.mass.len()];
         for p in 0..self.blob.n_particles() {
             let stencil = self.stencil(p);
@@ -238,8 +272,7 @@ impl BodyStep for BlobStep {
             self.dynamics
                 .add_block(node, node, &(Matrix3::identity() * *mass));
         }
-        let dt = self.time_step_s;
-        let scale = dt * dt * self.blob.volume() * self.blob.settings.bulk_modulus;
+        let scale = self.stiffness_scale();
         for p in 0..self.blob.n_particles() {
             let stencil = self.stencil(p);
             let (_, ratio) = history(&self.state.history, p);
@@ -289,20 +322,24 @@ impl BodyStep for BlobStep {
             let stencil = self.stencil(p);
             let (mut velocity, mut affine) = (Vector3::zeros(), Matrix3::zeros());
             let mut divergence = 0.0;
+            let mut mean = Vector3::zeros();
             self.for_each_node(p, |node, k| {
                 let weighted = vector(v, node) * stencil.weight(k);
                 velocity += weighted;
                 affine += weighted * stencil.arm(k).transpose();
-                divergence += vector(v, node).dot(&stencil.gradient(k));
+                let along = self.mean_velocity(v, node);
+                mean += along * stencil.weight(k);
+                divergence += along.dot(&stencil.gradient(k));
             });
             affine *= 4.0 / (cell * cell);
-            let ratio = history(&self.state.history, p).1 * (1.0 + self.time_step_s * divergence);
+            let dt = self.time_step.length_s;
+            let ratio = history(&self.state.history, p).1 * (1.0 + dt * divergence);
             if ratio.is_nan() || ratio <= 0.0 {
                 return Err(BodyError::Model(format!(
                     "particle {p} of a blob lost its volume, J = {ratio:e}; take a shorter step"
                 )));
             }
-            let place = vector(&self.state.q, p) + velocity * self.time_step_s;
+            let place = vector(&self.state.q, p) + mean * dt;
             next.q.extend_from_slice(place.as_slice());
             next.v.extend_from_slice(velocity.as_slice());
             next.history
@@ -333,15 +370,10 @@ impl BodyStep for BlobStep {
         for (i, (y, x)) in y.iter_mut().zip(x).enumerate() {
             *y = self.mass[i / 3] * x;
         }
-        let dt = self.time_step_s;
-        let scale = dt * dt * self.blob.volume() * self.blob.settings.bulk_modulus;
+        let scale = self.stiffness_scale();
         for p in 0..self.blob.n_particles() {
             let (stencil, (_, ratio)) = (self.stencil(p), history(&self.state.history, p));
-            let mut divergence = 0.0;
-            self.for_each_node(p, |node, k| {
-                divergence += stencil.gradient(k).dot(&vector(x, node))
-            });
-            let push = scale * ratio * ratio * divergence;
+            let push = scale * ratio * ratio * self.divergence(p, x);
             self.for_each_node(p, |node, k| add(y, node, &(stencil.gradient(k) * push)));
         }
         Ok(())
@@ -354,8 +386,9 @@ impl BodyStep for BlobStep {
         let stencil = self.stencil(particle as usize);
         let mut velocity = Vector3::zeros();
         self.for_each_node(particle as usize, |node, k| {
-            velocity += vector(v, node) * stencil.weight(k)
+            velocity += self.mean_velocity(v, node) * stencil.weight(k)
         });
-        (vector(&self.state.q, particle as usize) + velocity * self.time_step_s + p.offset).into()
+        let moved = velocity * self.time_step.length_s;
+        (vector(&self.state.q, particle as usize) + moved + p.offset).into()
     }
 }

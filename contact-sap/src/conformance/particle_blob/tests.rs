@@ -46,7 +46,7 @@ fn a_blob_is_a_body() {
         }
         let gravity = Vector3::new(0.0, 0.0, -9.81);
         let input = StepInput {
-            time_step_s: DT,
+            time_step: DT.into(),
             gravity,
             control: &control,
         };
@@ -55,7 +55,7 @@ fn a_blob_is_a_body() {
     // On the nodes and midway between them some weights are exactly zero.
     let gravity = Vector3::zeros();
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity,
         control: &control,
     };
@@ -97,7 +97,7 @@ fn a_squeezed_blob_springs_back() {
     };
     let control = Control::default();
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity: Vector3::zeros(),
         control: &control,
     };
@@ -133,7 +133,7 @@ fn bad_settings_states_and_controls_are_refused() {
         ..Control::default()
     };
     let input = StepInput {
-        time_step_s: DT,
+        time_step: DT.into(),
         gravity: Vector3::zeros(),
         control: &held,
     };

@@ -175,7 +175,7 @@ fn free_motion_converges_at_second_order_by_midpoint_and_at_first_otherwise() {
             ("net", &net, shaken, 0.01, 400),
         ] {
             let (of_q, of_energy) = orders(world, &start, seconds, steps);
-            println!("{integration:?} {name}: order {of_q:.3} of q, {of_energy:.3} of the energy");
+            eprintln!("{integration:?} {name}: order {of_q:.3} of q, {of_energy:.3} of the energy");
             assert!((of_q - order).abs() < 0.15, "{integration:?} {name} {of_q}");
             // Energy may do better than positions, not worse.
             assert!(
@@ -256,7 +256,7 @@ fn whatever_rests_rests_at_the_same_place_by_every_integration() {
                 .iter()
                 .all(|b| b.v.iter().all(|v| v.abs() < 1e-8))
         );
-        println!("{integration:?}: {heights:?}");
+        eprintln!("{integration:?}: {heights:?}");
         places.push(heights);
     }
     for heights in &places[1..] {

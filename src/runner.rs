@@ -13,13 +13,14 @@
 
 mod actuation;
 mod assembly;
+mod claims;
 mod observer;
 mod series;
 mod summary;
 
 use std::time::{Duration, Instant};
 
-use pliant_contact_sap::{StopCriteria, StopReason};
+use pliant_contact_sap::StopReason;
 use pliant_coupling::{State, StepError, StepReport, StrongImplicit};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
@@ -138,6 +139,18 @@ pub fn run(
     Run::new(scene)?.go(options, progress)
 }
 
+/// Builds the world of `scene` and looks up every name in it, without taking a step: what `pliant check` does.
+///
+/// # Errors
+/// As [`run`], but for what only shows in a step.
+pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
+    let run = Run::new(scene)?;
+    Ok(Assembly {
+        notes: run.notes,
+        ..run.assembly
+    })
+}
+
 struct Run<'s> {
     scene: &'s Scene,
     assembly: Assembly,
@@ -204,11 +217,7 @@ impl<'s> Run<'s> {
             every(self.scene.recording.frames_per_s),
             every(self.scene.recording.rows_per_s),
         );
-        let mut stepper = StrongImplicit::new(self.scene.solver.kind.build(StopCriteria {
-            absolute_tolerance: self.scene.solver.absolute_tolerance,
-            relative_tolerance: self.scene.solver.relative_tolerance,
-            iterations_max: self.scene.solver.iterations_max,
-        }));
+        let mut stepper = StrongImplicit::new(self.scene.solver.build());
 
         let begin = Instant::now();
         let mut state = self.assembly.state.clone();

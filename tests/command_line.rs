@@ -218,7 +218,7 @@ fn names_that_robots_do_not_have_are_refused_at_their_place() {
         "positions = { joint_9 = 1 }\n",
         &[
             "scene.toml:8:15",
-            "no joint of robot \"arm7\" \"joint_9\"",
+            "no joint \"joint_9\" in robot \"arm7\"",
             "did you mean `joint_",
         ],
     );
@@ -248,7 +248,7 @@ fn names_that_robots_do_not_have_are_refused_at_their_place() {
     );
     check(
         "[[observables]]\nname = \"o\"\nquantity = \"joint-position\"\nof = \"arm/joint1\"\n",
-        &["\"joint1\"; did you mean `joint_1`?"],
+        &["\"joint1\" in robot \"arm7\"; did you mean `joint_1`?"],
     );
     check(
         "[[frame_targets]]\nframe = \"arm/flange\"\nknots = [{ at_s = 0, pose = {} }]\n",
@@ -259,7 +259,7 @@ fn names_that_robots_do_not_have_are_refused_at_their_place() {
         &["does not reach its first pose"],
     );
     check(
-        "[[loads]]\non = \"arm/joint_1\"\nknots = [{ at_s = 0 }]\n",
+        "[[loads]]\non = \"arm/joint_1\"\nknots = [{ at_s = 0, force = [1, 0, 0] }]\n",
         &["there is no link or frame \"joint_1\""],
     );
 }

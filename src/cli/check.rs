@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use pliant::runner::Assembly;
 use pliant::scene::{Scene, SceneOptions};
 use pliant_hydroelastic::mesh::{
-    MeshError, SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
+    Bounds, MeshError, SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
 };
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
 
@@ -83,24 +82,28 @@ pub(super) fn main(arguments: &CheckArguments) -> Result<Ending, Failure> {
 
 fn scene(name: &str) -> Result<Ending, Failure> {
     let scene = Scene::load(name, &SceneOptions::default())?;
-    let assembly = Assembly::new(&scene)?;
+    let assembly = pliant::runner::check(&scene)?;
     let mut text: String = assembly
         .notes
         .iter()
         .map(|note| format!("{note}\n"))
         .collect();
     text += &format!(
-        "{}: scene {:?}: {} fixed shapes, {} bodies, {} robots, {} observables, {} expectations\n",
+        "{}: scene {:?}: {}, {}, {}, {}, {}\n",
         scene.text.name(),
         scene.title,
-        scene.fixed.len(),
-        scene.bodies.len(),
-        scene.models.len(),
-        scene.observables.len(),
-        scene.expectations.len()
+        counted(scene.fixed.len(), "fixed shape", "fixed shapes"),
+        counted(scene.bodies.len(), "body", "bodies"),
+        counted(scene.models.len(), "robot", "robots"),
+        counted(scene.observables.len(), "observable", "observables"),
+        counted(scene.expectations.len(), "expectation", "expectations"),
     );
     print(&text)?;
     Ok(Ending::AsExpected)
+}
+
+fn counted(n: usize, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Ending, Failure> {
@@ -112,7 +115,16 @@ fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Endi
         packages,
         ..UrdfOptions::default()
     };
-    let loaded = parse_urdf(bytes, path, &options)?;
+    let loaded = parse_urdf(bytes, path, &options).map_err(|error| {
+        let wants_packages = bytes.windows(10).any(|part| part == b"package://");
+        if wants_packages && mapped.is_empty() {
+            Failure::from(format!(
+                "{error}\nits packages are found with --package NAME=DIR"
+            ))
+        } else {
+            error.into()
+        }
+    })?;
     let model = &loaded.model;
     said(
         &loaded.report.to_string(),
@@ -141,10 +153,11 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
     let as_tets = match tets_from_bytes(bytes, name, &tets) {
         Ok((mesh, report)) => {
             let found = format!(
-                "{} tetrahedra, {} vertices, volume {:.6e} m3",
-                mesh.tets().len(),
+                "{}, {} vertices, volume {} m3, {}",
+                counted(mesh.tets().len(), "tetrahedron", "tetrahedra"),
                 mesh.vertices().len(),
-                mesh.solid_moments().volume
+                number(mesh.solid_moments().volume),
+                extent(&mesh.bounds(), mesh.component_count())
             );
             return said(&report.to_string(), name, &found);
         }
@@ -163,15 +176,34 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
             Err(as_sheet) => return Err(as_sheet.into()),
         },
     };
+    let volume = mesh
+        .solid_moments()
+        .filter(|_| mesh.is_closed())
+        .map_or(String::new(), |m| {
+            format!(", volume {} m3", number(m.volume))
+        });
     said(
         &report.to_string(),
         name,
         &format!(
-            "{what} of {} triangles, {} vertices, area {:.6e} m2",
-            mesh.triangles().len(),
+            "{what} of {}, {} vertices, area {} m2{volume}, {}",
+            counted(mesh.triangles().len(), "triangle", "triangles"),
             mesh.vertices().len(),
-            mesh.area()
+            number(mesh.area()),
+            extent(&mesh.bounds(), mesh.component_count())
         ),
+    )
+}
+
+/// How large a mesh is and how many parts it has: a wrong unit or a lost part shows here.
+fn extent(bounds: &Bounds, components: usize) -> String {
+    let size = bounds.max - bounds.min;
+    format!(
+        "size {} x {} x {} m, {}",
+        number(size.x),
+        number(size.y),
+        number(size.z),
+        counted(components, "component", "components")
     )
 }
 

@@ -65,10 +65,13 @@ pub(super) fn number(x: f64) -> String {
     format!("{x:.4e}")
 }
 
-/// `1 h 02 min`, `3 min 04 s`, `5.6 s`.
+/// `1 h 02 min`, `3 min 04 s`, `5.6 s`, `42 ms`.
 pub(super) fn duration(duration: Duration) -> String {
     let s = duration.as_secs();
     match s {
+        0 if duration < Duration::from_millis(100) => {
+            format!("{} ms", duration.as_millis())
+        }
         0..60 => format!("{:.1} s", duration.as_secs_f64()),
         60..3600 => format!("{} min {:02} s", s / 60, s % 60),
         _ => format!("{} h {:02} min", s / 3600, s / 60 % 60),
@@ -154,8 +157,8 @@ mod tests {
     fn durations_are_said_in_two_units() {
         let said = |s: f64| duration(Duration::from_secs_f64(s));
         assert_eq!(
-            [said(5.62), said(184.0), said(3725.0)],
-            ["5.6 s", "3 min 04 s", "1 h 02 min"]
+            [said(0.0423), said(5.62), said(184.0), said(3725.0)],
+            ["42 ms", "5.6 s", "3 min 04 s", "1 h 02 min"]
         );
     }
 

@@ -103,6 +103,9 @@ pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
         (None, true) => RunLength::Full,
         (None, false) => RunLength::Smoke,
     };
+    // Before the run, which may take long: is there a place for what it leaves?
+    std::fs::create_dir_all(&arguments.out)
+        .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
     let outcome = run_with_progress(&scene, &RunOptions { length })?;
     for note in &outcome.notes {
         eprintln!("note: {note}");

@@ -10,7 +10,8 @@ use pliant_coupling::{BodyIdx, State, TieIdx, TieState};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
-use super::assembly::{Assembly, JointRef, Spot};
+use super::assembly::{Assembly, Directory, JointRef, Spot};
+use super::claims::Claims;
 use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
@@ -63,6 +64,7 @@ impl Actuation {
     pub(super) fn new(scene: &Scene, assembly: &mut Assembly) -> Result<Self, SceneError> {
         let directory = &assembly.directory;
         let drives = &scene.drives;
+        let mut claims = Claims::new(scene, directory)?;
         let joints = |list: &[JointDrive]| -> Result<Vec<Joints>, SceneError> {
             let one = |drive: &JointDrive| {
                 let find = |mention| directory.joint(scene, &drive.model, mention);
@@ -80,7 +82,7 @@ impl Actuation {
             followers: drives
                 .frame_targets
                 .iter()
-                .map(|target| follower(scene, assembly, target))
+                .map(|target| follower(scene, directory, target, &mut claims))
                 .collect::<Result<_, _>>()?,
             moved: Vec::new(),
             pulls: drives
@@ -113,6 +115,7 @@ impl Actuation {
                 assembly.state.controls[joint.body.0].held[joint.dof.0] = Some(0.0);
             }
         }
+        assembly.notes.append(&mut claims.notes);
         actuation.place(&mut assembly.state);
         for (follower, target) in actuation.followers.iter_mut().zip(&drives.frame_targets) {
             follower.place(scene, target, &mut assembly.state)?;
@@ -287,10 +290,10 @@ impl MovedBody {
 
 fn follower(
     scene: &Scene,
-    assembly: &Assembly,
+    directory: &Directory,
     target: &FrameTarget,
+    claims: &mut Claims<'_>,
 ) -> Result<Follower, SceneError> {
-    let directory = &assembly.directory;
     let fault = |text: String| scene.text.error(target.frame.at, SceneFault::File(text));
     let Spot::Link { body, link, X_LF } = directory.spot(scene, &target.frame)? else {
         return Err(fault(format!(
@@ -304,28 +307,11 @@ fn follower(
         link,
         X_LF,
     };
-    let moves: Vec<usize> = tree
-        .support(tree.link(link).body)
-        .map(|dof| dof.0)
-        .collect();
-    let entry = scene.models.iter().find(|entry| {
-        target
-            .frame
-            .name
-            .starts_with(&format!("{}/", entry.name.name))
-    });
-    let actuated = |k: usize| {
-        let name = &tree.joint(tree.joint_of_dof(DofIdx(k))).name;
-        entry.is_some_and(|entry| {
-            let held = entry.held.iter().any(|m| m.name == *name);
-            !held
-                && entry
-                    .actuators
-                    .iter()
-                    .any(|(m, _)| m.name == *name || m.name == "*")
-        })
+    let follows = |dof: &DofIdx| {
+        directory.is_actuated(body, tree.joint_of_dof(*dof)) && !claims.is_prescribed(body, *dof)
     };
-    let mut driven: Vec<usize> = moves.into_iter().filter(|k| actuated(*k)).collect();
+    let moves = tree.support(tree.link(link).body);
+    let mut driven: Vec<usize> = moves.filter(follows).map(|dof| dof.0).collect();
     driven.sort_unstable();
     if driven.is_empty() {
         return Err(fault(format!(
@@ -333,6 +319,8 @@ fn follower(
             target.frame.name
         )));
     }
+    let from_s = target.track.span_s().0;
+    claims.follow(directory, body, &driven, &target.frame, from_s)?;
     let others = (0..tree.n_v()).filter(|k| !driven.contains(k)).map(DofIdx);
     let held = HeldDofs::of(&tree, others);
     let settings = IkSettings {

@@ -11,11 +11,11 @@ mod ties;
 
 use std::sync::Arc;
 
-use pliant_coupling::{Geometry, GeometryIdx, Mount, State, World, WorldBuilder};
+use pliant_coupling::{Geometry, GeometryIdx, Mount, State, World, WorldBuilder, WorldError};
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::Model;
 
-use crate::scene::{Scene, SceneError, Surface};
+use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
 pub(crate) use directory::{Directory, JointRef, Spot};
 pub use files::{BundledOrPath, find_file};
@@ -88,10 +88,9 @@ impl Assembly {
             notes,
             ..
         } = draft;
-        let world = builder.build().map_err(|error| SceneError::World {
-            file: scene.text.name().into(),
-            reason: error.to_string(),
-        })?;
+        let world = builder
+            .build()
+            .map_err(|error| refused_world(scene, &error))?;
         let state = world.default_state();
         Ok(Self {
             world,
@@ -105,6 +104,28 @@ impl Assembly {
     /// The kinematic tree of each body of the world.
     pub fn trees(&self) -> &[Arc<Model>] {
         &self.directory.trees
+    }
+}
+
+/// What the world refuses, at the place of the entry it comes from where it names one.
+fn refused_world(scene: &Scene, error: &WorldError) -> SceneError {
+    let named = match error {
+        WorldError::DuplicateName { name, .. }
+        | WorldError::TieWithoutBody { name }
+        | WorldError::ShapeMissing { name }
+        | WorldError::Geometry { name, .. } => Some(name),
+        _ => None,
+    };
+    // Geometries are called NAME, NAME#1, NAME/LINK#1.
+    let entry = named.and_then(|name| name.split(['/', '#']).next());
+    match entry.and_then(|entry| scene.names.place(entry)) {
+        Some(place) => scene
+            .text
+            .error(place, SceneFault::World(error.to_string())),
+        None => SceneError::World {
+            file: scene.text.name().into(),
+            reason: error.to_string(),
+        },
     }
 }
 
@@ -132,5 +153,26 @@ impl Draft<'_> {
         self.materials.push(geometry.material);
         self.directory.owners.push(owner);
         self.builder.add_geometry(geometry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scene::SceneOptions;
+
+    #[test]
+    fn what_the_world_refuses_is_said_at_the_entry_it_comes_from() {
+        let text = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n";
+        let scene = Scene::parse("s.toml", text, &SceneOptions::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let refused = |name: &str| {
+            let name = name.into();
+            refused_world(&scene, &WorldError::ShapeMissing { name }).to_string()
+        };
+        for name in ["ball", "ball#1", "ball/link#0"] {
+            assert!(refused(name).starts_with("s.toml:6:8: geometry \"ball"));
+        }
+        assert!(refused("other").starts_with("s.toml: geometry \"other\" has no shape"));
     }
 }

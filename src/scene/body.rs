@@ -359,7 +359,7 @@ fn parts(
     materials: &Materials,
     shared: &Shared,
 ) -> Result<Vec<PlacedShape>, SceneError> {
-    let elements = list.elements()?;
+    let elements = list.tables()?;
     if elements.is_empty() {
         return Err(list.out_of_range("[]", "must hold at least one shape"));
     }

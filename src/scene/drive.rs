@@ -5,6 +5,7 @@ use nalgebra::{Isometry3, Point3};
 use super::error::SceneError;
 use super::item::{Item, Mention};
 use super::pose::pose;
+use super::read::each;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::TableReader;
 use super::track::{Interpolation, PoseTrack, Track};
@@ -100,7 +101,7 @@ static FRAME_TARGETS: TableSchema = TableSchema {
         },
         INTERPOLATION,
         knots(
-            "`{ at_s, position, rpy }`: poses in the world. With the first knot at 0 the robot starts there, its joints solved for from `positions`; otherwise joint targets hold until then",
+            "`{ at_s, pose }`: where it shall be. With the first knot at 0 the robot starts there, its joints solved for from `positions`; otherwise joint targets hold until then",
         ),
     ],
 };
@@ -297,29 +298,19 @@ const LOAD_INTERPOLATIONS: [(&str, Interpolation); 3] = [
 
 /// Reads every drive of the scene `table`.
 pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
-    fn all<T>(
-        table: &TableReader<'_>,
-        key: &'static str,
-        read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
-    ) -> Result<Vec<T>, SceneError> {
-        let list = table
-            .optional(key)
-            .map_or(Ok(Vec::new()), |item| item.elements())?;
-        list.iter().map(read).collect()
-    }
     Ok(Drives {
-        joint_targets: all(table, "joint_targets", |item| {
+        joint_targets: each(table, "joint_targets", |item| {
             joints(item, &JOINT_TARGETS, &POSITIONS_KNOT, "positions")
         })?,
-        frame_targets: all(table, "frame_targets", frame_target)?,
-        joint_efforts: all(table, "joint_efforts", |item| {
+        frame_targets: each(table, "frame_targets", frame_target)?,
+        joint_efforts: each(table, "joint_efforts", |item| {
             joints(item, &JOINT_EFFORTS, &EFFORTS_KNOT, "efforts")
         })?,
-        joint_motions: all(table, "joint_motions", |item| {
+        joint_motions: each(table, "joint_motions", |item| {
             joints(item, &JOINT_MOTIONS, &POSITIONS_KNOT, "positions")
         })?,
-        body_motions: all(table, "body_motions", body_motion)?,
-        loads: all(table, "loads", load)?,
+        body_motions: each(table, "body_motions", body_motion)?,
+        loads: each(table, "loads", load)?,
     })
 }
 
@@ -327,11 +318,11 @@ pub(super) fn drives(table: &TableReader<'_>) -> Result<Drives, SceneError> {
 fn read_knots<T>(
     table: &TableReader<'_>,
     schema: &'static TableSchema,
-    value: impl Fn(&TableReader<'_>) -> Result<T, SceneError>,
+    mut value: impl FnMut(&TableReader<'_>) -> Result<T, SceneError>,
 ) -> Result<Vec<(f64, T)>, SceneError> {
     let list = table.required("knots")?;
     let mut knots: Vec<(f64, T)> = Vec::new();
-    for element in list.elements()? {
+    for element in list.tables()? {
         let knot = element.table(schema)?;
         let at = knot.required("at_s")?;
         let at_s = at.number()?;
@@ -421,7 +412,9 @@ fn body_motion(item: &Item<'_>) -> Result<BodyMotion, SceneError> {
 fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
     let table = item.table(&LOADS)?;
     let interpolation = table.choice_or_first("interpolation", &LOAD_INTERPOLATIONS)?;
+    let mut pulls = false;
     let knots = read_knots(&table, &LOAD_KNOT, |knot| {
+        pulls |= knot.optional("force").is_some() || knot.optional("torque").is_some();
         let (force, torque) = (
             knot.vector3_or_zero("force")?,
             knot.vector3_or_zero("torque")?,
@@ -432,6 +425,9 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
             .copied()
             .collect::<Vec<f64>>())
     })?;
+    if !pulls {
+        return Err(table.conflict("does nothing; give some of its knots `force` or `torque`"));
+    }
     let load = LoadEntry {
         on: table.required("on")?.mention()?,
         point: table.vector3_or_zero("point")?.into(),

@@ -142,7 +142,9 @@ pub enum SceneFault {
         remedy: String,
     },
     /// A name two things go by.
-    #[error("the name {name:?} is taken by the {what} of line {first_line}; names must differ")]
+    #[error(
+        "the name {name:?} is taken by the {what} of line {first_line}; names must differ, call one of them otherwise"
+    )]
     DuplicateName {
         /// The name.
         name: String,
@@ -186,6 +188,17 @@ pub enum SceneFault {
     /// A file that the scene names and that is not usable.
     #[error("{0}")]
     File(String),
+    /// An entry that is fine by itself and that the world made of all of them refuses.
+    #[error("{0}")]
+    World(String),
+    /// A joint or body that is asked for two things that cannot both be.
+    #[error("{what} {reason}")]
+    Clash {
+        /// Which joint or body.
+        what: String,
+        /// What it does already, and what to do.
+        reason: String,
+    },
 }
 
 /// ", did you mean `x`?" for the nearest of `known`, otherwise "; known are ...".
@@ -203,16 +216,22 @@ pub(crate) fn remedy<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clon
     }
 }
 
-/// The most similar of `known`, if any is similar: at most a third of the letters differ, one at least.
+/// The most similar of `known`, if any is similar: at most a third of the letters differ, one at least; or the one begins
+/// with the other, as abbreviations do.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let begins = |long: &str, short: &str| short.chars().count() >= 3 && long.starts_with(short);
     known
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, candidate)| {
+        .map(|candidate| {
+            let distance = strsim::damerau_levenshtein(name, candidate);
             let letters = name.chars().count().max(candidate.chars().count());
-            *distance <= (letters / 3).max(1)
+            let is_similar = distance <= (letters / 3).max(1)
+                || begins(candidate, name)
+                || begins(name, candidate);
+            (is_similar, distance, candidate)
         })
-        .min()
-        .map(|(_, candidate)| candidate)
+        .filter(|(is_similar, ..)| *is_similar)
+        .min_by_key(|(_, distance, candidate)| (*distance, *candidate))
+        .map(|(.., candidate)| candidate)
 }
 
 pub(super) fn quoted_list(words: &[&str]) -> String {
@@ -225,11 +244,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_name_forgives_a_third_of_the_letters() {
+    fn nearest_name_forgives_a_third_of_the_letters_and_abbreviations() {
         let known = ["friction", "stiffness", "mu"];
         assert_eq!(nearest("fricton", known.into_iter()), Some("friction"));
         assert_eq!(nearest("stifness", known.into_iter()), Some("stiffness"));
         assert_eq!(nearest("um", known.into_iter()), Some("mu"));
+        assert_eq!(nearest("stiff", known.into_iter()), Some("stiffness"));
         assert_eq!(nearest("colour", known.into_iter()), None);
     }
 }

@@ -4,6 +4,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, Mention};
 use super::observable::ObservableEntry;
 use super::schema::{Key, REQUIRED, TableSchema};
+use super::settings::Simulation;
 use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&EXPECT];
@@ -167,6 +168,7 @@ pub(super) fn expectation(
     context: &Context,
     item: &Item<'_>,
     observables: &[ObservableEntry],
+    simulation: &Simulation,
 ) -> Result<Expectation, SceneError> {
     let mut table = item.table(&EXPECT)?;
     let observable = table.required("observable")?.mention()?;
@@ -187,7 +189,7 @@ pub(super) fn expectation(
     };
     let entry = Expectation {
         index,
-        window: window(&table)?,
+        window: window(&table, simulation)?,
         take: table.choice_or_first("take", &Reduction::WORDS)?,
         bounds: bounds(&table)?,
         source: table.required("source")?.mention()?.name,
@@ -202,12 +204,22 @@ pub(super) fn expectation(
     Ok(entry)
 }
 
-fn window(table: &TableReader<'_>) -> Result<Window, SceneError> {
-    let time = |key| {
-        table
-            .optional(key)
-            .map(|item| item.non_negative())
-            .transpose()
+fn window(table: &TableReader<'_>, simulation: &Simulation) -> Result<Window, SceneError> {
+    let end_s = simulation.full_s;
+    // Half a step of slack: a run ends at the step nearest to what is asked for.
+    let last_s = end_s + 0.5 * simulation.time_step_s;
+    let time = |key| -> Result<Option<f64>, SceneError> {
+        let Some(item) = table.optional(key) else {
+            return Ok(None);
+        };
+        let time_s = item.non_negative()?;
+        if time_s > last_s {
+            return Err(item.out_of_range(
+                time_s,
+                &format!("comes after the end of a full run, full_s = {end_s}: nobody would ever look; lengthen the run or look earlier"),
+            ));
+        }
+        Ok(Some(time_s))
     };
     match (time("at_s")?, time("from_s")?, time("until_s")?) {
         (Some(at), None, None) => Ok(Window::At(at)),

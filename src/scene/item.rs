@@ -46,6 +46,7 @@ impl<'a> Item<'a> {
             DeValue::Boolean(b) => format!("`{b}`"),
             DeValue::Datetime(_) => "a date".into(),
             DeValue::Array(array) => format!("a list of {}", array.len()),
+            DeValue::Table(table) if table.len() > 1 => format!("a table of {}", table.len()),
             DeValue::Table(_) => "a table".into(),
         };
         self.error(SceneFault::WrongType {
@@ -285,6 +286,16 @@ impl<'a> Item<'a> {
             .collect();
         entries.sort_by_key(|(mention, _)| mention.at);
         Ok(entries)
+    }
+
+    /// The tables of a list that is written with two brackets, or in place.
+    pub(super) fn tables(&self) -> Result<Vec<Item<'a>>, SceneError> {
+        if matches!(self.value.get_ref(), DeValue::Table(_)) {
+            return Err(self.wrong_type(
+                "a list of tables, `[[...]]` with two brackets or `[{ ... }, { ... }]`",
+            ));
+        }
+        self.elements()
     }
 
     pub(super) fn elements(&self) -> Result<Vec<Item<'a>>, SceneError> {

@@ -296,7 +296,7 @@ pub(super) fn model(
         attached: match table.optional("attached") {
             None => Vec::new(),
             Some(item) => item
-                .elements()?
+                .tables()?
                 .iter()
                 .map(attached)
                 .collect::<Result<_, _>>()?,

@@ -70,6 +70,11 @@ impl Names {
         Ok(())
     }
 
+    /// Where `name` is declared, if it is.
+    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+        self.known.get(name).map(|(_, place)| *place)
+    }
+
     /// What `NAME` or `NAME/PART` stands for and its part, if it is one of `allowed` (a part only goes with a model).
     pub(crate) fn find<'m>(
         &self,

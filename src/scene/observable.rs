@@ -129,7 +129,7 @@ pub(super) fn observables(
     list: Option<&Item<'_>>,
 ) -> Result<Vec<ObservableEntry>, SceneError> {
     let mut entries: Vec<ObservableEntry> = Vec::new();
-    for item in list.map_or(Ok(Vec::new()), Item::elements)? {
+    for item in list.map_or(Ok(Vec::new()), Item::tables)? {
         let entry = observable(context, &item, &entries)?;
         entries.push(entry);
     }

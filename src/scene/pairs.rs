@@ -35,7 +35,7 @@ static PAIR: TableSchema = TableSchema {
             value: "2 names",
             unit: "",
             default: REQUIRED,
-            about: "whose contact this is about",
+            about: "whose contact this is about; of several entries about the same two shapes the last one counts",
         },
         Key {
             name: "stiffness",
@@ -91,7 +91,13 @@ pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
     let table = item.table(&FILTER)?;
     let filter = match (table.optional("between"), table.optional("within")) {
         (Some(item), None) => FilterEntry::Between(item.two_mentions()?),
-        (None, Some(item)) => FilterEntry::Within(item.mentions()?),
+        (None, Some(item)) => {
+            let list = item.mentions()?;
+            if list.is_empty() {
+                return Err(item.out_of_range("[]", "must name something"));
+            }
+            FilterEntry::Within(list)
+        }
         _ => return Err(table.conflict("give either `between` or `within`")),
     };
     table.finish();

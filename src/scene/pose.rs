@@ -45,7 +45,7 @@ pub(super) fn pose(item: Option<&Item<'_>>) -> Result<Isometry3<f64>, SceneError
     let rpy = table.vector3_or_zero("rpy")?;
     let rotation = match table.optional("quat_wxyz") {
         None => UnitQuaternion::from_euler_angles(rpy.x, rpy.y, rpy.z),
-        Some(_) if rpy.norm() > 0.0 => {
+        Some(_) if table.optional("rpy").is_some() => {
             return Err(table.conflict("`rpy` and `quat_wxyz` are both given; keep one"));
         }
         Some(item) => unit_quaternion(&item)?,

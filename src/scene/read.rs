@@ -240,14 +240,14 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         parameters,
         simulation,
         contact: super::settings::contact(table.optional("contact").as_ref())?,
-        solver: super::settings::solver(table.optional("solver").as_ref(), options.solver)?,
+        solver: super::solver::solver(table.optional("solver").as_ref(), options.solver)?,
         recording: super::settings::recording(table.optional("recording").as_ref())?,
         camera: super::settings::camera(table.optional("camera").as_ref())?,
         filters: each(&table, "filters", super::pairs::filter)?,
         pairs: each(&table, "pairs", super::pairs::pair)?,
         drives: super::drive::drives(&table)?,
         expectations: each(&table, "expect", |item| {
-            super::expect::expectation(&context, item, &observables)
+            super::expect::expectation(&context, item, &observables, &simulation)
         })?,
         observables,
         materials,
@@ -283,14 +283,14 @@ fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
     }))
 }
 
-fn each<T>(
+pub(super) fn each<T>(
     table: &TableReader<'_>,
     key: &'static str,
     read: impl Fn(&Item<'_>) -> Result<T, SceneError>,
 ) -> Result<Vec<T>, SceneError> {
     let list = table
         .optional(key)
-        .map_or(Ok(Vec::new()), |item| item.elements())?;
+        .map_or(Ok(Vec::new()), |item| item.tables())?;
     list.iter().map(read).collect()
 }
 

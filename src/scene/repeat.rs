@@ -192,7 +192,7 @@ pub(super) fn repeat(
     )?;
     let list = table.required("templates")?;
     let templates = list
-        .elements()?
+        .tables()?
         .iter()
         .map(|element| weighted(context, element, materials))
         .collect::<Result<Vec<_>, _>>()?;

@@ -1,7 +1,7 @@
 //! How a scene is simulated, recorded and looked at.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{FrictionLimit, Integration, SolverKind};
+use pliant_contact_sap::{FrictionLimit, Integration};
 use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation};
 
 use super::error::SceneError;
@@ -9,7 +9,7 @@ use super::item::Item;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::TableReader;
 
-pub(super) static TABLES: [&TableSchema; 5] = [&SIMULATION, &CONTACT, &SOLVER, &RECORDING, &CAMERA];
+pub(super) static TABLES: [&TableSchema; 4] = [&SIMULATION, &CONTACT, &RECORDING, &CAMERA];
 
 static SIMULATION: TableSchema = TableSchema {
     name: "[simulation]",
@@ -100,40 +100,6 @@ static CONTACT: TableSchema = TableSchema {
     ],
 };
 
-static SOLVER: TableSchema = TableSchema {
-    name: "[solver]",
-    keys: &[
-        Key {
-            name: "name",
-            value: "name of a solver",
-            unit: "",
-            default: "`newton`",
-            about: "which solver of the contact problem, see the list below; `--solver` overrides it",
-        },
-        Key {
-            name: "relative_tolerance",
-            value: "number > 0",
-            unit: "",
-            default: "0.000001",
-            about: "ε_r: momentum residual, relative to the largest momentum",
-        },
-        Key {
-            name: "absolute_tolerance",
-            value: "number >= 0",
-            unit: "√J",
-            default: "0.00000000000001",
-            about: "ε_a: momentum residual, mass-weighted",
-        },
-        Key {
-            name: "iterations_max",
-            value: "whole number",
-            unit: "",
-            default: "100",
-            about: "iterations after which a step is reported as unconverged",
-        },
-    ],
-};
-
 static RECORDING: TableSchema = TableSchema {
     name: "[recording]",
     keys: &[
@@ -196,19 +162,6 @@ pub struct Simulation {
 pub enum StepperKind {
     /// One convex problem for all bodies in each step.
     StrongImplicit,
-}
-
-/// The solver and when it may stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Solver {
-    /// Which one.
-    pub kind: SolverKind,
-    /// ε_r.
-    pub relative_tolerance: f64,
-    /// ε_a, √J.
-    pub absolute_tolerance: f64,
-    /// After which it gives up.
-    pub iterations_max: usize,
 }
 
 /// How much of a run is kept.
@@ -322,35 +275,6 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
     }
     table.finish();
     Ok(settings)
-}
-
-/// `[solver]`; `kind` from outside replaces the file's.
-pub(super) fn solver(
-    item: Option<&Item<'_>>,
-    kind: Option<SolverKind>,
-) -> Result<Solver, SceneError> {
-    let Some(item) = item else {
-        return Ok(Solver {
-            kind: kind.unwrap_or(SolverKind::Newton),
-            relative_tolerance: 1e-6,
-            absolute_tolerance: 1e-14,
-            iterations_max: 100,
-        });
-    };
-    let table = item.table(&SOLVER)?;
-    let in_file =
-        table.choice_or_first("name", &SolverKind::ALL.map(|kind| (kind.name(), kind)))?;
-    let solver = Solver {
-        kind: kind.unwrap_or(in_file),
-        relative_tolerance: table.positive_or("relative_tolerance", 1e-6)?,
-        absolute_tolerance: table.non_negative_or("absolute_tolerance", 1e-14)?,
-        iterations_max: match table.optional("iterations_max") {
-            None => 100,
-            Some(item) => item.integer(1, 1_000_000)? as usize,
-        },
-    };
-    table.finish();
-    Ok(solver)
 }
 
 /// `[recording]`.

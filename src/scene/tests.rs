@@ -220,7 +220,9 @@ fn names_of_nothing_bring_the_nearest_known_one() {
         &["there is no model \"ball\"; \"ball\" is a body"],
     );
     check_fragment(
-        &format!("{BALL}[[loads]]\non = \"ball/link\"\nknots = [{{ at_s = 0 }}]\n"),
+        &format!(
+            "{BALL}[[loads]]\non = \"ball/link\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n"
+        ),
         &["\"ball\" is a body and has no parts"],
     );
     check_fragment(

@@ -63,6 +63,15 @@ impl Track {
         (self.times_s[0], self.times_s[self.times_s.len() - 1])
     }
 
+    /// The values of number `column` at the knots.
+    ///
+    /// # Panics
+    /// If `column` is not less than [`width`](Self::width).
+    pub fn knots_of(&self, column: usize) -> impl Iterator<Item = f64> + '_ {
+        assert!(column < self.width, "a track has `width` numbers");
+        self.values[column..].iter().step_by(self.width).copied()
+    }
+
     /// The knot before `time_s` and how far (0..1) it is to the next.
     fn locate(&self, time_s: f64) -> (usize, f64) {
         let last = self.times_s.len() - 1;

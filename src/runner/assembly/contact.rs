@@ -1,57 +1,127 @@
 //! Which geometries do not touch, and pairs with parameters of their own.
 
+use std::collections::BTreeMap;
+
 use pliant_coupling::{Exclusion, GeometryIdx};
 use pliant_hydroelastic::PairMaterial;
 
 use super::Draft;
-use crate::scene::{FilterEntry, SceneError};
+use crate::scene::{FilterEntry, Mention, PairEntry, SceneError, SceneFault};
+
+/// Two shapes and how they touch.
+type PairOfShapes = ((GeometryIdx, GeometryIdx), PairMaterial);
 
 impl Draft<'_> {
     pub(super) fn add_pairs(&mut self) -> Result<(), SceneError> {
         for filter in &self.scene.filters {
-            match filter {
+            let (at, excluded) = match filter {
                 FilterEntry::Between([a, b]) => {
-                    let a = self.directory.geometries(self.scene, a)?;
-                    let b = self.directory.geometries(self.scene, b)?;
-                    self.exclude(&a, &b);
+                    let geometries = &self.directory;
+                    let (of_a, of_b) = (
+                        geometries.geometries(self.scene, a)?,
+                        geometries.geometries(self.scene, b)?,
+                    );
+                    (a.at, self.exclude(&of_a, &of_b))
                 }
                 FilterEntry::Within(list) => {
                     let mut all = Vec::new();
                     for mention in list {
                         all.extend(self.directory.geometries(self.scene, mention)?);
                     }
-                    self.exclude(&all, &all);
+                    (list[0].at, self.exclude(&all, &all))
                 }
+            };
+            if excluded == 0 {
+                return Err(self.idle(at, "[[filters]]", "filter"));
             }
         }
-        for pair in &self.scene.pairs {
-            let a = self.directory.geometries(self.scene, &pair.between[0])?;
-            let b = self.directory.geometries(self.scene, &pair.between[1])?;
-            for &a in &a {
-                for &b in b.iter().filter(|&&b| b != a) {
-                    let combined = self.materials[a.0].combined_with(&self.materials[b.0]);
-                    let given = &pair.surface;
-                    let material = PairMaterial {
-                        stiffness: given.stiffness.unwrap_or(combined.stiffness),
-                        dissipation: given.dissipation.unwrap_or(combined.dissipation),
-                        relaxation_time_s: given
-                            .relaxation_time_s
-                            .unwrap_or(combined.relaxation_time_s),
-                        friction: given.friction.unwrap_or(combined.friction),
-                    };
-                    self.builder.pair_material(a, b, material);
-                }
+        // Of several entries about the same two shapes the last one counts.
+        let mut materials = BTreeMap::new();
+        for (k, pair) in self.scene.pairs.iter().enumerate() {
+            if let Some(first) = self.scene.pairs[..k].iter().find(|p| same_names(p, pair)) {
+                let line = self.line(&first.between[0]);
+                let fault = SceneFault::Conflict {
+                    table: "[[pairs]]".into(),
+                    reason: format!(
+                        "the contact of {:?} and {:?} is described in line {line} already; keep one of the two",
+                        pair.between[0].name, pair.between[1].name
+                    ),
+                };
+                return Err(self.scene.text.error(pair.between[0].at, fault));
             }
+            let found = self.pair(pair)?;
+            if found.is_empty() {
+                return Err(self.idle(pair.between[0].at, "[[pairs]]", "pair"));
+            }
+            materials.extend(found);
+        }
+        for ((a, b), material) in materials {
+            self.builder.pair_material(a, b, material);
         }
         Ok(())
     }
 
-    pub(super) fn exclude(&mut self, a: &[GeometryIdx], b: &[GeometryIdx]) {
-        for &a in a {
-            for &b in b.iter().filter(|&&b| b != a) {
-                self.builder
-                    .exclude(Exclusion::Geometries(a.min(b), a.max(b)));
+    /// The parameters of all pairs of shapes that an entry is about.
+    fn pair(&self, pair: &PairEntry) -> Result<Vec<PairOfShapes>, SceneError> {
+        let a = self.directory.geometries(self.scene, &pair.between[0])?;
+        let b = self.directory.geometries(self.scene, &pair.between[1])?;
+        let mut found = Vec::new();
+        for &a in &a {
+            for &b in b.iter().filter(|&&b| self.can_touch(a, b)) {
+                let combined = self.materials[a.0].combined_with(&self.materials[b.0]);
+                let given = &pair.surface;
+                let material = PairMaterial {
+                    stiffness: given.stiffness.unwrap_or(combined.stiffness),
+                    dissipation: given.dissipation.unwrap_or(combined.dissipation),
+                    relaxation_time_s: given
+                        .relaxation_time_s
+                        .unwrap_or(combined.relaxation_time_s),
+                    friction: given.friction.unwrap_or(combined.friction),
+                };
+                found.push(((a.min(b), a.max(b)), material));
             }
         }
+        Ok(found)
     }
+
+    /// Shapes of one body, and two that both stand in the world, never touch.
+    fn can_touch(&self, a: GeometryIdx, b: GeometryIdx) -> bool {
+        self.directory.owners[a.0] != self.directory.owners[b.0]
+    }
+
+    /// Lets all of `a` pass through all of `b`; how many pairs that are that would have touched.
+    pub(super) fn exclude(&mut self, a: &[GeometryIdx], b: &[GeometryIdx]) -> usize {
+        let mut excluded = 0;
+        for &a in a {
+            for &b in b {
+                if self.can_touch(a, b) {
+                    self.builder
+                        .exclude(Exclusion::Geometries(a.min(b), a.max(b)));
+                    excluded += 1;
+                }
+            }
+        }
+        excluded
+    }
+
+    fn idle(&self, at: crate::scene::Place, table: &str, what: &str) -> SceneError {
+        let fault = SceneFault::Conflict {
+            table: table.into(),
+            reason: format!(
+                "nothing of what it names ever touches, for it is one body, or stands in the world; name two things that move against each other, or drop the {what}"
+            ),
+        };
+        self.scene.text.error(at, fault)
+    }
+
+    fn line(&self, mention: &Mention) -> usize {
+        self.scene.text.line_and_column(mention.at.start).0
+    }
+}
+
+fn same_names(a: &PairEntry, b: &PairEntry) -> bool {
+    let names = |pair: &PairEntry, k: usize| pair.between[k].name.clone();
+    let (a0, a1) = (names(a, 0), names(a, 1));
+    let (b0, b1) = (names(b, 0), names(b, 1));
+    (a0 == b0 && a1 == b1) || (a0 == b1 && a1 == b0)
 }

@@ -1,6 +1,6 @@
 //! Who is what in the world: names of the scene to indices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -50,6 +50,8 @@ pub(crate) struct Directory {
     bodies: BTreeMap<String, BodyIdx>,
     repeats: BTreeMap<String, Range<usize>>,
     ties: BTreeMap<String, TieIdx>,
+    /// Joints with an actuator.
+    actuated: BTreeSet<(BodyIdx, JointIdx)>,
 }
 
 const TOUCHING: &[NameKind] = &[
@@ -81,6 +83,15 @@ impl Directory {
 
     pub(super) fn add_tie(&mut self, name: &str, tie: TieIdx) {
         self.ties.insert(name.into(), tie);
+    }
+
+    pub(super) fn add_actuator(&mut self, body: BodyIdx, joint: JointIdx) {
+        self.actuated.insert((body, joint));
+    }
+
+    /// Whether a joint has an actuator.
+    pub(crate) fn is_actuated(&self, body: BodyIdx, joint: JointIdx) -> bool {
+        self.actuated.contains(&(body, joint))
     }
 
     pub(crate) fn tree(&self, body: BodyIdx) -> &Arc<Model> {
@@ -237,8 +248,13 @@ impl Directory {
     ) -> Result<JointRef, SceneError> {
         let (_, head, part) = scene.names.find(&scene.text, mention, &[NameKind::Model])?;
         let body = self.bodies[head];
+        let Some(part) = part else {
+            let what = format!("joint, written as \"{head}/JOINT\",");
+            let joints = self.tree(body).joints().iter();
+            return Err(self.unknown(scene, mention, &what, joints.map(|j| j.name.as_str())));
+        };
         let joint = Mention {
-            name: part.unwrap_or("").into(),
+            name: part.into(),
             at: mention.at,
         };
         joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
@@ -275,9 +291,13 @@ pub(super) fn joint_in(
     let movable = || tree.joints().iter().filter(|joint| joint.kind.n_v() == 1);
     let Ok(index) = tree.joint_named(&mention.name) else {
         return Err(error(SceneFault::UnknownName {
-            what: format!("joint of robot {:?}", tree.name()),
+            what: "joint".into(),
             name: mention.name.clone(),
-            remedy: remedy(&mention.name, movable().map(|joint| joint.name.as_str())),
+            remedy: format!(
+                " in robot {:?}{}",
+                tree.name(),
+                remedy(&mention.name, movable().map(|joint| joint.name.as_str()))
+            ),
         }));
     };
     let joint = tree.joint(index);

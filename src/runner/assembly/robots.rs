@@ -23,7 +23,8 @@ impl Draft<'_> {
         let (q, v) = self.start(entry, &tree)?;
         let mut model = RigidTree::new(Arc::clone(&tree)).starting_at(&q, &v);
         self.starts.push(q);
-        for (joint, gains, at) in self.actuators(entry, &tree)? {
+        let actuators = self.actuators(entry, &tree)?;
+        for &(joint, gains, at) in &actuators {
             let fault = |error: pliant_multibody::MultibodyError| {
                 self.scene
                     .text
@@ -42,6 +43,9 @@ impl Draft<'_> {
                 .exclude(Exclusion::Frames((body, a.0 as u32), (body, b.0 as u32)));
         }
         self.directory.add_body(name, body, Arc::clone(&tree));
+        for (joint, ..) in actuators {
+            self.directory.add_actuator(body, joint);
+        }
         for link in 0..tree.links().len() {
             self.add_link_shapes(entry, &tree, body, LinkIdx(link))?;
         }

@@ -15,6 +15,13 @@ impl Draft<'_> {
                 self.directory.spot(self.scene, &entry.between[0])?,
                 self.directory.spot(self.scene, &entry.between[1])?,
             ];
+            if let Some(reason) = idle(&ends) {
+                let fault = SceneFault::Conflict {
+                    table: format!("[[ties]] {:?}", entry.name.name),
+                    reason: reason.into(),
+                };
+                return Err(self.scene.text.error(entry.between[0].at, fault));
+            }
             let points = entry
                 .points
                 .map(|p| Isometry3::from_parts(Translation3::from(p), Default::default()));
@@ -69,6 +76,26 @@ impl Draft<'_> {
         let mut positions = PositionKinematics::new(tree);
         positions.update(tree, &self.starts[body.0]);
         positions.link_pose(tree, link) * X_LF
+    }
+}
+
+/// Why a tie between these two holds nothing.
+fn idle(ends: &[Spot; 2]) -> Option<&'static str> {
+    match ends {
+        [Spot::World(_), Spot::World(_)] => {
+            Some("both ends stand in the world; at least one must be a body or a link")
+        }
+        [
+            Spot::Link {
+                body: a, link: k, ..
+            },
+            Spot::Link {
+                body: b, link: l, ..
+            },
+        ] if (a, k) == (b, l) => {
+            Some("both ends are on the same body, which is rigid already; name two different ones")
+        }
+        _ => None,
     }
 }
 

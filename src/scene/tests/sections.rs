@@ -223,11 +223,110 @@ fn faults_of_expectations_are_refused() {
         &["`take` needs a window"],
     );
     check_fragment(
-        &expect("at_most = 1\nfrom_s = 2\nuntil_s = 1"),
-        &["until_s = 1 must not be before from_s = 2"],
+        &expect("at_most = 1\nfrom_s = 1\nuntil_s = 0.5"),
+        &["until_s = 0.5 must not be before from_s = 1"],
     );
     check_fragment(
         "[[observables]]\nname = \"e\"\nquantity = \"energy\"\n[[expect]]\nobservable = \"e\"\nat_most = 1\n",
         &["lacks the key `source`"],
+    );
+}
+
+#[test]
+fn faults_of_the_solver_are_refused() {
+    check_fragment(
+        "[solver]\nline_search = \"armjo\"\n",
+        &["is not one of `exact`, `armijo`; did you mean `armijo`?"],
+    );
+    check_fragment(
+        "[solver]\nslope_tol = 1\n",
+        &["has no key `slope_tol`; did you mean `slope_tolerance`?"],
+    );
+    check_fragment(
+        "[solver]\nslope_tolerance = 1\n",
+        &["slope_tolerance = 1 must be less than 1"],
+    );
+    check_fragment(
+        "[solver]\nline_search = \"armijo\"\nslope_tolerance = 0.1\n",
+        &["`slope_tolerance` goes with `line_search = \"exact\"` only"],
+    );
+    check_fragment(
+        "[solver]\nname = \"quasi-newton\"\nfriction_tangent = \"plain\"\n",
+        &[
+            "the solver `quasi-newton` has no `friction_tangent`; it belongs to `newton`, `newton-cg`",
+        ],
+    );
+    for (name, key) in [
+        ("newton", "preconditioner = \"body\""),
+        ("newton-cg", "acceleration = \"none\""),
+        ("gauss-seidel", "line_search = \"exact\""),
+        ("gauss-seidel", "slope_tolerance = 0.1"),
+    ] {
+        check_fragment(
+            &format!("[solver]\nname = \"{name}\"\n{key}\n"),
+            &["has no `"],
+        );
+    }
+}
+
+#[test]
+fn settings_of_the_solver_are_those_of_the_file_whichever_is_asked_for() {
+    use pliant_contact_sap::{FrictionTangent, LineSearch, Preconditioner};
+    let text = format!(
+        "{HEAD}[solver]\nname = \"newton-cg\"\nrelative_tolerance = 1e-3\nabsolute_tolerance = 1e-9\niterations_max = 7\nline_search = \"armijo\"\nfriction_tangent = \"plain\"\npreconditioner = \"body\"\n"
+    );
+    let mut options = SceneOptions::default();
+    for kind in [None, Some(SolverKind::GaussSeidel)] {
+        options.solver = kind;
+        let solver = Scene::parse("s.toml", &text, &options).unwrap().solver;
+        assert_eq!(solver.kind, kind.unwrap_or(SolverKind::NewtonCg));
+        assert_eq!(solver.line_search, LineSearch::Armijo);
+        assert_eq!(solver.friction, FrictionTangent::Plain);
+        assert_eq!(solver.preconditioner, Preconditioner::Body);
+        let stop = solver.stop;
+        assert_eq!(
+            (
+                stop.relative_tolerance,
+                stop.absolute_tolerance,
+                stop.iterations_max
+            ),
+            (1e-3, 1e-9, 7)
+        );
+    }
+    assert_eq!(scene("").solver, Solver::default());
+    assert_eq!(scene("[solver]\n").solver, Solver::default());
+}
+
+#[test]
+fn times_that_no_run_reaches_are_refused() {
+    let expect = |keys: &str| {
+        format!(
+            "full_s = 3\n[[observables]]\nname = \"e\"\nquantity = \"energy\"\n[[expect]]\nobservable = \"e\"\nsource = \"x\"\nat_most = 1\n{keys}\n"
+        )
+    };
+    for keys in ["at_s = 4", "from_s = 4", "until_s = 4"] {
+        check_fragment(
+            &expect(keys),
+            &[
+                "s.toml:13:",
+                "= 4 comes after the end of a full run, full_s = 3",
+            ],
+        );
+    }
+    scene(&expect("at_s = 3"));
+}
+
+#[test]
+fn lists_of_tables_have_two_brackets() {
+    check_fragment(
+        "[fixed]\nname = \"floor\"\n",
+        &[
+            "s.toml:5:1",
+            "`fixed` must be a list of tables, `[[...]]` with two brackets",
+        ],
+    );
+    check_fragment(
+        &format!("{ROBOT}attached = {{}}\n"),
+        &["`attached` must be a list of tables"],
     );
 }

@@ -1,0 +1,227 @@
+//! Who moves what: no joint and no body is asked for two things that cannot both be, and nothing is asked in vain.
+
+use std::collections::BTreeMap;
+
+use pliant_coupling::BodyIdx;
+use pliant_multibody::DofIdx;
+
+use super::assembly::{Directory, JointRef, Spot};
+use crate::scene::{JointDrive, Mention, Place, Scene, SceneError, SceneFault};
+
+/// What a joint or body is claimed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Claim {
+    Held,
+    Motion,
+    Target,
+    FrameTarget,
+    Effort,
+}
+
+impl Claim {
+    /// As in "joint x is held".
+    fn phrase(self) -> &'static str {
+        match self {
+            Claim::Held => "is `held`",
+            Claim::Motion => "has a prescribed motion",
+            Claim::Target => "has a joint target",
+            Claim::FrameTarget => "follows a frame target",
+            Claim::Effort => "has an effort",
+        }
+    }
+
+    /// Whether both can be asked of one joint.
+    fn goes_with(self, other: Claim) -> bool {
+        let driven = |claim| matches!(claim, Claim::Target | Claim::FrameTarget);
+        (self == Claim::Effort && driven(other)) || (other == Claim::Effort && driven(self))
+    }
+}
+
+/// The claims on all joints and bodies of a scene.
+pub(super) struct Claims<'s> {
+    scene: &'s Scene,
+    joints: BTreeMap<(usize, usize), Vec<(Claim, Place)>>,
+    /// What is doubtful, and allowed.
+    pub(super) notes: Vec<String>,
+}
+
+impl<'s> Claims<'s> {
+    /// Collects and checks the claims of the scene on joints, but for those of frame targets.
+    pub(super) fn new(scene: &'s Scene, directory: &Directory) -> Result<Self, SceneError> {
+        let mut claims = Self {
+            scene,
+            joints: BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        for entry in &scene.models {
+            for mention in &entry.held {
+                let joint = directory.joint(scene, &entry.name, mention)?;
+                claims.claim(&joint, mention, Claim::Held)?;
+            }
+        }
+        let drives = &scene.drives;
+        let lists = [
+            (&drives.joint_motions, Claim::Motion),
+            (&drives.joint_targets, Claim::Target),
+            (&drives.joint_efforts, Claim::Effort),
+        ];
+        for (list, claim) in lists {
+            for drive in list {
+                claims.claim_all(directory, drive, claim)?;
+            }
+        }
+        claims.check_bodies(directory)?;
+        Ok(claims)
+    }
+
+    /// A frame target takes over the joints of `dofs` at `from_s`; joint targets may hold them until then.
+    pub(super) fn follow(
+        &mut self,
+        directory: &Directory,
+        body: BodyIdx,
+        dofs: &[usize],
+        frame: &Mention,
+        from_s: f64,
+    ) -> Result<(), SceneError> {
+        for &dof in dofs {
+            let held = self.joints.entry((body.0, dof)).or_default();
+            let clash = held.iter().find(|(claim, _)| match claim {
+                Claim::Target => from_s <= 0.0,
+                claim => !claim.goes_with(Claim::FrameTarget),
+            });
+            if let Some(&(first, place)) = clash {
+                let tree = directory.tree(body);
+                let joint = &tree.joint(tree.joint_of_dof(DofIdx(dof))).name;
+                let what = format!("joint {joint:?}, which moves {:?},", frame.name);
+                return Err(self.clash(frame, what, first, place));
+            }
+            held.push((Claim::FrameTarget, frame.at));
+        }
+        Ok(())
+    }
+
+    fn claim_all(
+        &mut self,
+        directory: &Directory,
+        drive: &JointDrive,
+        claim: Claim,
+    ) -> Result<(), SceneError> {
+        for (k, mention) in drive.joints.iter().enumerate() {
+            let joint = directory.joint(self.scene, &drive.model, mention)?;
+            self.claim(&joint, mention, claim)?;
+            if claim == Claim::Target && !directory.is_actuated(joint.body, joint.joint) {
+                let fault = SceneFault::Clash {
+                    what: format!("joint {:?}", mention.name),
+                    reason: format!(
+                        "has no actuator, so a target does nothing; give the model `actuators`, as in `actuators = {{ {} = {{ proportional = 100, derivative = 10 }} }}`",
+                        toml_key(&mention.name)
+                    ),
+                };
+                return Err(self.scene.text.error(mention.at, fault));
+            }
+            if claim != Claim::Effort {
+                self.check_limits(directory, &joint, mention, drive.track.knots_of(k), claim)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Motions stay within the limits of a joint; a target outside presses against them, which may be meant.
+    fn check_limits(
+        &mut self,
+        directory: &Directory,
+        joint: &JointRef,
+        mention: &Mention,
+        mut knots: impl Iterator<Item = f64>,
+        claim: Claim,
+    ) -> Result<(), SceneError> {
+        let limits = directory.tree(joint.body).joint(joint.joint).limits;
+        // The slack is for limits and positions that were rounded to four digits.
+        let allowed = limits.lower - 1e-4..=limits.upper + 1e-4;
+        let Some(outside) = knots.find(|x| !allowed.contains(x)) else {
+            return Ok(());
+        };
+        let what = format!("joint {:?}", mention.name);
+        let reason = format!(
+            "shall be at {outside}, outside its limits [{}, {}]",
+            limits.lower, limits.upper
+        );
+        if claim == Claim::Motion {
+            let reason = format!("{reason}; keep its motion within them");
+            let fault = SceneFault::Clash { what, reason };
+            return Err(self.scene.text.error(mention.at, fault));
+        }
+        let (line, _) = self.scene.text.line_and_column(mention.at.start);
+        self.notes.push(format!(
+            "{}:{line}: {what} {reason}; its actuator will press against them",
+            self.scene.text.name()
+        ));
+        Ok(())
+    }
+
+    fn claim(
+        &mut self,
+        joint: &JointRef,
+        mention: &Mention,
+        claim: Claim,
+    ) -> Result<(), SceneError> {
+        let held = self.joints.entry((joint.body.0, joint.dof.0)).or_default();
+        let clash = held.iter().find(|(first, _)| !claim.goes_with(*first));
+        if let Some(&(first, place)) = clash {
+            let what = format!("joint {:?}", mention.name);
+            return Err(self.clash(mention, what, first, place));
+        }
+        held.push((claim, mention.at));
+        Ok(())
+    }
+
+    /// Bodies whose motion is prescribed have one motion, and feel no load.
+    fn check_bodies(&self, directory: &Directory) -> Result<(), SceneError> {
+        let mut moved: BTreeMap<usize, Place> = BTreeMap::new();
+        for motion in &self.scene.drives.body_motions {
+            for body in directory.bodies(self.scene, &motion.body)? {
+                if let Some(place) = moved.insert(body.0, motion.body.at) {
+                    let what = format!("body {:?}", motion.body.name);
+                    return Err(self.clash(&motion.body, what, Claim::Motion, place));
+                }
+            }
+        }
+        for load in &self.scene.drives.loads {
+            if let Spot::Link { body, .. } = directory.spot(self.scene, &load.on)?
+                && let Some(&place) = moved.get(&body.0)
+            {
+                let what = format!("body {:?}", load.on.name);
+                return Err(self.clash(&load.on, what, Claim::Motion, place));
+            }
+        }
+        Ok(())
+    }
+
+    fn clash(&self, mention: &Mention, what: String, first: Claim, place: Place) -> SceneError {
+        let line = self.scene.text.line_and_column(place.start).0;
+        let fault = SceneFault::Clash {
+            what,
+            reason: format!("{} in line {line}; drop one of the two", first.phrase()),
+        };
+        self.scene.text.error(mention.at, fault)
+    }
+
+    /// Whether the joint of a degree of freedom goes its own way, whatever targets say.
+    pub(super) fn is_prescribed(&self, body: BodyIdx, dof: DofIdx) -> bool {
+        self.joints.get(&(body.0, dof.0)).is_some_and(|claims| {
+            claims
+                .iter()
+                .any(|(claim, _)| matches!(claim, Claim::Held | Claim::Motion))
+        })
+    }
+}
+
+/// A key as it has to be written in TOML.
+fn toml_key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if name.chars().all(bare) {
+        name.into()
+    } else {
+        format!("{name:?}")
+    }
+}

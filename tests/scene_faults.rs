@@ -1,0 +1,250 @@
+//! Scenes whose entries are fine one by one and contradict each other, or do nothing: each is refused at its place, with
+//! what to do about it.
+
+use pliant::runner::check;
+use pliant::scene::{Scene, SceneOptions};
+
+const HEAD: &str = "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n";
+const BALL: &str = "[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n";
+const FLOOR: &str = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n";
+const WALL: &str = "[[fixed]]\nname = \"wall\"\nshape = { half_space = {} }\n";
+const ARM: &str = "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\n";
+const ACTUATED: &str = "actuators = { \"*\" = { proportional = 10, derivative = 1 } }\n";
+
+/// Of `joint_1`: a target, a motion, an effort.
+fn target(position: &str) -> String {
+    drive("joint_targets", &format!("positions = [{position}]"))
+}
+fn motion(position: &str) -> String {
+    drive("joint_motions", &format!("positions = [{position}]"))
+}
+fn effort() -> String {
+    drive("joint_efforts", "efforts = [1]")
+}
+fn drive(table: &str, value: &str) -> String {
+    format!(
+        "[[{table}]]\nmodel = \"arm\"\njoints = [\"joint_1\"]\nknots = [{{ at_s = 0, {value} }}]\n"
+    )
+}
+
+fn frame_target(from_s: f64) -> String {
+    format!(
+        "[[frame_targets]]\nframe = \"arm/flange\"\nfollow = \"position\"\nknots = [{{ at_s = {from_s}, pose = {{ position = [0.4, 0, 0.5] }} }}]\n"
+    )
+}
+
+fn notes(fragment: &str) -> Result<Vec<String>, String> {
+    let text = format!("{HEAD}{fragment}");
+    let scene = Scene::parse("s.toml", &text, &SceneOptions::default())
+        .map_err(|error| error.to_string())?;
+    let assembly = check(&scene).map_err(|error| error.to_string())?;
+    Ok(assembly.notes)
+}
+
+#[track_caller]
+fn check_refused(fragment: &str, expected: &[&str]) {
+    let message = notes(fragment).expect_err("the scene contradicts itself");
+    for part in expected {
+        assert!(message.contains(part), "{part:?} is not in:\n{message}");
+    }
+}
+
+#[track_caller]
+fn check_accepted(fragment: &str) -> Vec<String> {
+    notes(fragment).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_joint_is_asked_for_one_thing_only() {
+    let once = [
+        format!("{ARM}{ACTUATED}{}{}", target("0.1"), target("0.2")),
+        format!("{ARM}{}{}", motion("0.1"), motion("0.2")),
+        format!("{ARM}{}{}", effort(), effort()),
+        format!("{ARM}{}{}", motion("0.1"), effort()),
+        format!("{ARM}{ACTUATED}{}{}", motion("0.1"), target("0.1")),
+        format!("{ARM}held = [\"joint_1\"]\n{}", motion("0.1")),
+        format!("{ARM}held = [\"joint_1\"]\n{}", effort()),
+        format!("{ARM}held = [\"joint_1\", \"joint_1\"]\n"),
+    ];
+    for text in &once {
+        check_refused(
+            text,
+            &["s.toml:", "joint \"joint_1\"", "drop one of the two"],
+        );
+    }
+    check_refused(
+        &format!("{ARM}{ACTUATED}{}{}", target("0.1"), target("0.2")),
+        &["s.toml:15:11", "has a joint target in line 11"],
+    );
+    // An effort adds to what an actuator does.
+    check_accepted(&format!("{ARM}{ACTUATED}{}{}", target("0.1"), effort()));
+}
+
+#[test]
+fn a_frame_target_shares_its_joints_with_nothing_but_what_goes_before() {
+    check_refused(
+        &format!("{ARM}{ACTUATED}{}{}", target("0.1"), frame_target(0.0)),
+        &[
+            "joint \"joint_1\", which moves \"arm/flange\"",
+            "has a joint target in line 11",
+        ],
+    );
+    check_refused(
+        &format!("{ARM}{ACTUATED}{}{}", frame_target(0.0), frame_target(0.0)),
+        &["follows a frame target in line 10"],
+    );
+    check_accepted(&format!(
+        "{ARM}{ACTUATED}{}{}",
+        target("0.1"),
+        frame_target(0.5)
+    ));
+    // A joint that is moved along is no part of the solution.
+    check_accepted(&format!(
+        "{ARM}{ACTUATED}{}{}",
+        motion("0.1"),
+        frame_target(0.5)
+    ));
+}
+
+#[test]
+fn targets_need_an_actuator() {
+    check_refused(
+        &format!("{ARM}{}", target("0.1")),
+        &[
+            "s.toml:10:11",
+            "joint \"joint_1\" has no actuator",
+            "actuators = { joint_1 = {",
+        ],
+    );
+    check_accepted(&format!("{ARM}{}", effort()));
+}
+
+#[test]
+fn motions_stay_within_limits_and_targets_beyond_them_are_noted() {
+    check_refused(
+        &format!("{ARM}{}", motion("9")),
+        &["shall be at 9, outside its limits [-2.96706, 2.96706]"],
+    );
+    let notes = check_accepted(&format!("{ARM}{ACTUATED}{}", target("9")));
+    assert!(
+        notes.iter().any(|note| note.contains("s.toml:11")
+            && note.contains("its actuator will press against them")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_moved_body_has_one_motion_and_takes_no_load() {
+    let motion = "[[body_motions]]\nbody = \"ball\"\nknots = [{ at_s = 0, pose = {} }]\n";
+    let load = "[[loads]]\non = \"ball\"\nknots = [{ at_s = 0, force = [1, 0, 0] }]\n";
+    for text in [
+        format!("{BALL}{motion}{motion}"),
+        format!("{BALL}{motion}{load}"),
+    ] {
+        check_refused(
+            &text,
+            &[
+                "body \"ball\" has a prescribed motion in line 9",
+                "drop one of the two",
+            ],
+        );
+    }
+    check_refused(
+        &format!("{BALL}[[loads]]\non = \"ball\"\nknots = [{{ at_s = 0 }}]\n"),
+        &["s.toml:8:1", "does nothing", "`force` or `torque`"],
+    );
+}
+
+#[test]
+fn filters_and_pairs_name_things_that_can_touch() {
+    let idle = [
+        "[[filters]]\nbetween = [\"ball\", \"ball\"]\n",
+        "[[filters]]\nwithin = [\"ball\"]\n",
+        "[[filters]]\nbetween = [\"floor\", \"wall\"]\n",
+        "[[pairs]]\nbetween = [\"ball\", \"ball\"]\nfriction = 1\n",
+        "[[pairs]]\nbetween = [\"floor\", \"wall\"]\nfriction = 1\n",
+    ];
+    for text in idle {
+        check_refused(
+            &format!("{BALL}{FLOOR}{WALL}{text}"),
+            &["s.toml:15:", "ever touches", "drop the "],
+        );
+    }
+    check_refused(
+        &format!("{BALL}[[filters]]\nwithin = []\n"),
+        &["within = [] must name something"],
+    );
+    let pair =
+        |a: &str, b: &str| format!("[[pairs]]\nbetween = [\"{a}\", \"{b}\"]\nfriction = 1\n");
+    check_refused(
+        &format!(
+            "{BALL}{FLOOR}{}{}",
+            pair("ball", "floor"),
+            pair("floor", "ball")
+        ),
+        &["is described in line 12 already"],
+    );
+    // A robot as a whole, then one of its links: the last one counts.
+    check_accepted(&format!(
+        "{ARM}{FLOOR}{}{}",
+        pair("arm", "floor"),
+        pair("arm/link_7", "floor")
+    ));
+}
+
+#[test]
+fn ties_hold_two_things_together() {
+    let tie = |a: &str, b: &str| format!("[[ties]]\nname = \"t\"\nbetween = [\"{a}\", \"{b}\"]\n");
+    check_refused(
+        &format!("{BALL}{FLOOR}{}", tie("world", "floor")),
+        &["s.toml:13:", "[[ties]] \"t\": both ends stand in the world"],
+    );
+    check_refused(
+        &format!("{BALL}{}", tie("ball", "ball")),
+        &["[[ties]] \"t\": both ends are on the same body"],
+    );
+}
+
+#[test]
+fn what_is_wrong_in_a_robot_file_is_said_at_its_mention_with_its_own_line() {
+    let urdf = "<robot name=\"r\"><link name=\"l\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>\
+        <collision><geometry><sphere radius=\"0.1\"/></geometry>\
+        <drake:proximity_properties><drake:mu_dynamic value=\"-1\"/></drake:proximity_properties></collision></link></robot>";
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("refused_world");
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    let path = folder.join("slippery.urdf");
+    std::fs::write(&path, urdf).expect("can be written");
+    let message = notes(&format!(
+        "{BALL}[[models]]\nname = \"r\"\nroot = \"floating\"\nurdf = {path:?}\n"
+    ))
+    .expect_err("friction is negative");
+    for part in ["s.toml:11:8", "slippery.urdf:1", "<drake:mu_dynamic> = -1"] {
+        assert!(message.contains(part), "{part:?} is not in:\n{message}");
+    }
+}
+
+#[test]
+fn names_of_parts_are_looked_up_without_a_step() {
+    let observable = |of: &str, quantity: &str| {
+        format!("{ARM}[[observables]]\nname = \"o\"\nquantity = \"{quantity}\"\nof = \"{of}\"\n")
+    };
+    check_refused(
+        &observable("arm/link_9", "position"),
+        &[
+            "s.toml:11:",
+            "no link or frame \"link_9\"",
+            "did you mean `link_1`?",
+        ],
+    );
+    check_refused(
+        &observable("arm", "joint-position"),
+        &[
+            "no joint, written as \"arm/JOINT\", \"arm\"",
+            "known are `joint_1`",
+        ],
+    );
+    check_refused(
+        &format!("{ARM}held = [\"joint_11\"]\n"),
+        &["s.toml:8:9", "no joint \"joint_11\" in robot \"arm7\""],
+    );
+}

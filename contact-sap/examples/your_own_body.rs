@@ -8,7 +8,8 @@ use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, ConstraintSet, ContactLaw,
     ContactParameters, ContactProblem, Control, ConvexContactSolver, DeformableModel,
     DenseDynamics, Dissipation, Dynamics, Energy, FrictionLimit, Lagged, Lever, MaterialPoint,
-    Newton, NormalPrediction, ParticipantIdx, Rows, Solution, StepInput, Surface, TimeStep,
+    Newton, NormalPrediction, ParticipantIdx, Primitive, Rows, Solution, StepInput, Surface,
+    TimeStep,
 };
 
 struct Bead {
@@ -60,6 +61,14 @@ impl DeformableModel for Bead {
     }
 }
 
+impl BeadStep {
+    fn moved(&self, v: &[f64]) -> [f64; 3] {
+        let (step, state) = (&self.time_step, &self.state);
+        let mean = |i: usize| step.mean_velocity(state.v[i], v[i]);
+        std::array::from_fn(|i| state.q[i] + step.length_s * mean(i))
+    }
+}
+
 impl BodyStep for BeadStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         if state.q.len() != 3 || state.v.len() != 3 {
@@ -95,28 +104,29 @@ impl BodyStep for BeadStep {
     fn dynamics(&self) -> &dyn Dynamics {
         &self.dynamics
     }
-    fn lever(&self, _: &MaterialPoint, out: &mut Lever) -> BasisIdx {
-        *out = Lever::Weights(vec![1.0]);
-        BasisIdx(0)
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        let Primitive::Vertex(0) = p.primitive else {
+            let (point, places) = (p.primitive, "one vertex".into());
+            return Err(BodyError::NoSuchPoint { point, places });
+        };
+        out.set_weights([1.0]);
+        Ok(BasisIdx(0))
     }
     fn basis(&self, _: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
         out.reset(3);
         out.identity(0, 0, 3);
     }
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let moved = self.point(v, &MaterialPoint::on_vertex(0));
         *next = BodyState {
-            q: moved.coords.as_slice().to_vec(),
+            q: self.moved(v).to_vec(),
             v: v.to_vec(),
             history: vec![],
         };
         Ok(BodyReport::default())
     }
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        let (step, state) = (&self.time_step, &self.state);
-        let mean = |i: usize| step.mean_velocity(state.v[i], v[i]);
-        let moved = |i| state.q[i] + step.length_s * mean(i);
-        Point3::new(moved(0), moved(1), moved(2)) + p.offset
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        self.lever(p, &mut Lever::Twist)?;
+        Ok(Point3::from(self.moved(v)) + p.offset)
     }
 }
 
@@ -161,7 +171,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let law = ContactLaw::Lagged(Lagged::new(&contact, Vector3::z(), n0));
 
         constraints.clear();
-        let basis_idx = step.lever(&MaterialPoint::on_vertex(0), &mut lever);
+        let basis_idx = step.lever(&MaterialPoint::on_vertex(0), &mut lever)?;
         step.basis(basis_idx, &Point3::origin(), &mut rows);
         let mut basis = constraints.basis(rows.n_rows());
         basis.rows(ParticipantIdx(0), &rows, 0, 1.0);

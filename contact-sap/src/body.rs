@@ -48,10 +48,14 @@ pub trait BodyStep: Send + Sync {
     /// A and b of the last [`BodyStep::linearise`].
     fn dynamics(&self) -> &dyn Dynamics;
 
-    /// The basis of material point `p`, and how its velocity follows from it.
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx;
+    /// The basis of material point `p`, and how its velocity follows from it; the memory of `out` is reused.
+    ///
+    /// # Errors
+    /// [`BodyError::NoSuchPoint`]. Every point of the surface is known.
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError>;
     /// The rows u = B v + b of a basis. A twist basis is (ω, v_O), six rows in world axes, v_O the velocity of the
-    /// point of the body that is at `p_WO` now; other bases have no use for `p_WO`.
+    /// point of the body that is at `p_WO` now; other bases have no use for `p_WO`. Only bases that [`BodyStep::lever`]
+    /// named in this step are asked for.
     fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows);
     /// Constraints of the body with itself: limits, actuators, dry friction, couplers.
     fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
@@ -107,7 +111,10 @@ pub trait BodyStep: Send + Sync {
         out.clear();
     }
     /// Where material point `p` is at the end of a step with end velocities `v`, world frame.
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64>;
+    ///
+    /// # Errors
+    /// [`BodyError::NoSuchPoint`], as [`BodyStep::lever`].
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError>;
 }
 
 /// Names one basis of a body: a link, a triangle, a segment, a grid cell.

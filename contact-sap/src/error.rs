@@ -1,5 +1,6 @@
 //! What can go wrong, and where.
 
+use crate::body::Primitive;
 use crate::problem::ParticipantIdx;
 
 /// A problem that no solver should touch, or a solve that cannot be trusted.
@@ -129,6 +130,14 @@ pub enum BodyError {
     Unsupported {
         /// What was asked.
         what: &'static str,
+    },
+    /// A material point that the body does not have.
+    #[error("{point:?} is no place on this body: it has {places}")]
+    NoSuchPoint {
+        /// What was asked for.
+        point: Primitive,
+        /// What there is.
+        places: String,
     },
     /// Anything particular to one model, in its own words.
     #[error("{0}")]

@@ -137,6 +137,30 @@ pub enum Lever {
     Dense(Vec<f64>),
 }
 
+impl Lever {
+    /// Becomes [`Lever::Weights`], in the memory there is.
+    pub fn set_weights(&mut self, weights: impl IntoIterator<Item = f64>) {
+        match self {
+            Self::Weights(known) => {
+                known.clear();
+                known.extend(weights);
+            }
+            other => *other = Self::Weights(weights.into_iter().collect()),
+        }
+    }
+
+    /// Becomes [`Lever::Dense`], in the memory there is; `phi` is 3×r, column-major.
+    pub fn set_dense(&mut self, phi: impl IntoIterator<Item = f64>) {
+        match self {
+            Self::Dense(known) => {
+                known.clear();
+                known.extend(phi);
+            }
+            other => *other = Self::Dense(phi.into_iter().collect()),
+        }
+    }
+}
+
 /// Φu of a twist: v_O + ω × p.
 pub(crate) fn twist_point_velocity(u: &[f64], p: &Vector3<f64>) -> Vector3<f64> {
     let omega = Vector3::new(u[0], u[1], u[2]);

@@ -184,7 +184,9 @@ impl<'a> World<'a> {
         for (end, sign) in &ends {
             let step = &self.steps[end.body];
             let mut lever = Lever::Twist;
-            let basis: BasisIdx = step.lever(&MaterialPoint::on_vertex(end.vertex), &mut lever);
+            let basis: BasisIdx = step
+                .lever(&MaterialPoint::on_vertex(end.vertex), &mut lever)
+                .unwrap();
             let mut of_end = Rows::default();
             step.basis(basis, &Point3::origin(), &mut of_end);
             let Lever::Weights(of_lever) = lever else {

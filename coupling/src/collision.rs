@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
+    BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
 };
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactPoint, DeformingSurface, Posed, Proxy, Query, RigidShape,
@@ -13,7 +13,7 @@ use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
-use crate::world::{BodyIdx, GeometryIdx, Mount, World};
+use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,12 @@ pub(crate) struct Collision {
 
 impl Collision {
     /// Poses and predicted motion of every geometry.
-    pub(crate) fn place(&mut self, world: &World, state: &State, participants: &Bodies<'_>) {
+    pub(crate) fn place(
+        &mut self,
+        world: &World,
+        state: &State,
+        participants: &Bodies<'_>,
+    ) -> Result<(), StepError> {
         let parts = &world.parts;
         self.surfaces
             .resize_with(parts.bodies.len(), Surface::default);
@@ -99,6 +104,12 @@ impl Collision {
         self.radii.resize_with(n, Vec::new);
         self.exclusions.resize_with(n, SelfExclusion::default);
         for (g, geometry) in parts.geometries.iter().enumerate() {
+            let refused = |body: BodyIdx| {
+                move |source| {
+                    let what = format!("geometry \"{}\"", geometry.name);
+                    StepError::of_point(world, state, what, body, source)
+                }
+            };
             let X_WG = geometry.pose(&self.surfaces);
             self.poses.push(X_WG);
             let mut twist = Twist::zero();
@@ -106,7 +117,9 @@ impl Collision {
                 Mount::World(_) => {}
                 Mount::Frame { body, frame, .. } => {
                     let p_WG = X_WG.translation.vector.into();
-                    twist = self.frame_twist(participants, body, frame, &p_WG);
+                    twist = self
+                        .frame_twist(participants, body, frame, &p_WG)
+                        .map_err(refused(body))?;
                 }
                 Mount::Vertices { body } => {
                     let surface = &self.surfaces[body.0];
@@ -126,13 +139,15 @@ impl Collision {
                             path,
                             &mut self.rows,
                             &mut self.u,
-                        );
+                        )
+                        .map_err(refused(body))?;
                         self.vertex_velocities[g].push(velocity);
                     }
                 }
             }
             self.twists.push(twist);
         }
+        Ok(())
     }
 
     /// Finds contacts; [`Collision::place`] comes first.
@@ -146,13 +161,8 @@ impl Collision {
     ) -> Result<(), StepError> {
         let parts = &world.parts;
         let failed = |a: usize, b: usize| {
-            move |source| StepError::Geometry {
-                step: state.step,
-                time_s: state.time_s,
-                a: parts.geometries[a].name.clone(),
-                b: parts.geometries[b].name.clone(),
-                source,
-            }
+            let pair = (GeometryIdx(a), GeometryIdx(b));
+            move |source| StepError::of_pair(world, state, pair, source)
         };
         let query = Query::new(time_step_s, parts.gravity.norm()).map_err(failed(0, 0))?;
         let glides = !matches!(parts.contact.model, ContactModel::Lagged(_));
@@ -235,26 +245,31 @@ impl Collision {
     pub(crate) fn find_diverted(
         &mut self,
         world: &World,
+        state: &State,
         planned: &Bodies<'_>,
         solved: &Bodies<'_>,
         time_step_s: f64,
-    ) -> bool {
+    ) -> Result<bool, StepError> {
         self.diversion_allowed = 2.0 * world.parts.gravity.norm() * time_step_s;
         let mut diversions = std::mem::take(&mut self.diversions);
         diversions.clear();
-        let geometries = world.parts.geometries.iter().enumerate();
-        diversions.extend(geometries.map(|(g, geometry)| match geometry.mount {
-            Mount::World(_) => Diversion {
+        let mut diverted = |g: usize, geometry: &Geometry| match geometry.mount {
+            Mount::World(_) => Ok(Diversion {
                 linear: Vector3::zeros(),
                 turning: 0.0,
-            },
+            }),
             Mount::Frame { body, frame, .. } => {
                 let p_WG = self.poses[g].translation.vector.into();
+                let refused = |source| {
+                    let what = format!("geometry \"{}\"", geometry.name);
+                    StepError::of_point(world, state, what, body, source)
+                };
                 let before = self.frame_twist(planned, body, frame, &p_WG);
                 let after = self.frame_twist(solved, body, frame, &p_WG);
+                let (before, after) = (before.map_err(refused)?, after.map_err(refused)?);
                 let turn = (after.angular - before.angular).norm();
                 let radius = geometry.shape.as_ref().map(Shape::radius_about_origin);
-                Diversion {
+                Ok(Diversion {
                     linear: after.linear - before.linear,
                     // A half space has no radius but infinity.
                     turning: if turn > 0.0 {
@@ -262,17 +277,20 @@ impl Collision {
                     } else {
                         0.0
                     },
-                }
+                })
             }
             // Deforming surfaces are always looked at again.
-            Mount::Vertices { .. } => Diversion {
+            Mount::Vertices { .. } => Ok(Diversion {
                 linear: Vector3::zeros(),
                 turning: f64::INFINITY,
-            },
-        }));
+            }),
+        };
+        for (g, geometry) in world.parts.geometries.iter().enumerate() {
+            diversions.push(diverted(g, geometry)?);
+        }
         self.diversions = diversions;
         let allowed = self.diversion_allowed;
-        self.diversions.iter().any(|d| d.largest() > allowed)
+        Ok(self.diversions.iter().any(|d| d.largest() > allowed))
     }
 
     /// Twist of a body's frame at the world point `p_WQ`, by the velocities that move `bodies` in free motion.
@@ -282,18 +300,18 @@ impl Collision {
         body: BodyIdx,
         frame: u32,
         p_WQ: &Point3<f64>,
-    ) -> Twist {
+    ) -> Result<Twist, BodyError> {
         let step = &bodies.steps[body.0];
         let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-        let basis = step.lever(&point, &mut Lever::Twist);
+        let basis = step.lever(&point, &mut Lever::Twist)?;
         step.basis(basis, p_WQ, &mut self.rows);
         let mut u = [0.0; 6];
         self.rows
             .apply(bodies.path_of(ParticipantIdx(body.0)), &mut u);
-        Twist {
+        Ok(Twist {
             angular: Vector3::new(u[0], u[1], u[2]),
             linear: Vector3::new(u[3], u[4], u[5]),
-        }
+        })
     }
 
     /// An upper bound of the speed of any point of a geometry, m/s.
@@ -385,13 +403,13 @@ fn vertex_velocity(
     v: &[f64],
     rows: &mut Rows,
     u: &mut Vec<f64>,
-) -> Vector3<f64> {
+) -> Result<Vector3<f64>, BodyError> {
     let mut lever = Lever::Twist;
-    let basis = step.lever(&MaterialPoint::on_vertex(vertex), &mut lever);
+    let basis = step.lever(&MaterialPoint::on_vertex(vertex), &mut lever)?;
     step.basis(basis, p_WV, rows);
     u.resize(rows.n_rows(), 0.0);
     rows.apply(v, u);
-    match lever {
+    Ok(match lever {
         Lever::Twist => Vector3::new(u[3], u[4], u[5]),
         Lever::Weights(weights) => weights
             .iter()
@@ -403,5 +421,5 @@ fn vertex_velocity(
             .zip(u.iter())
             .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)
             .sum(),
-    }
+    })
 }

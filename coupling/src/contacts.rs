@@ -2,15 +2,17 @@
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, BodyStep, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
-    FrictionLimit, Lagged, Lever, MaterialPoint, NormalPrediction, ParticipantIdx, Sap, Similar,
-    SolveError, TimeStep,
+    BlockFactors, BodyError, BodyStep, ConstraintSet, ContactIdx, ContactLaw, ContactParameters,
+    Dissipation, FrictionLimit, Lagged, Lever, MaterialPoint, NormalPrediction, ParticipantIdx,
+    Sap, Similar, TimeStep,
 };
 
 use crate::collision::PairContact;
+use crate::error::StepError;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::settings::{ContactModel, DissipationRule};
-use crate::world::{Geometry, GeometryIdx, Mount, World};
+use crate::state::State;
+use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
 
 /// What is remembered of each contact in the set, in the order of [`ContactIdx`].
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,7 @@ struct Sides {
 /// What the assembly reads.
 pub(crate) struct Setting<'a> {
     pub(crate) world: &'a World,
+    pub(crate) state: &'a State,
     pub(crate) bodies: Bodies<'a>,
     pub(crate) poses: &'a [Isometry3<f64>],
     pub(crate) time_step: TimeStep,
@@ -80,15 +83,19 @@ impl ContactAssembly {
         setting: &Setting<'_>,
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
-    ) -> Result<(), SolveError> {
+    ) -> Result<(), StepError> {
         self.sides.clear();
         for contact in contacts {
             let geometries = &setting.world.parts.geometries;
             let side = |geometry: GeometryIdx, point: &pliant_hydroelastic::MaterialPoint| {
-                side_of(&geometries[geometry.0], point, setting.bodies.steps)
+                let geometry = &geometries[geometry.0];
+                side_of(geometry, point, setting.bodies.steps).map_err(|(body, source)| {
+                    let what = format!("geometry \"{}\"", geometry.name);
+                    StepError::of_point(setting.world, setting.state, what, body, source)
+                })
             };
-            let a = side(contact.a, &contact.point.a);
-            let b = side(contact.b, &contact.point.b);
+            let a = side(contact.a, &contact.point.a)?;
+            let b = side(contact.b, &contact.point.b)?;
             let (a, b) = match (a, b) {
                 (Some(a), Some(b)) => (a, b),
                 (Some(a), None) => {
@@ -133,7 +140,7 @@ impl ContactAssembly {
         setting: &Setting<'_>,
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
-    ) -> Result<(), SolveError> {
+    ) -> Result<(), StepError> {
         let first = group[0];
         let pair = |i: usize| (&sides[i].a, &sides[i].b);
         let p_WO = sides[first].place.a;
@@ -185,13 +192,15 @@ impl ContactAssembly {
                 stiction_speed: settings.stiction_speed,
                 inverse_inertia: w,
             };
-            parameters.validate(|| {
-                let geometries = &setting.world.parts.geometries;
-                format!(
-                    "contact of \"{}\" with \"{}\"",
-                    geometries[contact.a.0].name, geometries[contact.b.0].name
-                )
-            })?;
+            parameters
+                .validate(|| {
+                    let geometries = &setting.world.parts.geometries;
+                    format!(
+                        "contact of \"{}\" with \"{}\"",
+                        geometries[contact.a.0].name, geometries[contact.b.0].name
+                    )
+                })
+                .map_err(|source| StepError::of_solve(setting.world, setting.state, source))?;
             let predicted = NormalPrediction {
                 free: normal_W.dot(&(velocity.free + bias)),
                 constrained: velocity.constrained.map(|v| normal_W.dot(&v)),
@@ -294,9 +303,9 @@ fn side_of(
     geometry: &Geometry,
     point: &pliant_hydroelastic::MaterialPoint,
     steps: &[Box<dyn BodyStep>],
-) -> Option<Side> {
+) -> Result<Option<Side>, (BodyIdx, BodyError)> {
     let (body, point) = match geometry.mount {
-        Mount::World(_) => return None,
+        Mount::World(_) => return Ok(None),
         Mount::Frame { body, frame, .. } => {
             // The basis of a frame is the same at every point of it.
             (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
@@ -304,11 +313,13 @@ fn side_of(
         Mount::Vertices { body } => (body, crate::collision::material_point(point)),
     };
     let mut lever = Lever::Twist;
-    let basis = steps[body.0].lever(&point, &mut lever);
-    Some(Side {
+    let basis = steps[body.0]
+        .lever(&point, &mut lever)
+        .map_err(|source| (body, source))?;
+    Ok(Some(Side {
         body: Some((ParticipantIdx(body.0), basis)),
         lever,
-    })
+    }))
 }
 
 /// Velocity of A's surface over its body minus that of B's, world axes.

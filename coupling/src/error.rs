@@ -3,6 +3,9 @@
 use pliant_contact_sap::{BodyError, SolveError};
 use pliant_hydroelastic::GeometryError;
 
+use crate::state::State;
+use crate::world::{BodyIdx, GeometryIdx, World};
+
 /// A world that cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -88,6 +91,20 @@ pub enum StepError {
         /// What is wrong.
         source: BodyError,
     },
+    /// A contact geometry or a tie speaks of a point that its body does not have.
+    #[error("step {step} (t = {time_s} s), {what}: body \"{body}\": {source}")]
+    Point {
+        /// Number of the step.
+        step: u64,
+        /// Time at its start.
+        time_s: f64,
+        /// Geometry or tie.
+        what: String,
+        /// Name of the body.
+        body: String,
+        /// What is wrong.
+        source: BodyError,
+    },
     /// Contact between two geometries could not be computed.
     #[error("step {step} (t = {time_s} s), geometries \"{a}\" and \"{b}\": {source}")]
     Geometry {
@@ -142,4 +159,57 @@ pub enum StepError {
         /// Length asked for.
         length: f64,
     },
+}
+
+impl StepError {
+    pub(crate) fn of_body(world: &World, state: &State, body: BodyIdx, source: BodyError) -> Self {
+        Self::Body {
+            step: state.step,
+            time_s: state.time_s,
+            body: world.body_name(body).into(),
+            source,
+        }
+    }
+
+    pub(crate) fn of_point(
+        world: &World,
+        state: &State,
+        what: String,
+        body: BodyIdx,
+        source: BodyError,
+    ) -> Self {
+        Self::Point {
+            step: state.step,
+            time_s: state.time_s,
+            what,
+            body: world.body_name(body).into(),
+            source,
+        }
+    }
+
+    pub(crate) fn of_pair(
+        world: &World,
+        state: &State,
+        (a, b): (GeometryIdx, GeometryIdx),
+        source: GeometryError,
+    ) -> Self {
+        let name = |g: GeometryIdx| world.geometries()[g.0].name.clone();
+        Self::Geometry {
+            step: state.step,
+            time_s: state.time_s,
+            a: name(a),
+            b: name(b),
+            source,
+        }
+    }
+
+    pub(crate) fn of_solve(world: &World, state: &State, source: SolveError) -> Self {
+        let bodies = (0..world.n_bodies()).map(|b| world.body_name(BodyIdx(b)));
+        Self::Solve {
+            step: state.step,
+            time_s: state.time_s,
+            source,
+            bodies: bodies.collect::<Vec<_>>().join(", "),
+        }
+    }
 }

@@ -207,12 +207,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             };
             step.begin(&state.bodies[b], &input)
                 .and_then(|()| step.linearise())
-                .map_err(|source| StepError::Body {
-                    step: state.step,
-                    time_s: state.time_s,
-                    body: world.parts.bodies[b].name.clone(),
-                    source,
-                })?;
+                .map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
             self.start.extend_from_slice(step.start_velocity());
             self.offsets.push(self.start.len());
         }
@@ -226,12 +221,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         time_step_s: f64,
         steps: &[Box<dyn BodyStep>],
     ) -> Result<(SolveReport, Vec<String>), StepError> {
-        let solve_error = |source| StepError::Solve {
-            step: state.step,
-            time_s: state.time_s,
-            source,
-            bodies: body_names(world),
-        };
+        let solve_error = |source| StepError::of_solve(world, state, source);
         let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|s| s.dynamics()).collect();
         self.factors.factor(&dynamics).map_err(solve_error)?;
         self.predict(&dynamics);
@@ -248,7 +238,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             offsets: &self.offsets,
             constrained: &state.constrained,
         };
-        self.collision.place(world, state, &bodies);
+        self.collision.place(world, state, &bodies)?;
         self.collision
             .find(world, state, &*self.geometry, time_step_s, Search::All)?;
 
@@ -256,18 +246,17 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.contacts.clear();
         let setting = Setting {
             world,
+            state,
             bodies,
             poses: &self.collision.poses,
             time_step,
         };
-        self.contacts
-            .add(
-                &self.collision.contacts,
-                &setting,
-                &mut self.set,
-                &mut self.factors,
-            )
-            .map_err(solve_error)?;
+        self.contacts.add(
+            &self.collision.contacts,
+            &setting,
+            &mut self.set,
+            &mut self.factors,
+        )?;
         self.owners.clear();
         for (b, step) in steps.iter().enumerate() {
             let participant = ParticipantIdx(b);
@@ -308,10 +297,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let diverted = world.parts.contact.follows_paths()
                 && self
                     .collision
-                    .find_diverted(world, &bodies, &solved, time_step_s);
+                    .find_diverted(world, state, &bodies, &solved, time_step_s)?;
             let mut overlooked = false;
             if diverted {
-                self.collision.place(world, state, &solved);
+                self.collision.place(world, state, &solved)?;
                 let search = Search::Overlooked;
                 self.collision
                     .find(world, state, &*self.geometry, time_step_s, search)?;
@@ -319,13 +308,13 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 overlooked = !found.is_empty();
                 let setting = Setting {
                     world,
+                    state,
                     bodies,
                     poses: &self.collision.poses,
                     time_step,
                 };
                 self.contacts
-                    .add(found, &setting, &mut self.set, &mut self.factors)
-                    .map_err(solve_error)?;
+                    .add(found, &setting, &mut self.set, &mut self.factors)?;
             }
             if !(corrected || overlooked) {
                 break;
@@ -409,12 +398,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let v = &self.solution.velocity[self.offsets[b]..self.offsets[b + 1]];
             let said = step
                 .advance(v, &mut next.bodies[b])
-                .map_err(|source| StepError::Body {
-                    step: state.step,
-                    time_s: state.time_s,
-                    body: world.parts.bodies[b].name.clone(),
-                    source,
-                })?;
+                .map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
             let name = &world.parts.bodies[b].name;
             let warnings = said.warnings.into_iter();
             report
@@ -457,11 +441,6 @@ fn problem<'a>(
         dynamics,
         constraints,
     }
-}
-
-fn body_names(world: &World) -> String {
-    let names: Vec<&str> = world.parts.bodies.iter().map(|b| b.name.as_str()).collect();
-    names.join(", ")
 }
 
 fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {

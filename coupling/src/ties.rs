@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry3, Point3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet, Lever,
-    MaterialPoint, ParticipantIdx, RowLaw, Surface, TimeStep,
+    Bilateral, BlockFactors, BodyError, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet,
+    Lever, MaterialPoint, ParticipantIdx, RowLaw, Surface, TimeStep,
 };
 
 use crate::error::StepError;
@@ -11,7 +11,7 @@ use crate::pair_basis::{Bodies, Meeting, PairBasis, Side};
 use crate::report::RowOwner;
 use crate::state::{State, TieState};
 use crate::tie::{self, Anchor, TieCompliance, TieKind, TieRow};
-use crate::world::{TieIdx, World};
+use crate::world::{BodyIdx, TieIdx, World};
 
 /// Memory for turning ties into rows.
 #[derive(Debug, Default)]
@@ -65,7 +65,13 @@ impl TieAssembly {
                     length,
                 });
             }
-            let sides = (side(&tie.a, bodies.steps), side(&tie.b, bodies.steps));
+            let side = |anchor: &Anchor| {
+                side(anchor, bodies.steps).map_err(|(body, source)| {
+                    let what = format!("tie \"{}\"", tie.name);
+                    StepError::of_point(world, state, what, body, source)
+                })
+            };
+            let sides = (side(&tie.a)?, side(&tie.b)?);
             let p_WO = tie::midpoint(&X_WA, &X_WB);
             self.basis.open(
                 set,
@@ -118,15 +124,17 @@ fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
     }
 }
 
-fn side(anchor: &Anchor, steps: &[Box<dyn BodyStep>]) -> Side {
+fn side(anchor: &Anchor, steps: &[Box<dyn BodyStep>]) -> Result<Side, (BodyIdx, BodyError)> {
     let mut lever = Lever::Twist;
     let body = match *anchor {
         Anchor::World(_) => None,
         Anchor::Frame { body, frame, X_FA } => {
             let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
-            let basis = steps[body.0].lever(&point, &mut lever);
+            let basis = steps[body.0]
+                .lever(&point, &mut lever)
+                .map_err(|source| (body, source))?;
             Some((ParticipantIdx(body.0), basis))
         }
     };
-    Side { body, lever }
+    Ok(Side { body, lever })
 }

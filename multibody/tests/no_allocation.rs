@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Lever, Load, MaterialPoint,
-    ParticipantIdx, PdGains, Rows, StepInput, Surface,
+    BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Lever, Load,
+    MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,
 };
 use pliant_multibody::urdf::{UrdfOptions, read_urdf};
 use pliant_multibody::{
@@ -136,10 +136,13 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
     let (mut surface, mut rows, mut lever) = (Surface::default(), Rows::default(), Lever::Twist);
     let mut kept = Control::default();
     let tip = MaterialPoint::on_frame(7, Vector3::new(0.0, 0.0, 0.1));
-    let mut take = |factor: bool| {
+    let mut take = |factor: bool, integration: Integration| {
         kept.clone_from(&control);
         let input = StepInput {
-            time_step: 1e-3.into(),
+            time_step: TimeStep {
+                length_s: 1e-3,
+                integration,
+            },
             gravity: Vector3::new(0.0, 0.0, -9.81),
             control: &kept,
         };
@@ -151,17 +154,20 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
         }
         set.clear();
         step.start_surface(&mut surface).expect("at hand");
-        let basis = step.lever(&tip, &mut lever);
+        let basis = step.lever(&tip, &mut lever).expect("a link");
         let v = step.start_velocity();
-        step.basis(basis, &step.point(v, &tip), &mut rows);
+        let place = step.point(v, &tip).expect("a link");
+        step.basis(basis, &place, &mut rows);
         let said = step.advance(v, &mut next).expect("always");
         assert!(said.warnings.is_empty());
         std::mem::swap(&mut state, &mut next);
     };
-    take(true);
-    take(true);
-    let requests = requests_of(|| (0..5).for_each(|_| take(false)));
-    assert_eq!(requests, 0);
+    for integration in Integration::ALL {
+        take(true, integration);
+        take(true, integration);
+        let requests = requests_of(|| (0..5).for_each(|_| take(false, integration)));
+        assert_eq!(requests, 0, "{integration:?}");
+    }
     // The rows of limits and actuators go into memory that grows once.
     let mut fill = || {
         set.clear();

@@ -20,7 +20,8 @@ use crate::time_step::{Integration, TimeStep};
 /// - `linearise` gives a [`Dynamics`](crate::Dynamics) that passes [`check_dynamics`] and has as many velocities as
 ///   `start_velocity`.
 /// - `lever` and `basis`: `point` moves a material point by δt Φ(Bv + b) with the mean velocity v^vq of the integration, as
-///   the step tends to zero. Twenty points of every kind of primitive of the surface are tried.
+///   the step tends to zero. Twenty points of every kind of primitive of the surface are tried; points beyond the last of
+///   a kind are refused.
 /// - `residual`, where offered: A v − b is m(v) up to O(Δt²). `tangent`: is the derivative of m.
 /// - `explicit_velocity`, where offered, is finite.
 /// - `advance` overwrites its state whatever was in it; the next `begin` takes it, and its surface is where `point` said.
@@ -85,6 +86,7 @@ fn check_step(
         .map_err(|violation| Violation(format!("in the dynamics: {violation}")))?;
     check_repeats(model, step.as_mut(), state, input)?;
     check_points(model, state, input, surface, &mut probe)?;
+    check_strangers(step.as_ref(), surface)?;
     check_residual(model, step.as_mut(), state, input, &mut probe)?;
     check_explicit(step.as_ref(), n)?;
     check_advance(model, step.as_ref(), state, input, surface)
@@ -272,7 +274,9 @@ fn check_points(
     for p in points(surface, probe) {
         let at = place(surface, &p);
         let p_WO = at + Vector3::from_fn(|_, _| 0.1 * probe.number());
-        let basis = step.lever(&p, &mut lever);
+        let basis = step
+            .lever(&p, &mut lever)
+            .map_err(|e| unknown("lever", &p, e))?;
         step.basis(basis, &p_WO, &mut rows);
         let expected = match &lever {
             Lever::Twist => 6,
@@ -293,7 +297,8 @@ fn check_points(
             integration.mean_velocities(step.start_velocity(), &v, &mut mean);
             rows.apply(&mean, &mut u);
             let by_basis = velocity(&lever, &u, &(at - p_WO));
-            let by_point = (step.point(&v, &p) - at) / time_step_s;
+            let there = step.point(&v, &p).map_err(|e| unknown("point", &p, e))?;
+            let by_point = (there - at) / time_step_s;
             // Round-off of a position over the step, and turning within it.
             let slack = 16.0 * f64::EPSILON * (1.0 + at.coords.norm()) / time_step_s
                 + 1e-4 * (by_basis.norm() + scale);
@@ -307,6 +312,36 @@ fn check_points(
                 )
             })?;
         }
+    }
+    Ok(())
+}
+
+fn unknown(method: &str, p: &MaterialPoint, error: BodyError) -> Violation {
+    let point = p.primitive;
+    Violation(format!(
+        "{method} refuses {point:?}, which is on the surface: {error}"
+    ))
+}
+
+/// What is not on the surface is refused, not looked up.
+fn check_strangers(step: &dyn BodyStep, surface: &Surface) -> Result<(), Violation> {
+    let v = step.start_velocity();
+    let counts = [
+        Primitive::Frame(surface.frames.len() as u32),
+        Primitive::Vertex(surface.vertices.len() as u32),
+        Primitive::Edge(surface.edges.len() as u32),
+        Primitive::Triangle(surface.triangles.len() as u32),
+        Primitive::Tetrahedron(surface.tetrahedra.len() as u32),
+    ];
+    for primitive in counts {
+        let p = MaterialPoint {
+            primitive,
+            ..MaterialPoint::on_frame(0, Vector3::zeros())
+        };
+        let refused = step.lever(&p, &mut Lever::Twist).is_err() && step.point(v, &p).is_err();
+        promise(refused, || {
+            format!("{primitive:?} is not on the surface, but lever or point takes it")
+        })?;
     }
     Ok(())
 }
@@ -459,7 +494,8 @@ fn check_advance(
 
     let moved = check_surface(model, &next)?;
     for p in points(surface, &mut Probe::new(11)) {
-        let (foretold, found) = (step.point(&v, &p), place(&moved, &p));
+        let foretold = step.point(&v, &p).map_err(|e| unknown("point", &p, e))?;
+        let found = place(&moved, &p);
         let error = (foretold - found).norm();
         promise(error <= 1e-12 * (1.0 + found.coords.norm()), || {
             format!(

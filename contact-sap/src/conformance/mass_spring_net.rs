@@ -6,7 +6,9 @@ mod tests;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
-use crate::body::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+use crate::body::{
+    BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive, Surface,
+};
 use crate::error::BodyError;
 
 use step::NetStep;
@@ -138,6 +140,27 @@ impl MassSpringNet {
     #[must_use]
     pub fn n_nodes(&self) -> usize {
         self.settings.n * self.settings.n
+    }
+
+    /// Refuses a material point that the net does not have.
+    fn check_point(&self, p: &MaterialPoint) -> Result<(), BodyError> {
+        let (n_edges, n_triangles) = (self.edges.len(), self.triangles.len());
+        let (i, n) = match p.primitive {
+            Primitive::Vertex(i) => (i, self.n_nodes()),
+            Primitive::Edge(i) => (i, n_edges),
+            Primitive::Triangle(i) => (i, n_triangles),
+            Primitive::Frame(i) | Primitive::Tetrahedron(i) => (i, 0),
+        };
+        if (i as usize) < n {
+            return Ok(());
+        }
+        Err(BodyError::NoSuchPoint {
+            point: p.primitive,
+            places: format!(
+                "{} vertices, {n_edges} edges, {n_triangles} triangles",
+                self.n_nodes()
+            ),
+        })
     }
 
     /// The control that holds `nodes` where they are.

@@ -1,8 +1,8 @@
 //! A state and a control that belong to the model, and hold numbers, before a step begins.
 
-use pliant_contact_sap::{BodyError, BodyState, Control, Primitive};
+use pliant_contact_sap::{BodyError, BodyState, Control, MaterialPoint, Primitive};
 
-use crate::model::Model;
+use crate::model::{LinkIdx, Model};
 
 /// Refuses whatever a step could not be opened with.
 pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Result<(), BodyError> {
@@ -64,7 +64,6 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
 }
 
 fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
-    let n_links = model.links().len();
     for (k, load) in control.loads.iter().enumerate() {
         let vectors = [&load.force_W, &load.torque_W, &load.point.offset];
         let numbers = vectors.into_iter().flat_map(|v| v.iter());
@@ -74,19 +73,20 @@ fn check_loads(model: &Model, control: &Control) -> Result<(), BodyError> {
                 value,
             });
         }
-        match load.point.primitive {
-            Primitive::Frame(frame) if (frame as usize) < n_links => {}
-            Primitive::Frame(frame) => {
-                return Err(BodyError::Model(format!(
-                    "control.loads[{k}] acts on frame {frame}, but there are only {n_links} links"
-                )));
-            }
-            other => {
-                return Err(BodyError::Model(format!(
-                    "control.loads[{k}] acts on {other:?}; a tree of links has frames only"
-                )));
-            }
-        }
+        link_of(model, &load.point)
+            .map_err(|error| BodyError::Model(format!("control.loads[{k}]: {error}")))?;
     }
     Ok(())
+}
+
+/// The link that a material point is on.
+pub(super) fn link_of(model: &Model, p: &MaterialPoint) -> Result<LinkIdx, BodyError> {
+    let n_links = model.links().len();
+    match p.primitive {
+        Primitive::Frame(link) if (link as usize) < n_links => Ok(LinkIdx(link as usize)),
+        point => Err(BodyError::NoSuchPoint {
+            point,
+            places: format!("{n_links} frames only, its links"),
+        }),
+    }
 }

@@ -15,7 +15,7 @@ use pliant_contact_sap::{
     Primitive, Rows, StepInput, Surface, TimeStep,
 };
 
-use super::checks::check;
+use super::checks::{check, link_of};
 use super::constraints::entry;
 use crate::articulated_body::ArticulatedBodies;
 use crate::dynamics::{
@@ -335,12 +335,10 @@ impl BodyStep for TreeStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        let LinkIdx(link) = link_of(&self.model, p)?;
         *out = Lever::Twist;
-        match p.primitive {
-            Primitive::Frame(link) => BasisIdx(link),
-            other => unreachable!("a tree of links has frames only, not {other:?}"),
-        }
+        Ok(BasisIdx(link as u32))
     }
 
     fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows) {
@@ -468,14 +466,9 @@ impl BodyStep for TreeStep {
         );
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        match p.primitive {
-            Primitive::Frame(link) => {
-                let (rotation, origin) = self.link_pose_after(v, LinkIdx(link as usize));
-                (origin + rotate(&rotation, &p.offset)).into()
-            }
-            other => unreachable!("a tree of links has frames only, not {other:?}"),
-        }
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        let (rotation, origin) = self.link_pose_after(v, link_of(&self.model, p)?);
+        Ok((origin + rotate(&rotation, &p.offset)).into())
     }
 }
 

@@ -180,6 +180,9 @@ impl NetStep {
                 expected,
             });
         }
+        for load in &control.loads {
+            self.net.check_point(&load.point)?;
+        }
         let partly =
             |held: &[Option<f64>]| held.iter().any(|h| h.is_some()) && held.contains(&None);
         if control.held.chunks_exact(3).any(partly) {
@@ -304,7 +307,8 @@ impl BodyStep for NetStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        self.net.check_point(p)?;
         // A vertex is a basis of its own; edges and triangles follow.
         let n = self.net.n_nodes() as u32;
         let (basis, weights) = match p.primitive {
@@ -314,8 +318,8 @@ impl BodyStep for NetStep {
                 (i, &[1.0][..])
             }
         };
-        *out = Lever::Weights(weights.to_vec());
-        BasisIdx(basis)
+        out.set_weights(weights.iter().copied());
+        Ok(BasisIdx(basis))
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -388,7 +392,8 @@ impl BodyStep for NetStep {
         Ok(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        self.net.check_point(p)?;
         let mut place = p.offset;
         self.for_each_node(p, |node, w| {
             let velocity = match self.dof[node] {
@@ -399,6 +404,6 @@ impl BodyStep for NetStep {
             let mean = at(&self.v, node).zip_map(&velocity, |v0, v| step.mean_velocity(v0, v));
             place += (at(&self.q, node) + mean * step.length_s) * w;
         });
-        place.into()
+        Ok(place.into())
     }
 }

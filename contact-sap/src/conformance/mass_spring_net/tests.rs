@@ -1,5 +1,5 @@
 use super::*;
-use crate::body::{Load, MaterialPoint, Primitive, StepInput};
+use crate::body::{Load, StepInput};
 use crate::conformance::check_body;
 use crate::conformance::free_flight::{Momenta, fly};
 use crate::conformance::probe::Probe;

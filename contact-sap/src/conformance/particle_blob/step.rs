@@ -50,6 +50,18 @@ impl BlobStep {
         Stencil::about(&vector(&self.state.q, p), self.blob.settings.cell)
     }
 
+    /// The particle that a material point is.
+    fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
+        let n = self.blob.n_particles();
+        match p.primitive {
+            Primitive::Vertex(p) if (p as usize) < n => Ok(p as usize),
+            point => Err(BodyError::NoSuchPoint {
+                point,
+                places: format!("{n} vertices"),
+            }),
+        }
+    }
+
     /// Calls `each` with every node of the solve that particle `p` reaches: its number, and that among the 27.
     fn for_each_node(&self, p: usize, mut each: impl FnMut(usize, usize)) {
         for (k, node) in self.nodes[self.cell_of[p] as usize].iter().enumerate() {
@@ -240,13 +252,9 @@ impl BodyStep for BlobStep {
         }
         let mut external = std::mem::take(&mut self.external);
         for load in &input.control.loads {
-            let Primitive::Vertex(p) = load.point.primitive else {
-                return Err(BodyError::Unsupported {
-                    what: "load but on vertices",
-                });
-            };
-            let stencil = self.stencil(p as usize);
-            self.for_each_node(p as usize, |node, k| {
+            let p = self.particle(&load.point)?;
+            let stencil = self.stencil(p);
+            self.for_each_node(p, |node, k| {
                 add(
                     &mut external,
                     node,
@@ -295,13 +303,11 @@ impl BodyStep for BlobStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
-        let Primitive::Vertex(p) = p.primitive else {
-            unreachable!("the surface of a blob has vertices only");
-        };
-        let stencil = self.stencil(p as usize);
-        *out = Lever::Weights((0..27).map(|k| stencil.weight(k)).collect());
-        BasisIdx(self.cell_of[p as usize])
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        let particle = self.particle(p)?;
+        let stencil = self.stencil(particle);
+        out.set_weights((0..27).map(|k| stencil.weight(k)));
+        Ok(BasisIdx(self.cell_of[particle]))
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -379,16 +385,14 @@ impl BodyStep for BlobStep {
         Ok(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        let Primitive::Vertex(particle) = p.primitive else {
-            unreachable!("the surface of a blob has vertices only");
-        };
-        let stencil = self.stencil(particle as usize);
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        let particle = self.particle(p)?;
+        let stencil = self.stencil(particle);
         let mut velocity = Vector3::zeros();
-        self.for_each_node(particle as usize, |node, k| {
+        self.for_each_node(particle, |node, k| {
             velocity += self.mean_velocity(v, node) * stencil.weight(k)
         });
         let moved = velocity * self.time_step.length_s;
-        (vector(&self.state.q, particle as usize) + moved + p.offset).into()
+        Ok((vector(&self.state.q, particle) + moved + p.offset).into())
     }
 }

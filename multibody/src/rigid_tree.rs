@@ -6,6 +6,7 @@
 
 mod checks;
 mod constraints;
+mod free_flight;
 mod step;
 
 use std::sync::Arc;

@@ -265,6 +265,8 @@ fn check_points(
     // So short that turning within the step is out of sight, so long that positions keep enough digits.
     let time_step_s = 1e-6;
     let brief = lasting(input, time_step_s);
+    let prescribed = input.control.held.iter().flatten();
+    let fastest_prescribed = prescribed.fold(0.0, |most: f64, v| most.max(v.abs()));
     let mut step = model.new_step();
     accepts(step.as_mut(), state, &brief)?;
     let n = step.start_velocity().len();
@@ -301,7 +303,7 @@ fn check_points(
             let by_point = (there - at) / time_step_s;
             // Round-off of a position over the step, and turning within it.
             let slack = 16.0 * f64::EPSILON * (1.0 + at.coords.norm()) / time_step_s
-                + 1e-4 * (by_basis.norm() + scale);
+                + 1e-4 * (by_basis.norm() + scale + fastest_prescribed);
             let error = (by_basis - by_point).norm();
             promise(error <= slack, || {
                 format!(

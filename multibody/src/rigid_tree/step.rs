@@ -5,8 +5,9 @@
 //! Degrees of freedom that are held leave the problem: A and b are those of the free ones, and what the prescribed
 //! velocities do to them is part of b and of the bases' bias.
 
+use std::mem::take;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nalgebra::{DMatrix, Isometry3, Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
@@ -17,6 +18,7 @@ use pliant_contact_sap::{
 
 use super::checks::{check, link_of};
 use super::constraints::entry;
+use super::free_flight::{Ahead, FreeFlight};
 use crate::articulated_body::ArticulatedBodies;
 use crate::dynamics::{
     ForwardDynamicsInput, Workspace, bias_forces_again, constrained_forward_dynamics,
@@ -58,12 +60,18 @@ pub(super) struct TreeStep {
     diagonal: Vec<f64>,
     tau: Vec<f64>,
     bias: Vec<f64>,
+    flights: Vec<FreeFlight>,
+    /// Of models with free flights.
+    ahead: Option<Mutex<Ahead>>,
 }
 
 impl TreeStep {
     pub(super) fn new(model: Arc<Model>, actuators: Arc<[Option<PdGains>]>) -> Self {
         let n_v = model.n_v();
+        let flights = FreeFlight::all_of(&model);
         let mut step = Self {
+            ahead: (!flights.is_empty()).then(|| Mutex::new(Ahead::new(&model))),
+            flights,
             workspace: Workspace::new(&model),
             middle: None,
             time_step: TimeStep::default(),
@@ -111,6 +119,9 @@ impl TreeStep {
         for (i, &k) in self.held.free().iter().enumerate() {
             self.free_of[k] = Some(i);
         }
+        for flight in &mut self.flights {
+            flight.is_free = flight.shifts().all(|k| self.free_of[k].is_some());
+        }
         self.start.resize(self.held.free().len(), 0.0);
         let n_kept = if self.held.held().is_empty() {
             0
@@ -148,7 +159,7 @@ impl TreeStep {
         let half_s = 0.5 * self.time_step.length_s;
         self.model
             .implicit_diagonal(half_s, half_s, &mut self.diagonal);
-        let mut tau = std::mem::take(&mut self.tau);
+        let mut tau = take(&mut self.tau);
         self.applied(&self.workspace, half_s, &mut tau);
         self.tau = tau;
         let model = &*self.model;
@@ -208,7 +219,7 @@ impl TreeStep {
         let (forces_s, positions_s) = (self.time_step.forces_s(), self.time_step.positions_s());
         self.model
             .implicit_diagonal(forces_s, positions_s, &mut self.diagonal);
-        let mut tau = std::mem::take(&mut self.tau);
+        let mut tau = take(&mut self.tau);
         self.applied(self.aim(), forces_s, &mut tau);
         self.tau = tau;
         let w = aim_of(
@@ -219,7 +230,7 @@ impl TreeStep {
         bias_forces_again(&self.model, &self.gravity, w, &mut self.bias);
     }
 
-    /// A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0).
+    /// A = M_ff + diag and b = A v0 + δt(τ − k)_f − M_fh (v_h − v_h0), where v0 gains in M what free flight adds to it.
     fn compute_dynamics(&mut self) {
         let (model, dt) = (&*self.model, self.time_step.length_s);
         let w = aim_of(
@@ -228,7 +239,7 @@ impl TreeStep {
             self.time_step.integration,
         );
         let (free, held) = (self.held.free(), self.held.held());
-        let n = free.len();
+        let (n, n_v) = (free.len(), model.n_v());
         let (a, b) = self.dynamics.resize(n);
         for (b, &k) in b.iter_mut().zip(free) {
             *b = dt * (self.tau[k] - self.bias[k]);
@@ -248,6 +259,22 @@ impl TreeStep {
                 let mass = self.mass.column(h);
                 for (b, &k) in b.iter_mut().zip(free) {
                     *b -= mass[k] * change;
+                }
+            }
+        }
+        let gravity = model.gravity_from(&self.gravity);
+        for flight in self.flights.iter_mut().filter(|flight| flight.is_free) {
+            let column = |k: usize| match self.free_of[k] {
+                Some(i) if held.is_empty() => &a[n * i..n * (i + 1)],
+                _ => &self.mass.as_slice()[n_v * k..n_v * (k + 1)],
+            };
+            flight.open(&self.workspace, &self.v, column, &self.bias, &gravity, dt);
+            for &h in held {
+                flight.jump(h, self.prescribed[h] - self.v[h]);
+            }
+            for (k, gain) in flight.shifts().zip(flight.gains) {
+                for (b, &j) in b.iter_mut().zip(free) {
+                    *b += column(k)[j] * gain;
                 }
             }
         }
@@ -273,8 +300,53 @@ impl TreeStep {
         }
     }
 
-    /// Pose of a link after a step with end velocities `v`: down its own chain only.
+    fn ahead(&self) -> Option<MutexGuard<'_, Ahead>> {
+        let room = self.ahead.as_ref()?;
+        Some(room.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The state after a step with end velocities `v`.
+    fn state_after(
+        &self,
+        v: &[f64],
+        ahead: Option<&mut Ahead>,
+        q_next: &mut Vec<f64>,
+        v_next: &mut Vec<f64>,
+    ) {
+        let (model, time_step) = (&*self.model, &self.time_step);
+        self.mean_velocity(v, v_next);
+        q_next.resize(self.q.len(), 0.0);
+        model.integrate(&self.q, v_next, time_step.length_s, q_next);
+        self.whole_velocity(v, v_next);
+        if let Some(ahead) = ahead {
+            ahead.update(model, q_next, v_next);
+            for flight in self.flights.iter().filter(|flight| flight.is_free) {
+                flight.close(time_step, &self.q, ahead, q_next, v_next);
+            }
+        }
+    }
+
+    /// Pose of a link after a step with end velocities `v`.
     fn link_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
+        let model = &*self.model;
+        let body = model.links[link.0].body.0;
+        let carries = |flight: &FreeFlight| flight.is_free && flight.carries(body);
+        let room = self.ahead().filter(|_| self.flights.iter().any(carries));
+        let Some(mut ahead) = room else {
+            return self.chained_pose_after(v, link);
+        };
+        let (mut q, mut rates) = (take(&mut ahead.q), take(&mut ahead.v));
+        self.state_after(v, Some(&mut ahead), &mut q, &mut rates);
+        ahead.positions.update(model, &q);
+        (ahead.q, ahead.v) = (q, rates);
+        (
+            ahead.positions.link_rotation(model, link),
+            ahead.positions.link_position(model, link),
+        )
+    }
+
+    /// Pose of a link after a step with end velocities `v` if none of its joints is in free flight: down its own chain only.
+    fn chained_pose_after(&self, v: &[f64], link: LinkIdx) -> (Matrix3<f64>, Vector3<f64>) {
         let model = &*self.model;
         let link = &model.links[link.0];
         let (mut rotation, mut origin) = (link.R_BL, link.p_BL);
@@ -375,11 +447,8 @@ impl BodyStep for TreeStep {
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        self.mean_velocity(v, &mut next.v);
-        next.q.resize(self.q.len(), 0.0);
-        self.model
-            .integrate(&self.q, &next.v, self.time_step.length_s, &mut next.q);
-        self.whole_velocity(v, &mut next.v);
+        let mut ahead = self.ahead();
+        self.state_after(v, ahead.as_deref_mut(), &mut next.q, &mut next.v);
         next.history.clear();
         Ok(BodyReport::default())
     }
@@ -422,6 +491,11 @@ impl BodyStep for TreeStep {
         self.whole_velocity(v, &mut vdot);
         for (x, v0) in vdot.iter_mut().zip(&self.v) {
             *x = (*x - v0) / self.time_step.length_s;
+        }
+        for flight in self.flights.iter().filter(|flight| flight.is_free) {
+            for (k, gain) in flight.shifts().zip(flight.gains) {
+                vdot[k] -= gain / self.time_step.length_s;
+            }
         }
         let mut accelerations = AccelerationKinematics::new(model);
         let root = -model.gravity_from(&self.gravity);

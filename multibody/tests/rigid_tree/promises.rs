@@ -13,7 +13,7 @@ use pliant_multibody::{JointKind, JointSpec, LinkSpec, Model, ModelBuilder, Rigi
 use crate::test_bench::{DOWN, brick};
 
 /// One joint of every kind, in two branches, with springs, dampers and a rotor.
-fn menagerie(root: Root) -> Arc<Model> {
+pub(crate) fn menagerie(root: Root) -> Arc<Model> {
     let mut builder = ModelBuilder::new("menagerie");
     builder.root(root);
     builder.link(LinkSpec::new(
@@ -50,7 +50,7 @@ fn menagerie(root: Root) -> Arc<Model> {
 }
 
 /// In motion, off every symmetry.
-fn moving(model: &Arc<Model>) -> RigidTree {
+pub(crate) fn moving(model: &Arc<Model>) -> RigidTree {
     let v: Vec<f64> = (0..model.n_v())
         .map(|k| (1.3 * k as f64 + 0.4).sin())
         .collect();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, BodyState, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet,
-    ContactProblem, Control, ConvexContactSolver, DeformableModel, JointReaction, ParticipantIdx,
-    RowIdx, Solution, SolverKind, StepInput, StopCriteria,
+    ContactProblem, Control, ConvexContactSolver, DeformableModel, Integration, JointReaction,
+    ParticipantIdx, RowIdx, Solution, SolverKind, StepInput, StopCriteria, TimeStep,
 };
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
@@ -28,6 +28,7 @@ pub(crate) struct Bench {
     pub(crate) state: BodyState,
     pub(crate) control: Control,
     pub(crate) dt: f64,
+    pub(crate) integration: Integration,
     pub(crate) gravity: Vector3<f64>,
 }
 
@@ -44,8 +45,17 @@ impl Bench {
             control: tree.default_control(),
             tree,
             dt,
+            integration: Integration::default(),
             gravity,
         }
+    }
+
+    /// Solves to rounding from now on.
+    pub(crate) fn tighten(&mut self) {
+        self.solver = SolverKind::Newton.build(StopCriteria {
+            relative_tolerance: 1e-13,
+            ..StopCriteria::default()
+        });
     }
 
     pub(crate) fn tree(&self) -> &RigidTree {
@@ -55,7 +65,10 @@ impl Bench {
     /// One step.
     pub(crate) fn step(&mut self) {
         let input = StepInput {
-            time_step: self.dt.into(),
+            time_step: TimeStep {
+                length_s: self.dt,
+                integration: self.integration,
+            },
             gravity: self.gravity,
             control: &self.control,
         };

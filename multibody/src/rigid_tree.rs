@@ -4,9 +4,11 @@
 //! as a [`DeformableModel`]. Frames of its surface are links, in the order of [`LinkIdx`](crate::LinkIdx); a basis is a
 //! link's twist; velocities are the degrees of freedom that are not held.
 
+mod balance;
 mod checks;
 mod constraints;
 mod free_flight;
+mod outcome;
 mod step;
 
 use std::sync::Arc;

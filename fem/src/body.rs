@@ -1,0 +1,334 @@
+//! A finite-element body: mesh, material and supports, checked once and then immutable.
+
+mod build;
+mod surface;
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use pliant_contact_sap::{
+    BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive, Surface,
+};
+use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
+
+use crate::loads::ForceField;
+use crate::mass::{MassKind, add_consistent_product};
+use crate::material::{Lag, Lame, Linearity, Material};
+use crate::mesh_links::MeshLinks;
+use crate::polar_decomposition::rotation_of;
+use crate::region::Region;
+use crate::rest::{Kinematics, RestElement};
+use crate::step::FemStep;
+
+pub use build::FemBuilder;
+pub(crate) use surface::Skin;
+
+/// Rayleigh damping: the force −(αM + βK)v.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rayleigh {
+    /// α, 1/s: a drag on all motion, free flight too.
+    pub mass: f64,
+    /// β, s: a viscosity of the stuff. A vibration of angular frequency ω loses the share βω/2 of critical damping.
+    pub stiffness: f64,
+}
+
+impl Default for Rayleigh {
+    fn default() -> Self {
+        Self {
+            mass: 0.0, // nothing drags a body in free flight
+            stiffness: 0.01, // Han et al. (2023), section VII: silicone and rubber ring for a few periods only
+        }
+    }
+}
+
+/// How the linear corotated law follows a turning element within a step. Other laws need no such help.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rotation {
+    /// The paper's model: the rest shape lags behind by the turn of one step. A turn of θ a step blows the element up by
+    /// about θ² of its volume, whatever its stiffness.
+    Lagged,
+    /// The rest shape is where the element will have turned to: volume stays within about 0.2 % up to θ = 0.4, angular
+    /// momentum as with [`Rotation::Lagged`]. Costs a factorisation in steps in which an element turns by more than 0.014
+    /// rad; takes effect under backward Euler only.
+    #[default]
+    Followed,
+}
+
+/// How hard an anchor holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum AnchorCompliance {
+    /// As stiff as the step can resolve.
+    #[default]
+    NearRigid,
+    /// A spring at each vertex in each direction.
+    Spring {
+        /// N/m, positive.
+        stiffness: f64,
+        /// s, at least zero.
+        relaxation_time_s: f64,
+    },
+}
+
+/// A vertex held in its place by three rows of the contact problem, whose forces are reported.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anchor {
+    pub(crate) vertex: u32,
+    pub(crate) compliance: AnchorCompliance,
+}
+
+/// A body of linear tetrahedra.
+///
+/// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the
+/// history is empty. The velocities of a step's solve are those components that neither the model nor
+/// [`Control::held`] holds. Its [`Surface`] has all vertices, the boundary's edges and triangles, and all tetrahedra, in
+/// the mesh's numbering; a boundary triangle whose tetrahedron is inverted has three equal corners there and so no area.
+///
+/// Cloning is cheap: clones share everything.
+#[derive(Clone, Debug)]
+pub struct FemBody {
+    pub(crate) parts: Arc<Parts>,
+}
+
+/// Everything that a step reads.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) mesh: TetMesh,
+    pub(crate) material: Arc<dyn Material>,
+    pub(crate) lame: Lame,
+    pub(crate) linearity: Linearity,
+    pub(crate) density: f64,
+    pub(crate) damping: Rayleigh,
+    pub(crate) rotation: Rotation,
+    pub(crate) mass_kind: MassKind,
+    pub(crate) kinematics: Kinematics,
+    pub(crate) rest: Vec<Vector3<f64>>,
+    pub(crate) elements: Vec<RestElement>,
+    pub(crate) links: MeshLinks,
+    /// Σ ρV/4, kg.
+    pub(crate) vertex_mass: Vec<f64>,
+    pub(crate) element_mass: Vec<f64>,
+    pub(crate) fixed: Vec<[bool; 3]>,
+    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) fields: Vec<Arc<dyn ForceField>>,
+    pub(crate) skin: Skin,
+    /// Longest side, m.
+    pub(crate) extent: f64,
+}
+
+impl FemBody {
+    /// The mesh, in its own frame.
+    #[must_use]
+    pub fn mesh(&self) -> &TetMesh {
+        &self.parts.mesh
+    }
+
+    /// The material.
+    #[must_use]
+    pub fn material(&self) -> &dyn Material {
+        &*self.parts.material
+    }
+
+    /// kg.
+    #[must_use]
+    pub fn mass(&self) -> f64 {
+        self.parts.element_mass.iter().sum()
+    }
+
+    /// Whether the model fixes the vertex in all three directions.
+    #[must_use]
+    pub fn is_fixed(&self, vertex: u32) -> bool {
+        self.parts.fixed.get(vertex as usize) == Some(&[true; 3])
+    }
+
+    /// The vertices of a region, as material points that ties and loads take.
+    ///
+    /// # Errors
+    /// As [`Region::vertices`].
+    pub fn points_in(&self, region: &Region) -> Result<Vec<MaterialPoint>, crate::FemError> {
+        let vertices = region.vertices(&self.parts.mesh, "the region")?;
+        Ok(vertices.into_iter().map(MaterialPoint::on_vertex).collect())
+    }
+
+    /// The state in which the rest shape is moved to `X_WM`, from where the builder put it, and moves as a rigid body with
+    /// angular velocity `omega_W` (rad/s) about its centre of mass and velocity `v_W` (m/s) of that.
+    #[must_use]
+    pub fn rigid_state(
+        &self,
+        X_WM: &Isometry3<f64>,
+        omega_W: &Vector3<f64>,
+        v_W: &Vector3<f64>,
+    ) -> BodyState {
+        let parts = &*self.parts;
+        let places = parts.rest.iter().map(|p| X_WM * Point3::from(*p));
+        let places: Vec<Vector3<f64>> = places.map(|p| p.coords).collect();
+        let weighted = places.iter().zip(&parts.vertex_mass);
+        let center = weighted.map(|(p, m)| p * *m).sum::<Vector3<f64>>() / self.mass();
+        let velocities = places.iter().map(|p| v_W + omega_W.cross(&(p - center)));
+        BodyState {
+            v: velocities.flat_map(|v| [v.x, v.y, v.z]).collect(),
+            q: places.iter().flat_map(|p| [p.x, p.y, p.z]).collect(),
+            history: Vec::new(),
+        }
+    }
+
+    /// The control that holds `axes` of `vertices` at velocity `v_W` (m/s); the rest is left to the solve.
+    #[must_use]
+    pub fn holding(&self, vertices: &[u32], axes: &[crate::Axis], v_W: &Vector3<f64>) -> Control {
+        let mut held = vec![None; 3 * self.parts.rest.len()];
+        for vertex in vertices {
+            for axis in axes {
+                let k = axis.index();
+                held[3 * *vertex as usize + k] = Some(v_W[k]);
+            }
+        }
+        Control {
+            held,
+            ..Control::default()
+        }
+    }
+
+    /// Volume of the deformed mesh, m³; inverted tetrahedra count negative.
+    #[must_use]
+    pub fn volume(&self, state: &BodyState) -> f64 {
+        let q = vectors(&state.q);
+        let parts = &*self.parts;
+        let volumes = parts.elements.iter().map(|e| e.volume * parts.deformation(e, &q).determinant());
+        volumes.sum()
+    }
+
+    /// F of a tetrahedron.
+    #[must_use]
+    pub fn deformation_gradient(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
+        let parts = &*self.parts;
+        parts.deformation(&parts.elements[tet.index()], &vectors(&state.q))
+    }
+
+    /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping.
+    #[must_use]
+    pub fn cauchy_stress(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
+        let F = self.deformation_gradient(state, tet);
+        let stress = self.parts.material.first_piola(&F, &self.parts.lag_of(&F));
+        stress * F.transpose() / F.determinant()
+    }
+}
+
+impl Parts {
+    /// F of an element for vertex positions `q`.
+    #[inline]
+    pub(crate) fn deformation(&self, element: &RestElement, q: &[Vector3<f64>]) -> Matrix3<f64> {
+        element.gradient(q) + self.kinematics.out_of_plane()
+    }
+
+    /// What is known of an element that is at F: its rotation, and no turn ahead.
+    pub(crate) fn lag_of(&self, F: &Matrix3<f64>) -> Lag {
+        match self.linearity {
+            Linearity::Corotated => Lag {
+                rotation: rotation_of(F),
+                ..Lag::default()
+            },
+            Linearity::Linear | Linearity::Nonlinear => Lag::default(),
+        }
+    }
+
+    /// y = M x, all vertices.
+    pub(crate) fn mass_product(&self, x: &[Vector3<f64>], y: &mut [Vector3<f64>]) {
+        match self.mass_kind {
+            MassKind::Lumped => {
+                for ((y, x), mass) in y.iter_mut().zip(x).zip(&self.vertex_mass) {
+                    *y = x * *mass;
+                }
+            }
+            MassKind::Consistent => {
+                y.fill(Vector3::zeros());
+                add_consistent_product(&self.elements, self.density, 1.0, x, y);
+            }
+        }
+    }
+
+    /// Vertices of a material point with their weights.
+    pub(crate) fn stencil(&self, p: &MaterialPoint) -> Stencil {
+        let mut stencil = Stencil {
+            vertices: [0; 4],
+            weights: p.weights,
+            n: 1,
+        };
+        match p.primitive {
+            Primitive::Frame(i) | Primitive::Vertex(i) => {
+                stencil.vertices[0] = i;
+                stencil.weights = [1.0, 0.0, 0.0, 0.0];
+            }
+            Primitive::Edge(i) => stencil.set(&self.skin.edges[i as usize]),
+            Primitive::Triangle(i) => stencil.set(&self.skin.triangles[i as usize]),
+            Primitive::Tetrahedron(i) => stencil.set(&self.elements[i as usize].vertices),
+        }
+        stencil
+    }
+}
+
+/// A few vertices and their weights.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stencil {
+    vertices: [u32; 4],
+    weights: [f64; 4],
+    n: usize,
+}
+
+impl Stencil {
+    fn set(&mut self, vertices: &[u32]) {
+        self.n = vertices.len();
+        self.vertices[..self.n].copy_from_slice(vertices);
+    }
+
+    pub(crate) fn vertices(&self) -> &[u32] {
+        &self.vertices[..self.n]
+    }
+
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.weights[..self.n]
+    }
+
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let vertices = self.vertices().iter().map(|v| *v as usize);
+        vertices.zip(self.weights().iter().copied())
+    }
+}
+
+/// Three numbers a vertex as vectors.
+pub(crate) fn vectors(values: &[f64]) -> Vec<Vector3<f64>> {
+    values.chunks_exact(3).map(Vector3::from_column_slice).collect()
+}
+
+impl DeformableModel for FemBody {
+    fn default_state(&self) -> BodyState {
+        self.rigid_state(&Isometry3::identity(), &Vector3::zeros(), &Vector3::zeros())
+    }
+
+    fn new_step(&self) -> Box<dyn BodyStep> {
+        Box::new(FemStep::new(Arc::clone(&self.parts)))
+    }
+
+    fn surface(&self, state: &BodyState, out: &mut Surface) {
+        let q = state.q.chunks_exact(3).map(Point3::from_slice);
+        self.parts.write_surface(q, out);
+    }
+
+    fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {
+        let parts = &*self.parts;
+        let (q, v) = (vectors(&state.q), vectors(&state.v));
+        let mut momentum = vec![Vector3::zeros(); v.len()];
+        parts.mass_product(&v, &mut momentum);
+        let mut energy = Energy::default();
+        for (((x, v), p), mass) in q.iter().zip(&v).zip(&momentum).zip(&parts.vertex_mass) {
+            energy.kinetic += 0.5 * v.dot(p);
+            energy.potential -= mass * gravity.dot(x);
+            energy.linear_momentum_W += p;
+            energy.angular_momentum_W += x.cross(p);
+        }
+        for element in &parts.elements {
+            let F = parts.deformation(element, &q);
+            let density = parts.material.energy_density(&F, &parts.lag_of(&F));
+            energy.potential += element.volume * density;
+        }
+        energy
+    }
+}

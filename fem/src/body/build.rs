@@ -1,0 +1,300 @@
+//! From a mesh and a material to a body, with every check on the way.
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_hydroelastic::mesh::{LoadReport, MeshError, Place, Severity, Spot, TetIdx, TetMesh};
+
+use super::{Anchor, AnchorCompliance, FemBody, Parts, Rayleigh, Rotation, Skin};
+use crate::error::FemError;
+use crate::loads::ForceField;
+use crate::mass::{MassKind, lumped};
+use crate::material::Material;
+use crate::mesh_links::MeshLinks;
+use crate::region::{Axis, Region};
+use crate::rest::{Kinematics, RestElement};
+
+/// Things larger than this that sag under their weight are mostly things in millimetres, m.
+const USUAL_EXTENT_MAX: f64 = 20.0;
+/// ρgL/E above which a body cannot stand: its foot would be squeezed by half.
+const WEIGHT_STRAIN_MAX: f64 = 0.5;
+/// m/s²; for the estimate of that strain only.
+const STANDARD_GRAVITY: f64 = 9.81;
+
+/// Collects what a [`FemBody`] is made of.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use nalgebra::Vector3;
+/// use pliant_fem::{Axis, FemBuilder, LinearCorotated, Region, lame_parameters};
+/// use pliant_hydroelastic::mesh::generate::tet_cuboid;
+///
+/// // A rubber beam of 1 × 0.1 × 0.1 m, clamped at its left end.
+/// let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [20, 2, 2])?;
+/// let rubber = LinearCorotated::new(lame_parameters(1e6, 0.4)?)?;
+/// let wall = Region::HalfSpace { point: Vector3::new(-0.5, 0.0, 0.0), normal: Vector3::x() };
+/// let (beam, report) = FemBuilder::new(mesh, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL).build()?;
+/// assert!((beam.mass() - 10.0).abs() < 1e-9 && report.entries.is_empty());
+/// # Ok::<(), pliant_fem::FemError>(())
+/// ```
+#[derive(Debug)]
+pub struct FemBuilder {
+    mesh: TetMesh,
+    material: Arc<dyn Material>,
+    density: f64,
+    damping: Rayleigh,
+    rotation: Rotation,
+    mass_kind: MassKind,
+    kinematics: Kinematics,
+    X_WM: Isometry3<f64>,
+    contact_radius: f64,
+    fixed: Vec<(Region, Vec<Axis>)>,
+    anchored: Vec<(Region, AnchorCompliance)>,
+    fields: Vec<Arc<dyn ForceField>>,
+}
+
+impl FemBuilder {
+    /// A body of `mesh` and `material`; `density` in kg per m³ of rest volume.
+    #[must_use]
+    pub fn new(mesh: TetMesh, material: Arc<dyn Material>, density: f64) -> Self {
+        Self {
+            mesh,
+            material,
+            density,
+            damping: Rayleigh::default(),
+            rotation: Rotation::default(),
+            mass_kind: MassKind::default(),
+            kinematics: Kinematics::default(),
+            X_WM: Isometry3::identity(),
+            contact_radius: 0.0, // vertices touch shapes; balls, and with them self contact, are asked for
+            fixed: Vec::new(),
+            anchored: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// Damping; the default is [`Rayleigh::default`].
+    #[must_use]
+    pub fn damping(mut self, damping: Rayleigh) -> Self {
+        self.damping = damping;
+        self
+    }
+
+    /// How turning elements are treated.
+    #[must_use]
+    pub fn rotation(mut self, rotation: Rotation) -> Self {
+        self.rotation = rotation;
+        self
+    }
+
+    /// How mass is shared.
+    #[must_use]
+    pub fn mass(mut self, mass: MassKind) -> Self {
+        self.mass_kind = mass;
+        self
+    }
+
+    /// In space or in the plane.
+    #[must_use]
+    pub fn kinematics(mut self, kinematics: Kinematics) -> Self {
+        self.kinematics = kinematics;
+        self
+    }
+
+    /// Pose of the mesh's frame in the world, at rest and at the start.
+    #[must_use]
+    pub fn pose(mut self, X_WM: Isometry3<f64>) -> Self {
+        self.X_WM = X_WM;
+        self
+    }
+
+    /// Balls of this radius (m) about the boundary's vertices, with which they touch other such balls and each other.
+    #[must_use]
+    pub fn contact_radius(mut self, radius: f64) -> Self {
+        self.contact_radius = radius;
+        self
+    }
+
+    /// Takes directions of vertices out of the solve for good: they never move.
+    #[must_use]
+    pub fn fix(mut self, region: Region, axes: &[Axis]) -> Self {
+        self.fixed.push((region, axes.to_vec()));
+        self
+    }
+
+    /// Holds vertices in their places by constraints, whose forces a step reports.
+    #[must_use]
+    pub fn anchor(mut self, region: Region, compliance: AnchorCompliance) -> Self {
+        self.anchored.push((region, compliance));
+        self
+    }
+
+    /// Adds an external force field.
+    #[must_use]
+    pub fn force_field(mut self, field: Arc<dyn ForceField>) -> Self {
+        self.fields.push(field);
+        self
+    }
+
+    /// Checks everything and closes the body; the report names what looks doubtful.
+    ///
+    /// # Errors
+    /// [`FemError`], naming the first thing that is wrong.
+    pub fn build(self) -> Result<(FemBody, LoadReport), FemError> {
+        self.check_parameters()?;
+        let fixed = self.fixed_components()?;
+        let anchors = self.anchors(&fixed)?;
+        let rest: Vec<Vector3<f64>> = self.mesh.vertices().iter().map(|p| self.place(p)).collect();
+        let elements: Vec<RestElement> = self
+            .mesh
+            .tets()
+            .iter()
+            .map(|tet| {
+                let vertices = tet.map(|v| v.0);
+                let corners = vertices.map(|v| rest[v as usize]);
+                RestElement::new(vertices, corners, self.kinematics)
+            })
+            .collect();
+        let mut skin = Skin::of(&self.mesh);
+        skin.set_radius(self.contact_radius, &rest)?;
+        let report = self.doubts();
+        let element_mass = elements.iter().map(|e| self.density * e.volume).collect();
+        let parts = Parts {
+            links: MeshLinks::new(&self.mesh),
+            lame: self.material.lame(),
+            linearity: self.material.linearity(),
+            vertex_mass: lumped(rest.len(), &elements, self.density),
+            element_mass,
+            extent: self.mesh.bounds().extent().max(),
+            mesh: self.mesh,
+            material: self.material,
+            density: self.density,
+            damping: self.damping,
+            rotation: self.rotation,
+            mass_kind: self.mass_kind,
+            kinematics: self.kinematics,
+            rest,
+            elements,
+            fixed,
+            anchors,
+            fields: self.fields,
+            skin,
+        };
+        let parts = Arc::new(parts);
+        Ok((FemBody { parts }, report))
+    }
+
+    fn place(&self, p: &Vector3<f64>) -> Vector3<f64> {
+        (self.X_WM * nalgebra::Point3::from(*p)).coords
+    }
+
+    fn check_parameters(&self) -> Result<(), FemError> {
+        if !(self.density > 0.0 && self.density.is_finite()) {
+            return Err(FemError::Density(self.density));
+        }
+        self.material.lame().validate()?;
+        FemError::require_at_least_zero("mass damping alpha (1/s)", self.damping.mass)?;
+        FemError::require_at_least_zero("stiffness damping beta (s)", self.damping.stiffness)?;
+        let pose = self.X_WM.to_matrix().sum();
+        if !pose.is_finite() {
+            return Err(FemError::Parameter {
+                what: "pose".into(),
+                value: pose,
+                allowed: "must be finite",
+            });
+        }
+        for (_, compliance) in &self.anchored {
+            if let AnchorCompliance::Spring {
+                stiffness,
+                relaxation_time_s,
+            } = compliance
+            {
+                FemError::require_positive("anchor stiffness (N/m)", *stiffness)?;
+                FemError::require_at_least_zero("anchor relaxation time (s)", *relaxation_time_s)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fixed_components(&self) -> Result<Vec<[bool; 3]>, FemError> {
+        let n = self.mesh.vertices().len();
+        let in_plane = self.kinematics == Kinematics::PlaneStrain;
+        let mut fixed = vec![[false, false, in_plane]; n];
+        for (region, axes) in &self.fixed {
+            for vertex in region.vertices(&self.mesh, "the fixed region")? {
+                for axis in axes {
+                    fixed[vertex as usize][axis.index()] = true;
+                }
+            }
+        }
+        if fixed.iter().all(|fixed| *fixed == [true; 3]) {
+            return Err(FemError::NothingMoves(n));
+        }
+        Ok(fixed)
+    }
+
+    fn anchors(&self, fixed: &[[bool; 3]]) -> Result<Vec<Anchor>, FemError> {
+        let mut anchors = Vec::new();
+        for (region, compliance) in &self.anchored {
+            for vertex in region.vertices(&self.mesh, "the anchored region")? {
+                if fixed[vertex as usize] == [true; 3] {
+                    return Err(FemError::FixedAndAnchored {
+                        vertex,
+                        place: self.mesh.vertices()[vertex as usize].into(),
+                    });
+                }
+                anchors.push(Anchor {
+                    vertex,
+                    compliance: *compliance,
+                });
+            }
+        }
+        // A vertex in two regions is held once, as the first says.
+        anchors.sort_by_key(|anchor| anchor.vertex);
+        anchors.dedup_by_key(|anchor| anchor.vertex);
+        Ok(anchors)
+    }
+
+    /// Whatever is possible and probably not meant.
+    fn doubts(&self) -> LoadReport {
+        let mut report = LoadReport::default();
+        let mut doubt = |text: String| {
+            let place = Place::new("finite-element body", Spot::Whole);
+            report.add(Severity::Doubtful, place, text);
+        };
+        let extent = self.mesh.bounds().extent().max();
+        let modulus = self.material.lame().youngs_modulus();
+        let strain = self.density * STANDARD_GRAVITY * extent / modulus;
+        if extent > USUAL_EXTENT_MAX && strain > 1e-3 || strain > WEIGHT_STRAIN_MAX {
+            doubt(format!(
+                "the body is {extent:.3} m large and E is {modulus:.1e} Pa: standing, its own weight would squeeze its foot by {:.0} %; if the mesh is in millimetres, load it with scale 0.001",
+                100.0 * strain
+            ));
+        }
+        if let Err(MeshError::Topology(flaw)) = self.mesh.boundary_surface() {
+            doubt(format!("the boundary is no manifold: {flaw}"));
+        }
+        let pieces = self.mesh.component_count();
+        if pieces > 1 {
+            let sizes = (0..pieces).map(|piece| {
+                let tets = 0..self.mesh.tets().len() as u32;
+                let mine = tets.filter(|t| self.mesh.component_of(TetIdx(*t)) == piece);
+                mine.count()
+            });
+            let sizes: Vec<String> = sizes.take(8).map(|n| n.to_string()).collect();
+            doubt(format!(
+                "the mesh is in {pieces} separate pieces, of {} tetrahedra{}; they touch each other only by contact with themselves",
+                sizes.join(", "),
+                if pieces > 8 { " and so on" } else { "" }
+            ));
+        }
+        let nu = self.material.lame().poissons_ratio();
+        if nu > 0.49 {
+            doubt(format!(
+                "poissons_ratio = {nu:.4}: linear tetrahedra lock, the body will be far too stiff in bending; 0.45 to 0.47 is closer to the truth"
+            ));
+        }
+        report
+    }
+}

@@ -1,0 +1,117 @@
+//! What of a body can be touched.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::Surface;
+use pliant_hydroelastic::mesh::TetMesh;
+
+use super::Parts;
+use crate::error::FemError;
+
+/// The boundary of a mesh, and its vertices' radii.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Skin {
+    pub(crate) edges: Vec<[u32; 2]>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+    /// The element behind each triangle.
+    behind: Vec<u32>,
+    tetrahedra: Vec<[u32; 4]>,
+    /// One for each vertex, zero inside; empty without balls.
+    radii: Vec<f64>,
+}
+
+impl Skin {
+    pub(super) fn of(mesh: &TetMesh) -> Self {
+        let boundary = mesh.boundary();
+        let triangles: Vec<_> = boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect();
+        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let mut edges: Vec<_> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        Self {
+            edges,
+            triangles,
+            behind: boundary.tets.iter().map(|t| t.0).collect(),
+            tetrahedra: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
+            radii: Vec::new(),
+        }
+    }
+
+    /// Gives the boundary's vertices balls of `radius` m, with which they touch other such balls and each other.
+    ///
+    /// # Errors
+    /// [`FemError::Parameter`] or, if two vertices that share no edge would touch at rest, [`FemError::ContactRadius`].
+    pub(super) fn set_radius(
+        &mut self,
+        radius: f64,
+        rest: &[Vector3<f64>],
+    ) -> Result<(), FemError> {
+        FemError::require_at_least_zero("contact_radius (m)", radius)?;
+        if radius == 0.0 {
+            return Ok(());
+        }
+        let mut vertices: Vec<u32> = self.triangles.iter().flatten().copied().collect();
+        vertices.sort_unstable();
+        vertices.dedup();
+        let along_x = |a: &u32, b: &u32| rest[*a as usize].x.total_cmp(&rest[*b as usize].x);
+        let mut ordered = vertices.clone();
+        ordered.sort_by(along_x);
+        let mut closest: Option<(f64, u32, u32)> = None;
+        for (k, &a) in ordered.iter().enumerate() {
+            for &b in &ordered[k + 1..] {
+                let apart = rest[b as usize] - rest[a as usize];
+                if apart.x > 2.0 * radius {
+                    break;
+                }
+                let edge = [a.min(b), a.max(b)];
+                let nearer = closest.is_none_or(|(distance, ..)| apart.norm() < distance);
+                if nearer && apart.norm() < 2.0 * radius && self.edges.binary_search(&edge).is_err()
+                {
+                    closest = Some((apart.norm(), edge[0], edge[1]));
+                }
+            }
+        }
+        if let Some((distance, a, b)) = closest {
+            return Err(FemError::ContactRadius {
+                radius,
+                a,
+                b,
+                distance,
+                most: 0.5 * distance,
+            });
+        }
+        self.radii = vec![0.0; rest.len()];
+        for vertex in vertices {
+            self.radii[vertex as usize] = radius;
+        }
+        Ok(())
+    }
+}
+
+impl Parts {
+    /// Overwrites `out` with the surface whose vertices are at `q`.
+    pub(crate) fn write_surface(
+        &self,
+        q: impl Iterator<Item = Point3<f64>>,
+        out: &mut Surface,
+    ) {
+        let skin = &self.skin;
+        out.clear();
+        out.vertices.extend(q);
+        out.radii.extend_from_slice(&skin.radii);
+        out.edges.extend_from_slice(&skin.edges);
+        out.tetrahedra.extend_from_slice(&skin.tetrahedra);
+        let vertices = &out.vertices;
+        let upright = |tet: u32| {
+            let [o, a, b, c] = skin.tetrahedra[tet as usize].map(|v| vertices[v as usize]);
+            (a - o).dot(&(b - o).cross(&(c - o))) > 0.0
+        };
+        let triangles = skin.triangles.iter().zip(&skin.behind);
+        out.triangles.extend(triangles.map(|(&triangle, &tet)| {
+            if upright(tet) {
+                triangle
+            } else {
+                [triangle[0]; 3]
+            }
+        }));
+    }
+}

@@ -1,0 +1,178 @@
+//! ∂P/∂F as its structure allows: products and element blocks without a 9×9 contraction.
+
+use nalgebra::{Matrix3, SMatrix, Vector3};
+
+use super::{Lame, Spectrum};
+
+/// The derivative ∂P/∂F of a stress, Pa; symmetric.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tangent {
+    /// δP = R(2μ δε + λ tr(δε) I) with δε = sym(RᵀδF): linear laws, corotated or not.
+    Hooke {
+        /// R, orthogonal.
+        rotation: Matrix3<f64>,
+        /// μ and λ.
+        lame: Lame,
+    },
+    /// An isotropic law in the frame of its principal stretches.
+    Principal(Principal),
+    /// Any law: 9×9 over the columns of F stacked.
+    Full(Box<SMatrix<f64, 9, 9>>),
+}
+
+/// The derivative of an isotropic law's stress at F = U diag(σ) Vᵀ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Principal {
+    /// U, a rotation.
+    pub U: Matrix3<f64>,
+    /// V, a rotation.
+    pub V: Matrix3<f64>,
+    /// Stiffnesses in that frame.
+    pub spectrum: Spectrum,
+}
+
+impl Tangent {
+    /// δP = (∂P/∂F):δF.
+    #[must_use]
+    pub fn apply(&self, dF: &Matrix3<f64>) -> Matrix3<f64> {
+        match self {
+            Self::Hooke { rotation, lame } => {
+                let turned = rotation.transpose() * dF;
+                rotation * lame.stress(&(0.5 * (turned + turned.transpose())))
+            }
+            Self::Principal(principal) => principal.apply(dF),
+            Self::Full(matrix) => {
+                let product = **matrix * SMatrix::<f64, 9, 1>::from_column_slice(dF.as_slice());
+                Matrix3::from_column_slice(product.as_slice())
+            }
+        }
+    }
+
+    /// K_ab = ∂(P g_a)/∂x_b for F = Σ x_b g_bᵀ: the block of two vertices with shape gradients `g_a`, `g_b` (1/m), per m³
+    /// of rest volume.
+    #[must_use]
+    pub fn block(&self, g_a: &Vector3<f64>, g_b: &Vector3<f64>) -> Matrix3<f64> {
+        match self {
+            Self::Hooke { rotation, lame } => {
+                hooke_block(lame, &(rotation * g_a), &(rotation * g_b))
+            }
+            Self::Principal(principal) => {
+                let V = principal.V.transpose();
+                let turned = principal.turned_block(&(V * g_a), &(V * g_b));
+                principal.U * turned * principal.U.transpose()
+            }
+            Self::Full(matrix) => {
+                let mut block = Matrix3::zeros();
+                for (k, a) in g_a.iter().enumerate() {
+                    for (l, b) in g_b.iter().enumerate() {
+                        block += matrix.fixed_view::<3, 3>(3 * k, 3 * l) * (a * b);
+                    }
+                }
+                block
+            }
+        }
+    }
+
+    /// The same with its negative eigenvalues set to zero: a direction of descent for Newton's method.
+    #[must_use]
+    pub fn semidefinite(self) -> Self {
+        match self {
+            // 2μ and 2μ + 3λ, positive for every solid.
+            Self::Hooke { .. } => self,
+            Self::Principal(principal) => {
+                let mut spectrum = principal.spectrum;
+                spectrum.stretching = without_negative(&spectrum.stretching);
+                let at_least_zero = |x: &mut f64| *x = x.max(0.0);
+                spectrum.symmetric.iter_mut().for_each(at_least_zero);
+                spectrum.antisymmetric.iter_mut().for_each(at_least_zero);
+                Self::Principal(Principal {
+                    spectrum,
+                    ..principal
+                })
+            }
+            Self::Full(matrix) => {
+                let mut eigen = matrix.symmetric_eigen();
+                eigen.eigenvalues.iter_mut().for_each(|x| *x = x.max(0.0));
+                Self::Full(Box::new(eigen.recompose()))
+            }
+        }
+    }
+
+    /// The derivative over the columns of F stacked, 9×9.
+    #[must_use]
+    pub fn to_matrix(&self) -> SMatrix<f64, 9, 9> {
+        let mut matrix = SMatrix::<f64, 9, 9>::zeros();
+        for k in 0..9 {
+            let mut dF = Matrix3::zeros();
+            dF[k] = 1.0;
+            let dP = self.apply(&dF);
+            matrix.column_mut(k).copy_from_slice(dP.as_slice());
+        }
+        matrix
+    }
+}
+
+/// μ(h_a·h_b I + h_b h_aᵀ) + λ h_a h_bᵀ for rotated gradients h = R g.
+#[inline]
+pub(crate) fn hooke_block(lame: &Lame, h_a: &Vector3<f64>, h_b: &Vector3<f64>) -> Matrix3<f64> {
+    let (mu, lambda) = (lame.mu, lame.lambda);
+    let on_diagonal = mu * h_a.dot(h_b);
+    let mut block = Matrix3::zeros();
+    for c in 0..3 {
+        let (x, y) = (mu * h_a[c], lambda * h_b[c]);
+        for r in 0..3 {
+            block[(r, c)] = x * h_b[r] + y * h_a[r];
+        }
+        block[(c, c)] += on_diagonal;
+    }
+    block
+}
+
+impl Principal {
+    fn apply(&self, dF: &Matrix3<f64>) -> Matrix3<f64> {
+        let turned = self.U.transpose() * dF * self.V;
+        let mut stress = Matrix3::zeros();
+        let stretching = self.spectrum.stretching * turned.diagonal();
+        stress.set_diagonal(&stretching);
+        for k in 0..3 {
+            let (i, j) = Spectrum::pair(k);
+            let (p, q) = self.shear(k);
+            stress[(i, j)] = p * turned[(i, j)] + q * turned[(j, i)];
+            stress[(j, i)] = p * turned[(j, i)] + q * turned[(i, j)];
+        }
+        self.U * stress * self.V.transpose()
+    }
+
+    /// ∂P_ij/∂F_ij and ∂P_ij/∂F_ji of pair k.
+    fn shear(&self, k: usize) -> (f64, f64) {
+        let (s, t) = (self.spectrum.symmetric[k], self.spectrum.antisymmetric[k]);
+        (0.5 * (s + t), 0.5 * (s - t))
+    }
+
+    /// UᵀK_ab U for gradients turned by Vᵀ.
+    fn turned_block(&self, a: &Vector3<f64>, b: &Vector3<f64>) -> Matrix3<f64> {
+        let stretching = &self.spectrum.stretching;
+        let mut block = Matrix3::zeros();
+        for i in 0..3 {
+            block[(i, i)] = stretching[(i, i)] * a[i] * b[i];
+        }
+        for k in 0..3 {
+            let (i, j) = Spectrum::pair(k);
+            let (p, q) = self.shear(k);
+            block[(i, i)] += p * a[j] * b[j];
+            block[(j, j)] += p * a[i] * b[i];
+            block[(i, j)] = stretching[(i, j)] * a[i] * b[j] + q * a[j] * b[i];
+            block[(j, i)] = stretching[(j, i)] * a[j] * b[i] + q * a[i] * b[j];
+        }
+        block
+    }
+}
+
+fn without_negative(matrix: &Matrix3<f64>) -> Matrix3<f64> {
+    let mut eigen = matrix.symmetric_eigen();
+    if eigen.eigenvalues.min() >= 0.0 {
+        return *matrix;
+    }
+    eigen.eigenvalues.iter_mut().for_each(|x| *x = x.max(0.0));
+    eigen.recompose()
+}

@@ -1,0 +1,229 @@
+//! Every law against second derivatives by hyper-dual numbers, and through the kit that anyone can run.
+
+mod hyper_dual;
+
+use nalgebra::{Matrix3, Rotation3, Vector3};
+
+use self::hyper_dual::{Gradient, HyperDual, derivatives};
+use super::*;
+use crate::conformance::check_material;
+
+const LAME: Lame = Lame {
+    mu: 4e4,
+    lambda: 9e4,
+};
+
+fn turned(stretches: [f64; 3]) -> Matrix3<f64> {
+    let turn = |a, b, c| *Rotation3::new(Vector3::new(a, b, c)).matrix();
+    turn(0.7, -0.4, 1.9)
+        * Matrix3::from_diagonal(&stretches.into())
+        * turn(-0.3, 0.9, 0.2).transpose()
+}
+
+/// At rest, at equal stretches, near inversion.
+const UPRIGHT: [[f64; 3]; 9] = [
+    [1.0, 1.0, 1.0],
+    [1.0 + 1e-9, 1.0, 1.0 - 1e-9],
+    [1.3, 1.3, 1.3],
+    [0.4, 0.4, 0.4],
+    [1.5, 1.5, 0.6],
+    [1.5, 0.6, 0.6],
+    [2.0, 1.1, 0.3],
+    [1.2, 0.9, 1e-3],
+    [3.0, 0.5, 0.05],
+];
+const INVERTED: [[f64; 3]; 4] = [
+    [1.2, 0.9, -1e-3],
+    [1.0, 0.8, -0.3],
+    [1.0, 1.0, -0.5],
+    [1.5, 0.7, -0.6],
+];
+
+/// Ψ as a function of the nine entries of F, for dual numbers.
+type Energy = fn(&Gradient) -> HyperDual;
+
+#[track_caller]
+fn check_by_duals(law: &dyn Material, energy: Energy, stretches: &[[f64; 3]]) {
+    for F in stretches.iter().map(|s| turned(*s)) {
+        let lag = Lag::default();
+        let exact = derivatives(&F, energy);
+        let size = LAME.mu + LAME.lambda + exact.hessian.norm();
+        let found = law.energy_density(&F, &lag);
+        assert!((found - exact.value).abs() <= 1e-12 * size, "Ψ {found} {}", exact.value);
+        let stress = law.first_piola(&F, &lag);
+        assert!((stress - exact.gradient).norm() <= 1e-12 * size, "P at {F}");
+        let tangent = law.tangent(&F, &lag).to_matrix();
+        let error = (tangent - exact.hessian).norm();
+        // Digits that the cancellation of equal stretches could have cost stay within 1e-11.
+        assert!(error <= 1e-11 * size, "∂P at {F}: {error:e} of {size:e}");
+    }
+}
+
+fn shear_modulus() -> HyperDual {
+    LAME.mu.into()
+}
+
+fn lambda() -> HyperDual {
+    LAME.lambda.into()
+}
+
+#[test]
+fn stable_neo_hookean_is_its_energy_s_derivatives() {
+    let energy: Energy = |F| {
+        let (mu, stiffness) = (shear_modulus(), lambda() + shear_modulus());
+        let dilation = F.determinant() - 1.0.into() - mu / stiffness;
+        mu * 0.5.into() * (F.first_invariant() - 3.0.into())
+            + stiffness * 0.5.into() * dilation * dilation
+            - mu * mu / (stiffness * 2.0.into())
+    };
+    let law = StableNeoHookean::new(LAME).unwrap();
+    check_by_duals(&law, energy, &UPRIGHT);
+    check_by_duals(&law, energy, &INVERTED);
+}
+
+#[test]
+fn neo_hookean_is_its_energy_s_derivatives() {
+    let energy: Energy = |F| {
+        let log = F.determinant().ln();
+        shear_modulus() * 0.5.into() * (F.first_invariant() - 3.0.into()) - shear_modulus() * log
+            + lambda() * 0.5.into() * log * log
+    };
+    check_by_duals(&NeoHookean::new(LAME).unwrap(), energy, &UPRIGHT);
+}
+
+#[test]
+fn st_venant_kirchhoff_is_its_energy_s_derivatives() {
+    let energy: Energy = |F| {
+        let green = F.green();
+        let (mut square, mut trace) = (HyperDual::from(0.0), HyperDual::from(0.0));
+        for i in 0..3 {
+            trace = trace + green[i][i];
+            for j in 0..3 {
+                square = square + green[i][j] * green[i][j];
+            }
+        }
+        shear_modulus() * square + lambda() * 0.5.into() * trace * trace
+    };
+    let law = StVenantKirchhoff::new(LAME).unwrap();
+    check_by_duals(&law, energy, &UPRIGHT);
+    check_by_duals(&law, energy, &INVERTED);
+}
+
+#[test]
+fn mooney_rivlin_is_its_energy_s_derivatives() {
+    const C1: f64 = 1.3e4;
+    const C2: f64 = 0.7e4;
+    const K: f64 = 1.2e5;
+    let energy: Energy = |F| {
+        let kappa = K + (2.0 * C1 - 4.0 * C2) / 3.0;
+        let shift = (2.0 * C1 + 4.0 * C2) / kappa;
+        let dilation = F.determinant() - (1.0 + shift).into();
+        HyperDual::from(C1) * (F.first_invariant() - 3.0.into())
+            + HyperDual::from(C2) * (F.second_invariant() - 3.0.into())
+            + HyperDual::from(0.5 * kappa) * dilation * dilation
+            - HyperDual::from(0.5 * kappa * shift * shift)
+    };
+    let law = MooneyRivlin::new(C1, C2, K).unwrap();
+    check_by_duals(&law, energy, &UPRIGHT);
+    check_by_duals(&law, energy, &INVERTED);
+    assert!((Material::lame(&law).bulk_modulus() / K - 1.0).abs() < 1e-14);
+}
+
+#[test]
+fn corotational_is_its_energy_s_derivatives() {
+    // tr S by Newton's iteration for the rotation, in dual arithmetic; it turns inverted gradients into reflections, so
+    // these are left to differences.
+    let energy: Energy = |F| {
+        let trace = F.stretch_trace();
+        // ‖S − I‖² = ‖F‖² − 2 tr S + 3.
+        let square = F.first_invariant() - trace * 2.0.into() + 3.0.into();
+        let dilation = trace - 3.0.into();
+        shear_modulus() * square + lambda() * 0.5.into() * dilation * dilation
+    };
+    let upright: Vec<_> = UPRIGHT.into_iter().filter(|s| s[2] > 0.04).collect();
+    check_by_duals(&Corotational::new(LAME).unwrap(), energy, &upright);
+}
+
+fn laws() -> Vec<Box<dyn Material>> {
+    vec![
+        Box::new(LinearCorotated::new(LAME).unwrap()),
+        Box::new(Linear::new(LAME).unwrap()),
+        Box::new(Corotational::new(LAME).unwrap()),
+        Box::new(StableNeoHookean::new(LAME).unwrap()),
+        Box::new(StVenantKirchhoff::new(LAME).unwrap()),
+        Box::new(MooneyRivlin::new(1.3e4, 0.7e4, 1.2e5).unwrap()),
+        Box::new(NeoHookean::new(LAME).unwrap()),
+    ]
+}
+
+#[test]
+fn every_law_passes_the_kit() {
+    let lag = Lag {
+        rotation: turned([1.0; 3]),
+        target: Matrix3::new(0.98, 0.01, 0.0, 0.01, 0.97, 0.0, 0.0, 0.0, 1.0),
+    };
+    for law in laws() {
+        let smooth = UPRIGHT.iter().filter(|s| s[2] > 0.04);
+        let mut at: Vec<_> = smooth.map(|s| (turned(*s), lag)).collect();
+        if law.domain() == Domain::Everywhere {
+            at.extend(INVERTED.iter().map(|s| (turned(*s), lag)));
+        }
+        check_material(&*law, &at).unwrap_or_else(|e| panic!("{law:?}: {e}"));
+    }
+}
+
+#[test]
+fn turning_stores_no_energy_and_turns_the_stress() {
+    let turn = *Rotation3::new(Vector3::new(2.0, -1.0, 0.5)).matrix();
+    let F = turned([1.4, 0.9, 0.7]);
+    for law in laws() {
+        if law.linearity() != Linearity::Nonlinear {
+            continue;
+        }
+        let lag = Lag::default();
+        assert!(law.energy_density(&turn, &lag).abs() < 1e-9, "{law:?}");
+        assert!(law.first_piola(&turn, &lag).norm() < 1e-8, "{law:?}");
+        let (straight, tilted) = (law.first_piola(&F, &lag), law.first_piola(&(turn * F), &lag));
+        assert!((turn * straight - tilted).norm() < 1e-12 * (LAME.mu + straight.norm()) * 10.0);
+    }
+}
+
+#[test]
+fn a_law_that_lies_is_found_out() {
+    #[derive(Debug)]
+    struct Liar(StableNeoHookean);
+    impl Material for Liar {
+        fn energy_density(&self, F: &Matrix3<f64>, lag: &Lag) -> f64 {
+            1.001 * self.0.energy_density(F, lag)
+        }
+        fn first_piola(&self, F: &Matrix3<f64>, lag: &Lag) -> Matrix3<f64> {
+            self.0.first_piola(F, lag)
+        }
+        fn tangent(&self, F: &Matrix3<f64>, lag: &Lag) -> Tangent {
+            self.0.tangent(F, lag)
+        }
+        fn lame(&self) -> Lame {
+            LAME
+        }
+    }
+    let liar = Liar(StableNeoHookean::new(LAME).unwrap());
+    let at = [(turned([1.3, 0.9, 0.8]), Lag::default())];
+    let verdict = check_material(&liar, &at).unwrap_err().to_string();
+    assert!(verdict.contains("not the energy's derivative"), "{verdict}");
+}
+
+#[test]
+fn a_stranger_s_full_tangent_serves_as_well() {
+    let law = StableNeoHookean::new(LAME).unwrap();
+    let F = turned([1.8, 0.6, -0.2]);
+    let principal = law.tangent(&F, &Lag::default());
+    let full = Tangent::Full(Box::new(principal.to_matrix()));
+    let (a, b) = (Vector3::new(3.0, -1.0, 0.4), Vector3::new(0.2, 5.0, -2.0));
+    let scale = principal.to_matrix().norm();
+    for (one, other) in [
+        (principal.clone(), full.clone()),
+        (principal.semidefinite(), full.semidefinite()),
+    ] {
+        assert!((one.block(&a, &b) - other.block(&a, &b)).norm() < 1e-11 * scale * 30.0);
+    }
+}

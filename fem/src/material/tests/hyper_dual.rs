@@ -1,0 +1,193 @@
+//! Numbers x + aε₁ + bε₂ + cε₁ε₂ with ε₁² = ε₂² = 0: exact second derivatives, for tests.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use nalgebra::{Matrix3, SMatrix};
+
+/// x + aε₁ + bε₂ + cε₁ε₂.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HyperDual {
+    x: f64,
+    a: f64,
+    b: f64,
+    c: f64,
+}
+
+impl HyperDual {
+    /// f(self), given f, f′, f″ at x.
+    fn compose(self, f: f64, df: f64, ddf: f64) -> Self {
+        Self {
+            x: f,
+            a: df * self.a,
+            b: df * self.b,
+            c: df * self.c + ddf * self.a * self.b,
+        }
+    }
+
+    pub(super) fn ln(self) -> Self {
+        self.compose(self.x.ln(), 1.0 / self.x, -1.0 / (self.x * self.x))
+    }
+
+    fn inverse(self) -> Self {
+        let r = 1.0 / self.x;
+        self.compose(r, -r * r, 2.0 * r * r * r)
+    }
+}
+
+impl From<f64> for HyperDual {
+    fn from(x: f64) -> Self {
+        Self {
+            x,
+            a: 0.0,
+            b: 0.0,
+            c: 0.0,
+        }
+    }
+}
+
+impl Add for HyperDual {
+    type Output = Self;
+    fn add(self, o: Self) -> Self {
+        Self {
+            x: self.x + o.x,
+            a: self.a + o.a,
+            b: self.b + o.b,
+            c: self.c + o.c,
+        }
+    }
+}
+
+impl Sub for HyperDual {
+    type Output = Self;
+    fn sub(self, o: Self) -> Self {
+        self + o * (-1.0).into()
+    }
+}
+
+impl Mul for HyperDual {
+    type Output = Self;
+    fn mul(self, o: Self) -> Self {
+        Self {
+            x: self.x * o.x,
+            a: self.a * o.x + self.x * o.a,
+            b: self.b * o.x + self.x * o.b,
+            c: self.c * o.x + self.a * o.b + self.b * o.a + self.x * o.c,
+        }
+    }
+}
+
+impl Div for HyperDual {
+    type Output = Self;
+    fn div(self, o: Self) -> Self {
+        self * o.inverse()
+    }
+}
+
+/// A deformation gradient of hyper-dual numbers, row by row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gradient([[HyperDual; 3]; 3]);
+
+impl Gradient {
+    pub(super) fn determinant(&self) -> HyperDual {
+        let m = &self.0;
+        let minor = |i: usize, j: usize| m[1][i] * m[2][j] - m[1][j] * m[2][i];
+        m[0][0] * minor(1, 2) - m[0][1] * minor(0, 2) + m[0][2] * minor(0, 1)
+    }
+
+    /// FᵀF.
+    fn right_cauchy_green(&self) -> [[HyperDual; 3]; 3] {
+        let entry = |i: usize, j: usize| {
+            (0..3).fold(HyperDual::from(0.0), |sum, k| {
+                sum + self.0[k][i] * self.0[k][j]
+            })
+        };
+        [0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))
+    }
+
+    /// ½(FᵀF − I).
+    pub(super) fn green(&self) -> [[HyperDual; 3]; 3] {
+        let mut green = self.right_cauchy_green();
+        for i in 0..3 {
+            for j in 0..3 {
+                let rest = if i == j { 1.0 } else { 0.0 };
+                green[i][j] = (green[i][j] - rest.into()) * 0.5.into();
+            }
+        }
+        green
+    }
+
+    /// tr FᵀF.
+    pub(super) fn first_invariant(&self) -> HyperDual {
+        let C = self.right_cauchy_green();
+        C[0][0] + C[1][1] + C[2][2]
+    }
+
+    /// ½(tr²C − tr C²), C = FᵀF.
+    pub(super) fn second_invariant(&self) -> HyperDual {
+        let C = self.right_cauchy_green();
+        let trace = C[0][0] + C[1][1] + C[2][2];
+        let mut square = HyperDual::from(0.0);
+        for row in &C {
+            for entry in row {
+                square = square + *entry * *entry;
+            }
+        }
+        (trace * trace - square) * 0.5.into()
+    }
+
+    /// tr S of F = RS: Newton's iteration X ← ½(X + X⁻ᵀ) for R, then R:F.
+    pub(super) fn stretch_trace(&self) -> HyperDual {
+        let mut X = self.0;
+        // Derivatives converge one round after the values: forty rounds are plenty from any start that is tested.
+        for _ in 0..40 {
+            let inverse = Gradient(X).determinant().inverse();
+            let old = X;
+            for i in 0..3 {
+                for j in 0..3 {
+                    let (r, s) = ((i + 1) % 3, (i + 2) % 3);
+                    let (p, q) = ((j + 1) % 3, (j + 2) % 3);
+                    let cofactor = old[r][p] * old[s][q] - old[r][q] * old[s][p];
+                    X[i][j] = (old[i][j] + cofactor * inverse) * 0.5.into();
+                }
+            }
+        }
+        let mut trace = HyperDual::from(0.0);
+        for (x, f) in X.iter().flatten().zip(self.0.iter().flatten()) {
+            trace = trace + *x * *f;
+        }
+        trace
+    }
+}
+
+/// A function of F with its first and second derivative, the latter over the columns of F stacked.
+pub(super) struct Derivatives {
+    pub(super) value: f64,
+    pub(super) gradient: Matrix3<f64>,
+    pub(super) hessian: SMatrix<f64, 9, 9>,
+}
+
+pub(super) fn derivatives(F: &Matrix3<f64>, f: fn(&Gradient) -> HyperDual) -> Derivatives {
+    let mut found = Derivatives {
+        value: 0.0,
+        gradient: Matrix3::zeros(),
+        hessian: SMatrix::zeros(),
+    };
+    for k in 0..9 {
+        for l in 0..9 {
+            let entry = |i: usize, j: usize| {
+                let at = 3 * j + i;
+                HyperDual {
+                    x: F[(i, j)],
+                    a: f64::from(u8::from(at == k)),
+                    b: f64::from(u8::from(at == l)),
+                    c: 0.0,
+                }
+            };
+            let y = f(&Gradient([0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))));
+            found.value = y.x;
+            found.gradient[k] = y.a;
+            found.hessian[(k, l)] = y.c;
+        }
+    }
+    found
+}

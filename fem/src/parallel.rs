@@ -1,0 +1,41 @@
+//! Loops over elements and vertices, on all threads where it pays. Every item is computed from its index alone, so the
+//! number of threads leaves no trace in the bits.
+
+use rayon::prelude::*;
+
+/// Shorter loops stay on one thread: waking others costs what some hundred elements do.
+const PARALLEL_MIN: usize = 1024;
+const CHUNK_MIN: usize = 128;
+
+/// Overwrites every item by its index.
+pub(crate) fn fill<T: Send>(items: &mut [T], each: impl Fn(usize) -> T + Sync) {
+    if items.len() < PARALLEL_MIN {
+        for (i, item) in items.iter_mut().enumerate() {
+            *item = each(i);
+        }
+        return;
+    }
+    let items = items.par_iter_mut().with_min_len(CHUNK_MIN).enumerate();
+    items.for_each(|(i, item)| *item = each(i));
+}
+
+/// The largest of `n` values; zero if there is none.
+pub(crate) fn largest(n: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    if n < PARALLEL_MIN {
+        return (0..n).map(each).fold(0.0, f64::max);
+    }
+    let values = (0..n).into_par_iter().with_min_len(CHUNK_MIN);
+    values.map(each).reduce(|| 0.0, f64::max)
+}
+
+/// The first of `n` items that is so, and how many are.
+pub(crate) fn count(n: usize, is: impl Fn(usize) -> bool + Sync + Send) -> Option<(usize, usize)> {
+    let (first, many) = if n < PARALLEL_MIN {
+        (0..n).filter(|i| is(*i)).fold((n, 0), |(first, many), i| (first.min(i), many + 1))
+    } else {
+        let items = (0..n).into_par_iter().with_min_len(CHUNK_MIN);
+        let found = items.filter(|i| is(*i)).map(|i| (i, 1));
+        found.reduce(|| (n, 0), |a, b| (a.0.min(b.0), a.1 + b.1))
+    };
+    (many > 0).then_some((first, many))
+}

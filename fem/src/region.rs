@@ -1,0 +1,142 @@
+//! Which vertices are meant: by number or by place.
+
+use nalgebra::Vector3;
+use pliant_hydroelastic::mesh::TetMesh;
+
+use crate::error::FemError;
+
+/// A set of vertices, in the frame of the mesh as it was given (before [`FemBuilder::pose`](crate::FemBuilder::pose)).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Region {
+    /// Every vertex.
+    All,
+    /// These.
+    Vertices(Vec<u32>),
+    /// Within a box, its faces included.
+    Box {
+        /// Lower corner, m.
+        min: Vector3<f64>,
+        /// Upper corner, m.
+        max: Vector3<f64>,
+    },
+    /// Within a ball.
+    Ball {
+        /// Its centre, m.
+        center: Vector3<f64>,
+        /// Its radius, m.
+        radius: f64,
+    },
+    /// On and behind a plane: (p − point)·normal ≤ 0.
+    HalfSpace {
+        /// A point of the plane, m.
+        point: Vector3<f64>,
+        /// Its normal, of any length.
+        normal: Vector3<f64>,
+    },
+}
+
+impl Region {
+    /// The vertices of `mesh` in the region, ascending; a billionth of the mesh's size counts as on the border. `what` is
+    /// the purpose, for messages.
+    ///
+    /// # Errors
+    /// [`FemError::EmptyRegion`] or [`FemError::NoSuchVertex`].
+    pub fn vertices(&self, mesh: &TetMesh, what: &str) -> Result<Vec<u32>, FemError> {
+        let count = mesh.vertices().len();
+        let bounds = mesh.bounds();
+        let slack = 1e-9 * bounds.extent().max();
+        let mut found: Vec<u32> = match self {
+            Self::Vertices(given) => {
+                if let Some(&vertex) = given.iter().find(|v| **v as usize >= count) {
+                    return Err(FemError::NoSuchVertex {
+                        what: what.into(),
+                        vertex,
+                        count,
+                    });
+                }
+                given.clone()
+            }
+            _ => {
+                let inside = mesh.vertices().iter().map(|p| self.holds(p, slack));
+                (0..).zip(inside).filter(|(_, i)| *i).map(|(v, _)| v).collect()
+            }
+        };
+        found.sort_unstable();
+        found.dedup();
+        if found.is_empty() {
+            return Err(FemError::EmptyRegion {
+                what: format!("{what} {self:?}"),
+                min: bounds.min.into(),
+                max: bounds.max.into(),
+            });
+        }
+        Ok(found)
+    }
+
+    fn holds(&self, p: &Vector3<f64>, slack: f64) -> bool {
+        match self {
+            Self::All => true,
+            Self::Vertices(_) => false,
+            Self::Box { min, max } => {
+                (0..3).all(|k| (min[k] - slack..=max[k] + slack).contains(&p[k]))
+            }
+            Self::Ball { center, radius } => (p - center).norm() <= radius + slack,
+            Self::HalfSpace { point, normal } => {
+                (p - point).dot(normal) <= slack * normal.norm()
+            }
+        }
+    }
+}
+
+/// A direction of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// x.
+    X,
+    /// y.
+    Y,
+    /// z.
+    Z,
+}
+
+impl Axis {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
+
+    pub(crate) fn index(self) -> usize {
+        self as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_hydroelastic::mesh::generate::tet_cuboid;
+
+    #[test]
+    fn regions_pick_vertices_by_place_and_say_where_the_mesh_is_when_empty() {
+        let mesh = tet_cuboid(Vector3::new(0.5, 0.1, 0.1), [5, 1, 1]).unwrap();
+        let count = |region: Region| region.vertices(&mesh, "test").unwrap().len();
+        assert_eq!(count(Region::All), 24);
+        let wall = Region::HalfSpace {
+            point: Vector3::new(-0.5, 0.0, 0.0),
+            normal: Vector3::x() * 7.0,
+        };
+        assert_eq!(count(wall), 4);
+        let end = Region::Box {
+            min: Vector3::new(0.25, -1.0, -1.0),
+            max: Vector3::repeat(1.0),
+        };
+        assert_eq!(count(end), 8);
+        let ball = |x: f64| Region::Ball {
+            center: Vector3::new(x, 0.1, 0.1),
+            radius: 0.05,
+        };
+        assert_eq!(count(ball(0.5)), 1);
+        assert_eq!(count(Region::Vertices(vec![3, 1, 3])), 2);
+        let text = ball(2.0).vertices(&mesh, "the clamp").unwrap_err().to_string();
+        assert!(text.contains("the clamp") && text.contains("0.5"), "{text}");
+        let beyond = Region::Vertices(vec![24]).vertices(&mesh, "the clamp");
+        assert!(matches!(beyond, Err(FemError::NoSuchVertex { vertex: 24, .. })));
+    }
+}

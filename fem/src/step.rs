@@ -1,0 +1,554 @@
+//! One step of a finite-element body: A v = b + Jᵀγ and everything else that steppers ask for.
+//!
+//! ```text
+//! m(v) = M(v − v0) + δt (αM v^θ − f_e(q^θ) − f_d(v^θ) − f_ext)
+//! q^θ = q0 + θδt(θ_vq v + (1 − θ_vq) v0),   v^θ = θv + (1 − θ)v0
+//! A = (1 + αθδt) M + θδt(θ_vq δt + β) K,    b = A v_lin − m(v_lin)
+//! ```
+//!
+//! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K. Laws that are linear within a
+//! step make m(v) = A v − b exactly. Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
+
+mod elements;
+mod turning;
+
+use std::sync::Arc;
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{
+    BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
+    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, RowLaw, Rows, StepInput,
+    Surface,
+};
+
+use crate::body::{AnchorCompliance, Parts};
+use crate::dofs::{DofMap, HELD};
+use crate::free_motion::FreeMotion;
+use crate::mass::MassKind;
+use crate::material::{Domain, Linearity};
+use crate::matrix::{MassPart, System};
+use crate::parallel;
+
+use elements::ElementState;
+use turning::TURN_WARNED;
+
+/// The θ-method: 1, 1 is backward Euler; ½, ½ the midpoint rule; 0, 1 symplectic Euler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Scheme {
+    theta: f64,
+    theta_vq: f64,
+}
+
+impl Scheme {
+    const BACKWARD_EULER: Self = Self {
+        theta: 1.0,
+        theta_vq: 1.0,
+    };
+}
+
+/// Workspace of one step after another.
+#[derive(Debug)]
+pub(crate) struct FemStep {
+    parts: Arc<Parts>,
+    time_step_s: f64,
+    scheme: Scheme,
+    /// Positions and velocities of all vertices at the start; held velocities are what they are held at.
+    q: Vec<Vector3<f64>>,
+    v: Vec<Vector3<f64>>,
+    /// Gravity, fields and loads on all vertices, N.
+    external: Vec<Vector3<f64>>,
+    held: Vec<[bool; 3]>,
+    dofs: DofMap,
+    start: Vec<f64>,
+    elements: ElementState,
+    system: System,
+    free_motion: FreeMotion,
+    scratch: Scratch,
+}
+
+#[derive(Debug, Default)]
+struct Scratch {
+    velocity: Vec<Vector3<f64>>,
+    field: Vec<Vector3<f64>>,
+    residual: Vec<Vector3<f64>>,
+    pulls: Vec<[Vector3<f64>; 3]>,
+    values: Vec<f64>,
+}
+
+impl FemStep {
+    pub(crate) fn new(parts: Arc<Parts>) -> Self {
+        Self {
+            parts,
+            time_step_s: 0.0,
+            scheme: Scheme::BACKWARD_EULER,
+            q: Vec::new(),
+            v: Vec::new(),
+            external: Vec::new(),
+            held: Vec::new(),
+            dofs: DofMap::default(),
+            start: Vec::new(),
+            elements: ElementState::default(),
+            system: System::default(),
+            free_motion: FreeMotion::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// θδt(θ_vq δt + β), the factor of K in A.
+    fn stiffness_factor(&self) -> f64 {
+        let Scheme { theta, theta_vq } = self.scheme;
+        let dt = self.time_step_s;
+        theta * dt * (theta_vq * dt + self.parts.damping.stiffness)
+    }
+
+    /// 1 + αθδt, the factor of M in A.
+    fn mass_factor(&self) -> f64 {
+        1.0 + self.parts.damping.mass * self.scheme.theta * self.time_step_s
+    }
+
+    /// q at the end of the step of a vertex with velocity `v`.
+    fn end_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+        let vq = self.scheme.theta_vq;
+        self.q[vertex] + (v * vq + self.v[vertex] * (1.0 - vq)) * self.time_step_s
+    }
+
+    /// Velocities of all vertices, those in the solve from `v`.
+    fn all_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
+        out.clone_from(&self.v);
+        self.dofs.scatter(v, out);
+    }
+
+    /// m(v) of all vertices for velocities `v` of all vertices.
+    fn momentum(&self, v: &[Vector3<f64>], scratch: &mut Scratch) {
+        let parts = &*self.parts;
+        let Scheme { theta, .. } = self.scheme;
+        let dt = self.time_step_s;
+        let alpha = parts.damping.mass;
+        self.elements.pulls(self, v, scratch);
+        let Scratch {
+            field,
+            residual,
+            pulls,
+            ..
+        } = scratch;
+        // M(v − v0 + δtα v^θ).
+        let moved = v.iter().zip(&self.v).map(|(v, v0)| {
+            (v - v0) + (v * theta + v0 * (1.0 - theta)) * (dt * alpha)
+        });
+        field.clear();
+        field.extend(moved);
+        residual.resize(v.len(), Vector3::zeros());
+        parts.mass_product(field, residual);
+        let links = &parts.links;
+        let inertia = std::mem::take(field);
+        let momentum = std::mem::take(residual);
+        let mut out = inertia;
+        parallel::fill(&mut out, |vertex| {
+            let mut internal = Vector3::zeros();
+            for incidence in links.incidences(vertex as u32) {
+                let (element, local) = links.element(incidence);
+                let [a, b, c] = &pulls[element];
+                match local {
+                    0 => internal -= a + b + c,
+                    1 => internal += a,
+                    2 => internal += b,
+                    _ => internal += c,
+                }
+            }
+            momentum[vertex] + (internal - self.external[vertex]) * dt
+        });
+        *residual = out;
+        *field = momentum;
+    }
+
+    /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
+    /// b = −m at v = 0.
+    fn write_right_hand_side(&mut self) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let quadratic = self.parts.linearity != Linearity::Nonlinear;
+        let mut v = std::mem::take(&mut scratch.velocity);
+        v.clone_from(&self.v);
+        let mut b = std::mem::take(&mut self.system.right_hand_side);
+        scratch.values.clear();
+        scratch.values.resize(self.dofs.n_dofs(), 0.0);
+        if quadratic {
+            self.dofs.scatter(&scratch.values, &mut v);
+        } else {
+            self.system.apply(&self.start, &mut scratch.values);
+        }
+        self.momentum(&v, &mut scratch);
+        self.dofs.gather(&scratch.residual, &mut b);
+        for (b, av) in b.iter_mut().zip(&scratch.values) {
+            *b = av - *b;
+        }
+        scratch.velocity = v;
+        self.system.right_hand_side = b;
+        self.scratch = scratch;
+    }
+
+    fn assemble(&mut self) {
+        let parts = Arc::clone(&self.parts);
+        let factor = self.mass_factor();
+        let mass = match parts.mass_kind {
+            MassKind::Lumped => MassPart::Lumped(factor, &parts.vertex_mass),
+            MassKind::Consistent => MassPart::Consistent(factor, &parts.element_mass),
+        };
+        let stiffness = self.stiffness_factor();
+        let mut system = std::mem::take(&mut self.system);
+        self.elements
+            .assemble(&parts, &self.dofs, stiffness, mass, &mut system);
+        self.system = system;
+    }
+
+    fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        let expected = 3 * self.parts.rest.len();
+        for (what, values) in [
+            ("q of a finite-element body", &state.q),
+            ("v of a finite-element body", &state.v),
+        ] {
+            if values.len() != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found: values.len(),
+                    expected,
+                });
+            }
+            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
+                return Err(BodyError::NotFinite {
+                    place: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
+                    value: values[i],
+                });
+            }
+        }
+        let control = input.control;
+        for (what, values) in [
+            ("actuator positions", &control.position),
+            ("actuator velocities", &control.velocity),
+        ] {
+            if !values.is_empty() {
+                return Err(BodyError::Unsupported { what });
+            }
+        }
+        for (what, found) in [
+            ("held velocities of a finite-element body", control.held.len()),
+            ("forces on the vertices of a finite-element body", control.effort.len()),
+        ] {
+            if found != 0 && found != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found,
+                    expected,
+                });
+            }
+        }
+        let turned = control.loads.iter().any(|load| load.torque_W != Vector3::zeros());
+        if turned {
+            return Err(BodyError::Unsupported {
+                what: "torque on a point; use a pair of forces",
+            });
+        }
+        Ok(())
+    }
+
+    /// Which components leave the solve, and the velocities they are held at.
+    fn hold(&mut self, input: &StepInput<'_>) {
+        self.held.clone_from(&self.parts.fixed);
+        for (held, v) in self.held.iter().zip(&mut self.v) {
+            for k in 0..3 {
+                if held[k] {
+                    v[k] = 0.0;
+                }
+            }
+        }
+        for (i, velocity) in input.control.held.iter().enumerate() {
+            let (vertex, k) = (i / 3, i % 3);
+            if let (Some(velocity), false) = (velocity, self.parts.fixed[vertex][k]) {
+                self.held[vertex][k] = true;
+                self.v[vertex][k] = *velocity;
+            }
+        }
+    }
+
+    fn gather_external(&mut self, input: &StepInput<'_>) {
+        let parts = &*self.parts;
+        self.external.clear();
+        let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
+        self.external.extend(weights);
+        for field in &parts.fields {
+            for (vertex, force) in self.external.iter_mut().enumerate() {
+                let share = parts.vertex_mass[vertex] / parts.density;
+                *force += field.force_density(&Point3::from(self.q[vertex])) * share;
+            }
+        }
+        let efforts = input.control.effort.chunks_exact(3);
+        for (force, effort) in self.external.iter_mut().zip(efforts) {
+            *force += Vector3::from_column_slice(effort);
+        }
+        for load in &input.control.loads {
+            for (vertex, weight) in parts.stencil(&load.point).terms() {
+                self.external[vertex] += load.force_W * weight;
+            }
+        }
+    }
+
+    /// An element that the law has no energy for.
+    fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
+        let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) else {
+            return Ok(());
+        };
+        let more = match many {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        Err(BodyError::Model(format!(
+            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; take a smaller time step, or a law that bears inversion such as stable-neo-hookean",
+            parts.elements[first].vertices,
+            det(first)
+        )))
+    }
+
+    fn warnings(&self, q: &[Vector3<f64>], v: &[Vector3<f64>]) -> Vec<String> {
+        let parts = &*self.parts;
+        let mut warnings = Vec::new();
+        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
+        if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
+            warnings.push(format!(
+                "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surface gives no contact",
+                parts.elements.len(),
+                parts.elements[first].vertices,
+                det(first)
+            ));
+        }
+        if parts.linearity == Linearity::Corotated {
+            let turn = self.elements.largest_turn(self, v);
+            if turn > TURN_WARNED {
+                warnings.push(format!(
+                    "an element turned by {turn:.2} rad in one step; beyond {TURN_WARNED} the linear corotated law swells: take a smaller time step"
+                ));
+            }
+        }
+        warnings
+    }
+}
+
+impl BodyStep for FemStep {
+    fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        self.check(state, input)?;
+        self.time_step_s = input.time_step_s;
+        self.scheme = Scheme::BACKWARD_EULER;
+        let fill = |out: &mut Vec<Vector3<f64>>, values: &[f64]| {
+            out.clear();
+            out.extend(values.chunks_exact(3).map(Vector3::from_column_slice));
+        };
+        fill(&mut self.q, &state.q);
+        fill(&mut self.v, &state.v);
+        self.hold(input);
+        if self.dofs.update(&self.held) {
+            self.system.lay_out(&self.parts.links, &self.dofs);
+            self.free_motion.forget_pattern();
+        }
+        self.start.resize(self.dofs.n_dofs(), 0.0);
+        self.dofs.gather(&self.v, &mut self.start);
+        self.gather_external(input);
+        if self.parts.material.domain() == Domain::PositiveVolume {
+            self.refuse_inverted(&self.q, "at the start of the step")?;
+        }
+        let mut elements = std::mem::take(&mut self.elements);
+        elements.begin(self);
+        self.elements = elements;
+        Ok(())
+    }
+
+    fn start_velocity(&self) -> &[f64] {
+        &self.start
+    }
+
+    fn linearise(&mut self) -> Result<(), BodyError> {
+        // The targets of begin, whatever a correction made of them since.
+        let mut elements = std::mem::take(&mut self.elements);
+        elements.expect_last_turn(self);
+        self.elements = elements;
+        self.assemble();
+        self.write_right_hand_side();
+        self.follow_rotation()
+    }
+
+    fn dynamics(&self) -> &dyn Dynamics {
+        &self.system
+    }
+
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
+        use pliant_contact_sap::Primitive;
+        let weights = match out {
+            Lever::Weights(weights) => {
+                weights.clear();
+                weights
+            }
+            other => {
+                *other = Lever::Weights(Vec::new());
+                match other {
+                    Lever::Weights(weights) => weights,
+                    _ => unreachable!("just set"),
+                }
+            }
+        };
+        weights.extend_from_slice(self.parts.stencil(p).weights());
+        // Vertices first, then edges, triangles, tetrahedra.
+        let skin = &self.parts.skin;
+        let edges = self.parts.rest.len() as u32;
+        let triangles = edges + skin.edges.len() as u32;
+        let tetrahedra = triangles + skin.triangles.len() as u32;
+        BasisIdx(match p.primitive {
+            Primitive::Frame(i) | Primitive::Vertex(i) => i,
+            Primitive::Edge(i) => edges + i,
+            Primitive::Triangle(i) => triangles + i,
+            Primitive::Tetrahedron(i) => tetrahedra + i,
+        })
+    }
+
+    fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
+        let skin = &self.parts.skin;
+        let (n, n_edges) = (self.parts.rest.len(), skin.edges.len());
+        let n_triangles = skin.triangles.len();
+        let i = basis.0 as usize;
+        let vertex = [basis.0];
+        let vertices: &[u32] = if i < n {
+            &vertex
+        } else if i < n + n_edges {
+            &skin.edges[i - n]
+        } else if i < n + n_edges + n_triangles {
+            &skin.triangles[i - n - n_edges]
+        } else {
+            &self.parts.elements[i - n - n_edges - n_triangles].vertices
+        };
+        out.reset(3 * vertices.len());
+        for (k, &vertex) in vertices.iter().enumerate() {
+            let of = self.dofs.of(vertex);
+            if !of.contains(&HELD) {
+                out.identity(3 * k, of[0] as usize, 3);
+                continue;
+            }
+            for (axis, dof) in of.into_iter().enumerate() {
+                if dof == HELD {
+                    out.bias_mut()[3 * k + axis] = self.v[vertex as usize][axis];
+                } else {
+                    out.identity(3 * k + axis, dof as usize, 1);
+                }
+            }
+        }
+    }
+
+    fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
+        for anchor in &self.parts.anchors {
+            let apart = self.q[anchor.vertex as usize] - self.parts.rest[anchor.vertex as usize];
+            for (axis, dof) in self.dofs.free(anchor.vertex) {
+                let w = out.inverse_inertia(dof as usize);
+                let error = apart[axis];
+                let law = match anchor.compliance {
+                    AnchorCompliance::NearRigid => Bilateral::near_rigid(self.time_step_s, error, w),
+                    AnchorCompliance::Spring {
+                        stiffness,
+                        relaxation_time_s,
+                    } => Bilateral::spring(self.time_step_s, error, stiffness, relaxation_time_s, w),
+                };
+                let label = ConstraintLabel {
+                    kind: ConstraintKind::Bilateral,
+                    index: 3 * anchor.vertex + axis as u32,
+                };
+                out.velocity(dof as usize, RowLaw::Bilateral(law), label);
+            }
+        }
+    }
+
+    fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        let mut velocities = Vec::new();
+        self.all_velocities(v, &mut velocities);
+        let places = velocities.iter().enumerate();
+        let places: Vec<Vector3<f64>> = places.map(|(i, v)| self.end_place(i, v)).collect();
+        if let Some(vertex) = places.iter().position(|p| !p.sum().is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: format!("vertex {vertex} at the end of the step"),
+                value: places[vertex].sum(),
+            });
+        }
+        if self.parts.material.domain() == Domain::PositiveVolume {
+            self.refuse_inverted(&places, "by the step")?;
+        }
+        let warnings = self.warnings(&places, &velocities);
+        next.q.clear();
+        next.q.extend(places.iter().flat_map(|p| [p.x, p.y, p.z]));
+        next.v.clear();
+        next.v.extend(velocities.iter().flat_map(|v| [v.x, v.y, v.z]));
+        next.history.clear();
+        Ok(BodyReport { warnings })
+    }
+
+    fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
+        if self.parts.mass_kind == MassKind::Consistent {
+            return Err(BodyError::Unsupported {
+                what: "explicit step with a consistent mass matrix",
+            });
+        }
+        // v0 − M⁻¹m(v0) with forces at the start: θ = 0.
+        let mut scratch = Scratch::default();
+        self.elements.start_pulls(self, &mut scratch);
+        let parts = &*self.parts;
+        let mut velocities = self.v.clone();
+        for (vertex, v) in velocities.iter_mut().enumerate() {
+            let drag = *v * (parts.damping.mass * parts.vertex_mass[vertex]);
+            let mut force = self.external[vertex] - drag;
+            for incidence in parts.links.incidences(vertex as u32) {
+                let (element, local) = parts.links.element(incidence);
+                let [a, b, c] = &scratch.pulls[element];
+                force -= [-(a + b + c), *a, *b, *c][local];
+            }
+            *v += force * (self.time_step_s / parts.vertex_mass[vertex]);
+        }
+        self.dofs.gather(&velocities, out);
+        Ok(())
+    }
+
+    fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
+        let mut scratch = Scratch::default();
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        self.momentum(&all, &mut scratch);
+        self.dofs.gather(&scratch.residual, out);
+        Ok(())
+    }
+
+    fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        let mut change = vec![Vector3::zeros(); all.len()];
+        self.dofs.scatter(x, &mut change);
+        let mut product = vec![Vector3::zeros(); all.len()];
+        parts.mass_product(&change, &mut product);
+        let factor = self.mass_factor();
+        product.iter_mut().for_each(|p| *p *= factor);
+        self.elements.add_tangent_product(self, &all, &change, &mut product);
+        self.dofs.gather(&product, y);
+        Ok(())
+    }
+
+    fn start_surface(&self, out: &mut Surface) -> Option<()> {
+        let places = self.q.iter().map(|p| Point3::from(*p));
+        self.parts.write_surface(places, out);
+        Some(())
+    }
+
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
+        let mut place = p.offset;
+        for (vertex, weight) in self.parts.stencil(p).terms() {
+            let mut velocity = self.v[vertex];
+            for (axis, dof) in self.dofs.free(vertex as u32) {
+                velocity[axis] = v[dof as usize];
+            }
+            place += self.end_place(vertex, &velocity) * weight;
+        }
+        place.into()
+    }
+}

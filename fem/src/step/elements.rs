@@ -1,0 +1,219 @@
+//! What a step knows of every element: its rotation, where it turns, its stiffness, its pull on the vertices.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::{FemStep, Scheme, Scratch};
+use crate::body::Parts;
+use crate::dofs::DofMap;
+use crate::material::{Lag, Linearity, Tangent};
+use crate::matrix::{BlockTable, HookeBlocks, MassPart, System};
+use crate::parallel;
+use crate::polar_decomposition::rotation_of;
+use crate::rest::RestElement;
+
+/// Everything by element, reused from step to step.
+#[derive(Debug, Default)]
+pub(super) struct ElementState {
+    /// R₀; empty unless the law is corotated.
+    pub(super) rotations: Vec<Matrix3<f64>>,
+    /// T; empty where no element turns.
+    pub(super) targets: Vec<Matrix3<f64>>,
+    /// Largest turn expected in the step, rad.
+    pub(super) turn: f64,
+    /// ∂P/∂F at the start without negative eigenvalues, of nonlinear laws.
+    tangents: Vec<Tangent>,
+    /// √(cV) R∇N, for assembly.
+    gradients: Vec<[Vector3<f64>; 4]>,
+    blocks: Vec<[Matrix3<f64>; 10]>,
+}
+
+impl ElementState {
+    /// R₀ and K's stiffness at the start of a step.
+    pub(super) fn begin(&mut self, step: &FemStep) {
+        let parts = &*step.parts;
+        let n = parts.elements.len();
+        let deformation = |e: usize| parts.deformation(&parts.elements[e], &step.q);
+        match parts.linearity {
+            Linearity::Corotated => {
+                self.rotations.resize(n, Matrix3::identity());
+                parallel::fill(&mut self.rotations, |e| rotation_of(&deformation(e)));
+            }
+            Linearity::Linear => {}
+            Linearity::Nonlinear => {
+                let none = || Tangent::Hooke {
+                    rotation: Matrix3::zeros(),
+                    lame: parts.lame,
+                };
+                self.tangents.resize_with(n, none);
+                parallel::fill(&mut self.tangents, |e| {
+                    let tangent = parts.material.tangent(&deformation(e), &Lag::default());
+                    tangent.semidefinite()
+                });
+            }
+        }
+        self.expect_last_turn(step);
+    }
+
+    pub(super) fn rotation(&self, element: usize) -> Matrix3<f64> {
+        match self.rotations.get(element) {
+            Some(rotation) => *rotation,
+            None => Matrix3::identity(),
+        }
+    }
+
+    /// A of the step; `factor` is that of K.
+    pub(super) fn assemble(
+        &mut self,
+        parts: &Parts,
+        dofs: &DofMap,
+        factor: f64,
+        mass: MassPart<'_>,
+        system: &mut System,
+    ) {
+        let n = parts.elements.len();
+        if parts.linearity == Linearity::Nonlinear {
+            self.blocks.resize(n, [Matrix3::zeros(); 10]);
+            let tangents = &self.tangents;
+            parallel::fill(&mut self.blocks, |e| {
+                let element = &parts.elements[e];
+                let scale = factor * element.volume;
+                let g = element.all_gradients();
+                let mut blocks = [Matrix3::zeros(); 10];
+                for a in 0..4 {
+                    for b in a..4 {
+                        let block = tangents[e].block(&g[a], &g[b]) * scale;
+                        blocks[BlockTable::index(a, b)] = block;
+                    }
+                }
+                blocks
+            });
+            system.assemble(&parts.links, dofs, mass, &BlockTable(&self.blocks));
+            return;
+        }
+        self.gradients.resize(n, [Vector3::zeros(); 4]);
+        let mut gradients = std::mem::take(&mut self.gradients);
+        parallel::fill(&mut gradients, |e| {
+            let element = &parts.elements[e];
+            let turned = self.rotation(e) * (factor * element.volume).sqrt();
+            element.all_gradients().map(|g| turned * g)
+        });
+        self.gradients = gradients;
+        let blocks = HookeBlocks {
+            lame: parts.lame,
+            gradients: &self.gradients,
+        };
+        system.assemble(&parts.links, dofs, mass, &blocks);
+    }
+
+    /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices.
+    pub(super) fn pulls(&self, step: &FemStep, v: &[Vector3<f64>], scratch: &mut Scratch) {
+        let Scheme { theta, theta_vq } = step.scheme;
+        let dt = step.time_step_s;
+        let place = |i: usize| {
+            let moved = v[i] * theta_vq + step.v[i] * (1.0 - theta_vq);
+            step.q[i] + moved * (theta * dt)
+        };
+        let rate = |i: usize| v[i] * theta + step.v[i] * (1.0 - theta);
+        self.write_pulls(step, place, rate, scratch);
+    }
+
+    /// The same at the start of the step.
+    pub(super) fn start_pulls(&self, step: &FemStep, scratch: &mut Scratch) {
+        self.write_pulls(step, |i| step.q[i], |i| step.v[i], scratch);
+    }
+
+    fn write_pulls(
+        &self,
+        step: &FemStep,
+        place: impl Fn(usize) -> Vector3<f64>,
+        rate: impl Fn(usize) -> Vector3<f64>,
+        scratch: &mut Scratch,
+    ) {
+        let parts = &*step.parts;
+        let n = step.q.len();
+        let beta = parts.damping.stiffness;
+        let Scratch { field, pulls, .. } = scratch;
+        pulls.resize(parts.elements.len(), [Vector3::zeros(); 3]);
+        field.clear();
+        if parts.linearity == Linearity::Nonlinear {
+            field.extend((0..n).map(place));
+            let rates: Vec<Vector3<f64>> = (0..n).map(rate).collect();
+            let field = &*field;
+            parallel::fill(pulls, |e| {
+                let element = &parts.elements[e];
+                let F = parts.deformation(element, field);
+                let mut stress = parts.material.first_piola(&F, &Lag::default());
+                if beta > 0.0 {
+                    stress += self.tangents[e].apply(&element.gradient(&rates)) * beta;
+                }
+                element.pull(&stress)
+            });
+            return;
+        }
+        // Elastic and viscous stress are linear in one field: y = x + βẋ.
+        field.extend((0..n).map(|i| place(i) + rate(i) * beta));
+        let field = &*field;
+        let viscous_target = self.viscous_target(step);
+        parallel::fill(pulls, |e| {
+            let element = &parts.elements[e];
+            let rotation = self.rotation(e);
+            let turned = rotation.transpose() * parts.deformation(element, field);
+            let mut strain = 0.5 * (turned + turned.transpose());
+            for k in 0..3 {
+                strain[(k, k)] -= 1.0;
+            }
+            if let Some(target) = self.targets.get(e) {
+                // T + (β/δt)(T − I) in place of I.
+                let ahead = target - Matrix3::identity();
+                strain -= ahead * (1.0 + viscous_target);
+            }
+            element.pull(&(rotation * parts.lame.stress(&strain)))
+        });
+    }
+
+    /// β/δt: damping must not resist the turn itself, whose chord shrinks the element at the rate (T − I)/δt.
+    fn viscous_target(&self, step: &FemStep) -> f64 {
+        step.parts.damping.stiffness / step.time_step_s
+    }
+
+    /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices.
+    pub(super) fn add_tangent_product(
+        &self,
+        step: &FemStep,
+        v: &[Vector3<f64>],
+        x: &[Vector3<f64>],
+        y: &mut [Vector3<f64>],
+    ) {
+        let parts = &*step.parts;
+        let Scheme { theta, theta_vq } = step.scheme;
+        let dt = step.time_step_s;
+        let beta = parts.damping.stiffness;
+        let ends = |i: usize| {
+            let moved = v[i] * theta_vq + step.v[i] * (1.0 - theta_vq);
+            step.q[i] + moved * (theta * dt)
+        };
+        let places: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
+        for (e, element) in parts.elements.iter().enumerate() {
+            let dF = element.gradient(x);
+            let stress = if parts.linearity == Linearity::Nonlinear {
+                let F = parts.deformation(element, &places);
+                let elastic = parts.material.tangent(&F, &Lag::default()).apply(&dF);
+                let viscous = self.tangents[e].apply(&dF);
+                (elastic * (theta_vq * dt) + viscous * beta) * (theta * dt)
+            } else {
+                let rotation = self.rotation(e);
+                let lame = parts.lame;
+                Tangent::Hooke { rotation, lame }.apply(&dF) * step.stiffness_factor()
+            };
+            add_pull(element, &stress, y);
+        }
+    }
+}
+
+/// Adds V P ∇N to the four vertices of an element.
+fn add_pull(element: &RestElement, stress: &Matrix3<f64>, y: &mut [Vector3<f64>]) {
+    let [a, b, c] = element.pull(stress);
+    for (vertex, pull) in element.vertices.iter().zip([-(a + b + c), a, b, c]) {
+        y[*vertex as usize] += pull;
+    }
+}

@@ -1,0 +1,196 @@
+//! Elements that turn within a step, and the linear corotated law: rest strains where the elements will be.
+//!
+//! With ε = sym(R₀ᵀF) − I an element that turns by θ is at rest only when it has grown by 1 + θ²: the step sees its chord, not
+//! its arc. So two roles of the rotation are kept apart: forces point along R₀, and the strain is measured against
+//! T = sym(R₀ᵀR₁) with R₁ an estimate of the rotation at the end. A, its factor and its definiteness are those of T = I.
+//!
+//! R₁ is first that of last step's turn repeated, R₀R_prevᵀR₀; steps in which something turns then solve the free motion
+//! once, take R₁ from that, and correct b. Without the correction, noise in the turning rates would become strain.
+
+use nalgebra::{Matrix3, Vector3};
+use pliant_contact_sap::{Assembled, BodyError, Dynamics};
+
+use super::elements::ElementState;
+use super::{FemStep, Scheme};
+use crate::body::Rotation;
+use crate::material::Linearity;
+use crate::parallel;
+use crate::polar_decomposition::rotation_of;
+
+/// Turns up to this (rad) in a step change T by less than 1e-4 and need no correction.
+const TURN_CORRECTED: f64 = 0.014;
+/// Corrections of T up to this are not worth a solve.
+const TARGET_CHANGE_MIN: f64 = 1e-4;
+/// Turns up to this (rad) are taken from the rates alone: what the chord then misses is θ⁴/24.
+const TURN_SMALL: f64 = 1e-3;
+/// Below this T is I to round-off.
+const TURN_NONE: f64 = 1e-8;
+/// Turns beyond this (rad) are outside of what following was tested for.
+pub(super) const TURN_WARNED: f64 = 0.6;
+
+impl ElementState {
+    /// T as if every element went on turning as it did in the last step.
+    pub(super) fn expect_last_turn(&mut self, step: &FemStep) {
+        let parts = &*step.parts;
+        self.turn = 0.0;
+        let followed = parts.linearity == Linearity::Corotated
+            && parts.rotation == Rotation::Followed
+            && step.scheme == Scheme::BACKWARD_EULER;
+        if !followed {
+            self.targets.clear();
+            return;
+        }
+        self.turn = self.largest_turn(step, &step.v);
+        if self.turn < TURN_NONE {
+            self.targets.clear();
+            return;
+        }
+        let mut targets = std::mem::take(&mut self.targets);
+        targets.resize(parts.elements.len(), Matrix3::identity());
+        parallel::fill(&mut targets, |e| {
+            let element = &parts.elements[e];
+            let rotation = &self.rotations[e];
+            let change = element.gradient(&step.v) * step.time_step_s;
+            let turn = turn_of(&(rotation.transpose() * change));
+            if turn.norm_squared() < TURN_SMALL * TURN_SMALL {
+                // cos θ ≈ 1 − θ²/2.
+                let across = turn * turn.transpose();
+                return Matrix3::identity()
+                    + 0.5 * (across - Matrix3::from_diagonal_element(turn.norm_squared()));
+            }
+            let before = rotation_of(&(parts.deformation(element, &step.q) - change));
+            target(&(before.transpose() * rotation))
+        });
+        self.targets = targets;
+    }
+
+    /// T from where velocities `v` lead; returns by how much any of them changed.
+    fn expect_turn_of(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
+        let parts = &*step.parts;
+        let mut targets = vec![Matrix3::identity(); parts.elements.len()];
+        let moved = v.iter().zip(&step.q).map(|(v, q)| q + v * step.time_step_s);
+        let ends: Vec<Vector3<f64>> = moved.collect();
+        parallel::fill(&mut targets, |e| {
+            let after = rotation_of(&parts.deformation(&parts.elements[e], &ends));
+            target(&(self.rotations[e].transpose() * after))
+        });
+        let before = |e: usize| match self.targets.get(e) {
+            Some(target) => *target,
+            None => Matrix3::identity(),
+        };
+        let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
+        if change > TARGET_CHANGE_MIN {
+            self.targets = targets;
+        }
+        change
+    }
+
+    /// Largest angle by which an element turns in a step with velocities `v` of all vertices, rad.
+    pub(super) fn largest_turn(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
+        let elements = &step.parts.elements;
+        let sine = parallel::largest(elements.len(), |e| {
+            let change = elements[e].gradient(v) * step.time_step_s;
+            turn_of(&(self.rotation(e).transpose() * change)).norm()
+        });
+        sine.min(1.0).asin()
+    }
+}
+
+impl FemStep {
+    /// Corrects b where elements turn noticeably: one solve of the free motion, by the same A.
+    pub(super) fn follow_rotation(&mut self) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let followed = parts.linearity == Linearity::Corotated
+            && parts.rotation == Rotation::Followed
+            && self.scheme == Scheme::BACKWARD_EULER;
+        if !followed || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
+            return Ok(());
+        }
+        let mut v = self.system.right_hand_side.clone();
+        let Some(Assembled::Sparse(a)) = self.system.assembled() else {
+            unreachable!("the system of a finite-element body is sparse")
+        };
+        self.free_motion.solve(a, &mut v).map_err(|_| {
+            BodyError::Model(
+                "the free motion could not be solved: A is not positive definite to round-off; the stiffness exceeds the mass by more than 1e15, take a smaller time step".into(),
+            )
+        })?;
+        let mut velocities = Vec::new();
+        self.all_velocities(&v, &mut velocities);
+        let mut elements = std::mem::take(&mut self.elements);
+        let change = elements.expect_turn_of(self, &velocities);
+        self.elements = elements;
+        if change > TARGET_CHANGE_MIN {
+            self.write_right_hand_side();
+        }
+        Ok(())
+    }
+
+    /// How far a body that is held somewhere is about to swing by what pulls at it, rad: δt² |net force|/(mass · size).
+    fn swing(&self) -> f64 {
+        if !self.dofs.holds_any() {
+            return 0.0;
+        }
+        let mut impulse = vec![0.0; self.dofs.n_dofs()];
+        self.system.apply(&self.start, &mut impulse);
+        for (impulse, b) in impulse.iter_mut().zip(&self.system.right_hand_side) {
+            *impulse = b - *impulse;
+        }
+        let mut impulses = vec![Vector3::zeros(); self.q.len()];
+        self.dofs.scatter(&impulse, &mut impulses);
+        let net: Vector3<f64> = impulses.iter().sum();
+        let moving = self.dofs.moving().iter();
+        let mass: f64 = moving.map(|v| self.parts.vertex_mass[*v as usize]).sum();
+        self.time_step_s * net.norm() / (mass * self.parts.extent)
+    }
+}
+
+/// sin θ times the axis, in the frame of R₀, for R₀ᵀδF.
+fn turn_of(change: &Matrix3<f64>) -> Vector3<f64> {
+    0.5 * Vector3::new(
+        change[(2, 1)] - change[(1, 2)],
+        change[(0, 2)] - change[(2, 0)],
+        change[(1, 0)] - change[(0, 1)],
+    )
+}
+
+/// T = sym(Q) of the turn Q, kept invertible: beyond about 73 degrees it stays at 0.3 across the axis.
+fn target(turn: &Matrix3<f64>) -> Matrix3<f64> {
+    let target = 0.5 * (turn + turn.transpose());
+    let cosine = 0.5 * (target.trace() - 1.0);
+    if cosine >= 0.3 {
+        return target;
+    }
+    let identity = Matrix3::identity();
+    identity + (target - identity) * (0.7 / (1.0 - cosine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::Rotation3;
+
+    #[test]
+    fn a_target_is_the_turn_seen_across_and_stays_invertible() {
+        let axis = Vector3::new(1.0, 2.0, -0.5).normalize();
+        for angle in [0.0_f64, 0.3, 1.2, 2.0, 3.1] {
+            let Q = Rotation3::from_scaled_axis(axis * angle);
+            let T = target(Q.matrix());
+            assert!((T * axis - axis).norm() < 1e-14);
+            let across = axis.cross(&Vector3::x()).normalize();
+            let expected = angle.cos().max(0.3);
+            assert!((T * across - across * expected).norm() < 1e-14, "{angle}");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_read_off_its_chord() {
+        let w = Vector3::new(0.2, -0.1, 0.3);
+        let Q = Rotation3::from_scaled_axis(w);
+        // R₀ = Q seen from the step before: δF = R₀ − R_prev, R₀ᵀδF = I − Qᵀ.
+        let change = Matrix3::identity() - Q.matrix().transpose();
+        let turn = turn_of(&change);
+        assert!((turn.norm().asin() - w.norm()).abs() < 1e-14);
+        assert!(turn.cross(&w).norm() < 1e-15);
+    }
+}

@@ -35,7 +35,7 @@ pub struct Rayleigh {
 impl Default for Rayleigh {
     fn default() -> Self {
         Self {
-            mass: 0.0, // nothing drags a body in free flight
+            mass: 0.0,       // nothing drags a body in free flight
             stiffness: 0.01, // Han et al. (2023), section VII: silicone and rubber ring for a few periods only
         }
     }
@@ -192,7 +192,10 @@ impl FemBody {
     pub fn volume(&self, state: &BodyState) -> f64 {
         let q = vectors(&state.q);
         let parts = &*self.parts;
-        let volumes = parts.elements.iter().map(|e| e.volume * parts.deformation(e, &q).determinant());
+        let volumes = parts
+            .elements
+            .iter()
+            .map(|e| e.volume * parts.deformation(e, &q).determinant());
         volumes.sum()
     }
 
@@ -295,7 +298,10 @@ impl Stencil {
 
 /// Three numbers a vertex as vectors.
 pub(crate) fn vectors(values: &[f64]) -> Vec<Vector3<f64>> {
-    values.chunks_exact(3).map(Vector3::from_column_slice).collect()
+    values
+        .chunks_exact(3)
+        .map(Vector3::from_column_slice)
+        .collect()
 }
 
 impl DeformableModel for FemBody {

@@ -28,7 +28,10 @@ impl std::error::Error for Violation {}
 ///
 /// # Errors
 /// The first promise found broken.
-pub fn check_material(material: &dyn Material, at: &[(Matrix3<f64>, Lag)]) -> Result<(), Violation> {
+pub fn check_material(
+    material: &dyn Material,
+    at: &[(Matrix3<f64>, Lag)],
+) -> Result<(), Violation> {
     material
         .lame()
         .validate()
@@ -96,8 +99,7 @@ fn check_derivatives(
         let (mut stress_error, mut tangent_error) = (f64::INFINITY, f64::INFINITY);
         for h in widths.map(|h| h * F.norm().max(1e-3)) {
             let (up, down) = (F + dF * h, F - dF * h);
-            let slope =
-                material.energy_density(&up, lag) - material.energy_density(&down, lag);
+            let slope = material.energy_density(&up, lag) - material.energy_density(&down, lag);
             let error = (slope / (2.0 * h) - stress.dot(&dF)).abs();
             stress_error = stress_error.min(error);
             let slope = material.first_piola(&up, lag) - material.first_piola(&down, lag);
@@ -125,16 +127,21 @@ fn check_tangent(material: &dyn Material, F: &Matrix3<f64>, lag: &Lag) -> Result
         format!("the tangent is not symmetric: {skew:e} Pa")
     })?;
     let eigen = matrix.symmetric_eigen();
-    let mut raised = eigen.clone();
+    let mut raised = eigen;
     raised.eigenvalues.iter_mut().for_each(|x| *x = x.max(0.0));
     let expected = raised.recompose();
     let filtered = tangent.clone().semidefinite().to_matrix();
     let error = (filtered - expected).norm();
     promise(error <= 1e-10 * scale, || {
-        format!("semidefinite() is not the tangent without its negative eigenvalues: off by {error:e} Pa")
+        format!(
+            "semidefinite() is not the tangent without its negative eigenvalues: off by {error:e} Pa"
+        )
     })?;
     for (k, l) in [(0, 1), (2, 2), (5, 3)] {
-        let (a, b) = (direction(k).column(0).into_owned(), direction(l).column(1).into_owned());
+        let (a, b) = (
+            direction(k).column(0).into_owned(),
+            direction(l).column(1).into_owned(),
+        );
         let block = tangent.block(&a, &b);
         for c in 0..3 {
             let mut dx = nalgebra::Vector3::zeros();

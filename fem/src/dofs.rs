@@ -63,7 +63,9 @@ impl DofMap {
     /// Axes of a vertex that are in the solve, ascending, with their velocities.
     pub(crate) fn free(&self, vertex: u32) -> impl Iterator<Item = (usize, u32)> + use<> {
         let of = self.of[vertex as usize];
-        (0..3).filter(move |k| of[*k] != HELD).map(move |k| (k, of[k]))
+        (0..3)
+            .filter(move |k| of[*k] != HELD)
+            .map(move |k| (k, of[k]))
     }
 
     pub(crate) fn moving(&self) -> &[u32] {
@@ -126,7 +128,10 @@ mod tests {
         assert_eq!((map.column(1), map.column(2)), (None, Some(1)));
         let mut field = vec![Vector3::repeat(9.0); 3];
         map.scatter(&[1.0, 2.0, 3.0, 4.0, 5.0], &mut field);
-        assert_eq!(field[1..], [Vector3::repeat(9.0), Vector3::new(4.0, 9.0, 5.0)]);
+        assert_eq!(
+            field[1..],
+            [Vector3::repeat(9.0), Vector3::new(4.0, 9.0, 5.0)]
+        );
         let mut back = [0.0; 5];
         map.gather(&field, &mut back);
         assert_eq!(back, [1.0, 2.0, 3.0, 4.0, 5.0]);

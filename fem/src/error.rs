@@ -7,10 +7,14 @@ use pliant_hydroelastic::mesh::MeshError;
 #[non_exhaustive]
 pub enum FemError {
     /// A Young's modulus that no solid has.
-    #[error("youngs_modulus = {0} Pa must be positive and finite; soft silicone has 7e4, rubber 3e6, steel 2e11")]
+    #[error(
+        "youngs_modulus = {0} Pa must be positive and finite; soft silicone has 7e4, rubber 3e6, steel 2e11"
+    )]
     YoungsModulus(f64),
     /// A Poisson's ratio outside (−1, 0.5).
-    #[error("poissons_ratio = {0} must lie in (-1, 0.5); for a nearly incompressible solid use 0.49")]
+    #[error(
+        "poissons_ratio = {0} must lie in (-1, 0.5); for a nearly incompressible solid use 0.49"
+    )]
     PoissonsRatio(f64),
     /// A density that no solid has.
     #[error("density = {0} kg/m3 must be positive and finite; water has 1000")]
@@ -49,7 +53,9 @@ pub enum FemError {
         max: [f64; 3],
     },
     /// A vertex that is to leave the solve and to be held by constraints.
-    #[error("vertex {vertex} at {place:?} m is both fixed and anchored; fixed vertices need no anchor: take it out of one of the regions")]
+    #[error(
+        "vertex {vertex} at {place:?} m is both fixed and anchored; fixed vertices need no anchor: take it out of one of the regions"
+    )]
     FixedAndAnchored {
         /// The vertex.
         vertex: u32,
@@ -60,7 +66,9 @@ pub enum FemError {
     #[error("all {0} vertices are fixed: the body cannot move; make it a fixed shape")]
     NothingMoves(usize),
     /// Balls about vertices that would push at rest.
-    #[error("contact_radius = {radius} m: vertices {a} and {b}, not neighbours, are {distance} m apart at rest, within two radii; choose less than {most} m")]
+    #[error(
+        "contact_radius = {radius} m: vertices {a} and {b}, not neighbours, are {distance} m apart at rest, within two radii; choose less than {most} m"
+    )]
     ContactRadius {
         /// The radius.
         radius: f64,

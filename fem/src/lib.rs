@@ -33,9 +33,9 @@ pub use error::FemError;
 pub use loads::{ForceField, UniformForce};
 pub use mass::MassKind;
 pub use material::{
-    Corotational, Domain, Lag, Lame, LawKind, Linear, LinearCorotated, Linearity,
-    MATERIAL_PRESETS, Material, MaterialPreset, MooneyRivlin, NeoHookean, Principal, PrincipalLaw,
-    Spectrum, StVenantKirchhoff, StableNeoHookean, Tangent, lame_parameters, material_preset,
+    Corotational, Domain, Lag, Lame, LawKind, Linear, LinearCorotated, Linearity, MATERIAL_PRESETS,
+    Material, MaterialPreset, MooneyRivlin, NeoHookean, Principal, PrincipalLaw, Spectrum,
+    StVenantKirchhoff, StableNeoHookean, Tangent, lame_parameters, material_preset,
 };
 pub use region::{Axis, Region};
 pub use rest::Kinematics;

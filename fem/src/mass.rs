@@ -54,7 +54,8 @@ mod tests {
     use crate::rest::Kinematics;
 
     #[test]
-    fn both_masses_sum_to_density_times_volume_and_the_consistent_one_has_the_inertia_of_a_tetrahedron() {
+    fn both_masses_sum_to_density_times_volume_and_the_consistent_one_has_the_inertia_of_a_tetrahedron()
+     {
         let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
         let corners = corners.map(Vector3::from);
         let elements = [RestElement::new([0, 1, 2, 3], corners, Kinematics::Solid)];

@@ -20,8 +20,8 @@ mod neo_hookean;
 mod parameters;
 mod presets;
 mod principal;
-mod stable_neo_hookean;
 mod st_venant_kirchhoff;
+mod stable_neo_hookean;
 mod tangent;
 #[cfg(test)]
 mod tests;

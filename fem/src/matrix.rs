@@ -177,7 +177,8 @@ impl System {
         let values = vec![0.0; indices.len()];
         self.matrix = CsMatI::new_csc((n, n), starts, indices, values);
         self.diagonal.clear();
-        self.diagonal.resize(self.sizes.iter().map(|n| n * n).sum(), 0.0);
+        self.diagonal
+            .resize(self.sizes.iter().map(|n| n * n).sum(), 0.0);
         self.right_hand_side.clear();
         self.right_hand_side.resize(n, 0.0);
     }
@@ -207,7 +208,10 @@ impl System {
             diagonal = rest;
             let (own, others) = values.split_at(column.n_values());
             values = others;
-            for (block, own) in block.chunks_exact_mut(n).zip(own.chunks_exact(column.length)) {
+            for (block, own) in block
+                .chunks_exact_mut(n)
+                .zip(own.chunks_exact(column.length))
+            {
                 block.copy_from_slice(&own[column.own_row..column.own_row + n]);
             }
         }
@@ -224,7 +228,10 @@ impl System {
             let (a, rest) = values.split_at(length);
             let (b, c) = rest.split_at(length);
             let mut sum = [0.0; 3];
-            let blocks = a.chunks_exact(3).zip(b.chunks_exact(3)).zip(c.chunks_exact(3));
+            let blocks = a
+                .chunks_exact(3)
+                .zip(b.chunks_exact(3))
+                .zip(c.chunks_exact(3));
             for (row, ((a, b), c)) in rows.chunks_exact(3).zip(blocks) {
                 let first = row[0] as usize;
                 let x = &x[first..first + 3];
@@ -259,7 +266,10 @@ impl Dynamics for System {
 
     fn apply(&self, x: &[f64], y: &mut [f64]) {
         if self.whole && self.columns.len() >= PARALLEL_MIN {
-            let chunks = self.columns.par_chunks(CHUNK).zip(y.par_chunks_mut(3 * CHUNK));
+            let chunks = self
+                .columns
+                .par_chunks(CHUNK)
+                .zip(y.par_chunks_mut(3 * CHUNK));
             chunks.for_each(|(columns, y)| self.products(columns, x, y));
         } else {
             self.products(&self.columns, x, y);
@@ -381,7 +391,10 @@ mod tests {
     use pliant_contact_sap::conformance::check_dynamics;
     use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
-    const LAME: Lame = Lame { mu: 2.0, lambda: 5.0 };
+    const LAME: Lame = Lame {
+        mu: 2.0,
+        lambda: 5.0,
+    };
 
     /// A by dense sums, the plain way.
     fn dense(links: &MeshLinks, gradients: &[[Vector3<f64>; 4]], mass: &[f64]) -> DMatrix<f64> {
@@ -465,8 +478,11 @@ mod tests {
         let ones = vec![1.0; kept.len()];
         let mut y = vec![0.0; kept.len()];
         system.apply(&ones, &mut y);
-        let stiff = dense(&links, &gradients, &vec![0.0; n]).select_rows(&kept).select_columns(&kept);
-        let only_mass: f64 = y.iter().sum::<f64>() - (&stiff * DMatrix::repeat(kept.len(), 1, 1.0)).sum();
+        let stiff = dense(&links, &gradients, &vec![0.0; n])
+            .select_rows(&kept)
+            .select_columns(&kept);
+        let only_mass: f64 =
+            y.iter().sum::<f64>() - (&stiff * DMatrix::repeat(kept.len(), 1, 1.0)).sum();
         if kept.len() == 3 * n {
             // 1ᵀM1 over three directions is three times the mass.
             let whole = 3.0 * 0.5 * 20.0 * n_elements as f64;

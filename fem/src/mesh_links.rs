@@ -66,6 +66,7 @@ impl MeshLinks {
     }
 
     /// Vertices of an element.
+    #[cfg(test)]
     pub(crate) fn corners_of(&self, element: usize) -> [u32; 4] {
         self.corners[element]
     }

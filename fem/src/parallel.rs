@@ -9,14 +9,19 @@ const CHUNK_MIN: usize = 128;
 
 /// Overwrites every item by its index.
 pub(crate) fn fill<T: Send>(items: &mut [T], each: impl Fn(usize) -> T + Sync) {
+    update(items, |i, item| *item = each(i));
+}
+
+/// Changes every item by its index.
+pub(crate) fn update<T: Send>(items: &mut [T], each: impl Fn(usize, &mut T) + Sync) {
     if items.len() < PARALLEL_MIN {
         for (i, item) in items.iter_mut().enumerate() {
-            *item = each(i);
+            each(i, item);
         }
         return;
     }
     let items = items.par_iter_mut().with_min_len(CHUNK_MIN).enumerate();
-    items.for_each(|(i, item)| *item = each(i));
+    items.for_each(|(i, item)| each(i, item));
 }
 
 /// The largest of `n` values; zero if there is none.
@@ -31,7 +36,9 @@ pub(crate) fn largest(n: usize, each: impl Fn(usize) -> f64 + Sync + Send) -> f6
 /// The first of `n` items that is so, and how many are.
 pub(crate) fn count(n: usize, is: impl Fn(usize) -> bool + Sync + Send) -> Option<(usize, usize)> {
     let (first, many) = if n < PARALLEL_MIN {
-        (0..n).filter(|i| is(*i)).fold((n, 0), |(first, many), i| (first.min(i), many + 1))
+        (0..n)
+            .filter(|i| is(*i))
+            .fold((n, 0), |(first, many), i| (first.min(i), many + 1))
     } else {
         let items = (0..n).into_par_iter().with_min_len(CHUNK_MIN);
         let found = items.filter(|i| is(*i)).map(|i| (i, 1));

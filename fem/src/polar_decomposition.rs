@@ -28,7 +28,11 @@ pub(crate) fn rotation_of(F: &Matrix3<f64>) -> Matrix3<f64> {
         let (x, c) = (X.norm_squared(), cofactors.norm_squared());
         // Near a rotation both norms are √3: no scale is needed, and without one the end is quadratic.
         let near = (x - 3.0).abs() < 1e-2 && (det - 1.0).abs() < 1e-2;
-        let g = if near { 1.0 } else { (c / (x * det * det)).sqrt().sqrt() };
+        let g = if near {
+            1.0
+        } else {
+            (c / (x * det * det)).sqrt().sqrt()
+        };
         let next = X * (0.5 * g) + cofactors * (0.5 / (g * det));
         let change = (next - X).norm_squared();
         X = next;
@@ -54,10 +58,16 @@ mod tests {
     #[track_caller]
     fn check(F: &Matrix3<f64>) {
         let R = rotation_of(F);
-        assert!((R.transpose() * R - Matrix3::identity()).norm() < 1e-14, "{R}");
+        assert!(
+            (R.transpose() * R - Matrix3::identity()).norm() < 1e-14,
+            "{R}"
+        );
         assert!((R.determinant() - 1.0).abs() < 1e-14);
         let S = R.transpose() * F;
-        assert!((S - S.transpose()).norm() < 1e-13 * F.norm().max(1.0), "{S}");
+        assert!(
+            (S - S.transpose()).norm() < 1e-13 * F.norm().max(1.0),
+            "{S}"
+        );
     }
 
     fn turned(axis: [f64; 3], stretch: [f64; 3]) -> Matrix3<f64> {

@@ -58,7 +58,11 @@ impl Region {
             }
             _ => {
                 let inside = mesh.vertices().iter().map(|p| self.holds(p, slack));
-                (0..).zip(inside).filter(|(_, i)| *i).map(|(v, _)| v).collect()
+                (0..)
+                    .zip(inside)
+                    .filter(|(_, i)| *i)
+                    .map(|(v, _)| v)
+                    .collect()
             }
         };
         found.sort_unstable();
@@ -81,9 +85,7 @@ impl Region {
                 (0..3).all(|k| (min[k] - slack..=max[k] + slack).contains(&p[k]))
             }
             Self::Ball { center, radius } => (p - center).norm() <= radius + slack,
-            Self::HalfSpace { point, normal } => {
-                (p - point).dot(normal) <= slack * normal.norm()
-            }
+            Self::HalfSpace { point, normal } => (p - point).dot(normal) <= slack * normal.norm(),
         }
     }
 }
@@ -134,9 +136,15 @@ mod tests {
         };
         assert_eq!(count(ball(0.5)), 1);
         assert_eq!(count(Region::Vertices(vec![3, 1, 3])), 2);
-        let text = ball(2.0).vertices(&mesh, "the clamp").unwrap_err().to_string();
+        let text = ball(2.0)
+            .vertices(&mesh, "the clamp")
+            .unwrap_err()
+            .to_string();
         assert!(text.contains("the clamp") && text.contains("0.5"), "{text}");
         let beyond = Region::Vertices(vec![24]).vertices(&mesh, "the clamp");
-        assert!(matches!(beyond, Err(FemError::NoSuchVertex { vertex: 24, .. })));
+        assert!(matches!(
+            beyond,
+            Err(FemError::NoSuchVertex { vertex: 24, .. })
+        ));
     }
 }

@@ -85,7 +85,11 @@ fn direction(A: &Matrix3<f64>, column: usize, length: f64) -> Option<Vector3<f64
 }
 
 fn some_normal(u: &Vector3<f64>) -> Vector3<f64> {
-    let axis = if u.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
+    let axis = if u.x.abs() < 0.6 {
+        Vector3::x()
+    } else {
+        Vector3::y()
+    };
     u.cross(&axis).normalize()
 }
 
@@ -103,7 +107,11 @@ mod tests {
         let svd = SignedSvd::of(&F);
         let again = svd.U * Matrix3::from_diagonal(&svd.stretches) * svd.V.transpose();
         let size = F.norm();
-        assert!((again - F).norm() <= 1e-14 * size, "{stretches:?}: {}", again - F);
+        assert!(
+            (again - F).norm() <= 1e-14 * size,
+            "{stretches:?}: {}",
+            again - F
+        );
         for Q in [svd.U, svd.V] {
             assert!((Q.transpose() * Q - Matrix3::identity()).norm() < 1e-14);
             assert!((Q.determinant() - 1.0).abs() < 1e-14);
@@ -135,6 +143,9 @@ mod tests {
         let F = Matrix3::new(1.0, 1.0, 0.0, 0.0, 1e-10, 0.0, 0.0, 0.0, 1.0);
         let found = SignedSvd::of(&F).stretches.z;
         // σ of [1 1; 0 ε] is ε/√2 for small ε.
-        assert!((found * 2.0_f64.sqrt() / 1e-10 - 1.0).abs() < 1e-9, "{found:e}");
+        assert!(
+            (found * 2.0_f64.sqrt() / 1e-10 - 1.0).abs() < 1e-9,
+            "{found:e}"
+        );
     }
 }

@@ -18,7 +18,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
     ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, RowLaw, Rows, StepInput,
-    Surface,
+    Surface, TimeStep,
 };
 
 use crate::body::{AnchorCompliance, Parts};
@@ -32,26 +32,11 @@ use crate::parallel;
 use elements::ElementState;
 use turning::TURN_WARNED;
 
-/// The θ-method: 1, 1 is backward Euler; ½, ½ the midpoint rule; 0, 1 symplectic Euler.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Scheme {
-    theta: f64,
-    theta_vq: f64,
-}
-
-impl Scheme {
-    const BACKWARD_EULER: Self = Self {
-        theta: 1.0,
-        theta_vq: 1.0,
-    };
-}
-
 /// Workspace of one step after another.
 #[derive(Debug)]
 pub(crate) struct FemStep {
     parts: Arc<Parts>,
-    time_step_s: f64,
-    scheme: Scheme,
+    time_step: TimeStep,
     /// Positions and velocities of all vertices at the start; held velocities are what they are held at.
     q: Vec<Vector3<f64>>,
     v: Vec<Vector3<f64>>,
@@ -79,8 +64,7 @@ impl FemStep {
     pub(crate) fn new(parts: Arc<Parts>) -> Self {
         Self {
             parts,
-            time_step_s: 0.0,
-            scheme: Scheme::BACKWARD_EULER,
+            time_step: TimeStep::default(),
             q: Vec::new(),
             v: Vec::new(),
             external: Vec::new(),
@@ -96,20 +80,32 @@ impl FemStep {
 
     /// θδt(θ_vq δt + β), the factor of K in A.
     fn stiffness_factor(&self) -> f64 {
-        let Scheme { theta, theta_vq } = self.scheme;
-        let dt = self.time_step_s;
-        theta * dt * (theta_vq * dt + self.parts.damping.stiffness)
+        self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
     }
 
     /// 1 + αθδt, the factor of M in A.
     fn mass_factor(&self) -> f64 {
-        1.0 + self.parts.damping.mass * self.scheme.theta * self.time_step_s
+        1.0 + self.parts.damping.mass * self.time_step.forces_s()
     }
 
     /// q at the end of the step of a vertex with velocity `v`.
     fn end_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
-        let vq = self.scheme.theta_vq;
-        self.q[vertex] + (v * vq + self.v[vertex] * (1.0 - vq)) * self.time_step_s
+        self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.length_s
+    }
+
+    /// v^vq of a vertex with end velocity `v`.
+    fn mean_velocity(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+        self.v[vertex].zip_map(v, |v0, v| self.time_step.mean_velocity(v0, v))
+    }
+
+    /// v^θ of a vertex with end velocity `v`.
+    fn force_velocity(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+        self.v[vertex].zip_map(v, |v0, v| self.time_step.force_velocity(v0, v))
+    }
+
+    /// q^θ of a vertex with end velocity `v`.
+    fn force_place(&self, vertex: usize, v: &Vector3<f64>) -> Vector3<f64> {
+        self.q[vertex] + self.mean_velocity(vertex, v) * self.time_step.forces_s()
     }
 
     /// Velocities of all vertices, those in the solve from `v`.
@@ -121,8 +117,7 @@ impl FemStep {
     /// m(v) of all vertices for velocities `v` of all vertices.
     fn momentum(&self, v: &[Vector3<f64>], scratch: &mut Scratch) {
         let parts = &*self.parts;
-        let Scheme { theta, .. } = self.scheme;
-        let dt = self.time_step_s;
+        let dt = self.time_step.length_s;
         let alpha = parts.damping.mass;
         self.elements.pulls(self, v, scratch);
         let Scratch {
@@ -132,18 +127,16 @@ impl FemStep {
             ..
         } = scratch;
         // M(v − v0 + δtα v^θ).
-        let moved = v.iter().zip(&self.v).map(|(v, v0)| {
-            (v - v0) + (v * theta + v0 * (1.0 - theta)) * (dt * alpha)
+        let moved = v.iter().enumerate().map(|(vertex, v)| {
+            (v - self.v[vertex]) + self.force_velocity(vertex, v) * (dt * alpha)
         });
         field.clear();
         field.extend(moved);
         residual.resize(v.len(), Vector3::zeros());
         parts.mass_product(field, residual);
         let links = &parts.links;
-        let inertia = std::mem::take(field);
-        let momentum = std::mem::take(residual);
-        let mut out = inertia;
-        parallel::fill(&mut out, |vertex| {
+        let pulls = &*pulls;
+        parallel::update(residual, |vertex, momentum| {
             let mut internal = Vector3::zeros();
             for incidence in links.incidences(vertex as u32) {
                 let (element, local) = links.element(incidence);
@@ -155,10 +148,8 @@ impl FemStep {
                     _ => internal += c,
                 }
             }
-            momentum[vertex] + (internal - self.external[vertex]) * dt
+            *momentum += (internal - self.external[vertex]) * dt;
         });
-        *residual = out;
-        *field = momentum;
     }
 
     /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
@@ -230,8 +221,14 @@ impl FemStep {
             }
         }
         for (what, found) in [
-            ("held velocities of a finite-element body", control.held.len()),
-            ("forces on the vertices of a finite-element body", control.effort.len()),
+            (
+                "held velocities of a finite-element body",
+                control.held.len(),
+            ),
+            (
+                "forces on the vertices of a finite-element body",
+                control.effort.len(),
+            ),
         ] {
             if found != 0 && found != expected {
                 return Err(BodyError::StateLength {
@@ -241,7 +238,10 @@ impl FemStep {
                 });
             }
         }
-        let turned = control.loads.iter().any(|load| load.torque_W != Vector3::zeros());
+        let turned = control
+            .loads
+            .iter()
+            .any(|load| load.torque_W != Vector3::zeros());
         if turned {
             return Err(BodyError::Unsupported {
                 what: "torque on a point; use a pair of forces",
@@ -336,8 +336,7 @@ impl FemStep {
 impl BodyStep for FemStep {
     fn begin(&mut self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
         self.check(state, input)?;
-        self.time_step_s = input.time_step_s;
-        self.scheme = Scheme::BACKWARD_EULER;
+        self.time_step = input.time_step;
         let fill = |out: &mut Vec<Vector3<f64>>, values: &[f64]| {
             out.clear();
             out.extend(values.chunks_exact(3).map(Vector3::from_column_slice));
@@ -442,16 +441,17 @@ impl BodyStep for FemStep {
 
     fn internal_constraints(&self, out: &mut InternalConstraints<'_>) {
         for anchor in &self.parts.anchors {
-            let apart = self.q[anchor.vertex as usize] - self.parts.rest[anchor.vertex as usize];
+            let vertex = anchor.vertex as usize;
+            let apart = self.q[vertex] - self.parts.rest[vertex];
             for (axis, dof) in self.dofs.free(anchor.vertex) {
                 let w = out.inverse_inertia(dof as usize);
-                let error = apart[axis];
+                let error = self.time_step.coasted(apart[axis], self.v[vertex][axis]);
                 let law = match anchor.compliance {
-                    AnchorCompliance::NearRigid => Bilateral::near_rigid(self.time_step_s, error, w),
+                    AnchorCompliance::NearRigid => Bilateral::near_rigid(self.time_step, error, w),
                     AnchorCompliance::Spring {
                         stiffness,
                         relaxation_time_s,
-                    } => Bilateral::spring(self.time_step_s, error, stiffness, relaxation_time_s, w),
+                    } => Bilateral::spring(self.time_step, error, stiffness, relaxation_time_s, w),
                 };
                 let label = ConstraintLabel {
                     kind: ConstraintKind::Bilateral,
@@ -480,7 +480,8 @@ impl BodyStep for FemStep {
         next.q.clear();
         next.q.extend(places.iter().flat_map(|p| [p.x, p.y, p.z]));
         next.v.clear();
-        next.v.extend(velocities.iter().flat_map(|v| [v.x, v.y, v.z]));
+        next.v
+            .extend(velocities.iter().flat_map(|v| [v.x, v.y, v.z]));
         next.history.clear();
         Ok(BodyReport { warnings })
     }
@@ -504,7 +505,7 @@ impl BodyStep for FemStep {
                 let [a, b, c] = &scratch.pulls[element];
                 force -= [-(a + b + c), *a, *b, *c][local];
             }
-            *v += force * (self.time_step_s / parts.vertex_mass[vertex]);
+            *v += force * (self.time_step.length_s / parts.vertex_mass[vertex]);
         }
         self.dofs.gather(&velocities, out);
         Ok(())
@@ -529,7 +530,8 @@ impl BodyStep for FemStep {
         parts.mass_product(&change, &mut product);
         let factor = self.mass_factor();
         product.iter_mut().for_each(|p| *p *= factor);
-        self.elements.add_tangent_product(self, &all, &change, &mut product);
+        self.elements
+            .add_tangent_product(self, &all, &change, &mut product);
         self.dofs.gather(&product, y);
         Ok(())
     }

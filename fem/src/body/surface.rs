@@ -23,7 +23,9 @@ impl Skin {
     pub(super) fn of(mesh: &TetMesh) -> Self {
         let boundary = mesh.boundary();
         let triangles: Vec<_> = boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect();
-        let sides = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+        let sides = triangles
+            .iter()
+            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let mut edges: Vec<_> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
         edges.sort_unstable();
         edges.dedup();
@@ -89,11 +91,7 @@ impl Skin {
 
 impl Parts {
     /// Overwrites `out` with the surface whose vertices are at `q`.
-    pub(crate) fn write_surface(
-        &self,
-        q: impl Iterator<Item = Point3<f64>>,
-        out: &mut Surface,
-    ) {
+    pub(crate) fn write_surface(&self, q: impl Iterator<Item = Point3<f64>>, out: &mut Surface) {
         let skin = &self.skin;
         out.clear();
         out.vertices.extend(q);

@@ -112,7 +112,13 @@ mod tests {
 
     #[test]
     fn moduli_survive_the_way_there_and_back() {
-        for (E, nu) in [(1e5, 0.4), (2e10, 0.3), (7.0, -0.8), (1e6, 0.49), (1e6, 0.0)] {
+        for (E, nu) in [
+            (1e5, 0.4),
+            (2e10, 0.3),
+            (7.0, -0.8),
+            (1e6, 0.49),
+            (1e6, 0.0),
+        ] {
             let lame = lame_parameters(E, nu).unwrap();
             lame.validate().unwrap();
             assert!((lame.youngs_modulus() / E - 1.0).abs() < 1e-12);
@@ -125,13 +131,26 @@ mod tests {
     #[test]
     fn impossible_solids_are_refused_by_value() {
         for nu in [0.5, -1.0, 0.7, f64::NAN] {
-            assert!(matches!(lame_parameters(1e5, nu), Err(FemError::PoissonsRatio(_))));
+            assert!(matches!(
+                lame_parameters(1e5, nu),
+                Err(FemError::PoissonsRatio(_))
+            ));
         }
         for E in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(matches!(lame_parameters(E, 0.3), Err(FemError::YoungsModulus(_))));
+            assert!(matches!(
+                lame_parameters(E, 0.3),
+                Err(FemError::YoungsModulus(_))
+            ));
         }
         let text = lame_parameters(1e5, 0.5).unwrap_err().to_string();
         assert!(text.contains("0.5") && text.contains("(-1, 0.5)") && text.contains("0.49"));
-        assert!(Lame { mu: 1.0, lambda: -0.7 }.validate().is_err());
+        assert!(
+            Lame {
+                mu: 1.0,
+                lambda: -0.7
+            }
+            .validate()
+            .is_err()
+        );
     }
 }

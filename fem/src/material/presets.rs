@@ -213,11 +213,7 @@ pub fn material_preset(name: &str) -> Result<&'static MaterialPreset, FemError> 
     })
 }
 
-fn unknown(
-    kind: &'static str,
-    name: &str,
-    known: impl Iterator<Item = &'static str>,
-) -> FemError {
+fn unknown(kind: &'static str, name: &str, known: impl Iterator<Item = &'static str>) -> FemError {
     FemError::UnknownName {
         kind,
         name: name.into(),
@@ -233,7 +229,10 @@ mod tests {
     fn every_preset_is_a_solid_with_a_source() {
         for preset in MATERIAL_PRESETS {
             preset.lame().validate().unwrap();
-            assert!(preset.density > 0.0 && preset.source.len() > 20, "{preset:?}");
+            assert!(
+                preset.density > 0.0 && preset.source.len() > 20,
+                "{preset:?}"
+            );
             assert_eq!(material_preset(preset.name).unwrap(), preset);
         }
         let text = material_preset("jelly").unwrap_err().to_string();

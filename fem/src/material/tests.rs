@@ -49,7 +49,11 @@ fn check_by_duals(law: &dyn Material, energy: Energy, stretches: &[[f64; 3]]) {
         let exact = derivatives(&F, energy);
         let size = LAME.mu + LAME.lambda + exact.hessian.norm();
         let found = law.energy_density(&F, &lag);
-        assert!((found - exact.value).abs() <= 1e-12 * size, "Ψ {found} {}", exact.value);
+        assert!(
+            (found - exact.value).abs() <= 1e-12 * size,
+            "Ψ {found} {}",
+            exact.value
+        );
         let stress = law.first_piola(&F, &lag);
         assert!((stress - exact.gradient).norm() <= 1e-12 * size, "P at {F}");
         let tangent = law.tangent(&F, &lag).to_matrix();
@@ -96,10 +100,10 @@ fn st_venant_kirchhoff_is_its_energy_s_derivatives() {
     let energy: Energy = |F| {
         let green = F.green();
         let (mut square, mut trace) = (HyperDual::from(0.0), HyperDual::from(0.0));
-        for i in 0..3 {
-            trace = trace + green[i][i];
-            for j in 0..3 {
-                square = square + green[i][j] * green[i][j];
+        for (i, row) in green.iter().enumerate() {
+            trace = trace + row[i];
+            for entry in row {
+                square = square + *entry * *entry;
             }
         }
         shear_modulus() * square + lambda() * 0.5.into() * trace * trace
@@ -183,7 +187,10 @@ fn turning_stores_no_energy_and_turns_the_stress() {
         let lag = Lag::default();
         assert!(law.energy_density(&turn, &lag).abs() < 1e-9, "{law:?}");
         assert!(law.first_piola(&turn, &lag).norm() < 1e-8, "{law:?}");
-        let (straight, tilted) = (law.first_piola(&F, &lag), law.first_piola(&(turn * F), &lag));
+        let (straight, tilted) = (
+            law.first_piola(&F, &lag),
+            law.first_piola(&(turn * F), &lag),
+        );
         assert!((turn * straight - tilted).norm() < 1e-12 * (LAME.mu + straight.norm()) * 10.0);
     }
 }

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::{FemStep, Scheme, Scratch};
+use super::{FemStep, Scratch};
 use crate::body::Parts;
 use crate::dofs::DofMap;
 use crate::material::{Lag, Linearity, Tangent};
@@ -107,13 +107,8 @@ impl ElementState {
 
     /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices.
     pub(super) fn pulls(&self, step: &FemStep, v: &[Vector3<f64>], scratch: &mut Scratch) {
-        let Scheme { theta, theta_vq } = step.scheme;
-        let dt = step.time_step_s;
-        let place = |i: usize| {
-            let moved = v[i] * theta_vq + step.v[i] * (1.0 - theta_vq);
-            step.q[i] + moved * (theta * dt)
-        };
-        let rate = |i: usize| v[i] * theta + step.v[i] * (1.0 - theta);
+        let place = |i: usize| step.force_place(i, &v[i]);
+        let rate = |i: usize| step.force_velocity(i, &v[i]);
         self.write_pulls(step, place, rate, scratch);
     }
 
@@ -173,7 +168,7 @@ impl ElementState {
 
     /// β/δt: damping must not resist the turn itself, whose chord shrinks the element at the rate (T − I)/δt.
     fn viscous_target(&self, step: &FemStep) -> f64 {
-        step.parts.damping.stiffness / step.time_step_s
+        step.parts.damping.stiffness / step.time_step.length_s
     }
 
     /// y += θδt(θ_vq δt ∂P/∂F + βK) x, all vertices.
@@ -185,13 +180,9 @@ impl ElementState {
         y: &mut [Vector3<f64>],
     ) {
         let parts = &*step.parts;
-        let Scheme { theta, theta_vq } = step.scheme;
-        let dt = step.time_step_s;
         let beta = parts.damping.stiffness;
-        let ends = |i: usize| {
-            let moved = v[i] * theta_vq + step.v[i] * (1.0 - theta_vq);
-            step.q[i] + moved * (theta * dt)
-        };
+        let (forces_s, positions_s) = (step.time_step.forces_s(), step.time_step.positions_s());
+        let ends = |i: usize| step.force_place(i, &v[i]);
         let places: Vec<Vector3<f64>> = (0..v.len()).map(ends).collect();
         for (e, element) in parts.elements.iter().enumerate() {
             let dF = element.gradient(x);
@@ -199,7 +190,7 @@ impl ElementState {
                 let F = parts.deformation(element, &places);
                 let elastic = parts.material.tangent(&F, &Lag::default()).apply(&dF);
                 let viscous = self.tangents[e].apply(&dF);
-                (elastic * (theta_vq * dt) + viscous * beta) * (theta * dt)
+                (elastic * positions_s + viscous * beta) * forces_s
             } else {
                 let rotation = self.rotation(e);
                 let lame = parts.lame;

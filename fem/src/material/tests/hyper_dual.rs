@@ -76,6 +76,10 @@ impl Mul for HyperDual {
     }
 }
 
+#[allow(
+    clippy::suspicious_arithmetic_impl,
+    reason = "a quotient is a product with the inverse"
+)]
 impl Div for HyperDual {
     type Output = Self;
     fn div(self, o: Self) -> Self {
@@ -107,11 +111,10 @@ impl Gradient {
     /// ½(FᵀF − I).
     pub(super) fn green(&self) -> [[HyperDual; 3]; 3] {
         let mut green = self.right_cauchy_green();
-        for i in 0..3 {
-            for j in 0..3 {
-                let rest = if i == j { 1.0 } else { 0.0 };
-                green[i][j] = (green[i][j] - rest.into()) * 0.5.into();
-            }
+        for (i, row) in green.iter_mut().enumerate() {
+            row[i] = row[i] - 1.0.into();
+            row.iter_mut()
+                .for_each(|entry| *entry = *entry * 0.5.into());
         }
         green
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive, Surface,
+    BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive,
+    Surface,
 };
 use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 
@@ -249,22 +250,41 @@ impl Parts {
     }
 
     /// Vertices of a material point with their weights.
-    pub(crate) fn stencil(&self, p: &MaterialPoint) -> Stencil {
+    ///
+    /// # Errors
+    /// [`BodyError::NoSuchPoint`].
+    pub(crate) fn stencil(&self, p: &MaterialPoint) -> Result<Stencil, BodyError> {
+        let vertex = match p.primitive {
+            Primitive::Vertex(i) => [i],
+            _ => [0],
+        };
+        let vertices: Option<&[u32]> = match p.primitive {
+            Primitive::Frame(_) => None,
+            Primitive::Vertex(i) => ((i as usize) < self.rest.len()).then_some(&vertex),
+            Primitive::Edge(i) => self.skin.edges.get(i as usize).map(|v| &v[..]),
+            Primitive::Triangle(i) => self.skin.triangles.get(i as usize).map(|v| &v[..]),
+            Primitive::Tetrahedron(i) => self.elements.get(i as usize).map(|e| &e.vertices[..]),
+        };
+        let vertices = vertices.ok_or_else(|| BodyError::NoSuchPoint {
+            point: p.primitive,
+            places: format!(
+                "no frames, {} vertices, {} edges, {} triangles, {} tetrahedra",
+                self.rest.len(),
+                self.skin.edges.len(),
+                self.skin.triangles.len(),
+                self.elements.len()
+            ),
+        })?;
         let mut stencil = Stencil {
             vertices: [0; 4],
             weights: p.weights,
-            n: 1,
+            n: vertices.len(),
         };
-        match p.primitive {
-            Primitive::Frame(i) | Primitive::Vertex(i) => {
-                stencil.vertices[0] = i;
-                stencil.weights = [1.0, 0.0, 0.0, 0.0];
-            }
-            Primitive::Edge(i) => stencil.set(&self.skin.edges[i as usize]),
-            Primitive::Triangle(i) => stencil.set(&self.skin.triangles[i as usize]),
-            Primitive::Tetrahedron(i) => stencil.set(&self.elements[i as usize].vertices),
+        stencil.vertices[..vertices.len()].copy_from_slice(vertices);
+        if vertices.len() == 1 {
+            stencil.weights[0] = 1.0;
         }
-        stencil
+        Ok(stencil)
     }
 }
 
@@ -277,11 +297,6 @@ pub(crate) struct Stencil {
 }
 
 impl Stencil {
-    fn set(&mut self, vertices: &[u32]) {
-        self.n = vertices.len();
-        self.vertices[..self.n].copy_from_slice(vertices);
-    }
-
     pub(crate) fn vertices(&self) -> &[u32] {
         &self.vertices[..self.n]
     }

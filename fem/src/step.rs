@@ -17,8 +17,8 @@ use std::sync::Arc;
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
-    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, RowLaw, Rows, StepInput,
-    Surface, TimeStep,
+    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, Primitive, RowLaw, Rows,
+    StepInput, Surface, TimeStep,
 };
 
 use crate::body::{AnchorCompliance, Parts};
@@ -269,7 +269,7 @@ impl FemStep {
         }
     }
 
-    fn gather_external(&mut self, input: &StepInput<'_>) {
+    fn gather_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let parts = &*self.parts;
         self.external.clear();
         let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
@@ -285,10 +285,11 @@ impl FemStep {
             *force += Vector3::from_column_slice(effort);
         }
         for load in &input.control.loads {
-            for (vertex, weight) in parts.stencil(&load.point).terms() {
+            for (vertex, weight) in parts.stencil(&load.point)?.terms() {
                 self.external[vertex] += load.force_W * weight;
             }
         }
+        Ok(())
     }
 
     /// An element that the law has no energy for.
@@ -350,7 +351,7 @@ impl BodyStep for FemStep {
         }
         self.start.resize(self.dofs.n_dofs(), 0.0);
         self.dofs.gather(&self.v, &mut self.start);
-        self.gather_external(input);
+        self.gather_external(input)?;
         if self.parts.material.domain() == Domain::PositiveVolume {
             self.refuse_inverted(&self.q, "at the start of the step")?;
         }
@@ -378,33 +379,20 @@ impl BodyStep for FemStep {
         &self.system
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
-        use pliant_contact_sap::Primitive;
-        let weights = match out {
-            Lever::Weights(weights) => {
-                weights.clear();
-                weights
-            }
-            other => {
-                *other = Lever::Weights(Vec::new());
-                match other {
-                    Lever::Weights(weights) => weights,
-                    _ => unreachable!("just set"),
-                }
-            }
-        };
-        weights.extend_from_slice(self.parts.stencil(p).weights());
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        let stencil = self.parts.stencil(p)?;
+        out.set_weights(stencil.weights().iter().copied());
         // Vertices first, then edges, triangles, tetrahedra.
         let skin = &self.parts.skin;
         let edges = self.parts.rest.len() as u32;
         let triangles = edges + skin.edges.len() as u32;
         let tetrahedra = triangles + skin.triangles.len() as u32;
-        BasisIdx(match p.primitive {
+        Ok(BasisIdx(match p.primitive {
             Primitive::Frame(i) | Primitive::Vertex(i) => i,
             Primitive::Edge(i) => edges + i,
             Primitive::Triangle(i) => triangles + i,
             Primitive::Tetrahedron(i) => tetrahedra + i,
-        })
+        }))
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -542,15 +530,15 @@ impl BodyStep for FemStep {
         Some(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
         let mut place = p.offset;
-        for (vertex, weight) in self.parts.stencil(p).terms() {
+        for (vertex, weight) in self.parts.stencil(p)?.terms() {
             let mut velocity = self.v[vertex];
             for (axis, dof) in self.dofs.free(vertex as u32) {
                 velocity[axis] = v[dof as usize];
             }
             place += self.end_place(vertex, &velocity) * weight;
         }
-        place.into()
+        Ok(place.into())
     }
 }

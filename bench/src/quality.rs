@@ -1,7 +1,9 @@
 //! One ruler for the results of all engines: how deep bodies are in each other, and how much they still move.
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_hydroelastic::{ContactGeometry, PointContact, Posed, Query, RigidShape, Shape, Twist};
+use pliant_hydroelastic::{
+    ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Outcome;
@@ -83,6 +85,7 @@ fn penetration(scene: &Scene, poses: &[Pose]) -> Result<f64, BenchError> {
     let query = Query {
         time_step_s: 0.0,
         margin: 0.0,
+        choice: ContactChoice::Point,
     };
     let mut deepest: f64 = 0.0;
     let mut points = Vec::new();
@@ -92,13 +95,7 @@ fn penetration(scene: &Scene, poses: &[Pose]) -> Result<f64, BenchError> {
             if !half_space && !shape_a.aabb(X_WA).intersects(&shape_b.aabb(X_WB)) {
                 continue;
             }
-            let posed = |shape, X_WG| {
-                Posed::Rigid(RigidShape {
-                    shape,
-                    X_WG,
-                    V_WG: Twist::zero(),
-                })
-            };
+            let posed = |shape, X_WG| Posed::Rigid(RigidShape::still(shape, X_WG));
             points.clear();
             let found = PointContact.collide(
                 posed(shape_a, *X_WA),

@@ -353,11 +353,13 @@ impl Collision {
                 radii: &self.radii[g],
                 velocities: &self.vertex_velocities[g],
                 exclusion: &self.exclusions[g],
+                field: None,
             }),
             (Some(shape), _) => Posed::Rigid(RigidShape {
                 shape,
                 X_WG: self.poses[g],
                 V_WG: self.twists[g],
+                patch: None,
             }),
             (None, _) => {
                 unreachable!("a mounted geometry has a shape: checked when the world was built")

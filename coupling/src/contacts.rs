@@ -181,7 +181,7 @@ impl ContactAssembly {
                 time_step: setting.time_step,
                 signed_distance: point.signed_distance,
                 start_velocity: normal_W.dot(&(velocity.start + bias)),
-                stiffness: material.stiffness * point.share,
+                stiffness: point.stiffness.of_pair(material.stiffness),
                 dissipation: match settings.dissipation {
                     DissipationRule::HuntCrossley if settings.model != ContactModel::Sap => {
                         Dissipation::HuntCrossley(material.dissipation)

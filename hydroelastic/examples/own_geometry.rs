@@ -4,7 +4,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::{
     Aabb, ContactGeometry, ContactKey, ContactPoint, CustomShape, GeometryDispatcher,
-    GeometryError, MaterialPoint, Posed, Query, RigidShape, Shape, SignedDistance, Twist,
+    GeometryError, MaterialPoint, PointStiffness, Posed, Query, RigidShape, Shape, SignedDistance,
 };
 
 /// z ≤ 0.1 sin x, with |slope| ≤ 0.1: the height over it, shortened by √1.01, never exceeds the distance.
@@ -59,7 +59,7 @@ impl ContactGeometry for BallsOnWaves {
                 p_WC: nalgebra::center(&p_WA, &p_WB),
                 normal_W: phi.gradient,
                 signed_distance: gap,
-                share: 1.0,
+                stiffness: PointStiffness::Share(1.0),
                 a: MaterialPoint::on_frame(a.X_WG.inverse_transform_point(&p_WA).coords),
                 b: MaterialPoint::on_frame(b.X_WG.inverse_transform_point(&p_WB).coords),
                 key: ContactKey::new(0, 0),
@@ -75,11 +75,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     geometry.push_front(Box::new(BallsOnWaves));
     let (ball, waves) = (Shape::sphere(0.5)?, Shape::custom(Waves));
     let still = |shape, z| {
-        Posed::Rigid(RigidShape {
+        Posed::Rigid(RigidShape::still(
             shape,
-            X_WG: Isometry3::translation(1.5, 0.0, z),
-            V_WG: Twist::zero(),
-        })
+            Isometry3::translation(1.5, 0.0, z),
+        ))
     };
     let mut contacts = Vec::new();
     geometry

@@ -5,7 +5,9 @@
 use std::time::Instant;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_hydroelastic::{ContactGeometry, PointContact, Posed, Query, RigidShape, Shape, Twist};
+use pliant_hydroelastic::{
+    ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape, Twist,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cloud: Vec<_> = (0..40_u32)
@@ -41,6 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let q = Query {
                     time_step_s: 0.01,
                     margin: 1e-4,
+                    choice: ContactChoice::Point,
                 };
                 let mut out = Vec::new();
                 let mut best = f64::INFINITY;
@@ -61,6 +64,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                                     angular: Vector3::zeros(),
                                     linear,
                                 },
+                                patch: None,
                             })
                         };
                         out.clear();

@@ -350,6 +350,7 @@ mod tests {
                     angular: Vector3::zeros(),
                     linear: Vector3::new(0.0, 0.0, vz),
                 },
+                patch: None,
             })
         };
         let filter = everything(2);

@@ -8,7 +8,9 @@ use std::fmt;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use crate::{ContactGeometry, ContactPoint, Posed, Primitive, Query, RigidShape, Shape, Twist};
+use crate::{
+    ContactChoice, ContactGeometry, ContactPoint, Posed, Primitive, Query, RigidShape, Shape,
+};
 
 /// A broken promise: which, where, and by how much.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +71,7 @@ pub fn check_rigid_pairs(
             query: Query {
                 time_step_s: 1e-3,
                 margin: 1e-4 * size,
+                choice: ContactChoice::Point,
             },
             size,
             tolerance: trial.tolerance * size,
@@ -109,11 +112,7 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<Vec<ContactPoint>, Violation> {
         fn still<'s>(shape: &'s Shape, X_WG: &Isometry3<f64>) -> Posed<'s> {
-            Posed::Rigid(RigidShape {
-                shape,
-                X_WG: *X_WG,
-                V_WG: Twist::zero(),
-            })
+            Posed::Rigid(RigidShape::still(shape, *X_WG))
         }
         let mut out = Vec::new();
         match self
@@ -243,8 +242,9 @@ impl Judge<'_> {
         if (c.normal_W.norm() - 1.0).abs() > 1e-9 {
             return self.broken("normals must have length one", c.normal_W.norm());
         }
-        if !(c.share > 0.0 && c.share.is_finite()) {
-            return self.broken("shares must be positive", c.share);
+        let stiffness = c.stiffness.of_pair(1.0);
+        if !(stiffness > 0.0 && stiffness.is_finite()) {
+            return self.broken("shares must be positive", stiffness);
         }
         if c.entry != 0.0 {
             return self.broken("resting shapes have no later entry", c.entry);
@@ -390,7 +390,10 @@ mod tests {
             "signed distance must be that of the material points",
         );
         check_caught(|c| c.key = crate::ContactKey(7), "keys");
-        check_caught(|c| c.share = 0.0, "shares");
+        check_caught(
+            |c| c.stiffness = crate::PointStiffness::Share(0.0),
+            "shares",
+        );
         check_caught(
             |c| {
                 c.normal_W = -c.normal_W;

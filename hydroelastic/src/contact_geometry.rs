@@ -11,6 +11,23 @@ pub struct Query {
     pub time_step_s: f64,
     /// δ₀, m: surfaces nearer than this are in contact by their nearest points, whether or not they move.
     pub margin: f64,
+    /// Which kind of contact this pair is to have.
+    pub choice: ContactChoice,
+}
+
+/// Patch or point, for one pair.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactChoice {
+    /// Points, whatever the geometries bring.
+    Point,
+    /// A patch; an error if the pair has none.
+    Patch,
+    /// A patch where the pair has one, else points.
+    #[default]
+    PatchElsePoint,
 }
 
 impl Query {
@@ -36,6 +53,7 @@ impl Query {
         Ok(Self {
             time_step_s,
             margin: 2.0 * acceleration * time_step_s * time_step_s,
+            choice: ContactChoice::default(),
         })
     }
 
@@ -74,7 +92,7 @@ pub trait ContactGeometry: Send + Sync {
 ///
 /// ```
 /// use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
-/// let mut geometry = GeometryDispatcher::default(); // rigid shapes and particles
+/// let mut geometry = GeometryDispatcher::default(); // patches, points of rigid shapes, particles
 /// // geometry.push_front(Box::new(MyTerrain::new()));  // asked before ours
 /// # let _: &dyn ContactGeometry = &geometry;
 /// ```
@@ -83,10 +101,12 @@ pub struct GeometryDispatcher {
 }
 
 impl Default for GeometryDispatcher {
+    /// [`PatchContact`](crate::PatchContact) for pairs that have a patch (and want it), then
     /// [`PointContact`](crate::PointContact), then [`ParticleContact`](crate::ParticleContact).
     fn default() -> Self {
         Self {
             experts: vec![
+                Box::new(crate::PatchContact),
                 Box::new(crate::PointContact),
                 Box::new(crate::ParticleContact),
             ],

@@ -7,6 +7,9 @@ use nalgebra::{Point3, Vector3};
 /// The gap it describes is that of two material points, one on either surface: a solver takes the velocity of A at
 /// `a` and that of B at `b` (not both at [`p_WC`](Self::p_WC): for a body that will arrive only later in the step the
 /// two are far apart). With v_n the relative normal velocity, `signed_distance` + Δt·v_n is the gap at the end of the step.
+///
+/// A point of a patch ([`PointStiffness::OfPatch`]) is a place of balance inside of both: its material points are at that place, and
+/// its signed distance −p₀/g is that of a spring whose force is the patch's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Place of the contact in the world, m: the midpoint of the two material points.
@@ -15,12 +18,8 @@ pub struct ContactPoint {
     pub normal_W: Vector3<f64>,
     /// φ₀ at the start of the step, m; negative in penetration, positive while the surfaces are still apart.
     pub signed_distance: f64,
-    /// How much of the pair's stiffness this point carries, dimensionless.
-    ///
-    /// Multiply k by it. A lone point has one, the two ends of a line one each, the corners of a rectangle one each; where
-    /// more corners share the same patch, or the patch shrinks, the shares shrink, so that the pair's total force is
-    /// continuous while corners appear and vanish.
-    pub share: f64,
+    /// How much harder the sides push when they come nearer at this point.
+    pub stiffness: PointStiffness,
     /// The touching point of A.
     pub a: MaterialPoint,
     /// The touching point of B.
@@ -54,10 +53,53 @@ impl ContactPoint {
     pub fn swapped(&self) -> Self {
         Self {
             normal_W: -self.normal_W,
+            stiffness: self.stiffness.swapped(),
             a: self.b,
             b: self.a,
             key: self.key.swapped(),
             ..*self
+        }
+    }
+}
+
+/// The stiffness of a contact point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PointStiffness {
+    /// Point contact: this part of the pair's stiffness (N/m per point), dimensionless.
+    ///
+    /// A lone point has one, the two ends of a line one each, the corners of a rectangle one each; where more corners share
+    /// the same patch, or the patch shrinks, the shares shrink, so that the pair's total force is continuous while corners
+    /// appear and vanish.
+    Share(f64),
+    /// Patch contact: the geometry says how stiff it is.
+    OfPatch {
+        /// k, N/m.
+        stiffness: f64,
+        /// How much of an approach A takes up by yielding, from 0 (A is rigid) to 1 (B is).
+        part_of_A: f64,
+    },
+}
+
+impl PointStiffness {
+    /// k, N/m, where a point of share one has `of_share_one`.
+    #[must_use]
+    pub fn of_pair(&self, of_share_one: f64) -> f64 {
+        match *self {
+            Self::Share(share) => of_share_one * share,
+            Self::OfPatch { stiffness, .. } => stiffness,
+        }
+    }
+
+    fn swapped(&self) -> Self {
+        match *self {
+            Self::Share(share) => Self::Share(share),
+            Self::OfPatch {
+                stiffness,
+                part_of_A,
+            } => Self::OfPatch {
+                stiffness,
+                part_of_A: 1.0 - part_of_A,
+            },
         }
     }
 }

@@ -97,6 +97,54 @@ pub enum GeometryError {
         /// What would be right.
         allowed: &'static str,
     },
+    /// A shape of which no pressure field or surface can be made.
+    #[error("{shape}: cannot take part in patch contact as a bounded body; use point contact")]
+    NoField {
+        /// Name of the shape.
+        shape: &'static str,
+    },
+    /// A mesh that cannot be filled with tetrahedra, or whose boundary is no surface.
+    #[error("pressure field: {reason}")]
+    Meshing {
+        /// What is wrong with the mesh, where, and what to do.
+        reason: String,
+    },
+    /// An array of a pressure field has not one entry per element.
+    #[error("pressure field: {found} {what}, but there must be {expected}")]
+    FieldLength {
+        /// `pressures`, `vertices` or `attachments`.
+        what: &'static str,
+        /// How many there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A pressure is not finite.
+    #[error("pressure field: pressure of vertex {vertex} is {value} Pa; it must be finite")]
+    FieldValue {
+        /// Number of the vertex.
+        vertex: usize,
+        /// The refused value, Pa.
+        value: f64,
+    },
+    /// A field without a positive pressure presses on nothing.
+    #[error(
+        "pressure field: none of the {vertices} pressures is positive; give interior vertices a positive pressure"
+    )]
+    FlatField {
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// Two geometries that are to touch in a patch and can have none.
+    #[error("patch contact of {a} with {b}: {why}, or choose point contact for this pair")]
+    NoPatch {
+        /// One side.
+        a: String,
+        /// The other side.
+        b: String,
+        /// What is missing.
+        why: &'static str,
+    },
     /// A pose or a twist is infinite or not a number.
     #[error(
         "{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged"

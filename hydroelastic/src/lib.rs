@@ -1,4 +1,5 @@
-//! Contact geometry: shapes, meshes and their readers, signed distance, and the points at which two geometries touch.
+//! Contact geometry: shapes, meshes and their readers, signed distance, pressure fields, and the points or patches in which two
+//! geometries touch.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -6,19 +7,23 @@
 
 mod aabb;
 mod broad_phase;
+mod cells;
 mod collision_filter;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod contact_geometry;
 mod contact_point;
+mod field;
 mod geometry_error;
 mod material;
 pub mod mesh;
 mod narrow_phase;
 mod parry;
 mod particle_contact;
+mod patch;
 mod point_contact;
 mod posed;
+mod range_tree;
 mod shape;
 pub mod signed_distance;
 mod sweep;
@@ -30,11 +35,15 @@ pub use broad_phase::{BroadPhase, Proxy};
 pub use collision_filter::{
     CollisionFilter, CollisionFilterBuilder, GeometryIdx, GroupIdx, OwnerIdx,
 };
-pub use contact_geometry::{ContactGeometry, GeometryDispatcher, Query};
-pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, Primitive};
+pub use contact_geometry::{ContactChoice, ContactGeometry, GeometryDispatcher, Query};
+pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+pub use field::{Attachment, Compliance, PressureField};
 pub use geometry_error::GeometryError;
 pub use material::{ContactMaterial, PairMaterial};
 pub use particle_contact::ParticleContact;
+pub use patch::{
+    ContactPatch, PatchContact, PatchGeometry, PatchPolygon, PatchSummary, RigidSurface, Slab,
+};
 pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape, SelfExclusion, Twist};
 pub use shape::{

@@ -40,6 +40,7 @@ mod stl;
 mod surface_build;
 mod tet_build;
 mod tet_mesh;
+mod tetrahedralise;
 mod topology;
 mod tri_mesh;
 mod vertex_checks;
@@ -60,6 +61,7 @@ pub use options::{
 pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};
+pub use tetrahedralise::{Crossings, FillSettings, tetrahedralise};
 pub use topology::Edge;
 pub use tri_mesh::{TriMesh, triangle_quality};
 pub use vtu_write::{PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues};

@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
-use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 
 /// Balls at the vertices of a deforming surface against rigid shapes and against other such balls.
@@ -101,7 +101,7 @@ fn contact(
         p_WC: nalgebra::center(&(p + offset), p_WB),
         normal_W: normal,
         signed_distance: phi,
-        share: 1.0,
+        stiffness: PointStiffness::Share(1.0),
         a: MaterialPoint::on_vertex(vertex as u32, offset),
         b: MaterialPoint::on_frame(b.X_WG.inverse_transform_point(p_WB).coords),
         key: ContactKey::new(vertex as u32, 0),
@@ -265,7 +265,7 @@ fn ball_on_ball(
         p_WC: nalgebra::center(&p_S, &p_T),
         normal_W: normal,
         signed_distance: normal.dot(&d) - radii,
-        share: 1.0,
+        stiffness: PointStiffness::Share(1.0),
         a: MaterialPoint::on_vertex(i as u32, offset_S),
         b: MaterialPoint::on_vertex(j as u32, offset_T),
         key: ContactKey::new(i as u32, j as u32),

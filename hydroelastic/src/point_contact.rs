@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactGeometry, Query};
-use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
 use crate::narrow_phase::{self, PairPoint, Workspace};
 use crate::posed::{Posed, RigidShape};
 use crate::{GeometryError, Shape, sweep};
@@ -190,7 +190,7 @@ impl<'a> Pair<'a> {
             p_WC: nalgebra::center(&p_WA, &p_WB),
             normal_W: self.b.X_WG.rotation * normal_B,
             signed_distance: phi,
-            share: p.share,
+            stiffness: PointStiffness::Share(p.share),
             a: MaterialPoint::on_frame(a.coords),
             b: MaterialPoint::on_frame(p.p_B),
             key: ContactKey::new(p.feature_A, p.feature_B),

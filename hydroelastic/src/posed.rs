@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use crate::{Aabb, GeometryError, Shape};
+use crate::{Aabb, GeometryError, PatchGeometry, PressureField, Shape};
 
 /// Spatial velocity of a frame, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,9 +35,21 @@ pub struct RigidShape<'a> {
     /// Predicted (free-motion) twist of G over the step; zero for a fixed thing. It decides which contacts that do not yet
     /// touch are foreseen, nothing else.
     pub V_WG: Twist,
+    /// What it brings to patch contact, in G; `None`: point contact only.
+    pub patch: Option<&'a PatchGeometry>,
 }
 
-impl RigidShape<'_> {
+impl<'a> RigidShape<'a> {
+    /// A shape that does not move and touches in points.
+    pub fn still(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
+        Self {
+            shape,
+            X_WG,
+            V_WG: Twist::zero(),
+            patch: None,
+        }
+    }
+
     /// The pose after a time `t` (s) of the predicted motion: straight line of the origin, steady turn about it.
     pub fn pose_after(&self, t: f64) -> Isometry3<f64> {
         Isometry3::from_parts(
@@ -56,10 +68,12 @@ impl RigidShape<'_> {
         } else {
             0.0
         };
-        self.shape
-            .aabb(&self.X_WG)
-            .swept(&shift)
-            .inflated(margin + reach)
+        let mut bounds = self.shape.aabb(&self.X_WG);
+        if let Some(patch) = self.patch {
+            // Its margin, and facets that stand out a little.
+            bounds = bounds.merged(&patch.local_aabb().transformed(&self.X_WG));
+        }
+        bounds.swept(&shift).inflated(margin + reach)
     }
 
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
@@ -91,6 +105,9 @@ pub struct DeformingSurface<'a> {
     pub velocities: &'a [Vector3<f64>],
     /// Which vertices never touch each other.
     pub exclusion: &'a SelfExclusion,
+    /// A pressure field that has moved with the surface, in the world frame and
+    /// [attached](PressureField::attached) to it; `None`: it touches by its balls only.
+    pub field: Option<&'a PressureField>,
 }
 
 impl DeformingSurface<'_> {
@@ -101,11 +118,34 @@ impl DeformingSurface<'_> {
             let ball = Aabb::from_half_extents(*p, Vector3::repeat(*r));
             bounds = bounds.merged(&ball.swept(&(v * time_step_s)));
         }
+        if let Some(field) = self.field {
+            bounds = bounds.merged(&field.local_aabb());
+        }
         bounds.inflated(margin)
+    }
+
+    /// Σ weights·points, m; vertices that are not there count nothing.
+    pub(crate) fn weighted_point(&self, vertices: &[u32; 4], weights: &[f64; 4]) -> Point3<f64> {
+        let mut sum = Vector3::zeros();
+        for (v, w) in vertices.iter().zip(weights) {
+            if let Some(p) = self.points.get(*v as usize) {
+                sum += p.coords * *w;
+            }
+        }
+        sum.into()
     }
 
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         let points = self.points.len();
+        if let Some(field) = self.field
+            && !field.is_attached()
+        {
+            return Err(GeometryError::FieldLength {
+                what: "attachments",
+                expected: field.tets().len(),
+                found: 0,
+            });
+        }
         for (what, found) in [
             ("radii", self.radii.len()),
             ("velocities", self.velocities.len()),

@@ -91,6 +91,7 @@ fn a_steady_step_allocates_nothing() {
         radii: &radii,
         velocities: &velocities,
         exclusion: &exclusion,
+        field: None,
     });
     let mut broad = BroadPhase::default();
     let (mut pairs, mut contacts) = (Vec::new(), Vec::new());
@@ -111,6 +112,7 @@ fn a_steady_step_allocates_nothing() {
                                 angular: Vector3::zeros(),
                                 linear: Vector3::z() * vz,
                             },
+                            patch: None,
                         })
                     };
                     geometry

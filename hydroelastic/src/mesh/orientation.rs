@@ -336,7 +336,7 @@ fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
 ///
 /// # Source
 /// Van Oosterom and Strackee (1983), The solid angle of a plane triangle.
-fn solid_angle(point: &Vector3<f64>, corners: [Vector3<f64>; 3]) -> f64 {
+pub(crate) fn solid_angle(point: &Vector3<f64>, corners: [Vector3<f64>; 3]) -> f64 {
     let [a, b, c] = corners.map(|corner| corner - point);
     let (l_a, l_b, l_c) = (a.norm(), b.norm(), c.norm());
     let below = l_a * l_b * l_c + a.dot(&b) * l_c + b.dot(&c) * l_a + c.dot(&a) * l_b;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{SelfExclusion, Shape, Twist};
+use crate::{SelfExclusion, Shape};
 use nalgebra::Isometry3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -35,16 +35,13 @@ impl Cloud {
             radii: &self.radii,
             velocities: &self.velocities,
             exclusion: &self.exclusion,
+            field: None,
         })
     }
 }
 
 fn fixed(shape: &Shape) -> Posed<'_> {
-    Posed::Rigid(RigidShape {
-        shape,
-        X_WG: Isometry3::identity(),
-        V_WG: Twist::zero(),
-    })
+    Posed::Rigid(RigidShape::still(shape, Isometry3::identity()))
 }
 
 fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {

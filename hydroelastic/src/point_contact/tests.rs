@@ -19,6 +19,7 @@ fn rigid(
         shape,
         X_WG,
         V_WG: Twist { angular, linear },
+        patch: None,
     }
 }
 
@@ -228,6 +229,7 @@ fn a_deforming_surface_is_left_to_others() {
         radii: &[],
         velocities: &[],
         exclusion: &exclusion,
+        field: None,
     };
     let mut out = Vec::new();
     assert!(

@@ -1,0 +1,423 @@
+//! Pressure fields: how hard a compliant body pushes back at each of its points.
+//!
+//! A field is linear on each tetrahedron of a mesh: E on the medial points, 0 on the surface, negative within a margin outside
+//! of it, with the hydroelastic modulus E in Pa. Where it comes from:
+//!
+//! | what | mesh | pressure |
+//! |---|---|---|
+//! | box, cylinder, capsule | faces joined to the medial axis | exact distance to the (faceted) surface |
+//! | sphere, ellipsoid | facets joined to the centre | E (1 − ‖S⁻¹x‖) |
+//! | cone | facets joined to the incentre | exact distance to the (faceted) surface |
+//! | convex hull | faces joined to the centroid | linear from each face to the centroid |
+//! | closed surface | [`tetrahedralise`](crate::mesh::tetrahedralise): a lattice cut at the surface | exact distance at the vertices |
+//! | given tetrahedral mesh | as given | exact distance to its surface at the vertices, or your own at each vertex |
+//! | half space | none: a [`Slab`](crate::Slab) | E·(−z)/thickness |
+//!
+//! Facets of curved shapes stand as far outside as inside of the true surface: the volume is the true one.
+
+mod compliance;
+mod inflate;
+mod layered;
+mod of_shape;
+mod of_tets;
+mod round;
+mod tetrahedron;
+
+use nalgebra::Vector3;
+
+pub use compliance::Compliance;
+pub(crate) use round::{geodesic_frequency, matched_ring_radius, unit_sphere};
+pub(crate) use tetrahedron::Tetrahedron;
+
+use crate::contact_point::Primitive;
+use crate::mesh::{TetIdx, TetMesh};
+use crate::range_tree::{Range, RangeTree};
+use crate::{Aabb, GeometryError};
+
+/// No tetrahedron across a face.
+pub(crate) const OUTSIDE: u32 = u32::MAX;
+
+/// A pressure field on a tetrahedral mesh, in the frame G of its geometry.
+#[derive(Clone, Debug)]
+pub struct PressureField {
+    vertices: Vec<Vector3<f64>>,
+    pressures: Vec<f64>,
+    corners: Vec<[u32; 4]>,
+    neighbours: Vec<[u32; 4]>,
+    tets: Vec<Tetrahedron>,
+    /// Tetrahedra of one number share the linear function of their pressure.
+    pieces: Vec<u32>,
+    skin: Vec<SkinFace>,
+    tet_tree: RangeTree,
+    skin_tree: RangeTree,
+    deepest: u32,
+    depth: f64,
+    margin: f64,
+    attachments: Vec<Attachment>,
+}
+
+/// A face with nothing behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SkinFace {
+    pub(crate) tet: u32,
+    pub(crate) corners: [u32; 3],
+}
+
+/// What a tetrahedron of a moving field hangs on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attachment {
+    /// The primitive of the deforming surface that carries the tetrahedron, such as a segment of a filament.
+    pub primitive: Primitive,
+    /// The vertices of the primitive among the points of the [`DeformingSurface`](crate::DeformingSurface), in the primitive's
+    /// order; those that it has not repeat another.
+    pub vertices: [u32; 4],
+    /// For each corner of the tetrahedron the weights of those vertices, which sum to one.
+    pub weights: [[f64; 4]; 4],
+}
+
+/// A mesh with pressures at its vertices, before it becomes a field.
+pub(crate) struct Parts {
+    pub(crate) vertices: Vec<Vector3<f64>>,
+    /// Pa.
+    pub(crate) pressures: Vec<f64>,
+    /// Any orientation.
+    pub(crate) tets: Vec<[u32; 4]>,
+    /// Distance from the surface to the deepest point, m.
+    pub(crate) depth: f64,
+    pub(crate) margin: f64,
+}
+
+impl PressureField {
+    /// A field of your own: the pressure (Pa) at each vertex of `mesh`; linear in between.
+    ///
+    /// Negative pressures are legal outside of the surface that you mean: there contact is foreseen before it begins.
+    ///
+    /// # Errors
+    /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that is not
+    /// finite, [`GeometryError::FlatField`] if none is positive.
+    pub fn from_vertex_pressures(mesh: &TetMesh, pressures: &[f64]) -> Result<Self, GeometryError> {
+        if pressures.len() != mesh.vertices().len() {
+            return Err(GeometryError::FieldLength {
+                what: "pressures",
+                expected: mesh.vertices().len(),
+                found: pressures.len(),
+            });
+        }
+        if let Some(vertex) = pressures.iter().position(|p| !p.is_finite()) {
+            return Err(GeometryError::FieldValue {
+                vertex,
+                value: pressures[vertex],
+            });
+        }
+        let highest = pressures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if highest <= 0.0 {
+            return Err(GeometryError::FlatField {
+                vertices: pressures.len(),
+            });
+        }
+        let steepest = (0..mesh.tets().len() as u32)
+            .map(|t| {
+                let p = mesh.tets()[t as usize].map(|v| pressures[v.index()]);
+                Tetrahedron::new(&mesh.corners(TetIdx(t)), &p)
+                    .pressure
+                    .gradient
+                    .norm()
+            })
+            .fold(0.0, f64::max);
+        Ok(Self::assemble(Parts {
+            vertices: mesh.vertices().to_vec(),
+            pressures: pressures.to_vec(),
+            tets: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
+            depth: highest / steepest,
+            margin: 0.0,
+        }))
+    }
+
+    /// From parts that form a manifold mesh.
+    pub(crate) fn assemble(mut parts: Parts) -> Self {
+        for tet in &mut parts.tets {
+            let [a, b, c, d] = tet.map(|v| parts.vertices[v as usize]);
+            if (b - a).cross(&(c - a)).dot(&(d - a)) < 0.0 {
+                tet.swap(2, 3);
+            }
+        }
+        let mesh = TetMesh::assemble(parts.vertices, &parts.tets);
+        let neighbours = (0..parts.tets.len() as u32)
+            .map(|t| {
+                mesh.neighbours(TetIdx(t))
+                    .map(|n| n.map_or(OUTSIDE, |n| n.0))
+            })
+            .collect();
+        let boundary = mesh.boundary();
+        let skin = boundary
+            .triangles
+            .iter()
+            .zip(&boundary.tets)
+            .map(|(corners, tet)| SkinFace {
+                tet: tet.0,
+                corners: corners.map(|v| v.0),
+            })
+            .collect();
+        let mut field = Self {
+            vertices: mesh.vertices().to_vec(),
+            pressures: parts.pressures,
+            corners: parts.tets,
+            neighbours,
+            tets: Vec::new(),
+            pieces: Vec::new(),
+            skin,
+            tet_tree: RangeTree::default(),
+            skin_tree: RangeTree::default(),
+            deepest: 0,
+            depth: parts.depth,
+            margin: parts.margin,
+            attachments: Vec::new(),
+        };
+        field.deepest = (0..field.pressures.len())
+            .max_by(|&i, &j| field.pressures[i].total_cmp(&field.pressures[j]))
+            .unwrap_or(0) as u32;
+        field.tets = (0..field.corners.len())
+            .map(|t| field.functions(t))
+            .collect();
+        field.pieces = pieces(&field.tets, &field.neighbours, &field);
+        let tets: Vec<Range> = (0..field.corners.len() as u32)
+            .map(|t| field.tet_range(t))
+            .collect();
+        field.tet_tree = RangeTree::new(&tets);
+        let skin: Vec<Range> = (0..field.skin.len() as u32)
+            .map(|f| field.skin_range(f))
+            .collect();
+        field.skin_tree = RangeTree::new(&skin);
+        field
+    }
+
+    /// The field of a deforming body: `attachments` says for each tetrahedron what it hangs on. Its vertices are in the world
+    /// frame and follow by [`move_vertices`](Self::move_vertices).
+    ///
+    /// # Errors
+    /// [`GeometryError::FieldLength`] unless there is one attachment per tetrahedron.
+    pub fn attached(mut self, attachments: Vec<Attachment>) -> Result<Self, GeometryError> {
+        if attachments.len() != self.corners.len() {
+            return Err(GeometryError::FieldLength {
+                what: "attachments",
+                expected: self.corners.len(),
+                found: attachments.len(),
+            });
+        }
+        self.attachments = attachments;
+        // Each tetrahedron will move on its own.
+        self.pieces = (0..self.corners.len() as u32).collect();
+        Ok(self)
+    }
+
+    /// Moves the vertices; each keeps its pressure, and the trees keep their shape while their boxes are fitted anew. Tetrahedra
+    /// that have become flat or inverted take no part in contact until they have volume again. Allocates nothing.
+    ///
+    /// # Errors
+    /// [`GeometryError::FieldLength`] unless there are as many as before, [`GeometryError::Vertex`] for one that is not finite;
+    /// the field is then unchanged.
+    pub fn move_vertices(&mut self, vertices: &[Vector3<f64>]) -> Result<(), GeometryError> {
+        if vertices.len() != self.vertices.len() {
+            return Err(GeometryError::FieldLength {
+                what: "vertices",
+                expected: self.vertices.len(),
+                found: vertices.len(),
+            });
+        }
+        if let Some(vertex) = vertices
+            .iter()
+            .position(|x| !x.iter().all(|c| c.is_finite()))
+        {
+            return Err(GeometryError::Vertex {
+                shape: "pressure field",
+                vertex,
+                coordinates: vertices[vertex].into(),
+            });
+        }
+        self.vertices.copy_from_slice(vertices);
+        for t in 0..self.tets.len() {
+            self.tets[t] = self.functions(t);
+        }
+        let mut tree = std::mem::take(&mut self.tet_tree);
+        tree.refit(|t| self.tet_range(t));
+        self.tet_tree = tree;
+        let mut tree = std::mem::take(&mut self.skin_tree);
+        tree.refit(|f| self.skin_range(f));
+        self.skin_tree = tree;
+        Ok(())
+    }
+
+    fn functions(&self, tet: usize) -> Tetrahedron {
+        let corners = self.corners[tet];
+        let x = corners.map(|v| self.vertices[v as usize]);
+        Tetrahedron::new(&x, &corners.map(|v| self.pressures[v as usize]))
+    }
+
+    fn tet_range(&self, tet: u32) -> Range {
+        let corners = self.corners[tet as usize];
+        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+    }
+
+    fn skin_range(&self, face: u32) -> Range {
+        let corners = self.skin[face as usize].corners;
+        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+    }
+
+    /// Vertices, m.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Pressure at each vertex, Pa.
+    #[must_use]
+    pub fn pressures(&self) -> &[f64] {
+        &self.pressures
+    }
+
+    /// Corners of each tetrahedron.
+    #[must_use]
+    pub fn tets(&self) -> &[[u32; 4]] {
+        &self.corners
+    }
+
+    /// Triangles of the surface, counter-clockwise seen from outside; with a margin they lie outside of the shape.
+    pub fn surface_triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
+        self.skin.iter().map(|f| f.corners)
+    }
+
+    /// ∇p in a tetrahedron, Pa/m; zero if it is flat or inverted.
+    ///
+    /// # Panics
+    /// For a tetrahedron that is not there.
+    #[must_use]
+    pub fn gradient(&self, tet: TetIdx) -> Vector3<f64> {
+        self.tets[tet.index()].pressure.gradient
+    }
+
+    /// Pressure at a point, Pa; `None` outside of the mesh. Walks the tree.
+    #[must_use]
+    pub fn pressure_at(&self, p_GQ: &Vector3<f64>) -> Option<f64> {
+        let mut found: Option<f64> = None;
+        self.tet_tree.visit(
+            &mut Vec::new(),
+            |r| (0..3).all(|k| r.min[k] <= p_GQ[k] && p_GQ[k] <= r.max[k]),
+            |t| {
+                let tet = &self.tets[t as usize];
+                let inside = tet.weights(p_GQ).iter().all(|w| *w >= -1e-9);
+                if found.is_none() && inside && *tet != Tetrahedron::default() {
+                    found = Some(tet.pressure.at(p_GQ));
+                }
+            },
+        );
+        found
+    }
+
+    /// How deep the deepest point lies under the surface, m.
+    #[must_use]
+    pub fn depth(&self) -> f64 {
+        self.depth
+    }
+
+    /// How far the field reaches outside of the shape, m.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// A box around the mesh.
+    #[must_use]
+    pub fn local_aabb(&self) -> Aabb {
+        let root = self.tet_tree.root();
+        Aabb {
+            min: root.min.into(),
+            max: root.max.into(),
+        }
+    }
+
+    pub(crate) fn corner_points(&self, tet: u32) -> [Vector3<f64>; 4] {
+        self.corners[tet as usize].map(|v| self.vertices[v as usize])
+    }
+
+    pub(crate) fn corner_pressures(&self, tet: u32) -> [f64; 4] {
+        self.corners[tet as usize].map(|v| self.pressures[v as usize])
+    }
+
+    pub(crate) fn functions_of(&self, tet: u32) -> &Tetrahedron {
+        &self.tets[tet as usize]
+    }
+
+    pub(crate) fn piece(&self, tet: u32) -> u32 {
+        self.pieces[tet as usize]
+    }
+
+    pub(crate) fn across(&self, tet: u32) -> &[u32; 4] {
+        &self.neighbours[tet as usize]
+    }
+
+    pub(crate) fn skin(&self, face: u32) -> &SkinFace {
+        &self.skin[face as usize]
+    }
+
+    pub(crate) fn tet_tree(&self) -> &RangeTree {
+        &self.tet_tree
+    }
+
+    pub(crate) fn skin_tree(&self) -> &RangeTree {
+        &self.skin_tree
+    }
+
+    /// The vertex of highest pressure.
+    pub(crate) fn deepest_point(&self) -> Vector3<f64> {
+        self.vertices[self.deepest as usize]
+    }
+
+    /// Whether each tetrahedron hangs on something.
+    pub(crate) fn is_attached(&self) -> bool {
+        !self.attachments.is_empty()
+    }
+
+    /// What the tetrahedron hangs on; `None` for a rigid field.
+    pub(crate) fn attachment(&self, tet: u32) -> Option<&Attachment> {
+        self.attachments.get(tet as usize)
+    }
+}
+
+/// Joins neighbouring tetrahedra that share their linear function: the flat side of a box is one piece, however it is cut.
+fn pieces(tets: &[Tetrahedron], neighbours: &[[u32; 4]], field: &PressureField) -> Vec<u32> {
+    let mut piece = vec![u32::MAX; tets.len()];
+    let mut open = Vec::new();
+    for start in 0..tets.len() as u32 {
+        if piece[start as usize] != u32::MAX {
+            continue;
+        }
+        piece[start as usize] = start;
+        let own = tets[start as usize].pressure;
+        let scale = field
+            .corner_pressures(start)
+            .iter()
+            .fold(0.0, |m: f64, p| m.max(p.abs()));
+        open.push(start);
+        while let Some(t) = open.pop() {
+            for &n in &neighbours[t as usize] {
+                if n == OUTSIDE || piece[n as usize] != u32::MAX {
+                    continue;
+                }
+                // By values, not by gradients: those of slivers are full of round-off.
+                let same = field
+                    .corner_points(n)
+                    .iter()
+                    .zip(field.corner_pressures(n))
+                    .all(|(x, p)| (own.at(x) - p).abs() <= 1e-9 * scale.max(p.abs()));
+                if same && own.gradient != Vector3::zeros() {
+                    piece[n as usize] = start;
+                    open.push(n);
+                }
+            }
+        }
+    }
+    piece
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! A closed surface filled with tetrahedra: a body-centred cubic lattice, cut where the surface passes.
+//!
+//! The lattice's tetrahedra are as regular as those that fill space can be. Where the surface cuts an edge near one of its ends, that end
+//! moves onto the surface; the tetrahedra that are still cut are divided there, and of each the part inside is kept (isosurface
+//! stuffing). So no tetrahedron is a sliver, and every vertex of the boundary lies on the surface. Afterwards boundary vertices
+//! near a sharp edge or corner of the surface move onto it, as far as their tetrahedra bear it.
+//!
+//! What is thinner than a tetrahedron is lost, and sharp edges are chamfered by less than an edge length: the report says by how
+//! much the volume differs.
+//!
+//! # Source
+//! Labelle and Shewchuk, Isosurface Stuffing: Fast Tetrahedral Meshes with Good Dihedral Angles (2007).
+
+mod cut;
+mod features;
+mod lattice;
+
+use nalgebra::{Point3, Vector3};
+
+use super::error::{Flaw, MeshError, Place, Spot};
+use super::index::TriangleIdx;
+use super::options::{Orientation, TetOptions, Weld};
+use super::orientation::solid_angle;
+use super::report::{LoadReport, Severity};
+use super::self_intersection::{SelfIntersection, find_self_intersection};
+use super::tet_mesh::TetMesh;
+use super::tri_mesh::TriMesh;
+use crate::shape::MeshShape;
+use crate::signed_distance::mesh_nearest;
+
+/// More lattice points than this are refused: the mesh would have ten times as many tetrahedra.
+const POINTS_MAX: f64 = 4.0e6;
+
+/// How a surface is filled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FillSettings {
+    /// Edge length of the tetrahedra inside, m: of the two kinds of edges of the lattice the longer one, the other is 0.87 of it.
+    pub edge_length: f64,
+    /// What is done about a surface that crosses itself.
+    pub crossings: Crossings,
+}
+
+impl FillSettings {
+    /// Fills with this edge length (m) and refuses surfaces that cross themselves.
+    #[must_use]
+    pub fn of_edge_length(edge_length: f64) -> Self {
+        Self {
+            edge_length,
+            crossings: Crossings::Refuse,
+        }
+    }
+}
+
+/// What is done about a surface that crosses itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crossings {
+    /// An error that names two of the triangles.
+    Refuse,
+    /// Everything that the surface winds around is inside: overlapping parts become one. Slow: every lattice point asks every
+    /// triangle.
+    Unite,
+}
+
+/// The body that is filled: inside is negative.
+pub(crate) struct Solid {
+    shape: MeshShape,
+    crossings: Crossings,
+}
+
+impl Solid {
+    /// φ, m.
+    fn signed_distance(&self, p: &Vector3<f64>) -> f64 {
+        let (phi, ..) = mesh_nearest(&self.shape, &Point3::from(*p));
+        match self.crossings {
+            Crossings::Refuse => phi.value,
+            Crossings::Unite => {
+                let triangles = 0..self.shape.triangles().len() as u32;
+                let angle: f64 = triangles
+                    .map(|t| solid_angle(p, self.shape.corners(t).map(|c| c.coords)))
+                    .sum();
+                if angle > std::f64::consts::TAU {
+                    -phi.value.abs()
+                } else {
+                    phi.value.abs()
+                }
+            }
+        }
+    }
+}
+
+/// Fills a closed surface with tetrahedra.
+///
+/// The report says what was repaired, by how much the volume differs from that of the surface, and when a piece is lost.
+///
+/// # Errors
+/// [`MeshError::Setting`] for an edge length that is not positive and finite, or so small that the lattice would have more than four
+/// million points; [`MeshError::Topology`] for a surface that is open, crosses itself (unless united) or holds no lattice point.
+///
+/// ```
+/// use pliant_hydroelastic::mesh::{FillSettings, generate, tetrahedralise};
+/// let (solid, report) = tetrahedralise(&generate::torus(0.3, 0.1, 48, 24)?, &FillSettings::of_edge_length(0.05))?;
+/// assert!(solid.min_quality().1 > 0.1);
+/// assert_eq!(report.entries.len(), 1, "how the volumes compare");
+/// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
+/// ```
+pub fn tetrahedralise(
+    surface: &TriMesh,
+    settings: &FillSettings,
+) -> Result<(TetMesh, LoadReport), MeshError> {
+    let whole = || Place::new("surface to be filled", Spot::Whole);
+    let edge = settings.edge_length;
+    let extent = surface.bounds().extent();
+    let points = extent.iter().map(|x| x / edge + 3.0).product::<f64>() * 2.0;
+    if !(edge.is_finite() && edge > 0.0 && points <= POINTS_MAX) {
+        return Err(MeshError::Setting(Flaw::new(
+            whole(),
+            format!(
+                "edge_length = {edge} m for a surface of extent {} m",
+                extent.max()
+            ),
+            "It must be positive, finite, and large enough for at most four million lattice points",
+        )));
+    }
+    let mut report = LoadReport::default();
+    check_closed(surface)?;
+    check_crossings(surface, settings.crossings, &mut report)?;
+    let vertices: Vec<_> = surface
+        .vertices()
+        .iter()
+        .map(|v| Point3::from(*v))
+        .collect();
+    let triangles: Vec<_> = surface.raw_triangles().collect();
+    let shape = MeshShape::new(&vertices, &triangles).map_err(|e| {
+        MeshError::Topology(Flaw::new(
+            whole(),
+            e.to_string(),
+            "Build the surface as SurfaceUse::Solid",
+        ))
+    })?;
+    let solid = Solid {
+        shape,
+        crossings: settings.crossings,
+    };
+    let mut lattice = lattice::Lattice::new(surface.bounds(), edge, &solid);
+    let cuts = cut::snap(&mut lattice, &solid);
+    let mut filled = cut::divide(&lattice, cuts);
+    if filled.tets.is_empty() {
+        return Err(MeshError::Topology(Flaw::new(
+            whole(),
+            format!("no lattice point lies inside at edge_length = {edge} m"),
+            "Choose a smaller edge length",
+        )));
+    }
+    features::keep(&mut filled, &solid.shape, edge);
+    let options = TetOptions {
+        weld: Weld::Never,
+        orientation: Orientation::Reorder,
+        ..TetOptions::default()
+    };
+    // Its remarks are about lattice points outside, which are of no interest.
+    let (mesh, _) = TetMesh::build(filled.vertices, filled.tets, &options)?;
+    report_volume(surface, &mesh, settings, &mut report);
+    Ok((mesh, report))
+}
+
+fn check_closed(surface: &TriMesh) -> Result<(), MeshError> {
+    let Some(edge) = surface.boundary_edges().next() else {
+        return Ok(());
+    };
+    let [a, b] = edge.vertices;
+    Err(MeshError::Topology(Flaw::new(
+        Place::new("surface to be filled", Spot::Whole),
+        format!(
+            "the edge of vertices {a} and {b} has one triangle only ({})",
+            edge.first
+        ),
+        "Only a closed surface has an inside; close it, or build it as SurfaceUse::Solid to weld its seams",
+    )))
+}
+
+fn check_crossings(
+    surface: &TriMesh,
+    crossings: Crossings,
+    report: &mut LoadReport,
+) -> Result<(), MeshError> {
+    let SelfIntersection::Between(one, two) = find_self_intersection(surface) else {
+        return Ok(());
+    };
+    let place = Place::new("surface to be filled", Spot::Whole);
+    let at = |t: TriangleIdx| {
+        let c = surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0;
+        format!("triangle {t} at ({:.4}, {:.4}, {:.4})", c.x, c.y, c.z)
+    };
+    let what = format!("the surface crosses itself: {} and {}", at(one), at(two));
+    match crossings {
+        Crossings::Refuse => Err(MeshError::Topology(Flaw::new(
+            place,
+            what,
+            "Part them, or fill with Crossings::Unite, which makes overlapping parts one",
+        ))),
+        Crossings::Unite => {
+            report.add(
+                Severity::Repaired,
+                place,
+                format!("{what}; overlapping parts were united"),
+            );
+            Ok(())
+        }
+    }
+}
+
+fn report_volume(
+    surface: &TriMesh,
+    mesh: &TetMesh,
+    settings: &FillSettings,
+    report: &mut LoadReport,
+) {
+    let Some(wanted) = surface.solid_moments().map(|m| m.volume) else {
+        return;
+    };
+    let volume = mesh.solid_moments().volume;
+    let change = 100.0 * (volume / wanted - 1.0);
+    let pieces = (mesh.component_count(), surface.component_count());
+    let text = format!(
+        "filled with {} tetrahedra in {} pieces (the surface has {}); volume {volume:.6e} m3, {change:+.2} % of the surface's",
+        mesh.tets().len(),
+        pieces.0,
+        pieces.1
+    );
+    let doubtful =
+        change.abs() > 5.0 || pieces.0 < pieces.1 && settings.crossings == Crossings::Refuse;
+    let severity = if doubtful {
+        Severity::Doubtful
+    } else {
+        Severity::Repaired
+    };
+    report.add(
+        severity,
+        Place::new("surface to be filled", Spot::Whole),
+        text,
+    );
+}

@@ -1,0 +1,150 @@
+//! Two compliant bodies: the surface on which their pressures are equal.
+
+use super::balance::Balance;
+use super::flood::Flood;
+use super::found::Found;
+use super::polygon::Polygon;
+use crate::field::{OUTSIDE, PressureField, Tetrahedron};
+use crate::range_tree::Relative;
+
+/// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
+///
+/// The rim of a patch lies on the surface of one of the bodies, where the pressure of the other is that of the surface: seeds
+/// are faces of the skin with tetrahedra of the other body at the same pressure. Patches without a rim exist only where one body
+/// has swallowed the other; then all pairs are looked at.
+pub(crate) fn find(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    found.set_scale(first.depth().min(second.depth()));
+    flood.begin();
+    let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
+    // Where all of a skin is at a lower pressure than all of the other's, no rim lies on it.
+    if skin_1.p_max >= skin_2.p_min {
+        let Flood { stack, seeds, .. } = flood;
+        first
+            .skin_tree()
+            .visit_pairs(X, second.tet_tree(), stack, |f, t| {
+                seeds.push((first.skin(f).tet, t));
+            });
+    }
+    if skin_2.p_max >= skin_1.p_min && skin_1.p_min < skin_2.p_max {
+        let Flood { stack, seeds, .. } = flood;
+        first
+            .tet_tree()
+            .visit_pairs(X, second.skin_tree(), stack, |t, f| {
+                seeds.push((t, second.skin(f).tet));
+            });
+    }
+    run(first, second, X, flood, found);
+    let swallowed = || {
+        let inside = |r: &crate::range_tree::Range, x: &nalgebra::Vector3<f64>| {
+            (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
+        };
+        let root_1 = X.range(&first.tet_tree().root());
+        let root_2 = second.tet_tree().root();
+        inside(&root_2, &X.point(&first.deepest_point()))
+            || inside(&root_1, &second.deepest_point())
+    };
+    if found.pieces.is_empty() && swallowed() {
+        find_among_all(first, second, X, flood, found);
+    }
+}
+
+/// Looks at every pair of tetrahedra whose boxes and pressures overlap.
+pub(crate) fn find_among_all(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    found.set_scale(first.depth().min(second.depth()));
+    flood.begin();
+    let Flood { stack, seeds, .. } = flood;
+    first
+        .tet_tree()
+        .visit_pairs(X, second.tet_tree(), stack, |i, j| seeds.push((i, j)));
+    run(first, second, X, flood, found);
+}
+
+fn run(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    flood.run(
+        |i, j| pair(first, second, X, i, j, found),
+        |i, j, face| {
+            let (i, j) = if face < 4 {
+                (first.across(i)[face as usize], j)
+            } else {
+                (i, second.across(j)[face as usize - 4])
+            };
+            (i != OUTSIDE && j != OUTSIDE).then_some((i, j))
+        },
+    );
+}
+
+fn pair(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    i: u32,
+    j: u32,
+    found: &mut Found,
+) -> Option<u8> {
+    let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
+    if tet_1.is_flat() || tet_2.is_flat() {
+        return None;
+    }
+    let corners = first.corner_points(i).map(|x| X.point(&x));
+    let pressures = first.corner_pressures(i);
+    let mut h = [0.0; 4];
+    for k in 0..4 {
+        h[k] = pressures[k] - tet_2.pressure.at(&corners[k]);
+    }
+    let mut polygon = Polygon::slice(&corners, &h);
+    for (k, side) in tet_2.sides.iter().enumerate() {
+        if polygon.corners().len() < 3 {
+            return None;
+        }
+        polygon = polygon.clip(side, 4 + k as u32);
+    }
+    if polygon.corners().len() < 3 {
+        return None;
+    }
+    let gradient = X.rotation * tet_1.pressure.gradient;
+    if let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) {
+        balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
+        found.push(
+            polygon,
+            (i, j),
+            (first.piece(i), second.piece(j)),
+            &balance,
+            &tet_2.pressure,
+        );
+    }
+    Some(polygon.touched_faces())
+}
+
+/// A polygon inside of a face is found by the tetrahedra on both of its sides and counts half for each.
+fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
+    let neighbours = across_1.iter().chain(across_2);
+    let twice = |(k, n): (usize, &u32)| own_faces >> k & 1 == 1 && *n != OUTSIDE;
+    neighbours
+        .enumerate()
+        .fold(1.0, |w, x| if twice(x) { 0.5 * w } else { w })
+}
+
+impl Tetrahedron {
+    /// Whether it has no volume to speak of.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.sides[0].gradient == nalgebra::Vector3::zeros()
+    }
+}

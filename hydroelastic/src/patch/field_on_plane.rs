@@ -1,0 +1,124 @@
+//! A compliant body on a half space, rigid or compliant: its tetrahedra cut where the plane lies, or where pressures are equal.
+
+use nalgebra::{Isometry3, Vector3};
+
+use super::balance::Balance;
+use super::flood::Flood;
+use super::found::Found;
+use super::geometry::Slab;
+use super::polygon::{Affine, Polygon};
+use crate::field::{OUTSIDE, PressureField};
+
+/// Height over the half space at `X`.
+fn height(X: &Isometry3<f64>) -> Affine {
+    let normal = X.rotation * Vector3::z();
+    Affine {
+        gradient: normal,
+        offset: -normal.dot(&X.translation.vector),
+    }
+}
+
+/// Finds the polygons on a rigid half space, in the frame of `field`, in which it lies at `X`.
+pub(crate) fn find_on_plane(
+    field: &PressureField,
+    X: &Isometry3<f64>,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    found.set_scale(field.depth());
+    let plane = height(X);
+    field.tet_tree().visit(
+        &mut flood.stack,
+        |r| {
+            let (low, high) = r.heights(&plane.gradient);
+            low + plane.offset <= 0.0 && high + plane.offset >= 0.0
+        },
+        |i| {
+            let corners = field.corner_points(i);
+            let h = corners.map(|x| plane.at(&x));
+            cut(
+                field,
+                i,
+                &corners,
+                &h,
+                |gradient| Balance::on_rigid(gradient, &plane.gradient),
+                found,
+            );
+        },
+    );
+}
+
+/// Finds the polygons of equal pressure with a compliant half space, in the frame of `field`, in which it lies at `X`.
+pub(crate) fn find_on_slab(
+    field: &PressureField,
+    slab: &Slab,
+    X: &Isometry3<f64>,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    found.set_scale(field.depth().min(slab.thickness()));
+    let above = height(X);
+    let stiffness = slab.stiffness();
+    let pressure = Affine {
+        gradient: above.gradient * -stiffness,
+        offset: -stiffness * above.offset,
+    };
+    field.tet_tree().visit(
+        &mut flood.stack,
+        |r| {
+            let (low, high) = r.heights(&above.gradient);
+            let (p_low, p_high) = (
+                -stiffness * (high + above.offset),
+                -stiffness * (low + above.offset),
+            );
+            p_low <= r.p_max && r.p_min <= p_high
+        },
+        |i| {
+            let corners = field.corner_points(i);
+            let pressures = field.corner_pressures(i);
+            let mut h = [0.0; 4];
+            for k in 0..4 {
+                h[k] = pressures[k] - pressure.at(&corners[k]);
+            }
+            cut(
+                field,
+                i,
+                &corners,
+                &h,
+                |gradient| Balance::of_fields(gradient, &pressure.gradient),
+                found,
+            );
+        },
+    );
+}
+
+fn cut(
+    field: &PressureField,
+    i: u32,
+    corners: &[Vector3<f64>; 4],
+    h: &[f64; 4],
+    balance: impl FnOnce(&Vector3<f64>) -> Option<Balance>,
+    found: &mut Found,
+) {
+    let tet = field.functions_of(i);
+    let polygon = Polygon::slice(corners, h);
+    if tet.is_flat() || polygon.corners().len() < 3 {
+        return;
+    }
+    let Some(mut balance) = balance(&tet.pressure.gradient) else {
+        return;
+    };
+    let own = polygon.own_faces();
+    for (k, n) in field.across(i).iter().enumerate() {
+        if own >> k & 1 == 1 && *n != OUTSIDE {
+            balance.weight *= 0.5;
+        }
+    }
+    found.push(
+        polygon,
+        (i, 0),
+        (field.piece(i), 0),
+        &balance,
+        &tet.pressure,
+    );
+}

@@ -1,0 +1,106 @@
+//! The polygons of one pair, as they are found and then in a fixed order.
+
+use nalgebra::Vector3;
+
+use super::balance::Balance;
+use super::polygon::{Affine, Moments, Polygon};
+
+/// Whether a piece presses now or is only foreseen by the margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sign {
+    Pressing,
+    Foreseen,
+}
+
+/// Pieces of one group lie in one plane under one linear pressure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Group {
+    pub(crate) first: u32,
+    pub(crate) second: u32,
+    pub(crate) sign: Sign,
+}
+
+/// A polygon of the patch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub(crate) group: Group,
+    /// The elements that made it.
+    pub(crate) elements: (u32, u32),
+    pub(crate) balance: Balance,
+    /// Pa, in the frame of the corners.
+    pub(crate) pressure: Affine,
+    pub(crate) moments: Moments,
+    first_corner: u32,
+    corner_count: u32,
+}
+
+/// All polygons of a pair.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) pieces: Vec<Piece>,
+    corners: Vec<Vector3<f64>>,
+    /// Smaller ones are dropped, m².
+    area_min: f64,
+}
+
+impl Found {
+    pub(crate) fn clear(&mut self) {
+        self.pieces.clear();
+        self.corners.clear();
+        self.area_min = 0.0;
+    }
+
+    /// Polygons below 1e-12 of the square of this depth (m) are dropped.
+    pub(crate) fn set_scale(&mut self, depth: f64) {
+        self.area_min = 1e-12 * depth * depth;
+    }
+
+    pub(crate) fn corners(&self, piece: &Piece) -> &[Vector3<f64>] {
+        &self.corners[piece.first_corner as usize..][..piece.corner_count as usize]
+    }
+
+    /// Adds a polygon; what presses and what does not apart. `groups`: what its plane and its pressure are told by.
+    pub(crate) fn push(
+        &mut self,
+        mut polygon: Polygon,
+        elements: (u32, u32),
+        groups: (u32, u32),
+        balance: &Balance,
+        pressure: &Affine,
+    ) {
+        polygon.face_along(&balance.normal);
+        for (part, sign) in polygon
+            .split(pressure)
+            .iter()
+            .zip([Sign::Pressing, Sign::Foreseen])
+        {
+            if part.corners().len() < 3 {
+                continue;
+            }
+            let moments = part.moments(&balance.normal);
+            if moments.area.is_nan() || moments.area <= self.area_min {
+                continue;
+            }
+            let first_corner = self.corners.len() as u32;
+            self.corners.extend_from_slice(part.corners());
+            self.pieces.push(Piece {
+                group: Group {
+                    first: groups.0,
+                    second: groups.1,
+                    sign,
+                },
+                elements,
+                balance: *balance,
+                pressure: *pressure,
+                moments,
+                first_corner,
+                corner_count: part.corners().len() as u32,
+            });
+        }
+    }
+
+    /// Puts the pieces into an order that does not depend on how they were found.
+    pub(crate) fn sort(&mut self) {
+        self.pieces.sort_unstable_by_key(|p| (p.group, p.elements));
+    }
+}

@@ -1,0 +1,160 @@
+//! What a shape brings to patch contact: a field, a surface, or half of space.
+
+use super::Side;
+use super::surface::RigidSurface;
+use crate::field::{Compliance, PressureField};
+use crate::{Aabb, GeometryError, Shape};
+
+/// The stand-in of a shape in patch contact, in the shape's own frame.
+#[derive(Clone, Debug)]
+pub enum PatchGeometry {
+    /// A compliant body.
+    Compliant(PressureField),
+    /// A compliant half space.
+    CompliantHalfSpace(Slab),
+    /// The surface of a rigid body.
+    Rigid(RigidSurface),
+    /// A rigid half space.
+    RigidHalfSpace,
+}
+
+/// A compliant half space z ≤ 0: p = E·(−z)/thickness, also above, where it is negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slab {
+    stiffness: f64,
+    thickness: f64,
+    margin: f64,
+}
+
+impl Slab {
+    /// # Errors
+    /// [`GeometryError::Material`] for parameters out of range, or without a thickness.
+    pub fn new(compliance: &Compliance) -> Result<Self, GeometryError> {
+        compliance.validate()?;
+        let Some(thickness) = compliance.slab_thickness else {
+            return Err(GeometryError::Material {
+                parameter: "slab_thickness (m)",
+                value: f64::NAN,
+                allowed: "must be given for a compliant half space: pressure rises to the modulus over this depth",
+            });
+        };
+        Ok(Self {
+            stiffness: compliance.hydroelastic_modulus / thickness,
+            thickness,
+            margin: compliance.margin,
+        })
+    }
+
+    /// −∂p/∂z, Pa/m.
+    #[must_use]
+    pub fn stiffness(&self) -> f64 {
+        self.stiffness
+    }
+
+    /// m.
+    #[must_use]
+    pub fn thickness(&self) -> f64 {
+        self.thickness
+    }
+
+    /// m.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+}
+
+impl PatchGeometry {
+    /// A compliant shape.
+    ///
+    /// # Errors
+    /// Those of [`PressureField::of_shape`], or of [`Slab::new`] for a half space.
+    pub fn compliant(shape: &Shape, compliance: &Compliance) -> Result<Self, GeometryError> {
+        Ok(match shape {
+            Shape::HalfSpace => Self::CompliantHalfSpace(Slab::new(compliance)?),
+            _ => Self::Compliant(PressureField::of_shape(shape, compliance)?),
+        })
+    }
+
+    /// A rigid shape whose curved sides are resolved with edges of about `edge_length` (m).
+    ///
+    /// # Errors
+    /// Those of [`RigidSurface::of_shape`].
+    pub fn rigid(shape: &Shape, edge_length: f64) -> Result<Self, GeometryError> {
+        Ok(match shape {
+            Shape::HalfSpace => Self::RigidHalfSpace,
+            _ => Self::Rigid(RigidSurface::of_shape(shape, edge_length)?),
+        })
+    }
+
+    /// The words for it in messages.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Compliant(_) => "compliant body",
+            Self::CompliantHalfSpace(_) => "compliant half space",
+            Self::Rigid(_) => "rigid surface",
+            Self::RigidHalfSpace => "rigid half space",
+        }
+    }
+
+    /// Whether the two have a patch.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        Side::of_geometry(self).meets(&Side::of_geometry(other))
+    }
+
+    /// Refuses a pair that is to have a patch and can have none; for the time when a world is built. Each side: its name, and what
+    /// it brings (`None`: nothing).
+    ///
+    /// # Errors
+    /// [`GeometryError::NoPatch`] naming both.
+    pub fn check_pair(
+        (name_A, a): (&str, Option<&Self>),
+        (name_B, b): (&str, Option<&Self>),
+    ) -> Result<(), GeometryError> {
+        if let (Some(a), Some(b)) = (a, b)
+            && a.meets(b)
+        {
+            return Ok(());
+        }
+        let said = |name: &str, side: Option<&Self>| {
+            format!(
+                "\"{name}\" ({})",
+                side.map_or("point contact only", Self::name)
+            )
+        };
+        Err(GeometryError::NoPatch {
+            a: said(name_A, a),
+            b: said(name_B, b),
+            why: match (a, b) {
+                (
+                    Some(Self::CompliantHalfSpace(_) | Self::RigidHalfSpace),
+                    Some(Self::CompliantHalfSpace(_) | Self::RigidHalfSpace),
+                ) => "two half spaces have no finite patch",
+                (Some(_), Some(_)) => {
+                    "two rigid surfaces have no pressure between them; make one compliant"
+                }
+                _ => {
+                    "both need a hydroelastic property: make one compliant and the other compliant or rigid"
+                }
+            },
+        })
+    }
+
+    /// A box around it; [`Aabb::ALL`] for half spaces.
+    #[must_use]
+    pub fn local_aabb(&self) -> Aabb {
+        match self {
+            Self::Compliant(field) => field.local_aabb(),
+            Self::Rigid(surface) => {
+                let root = surface.tree().root();
+                Aabb {
+                    min: root.min.into(),
+                    max: root.max.into(),
+                }
+            }
+            Self::CompliantHalfSpace(_) | Self::RigidHalfSpace => Aabb::ALL,
+        }
+    }
+}

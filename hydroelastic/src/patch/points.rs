@@ -1,0 +1,237 @@
+//! From polygons to contact points: few points that press and resist as the polygons do.
+
+use nalgebra::{Isometry3, Matrix2, Point3, Vector2, Vector3};
+
+use super::found::{Found, Group, Sign};
+use super::polygon::Moments;
+use super::{Order, Placed, Side};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
+use crate::posed::Posed;
+
+/// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
+/// move apart.
+const SMALL_GROUP: f64 = 0.01;
+
+/// Reused storage.
+#[derive(Default)]
+pub(crate) struct PointBuffers {
+    groups: Vec<GroupSum>,
+}
+
+struct GroupSum {
+    group: Group,
+    /// Index of its first piece.
+    piece: usize,
+    moments: Moments,
+}
+
+impl PointBuffers {
+    /// Appends the points of all groups.
+    pub(super) fn emit(
+        &mut self,
+        found: &Found,
+        placed: &Placed<'_>,
+        posed: (&Posed<'_>, &Posed<'_>),
+        out: &mut Vec<ContactPoint>,
+    ) {
+        self.groups.clear();
+        let mut patch = Moments::default();
+        for (i, piece) in found.pieces.iter().enumerate() {
+            if self.groups.last().is_none_or(|g| g.group != piece.group) {
+                self.groups.push(GroupSum {
+                    group: piece.group,
+                    piece: i,
+                    moments: Moments::default(),
+                });
+            }
+            if let Some(last) = self.groups.last_mut() {
+                last.moments.add(&piece.moments, piece.balance.weight);
+            }
+            patch.add(&piece.moments, piece.balance.weight);
+        }
+        let extent = patch.second.trace();
+        for sum in &self.groups {
+            let part = sum.moments.second.trace() / extent;
+            let spread = ((part - SMALL_GROUP) / SMALL_GROUP)
+                .clamp(0.0, 1.0)
+                .max(0.0);
+            emit_group(sum, spread, found, placed, posed, out);
+        }
+    }
+}
+
+/// Three points about the centre have the second moments of the area; with `spread` 0 they coincide.
+fn emit_group(
+    sum: &GroupSum,
+    mut spread: f64,
+    found: &Found,
+    placed: &Placed<'_>,
+    posed: (&Posed<'_>, &Posed<'_>),
+    out: &mut Vec<ContactPoint>,
+) {
+    let piece = &found.pieces[sum.piece];
+    let m = &sum.moments;
+    if m.area <= 0.0 {
+        return;
+    }
+    let X_WF = &placed.X_WF;
+    let rotation = X_WF.rotation.to_rotation_matrix();
+    let normal = rotation * piece.balance.normal;
+    let center = X_WF * Point3::from(m.centroid);
+    let gradient = rotation * piece.pressure.gradient;
+    let mean = piece.pressure.at(&m.centroid);
+    let [t1, t2] = tangents(&normal);
+    let second = rotation.matrix() * m.second * rotation.matrix().transpose() / m.area;
+    let flat = Matrix2::new(
+        t1.dot(&(second * t1)),
+        t1.dot(&(second * t2)),
+        t2.dot(&(second * t1)),
+        t2.dot(&(second * t2)),
+    );
+    let root = square_root(&flat) * 2.0_f64.sqrt();
+    let half_root_3 = 0.75_f64.sqrt();
+    let arms = [(1.0, 0.0), (-0.5, half_root_3), (-0.5, -half_root_3)].map(|(x, y)| {
+        let u = root * Vector2::new(x, y);
+        t1 * u.x + t2 * u.y
+    });
+    // A pressing group has pressing points: three that hung over a rim would pull on one side and push too much on the other.
+    for arm in &arms {
+        let change = gradient.dot(arm);
+        if mean * (mean + spread * change) < 0.0 {
+            spread = -mean / change;
+        }
+    }
+    // What moment the arms do not carry is carried by moving all points towards the centre of pressure.
+    let shift = match sum.group.sign {
+        Sign::Pressing if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
+        _ => Vector3::zeros(),
+    };
+    let count = if spread > 0.0 { 3 } else { 1 };
+    let slope = piece.balance.slope;
+    for (k, arm) in arms.iter().enumerate().take(count) {
+        let arm = arm * spread;
+        let p_WC = center + arm + shift;
+        let pressure = mean + gradient.dot(&arm);
+        let part_of_A = match placed.order {
+            Order::AsGiven => piece.balance.part_of_first,
+            Order::Swapped => 1.0 - piece.balance.part_of_first,
+        };
+        let number = match sum.group.sign {
+            Sign::Pressing => k as u32,
+            Sign::Foreseen => 4 + k as u32,
+        };
+        let feature = |group: u32| group.wrapping_mul(8).wrapping_add(number);
+        let key = ContactKey::new(feature(sum.group.first), feature(sum.group.second));
+        let on_first =
+            |posed: &Posed<'_>| material_point(&placed.first, piece.elements.0, posed, &p_WC);
+        let on_second =
+            |posed: &Posed<'_>| material_point(&placed.second, piece.elements.1, posed, &p_WC);
+        let (a, b, key, normal_W) = match placed.order {
+            Order::AsGiven => (on_first(posed.0), on_second(posed.1), key, normal),
+            Order::Swapped => (
+                on_second(posed.0),
+                on_first(posed.1),
+                key.swapped(),
+                -normal,
+            ),
+        };
+        out.push(ContactPoint {
+            p_WC,
+            normal_W,
+            signed_distance: -pressure / slope,
+            stiffness: PointStiffness::OfPatch {
+                stiffness: m.area * slope / count as f64,
+                part_of_A,
+            },
+            a,
+            b,
+            key,
+            entry: 0.0,
+        });
+    }
+}
+
+/// Two unit vectors across the normal: the same two for the opposite normal, so that a pair told from the other side has the same
+/// points.
+fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
+    let magnitude = normal.abs();
+    let axis = Vector3::ith_axis(magnitude.imin()).into_inner();
+    let t1 = (axis - normal * normal.dot(&axis)).normalize();
+    let upward = if normal[magnitude.imax()] < 0.0 {
+        -normal
+    } else {
+        *normal
+    };
+    [t1, upward.cross(&t1)]
+}
+
+/// S with S² = M for a symmetric M ⪰ 0: (M + √det I)/√(tr + 2√det), by Cayley and Hamilton.
+fn square_root(m: &Matrix2<f64>) -> Matrix2<f64> {
+    let root = m.determinant().max(0.0).sqrt();
+    let scale = (m.trace() + 2.0 * root).max(0.0).sqrt();
+    if scale > 0.0 {
+        (m + Matrix2::identity() * root) / scale
+    } else {
+        Matrix2::zeros()
+    }
+}
+
+fn material_point(
+    side: &Side<'_>,
+    element: u32,
+    posed: &Posed<'_>,
+    p_WC: &Point3<f64>,
+) -> MaterialPoint {
+    match (posed, side) {
+        (Posed::Rigid(r), _) => on_frame(&r.X_WG, p_WC),
+        (Posed::Deforming(s), Side::Field(field)) => match field.attachment(element) {
+            Some(attachment) => {
+                let corner_weights = field.functions_of(element).weights(&p_WC.coords);
+                let mut weights = [0.0; 4];
+                for (w, of_corner) in corner_weights.iter().zip(&attachment.weights) {
+                    for (sum, x) in weights.iter_mut().zip(of_corner) {
+                        *sum += w * x;
+                    }
+                }
+                let carried = s.weighted_point(&attachment.vertices, &weights);
+                MaterialPoint {
+                    primitive: attachment.primitive,
+                    weights,
+                    offset: p_WC - carried,
+                }
+            }
+            None => on_frame(&Isometry3::identity(), p_WC),
+        },
+        _ => on_frame(&Isometry3::identity(), p_WC),
+    }
+}
+
+fn on_frame(X_WG: &Isometry3<f64>, p_WC: &Point3<f64>) -> MaterialPoint {
+    MaterialPoint::on_frame(X_WG.inverse_transform_point(p_WC).coords)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn square_root_squares_back_also_for_a_line() {
+        for m in [
+            Matrix2::new(3.0, 1.0, 1.0, 2.0),
+            Matrix2::new(4.0, 2.0, 2.0, 1.0),
+            Matrix2::zeros(),
+        ] {
+            let s = square_root(&m);
+            assert!((s * s - m).norm() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn tangents_are_the_same_for_the_opposite_normal() {
+        let n = Vector3::new(0.3, -0.9, 0.2).normalize();
+        let [t1, t2] = tangents(&n);
+        assert_eq!([t1, t2], tangents(&-n));
+        assert!(t1.dot(&n).abs() < 1e-15 && t2.dot(&n).abs() < 1e-15 && t1.dot(&t2).abs() < 1e-15);
+        assert!((t2.norm() - 1.0).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,363 @@
+//! A convex polygon of few corners that remembers on which faces its corners lie.
+
+use nalgebra::{Matrix3, Vector3};
+
+/// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
+pub(crate) const ON_FACE: f64 = 1e-12;
+
+/// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
+const CORNERS_MAX: usize = 12;
+
+/// The function `gradient · x + offset`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Affine {
+    pub(crate) gradient: Vector3<f64>,
+    pub(crate) offset: f64,
+}
+
+impl Affine {
+    #[inline]
+    pub(crate) fn at(&self, x: &Vector3<f64>) -> f64 {
+        self.gradient.dot(x) + self.offset
+    }
+}
+
+/// A convex polygon. Bit k of a corner's mask says that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of the
+/// second (of a triangle: its edges 4 to 6).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Polygon {
+    n: usize,
+    corners: [Vector3<f64>; CORNERS_MAX],
+    masks: [u8; CORNERS_MAX],
+}
+
+impl Polygon {
+    pub(crate) const EMPTY: Self = Self {
+        n: 0,
+        corners: [Vector3::new(0.0, 0.0, 0.0); CORNERS_MAX],
+        masks: [0; CORNERS_MAX],
+    };
+
+    pub(crate) fn corners(&self) -> &[Vector3<f64>] {
+        &self.corners[..self.n]
+    }
+
+    fn push(&mut self, x: Vector3<f64>, mask: u8) {
+        if self.n < CORNERS_MAX {
+            self.corners[self.n] = x;
+            self.masks[self.n] = mask;
+            self.n += 1;
+        }
+    }
+
+    /// The faces that a corner lies on.
+    pub(crate) fn touched_faces(&self) -> u8 {
+        self.masks[..self.n].iter().fold(0, |m, x| m | x)
+    }
+
+    /// The faces that the whole polygon lies in.
+    pub(crate) fn own_faces(&self) -> u8 {
+        self.masks[..self.n].iter().fold(u8::MAX, |m, x| m & x)
+    }
+
+    /// A triangle whose edge i, from corner i to corner i + 1, is face 4 + i.
+    pub(crate) fn triangle(corners: &[Vector3<f64>; 3]) -> Self {
+        let mut polygon = Self::EMPTY;
+        for (i, x) in corners.iter().enumerate() {
+            polygon.push(*x, 1 << (4 + i) | 1 << (4 + (i + 2) % 3));
+        }
+        polygon
+    }
+
+    /// Where a function that takes the values `h` at the corners of a tetrahedron is zero; face k of the tetrahedron is
+    /// face k of the polygon. Seen from where the function is positive, the polygon turns counter-clockwise or clockwise.
+    ///
+    /// Empty if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
+    pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Self {
+        let mut polygon = Self::EMPTY;
+        let tolerance = ON_FACE * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
+        let (mut n_above, mut n_below, mut n_on) = (0, 0, 0);
+        for (i, &height) in h.iter().enumerate() {
+            if height > tolerance {
+                above[n_above] = i;
+                n_above += 1;
+            } else if height < -tolerance {
+                below[n_below] = i;
+                n_below += 1;
+            } else {
+                on[n_on] = i;
+                n_on += 1;
+            }
+        }
+        if n_on < 3 && (n_above == 0 || n_below == 0) || n_on == 4 {
+            return polygon;
+        }
+        for &i in &on[..n_on] {
+            polygon.push(corners[i], 0b1111 & !(1 << i));
+        }
+        let mut cross = |i: usize, j: usize| {
+            let t = h[i] / (h[i] - h[j]);
+            let x = corners[i] + (corners[j] - corners[i]) * t;
+            polygon.push(x, 0b1111 & !(1 << i) & !(1 << j));
+        };
+        // Neighbouring crossings share a corner, so that the four of a two-two split go round.
+        for (k, &i) in above[..n_above].iter().enumerate() {
+            for l in 0..n_below {
+                let j = if k == 0 { l } else { n_below - 1 - l };
+                cross(i, below[j]);
+            }
+        }
+        polygon
+    }
+
+    /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.
+    pub(crate) fn clip(&self, side: &Affine, face: u32) -> Self {
+        let mut heights = [0.0; CORNERS_MAX];
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (h, x) in heights.iter_mut().zip(self.corners()) {
+            *h = side.at(x);
+            lowest = lowest.min(*h);
+            highest = highest.max(*h);
+        }
+        if lowest > ON_FACE {
+            return *self;
+        }
+        let mut out = Self::EMPTY;
+        if highest < -ON_FACE {
+            return out;
+        }
+        let bit = 1 << face;
+        for i in 0..self.n {
+            let j = if i + 1 == self.n { 0 } else { i + 1 };
+            let (h_i, h_j) = (heights[i], heights[j]);
+            let (in_i, in_j) = (h_i >= -ON_FACE, h_j >= -ON_FACE);
+            if in_i {
+                let on = if h_i <= ON_FACE { bit } else { 0 };
+                out.push(self.corners[i], self.masks[i] | on);
+            }
+            // A corner on the face already is the crossing.
+            if in_i != in_j && h_i.abs() > ON_FACE && h_j.abs() > ON_FACE {
+                let t = h_i / (h_i - h_j);
+                let x = self.corners[i] + (self.corners[j] - self.corners[i]) * t;
+                out.push(x, self.masks[i] & self.masks[j] | bit);
+            }
+        }
+        out
+    }
+
+    /// The parts where `p` is positive and where it is negative.
+    pub(crate) fn split(&self, p: &Affine) -> [Self; 2] {
+        let mut values = [0.0; CORNERS_MAX];
+        for (v, x) in values.iter_mut().zip(self.corners()) {
+            *v = p.at(x);
+        }
+        let (mut positive, mut negative) = (Self::EMPTY, Self::EMPTY);
+        for i in 0..self.n {
+            let j = if i + 1 == self.n { 0 } else { i + 1 };
+            let (x, mask) = (self.corners[i], self.masks[i]);
+            if values[i] >= 0.0 {
+                positive.push(x, mask);
+            }
+            if values[i] <= 0.0 {
+                negative.push(x, mask);
+            }
+            if values[i] * values[j] < 0.0 {
+                let t = values[i] / (values[i] - values[j]);
+                let cut = x + (self.corners[j] - x) * t;
+                let shared = mask & self.masks[j];
+                positive.push(cut, shared);
+                negative.push(cut, shared);
+            }
+        }
+        [positive, negative]
+    }
+
+    /// Turns the corners the other way round unless they go counter-clockwise seen from the tip of `normal`.
+    pub(crate) fn face_along(&mut self, normal: &Vector3<f64>) {
+        if self.area_vector().dot(normal) < 0.0 {
+            self.corners[..self.n].reverse();
+            self.masks[..self.n].reverse();
+        }
+    }
+
+    /// Area times unit normal, m².
+    pub(crate) fn area_vector(&self) -> Vector3<f64> {
+        let mut twice = Vector3::zeros();
+        for pair in self.corners().windows(2).skip(1) {
+            twice += (pair[0] - self.corners[0]).cross(&(pair[1] - self.corners[0]));
+        }
+        0.5 * twice
+    }
+
+    /// Area, centroid and second moment of area about the centroid; `normal` is the unit normal that the corners turn
+    /// about counter-clockwise.
+    pub(crate) fn moments(&self, normal: &Vector3<f64>) -> Moments {
+        let mut sum = Moments::default();
+        let Some(origin) = self.corners().first() else {
+            return sum;
+        };
+        // About the first corner: for triangles (0, u, v) of signed area a, ∫x = a (u+v)/3 and
+        // ∫x xᵀ = a/12 (u uᵀ + v vᵀ + (u+v)(u+v)ᵀ).
+        let mut first = Vector3::zeros();
+        for pair in self.corners().windows(2).skip(1) {
+            let (u, v) = (pair[0] - origin, pair[1] - origin);
+            let area = 0.5 * u.cross(&v).dot(normal);
+            let s = u + v;
+            sum.area += area;
+            first += s * (area / 3.0);
+            sum.second +=
+                (u * u.transpose() + v * v.transpose() + s * s.transpose()) * (area / 12.0);
+        }
+        if sum.area > 0.0 {
+            let c = first / sum.area;
+            sum.second -= c * c.transpose() * sum.area;
+            sum.centroid = origin + c;
+        }
+        sum
+    }
+}
+
+/// Area moments of a flat piece of surface.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Moments {
+    /// m².
+    pub(crate) area: f64,
+    /// m.
+    pub(crate) centroid: Vector3<f64>,
+    /// ∫(x − c)(x − c)ᵀ dA, m⁴.
+    pub(crate) second: Matrix3<f64>,
+}
+
+impl Moments {
+    /// Of both together, each area counted `weight` times; parallel axes.
+    pub(crate) fn add(&mut self, other: &Self, weight: f64) {
+        let added = weight * other.area;
+        let area = self.area + added;
+        if area <= 0.0 {
+            return;
+        }
+        let apart = other.centroid - self.centroid;
+        self.second +=
+            other.second * weight + apart * apart.transpose() * (self.area * added / area);
+        self.centroid += apart * (added / area);
+        self.area = area;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::Tetrahedron;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn random_point(rng: &mut ChaCha8Rng) -> Vector3<f64> {
+        Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0))
+    }
+
+    fn random_tet(rng: &mut ChaCha8Rng) -> [Vector3<f64>; 4] {
+        loop {
+            let mut x = [(); 4].map(|()| random_point(rng));
+            let volume = (x[1] - x[0]).cross(&(x[2] - x[0])).dot(&(x[3] - x[0]));
+            if volume < 0.0 {
+                x.swap(2, 3);
+            }
+            if volume.abs() > 0.1 {
+                return x;
+            }
+        }
+    }
+
+    #[test]
+    fn a_slice_lies_in_the_plane_and_in_the_faces_that_its_mask_names() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let mut seen = [0; 5];
+        for _ in 0..500 {
+            let x = random_tet(&mut rng);
+            let plane = Affine {
+                gradient: random_point(&mut rng),
+                offset: rng.random_range(-0.3..0.3),
+            };
+            let polygon = Polygon::slice(&x, &x.map(|c| plane.at(&c)));
+            seen[polygon.n] += 1;
+            let tet = Tetrahedron::new(&x, &[0.0; 4]);
+            for (c, mask) in polygon.corners().iter().zip(&polygon.masks) {
+                assert!(plane.at(c).abs() < 1e-12);
+                for k in 0..4 {
+                    let height = tet.sides[k].at(c);
+                    assert!(height > -1e-12);
+                    assert_eq!(mask >> k & 1 == 1, height < 1e-9, "{height}");
+                }
+            }
+            if polygon.n == 4 {
+                // Convex and in order: every corner turns the same way.
+                let normal = polygon.area_vector();
+                for i in 0..4 {
+                    let c = |j: usize| polygon.corners[(i + j) % 4];
+                    assert!((c(1) - c(0)).cross(&(c(2) - c(1))).dot(&normal) > 0.0);
+                }
+            }
+        }
+        assert!(seen[0] > 20 && seen[3] > 20 && seen[4] > 20, "{seen:?}");
+    }
+
+    #[test]
+    fn a_slice_through_a_face_is_that_face_from_both_sides() {
+        let x = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
+        for top in [1.0, -1.0] {
+            let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]);
+            assert_eq!((face.n, face.own_faces()), (3, 0b1000));
+        }
+        assert_eq!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).n, 0);
+        assert_eq!(Polygon::slice(&x, &[0.0; 4]).n, 0);
+    }
+
+    #[test]
+    fn clipping_a_triangle_by_a_tetrahedron_gives_the_area_that_sampling_finds() {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        for _ in 0..20 {
+            let tet = Tetrahedron::new(&random_tet(&mut rng), &[0.0; 4]);
+            let corners = [(); 3].map(|()| random_point(&mut rng));
+            let [a, b, c] = corners;
+            let whole = Polygon::triangle(&corners);
+            let clipped = (0..4).fold(whole, |p, k| p.clip(&tet.sides[k], k as u32));
+            let n = 400;
+            let mut inside = 0;
+            for i in 0..n {
+                for j in 0..n - i {
+                    let (s, t) = ((i as f64 + 0.33) / n as f64, (j as f64 + 0.33) / n as f64);
+                    let x = a + (b - a) * s + (c - a) * t;
+                    inside += usize::from((0..4).all(|k| tet.sides[k].at(&x) >= 0.0));
+                }
+            }
+            let sampled = inside as f64 / (n * n / 2) as f64 * whole.area_vector().norm();
+            let found = clipped.area_vector().norm();
+            assert!((found - sampled).abs() < 0.02 * whole.area_vector().norm());
+        }
+    }
+
+    #[test]
+    fn moments_of_a_rectangle_are_the_textbook_ones_and_parts_add_up() {
+        let corner = |x: f64, y: f64| Vector3::new(x + 3.0, y - 2.0, 0.5);
+        let mut rectangle = Polygon::EMPTY;
+        for (x, y) in [(0.0, 0.0), (4.0, 0.0), (4.0, 2.0), (0.0, 2.0)] {
+            rectangle.push(corner(x, y), 0);
+        }
+        let whole = rectangle.moments(&Vector3::z());
+        assert!((whole.area - 8.0).abs() < 1e-14);
+        assert!((whole.centroid - corner(2.0, 1.0)).norm() < 1e-14);
+        let wanted =
+            Matrix3::from_diagonal(&Vector3::new(8.0 * 16.0 / 12.0, 8.0 * 4.0 / 12.0, 0.0));
+        assert!((whole.second - wanted).norm() < 1e-13);
+        let p = Affine {
+            gradient: Vector3::new(1.0, 0.3, 0.0),
+            offset: -4.0,
+        };
+        let mut sum = Moments::default();
+        for part in rectangle.split(&p) {
+            sum.add(&part.moments(&Vector3::z()), 1.0);
+        }
+        assert!((sum.area - 8.0).abs() < 1e-13 && (sum.second - wanted).norm() < 1e-12);
+    }
+}

@@ -1,0 +1,45 @@
+//! A compliant half space under a rigid surface: the triangles below its level.
+
+use nalgebra::{Isometry3, Vector3};
+
+use super::balance::Balance;
+use super::flood::Flood;
+use super::found::Found;
+use super::geometry::Slab;
+use super::polygon::{Affine, Polygon};
+use super::surface::RigidSurface;
+
+/// Finds the polygons in the frame of `surface`, in which the half space lies at `X`.
+pub(crate) fn find(
+    slab: &Slab,
+    surface: &RigidSurface,
+    X: &Isometry3<f64>,
+    flood: &mut Flood,
+    found: &mut Found,
+) {
+    found.set_scale(slab.thickness());
+    let up = X.rotation * Vector3::z();
+    let offset = -up.dot(&X.translation.vector);
+    let level = slab.margin();
+    let inside = Affine {
+        gradient: -up / slab.thickness(),
+        offset: (level - offset) / slab.thickness(),
+    };
+    let pressure = Affine {
+        gradient: up * -slab.stiffness(),
+        offset: -slab.stiffness() * offset,
+    };
+    surface.tree().visit(
+        &mut flood.stack,
+        |r| r.heights(&up).0 + offset <= level,
+        |t| {
+            let polygon = Polygon::triangle(&surface.corners(t)).clip(&inside, 0);
+            if polygon.corners().len() < 3 {
+                return;
+            }
+            if let Some(balance) = Balance::on_rigid(&pressure.gradient, surface.normal(t)) {
+                found.push(polygon, (0, t), (0, surface.plane(t)), &balance, &pressure);
+            }
+        },
+    );
+}

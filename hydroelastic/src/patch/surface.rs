@@ -1,0 +1,176 @@
+//! The surface of a rigid body, as patch contact needs it.
+
+use nalgebra::Vector3;
+
+use crate::field::{geodesic_frequency, unit_sphere};
+use crate::range_tree::{Range, RangeTree};
+use crate::shape::MeshShape;
+use crate::{GeometryError, Shape};
+
+/// A closed triangle surface with neighbours and a tree.
+#[derive(Clone, Debug)]
+pub struct RigidSurface {
+    vertices: Vec<Vector3<f64>>,
+    triangles: Vec<[u32; 3]>,
+    normals: Vec<Vector3<f64>>,
+    neighbours: Vec<[u32; 3]>,
+    /// Triangles of one number lie in one plane.
+    planes: Vec<u32>,
+    tree: RangeTree,
+}
+
+impl RigidSurface {
+    /// The surface of a bounded shape; where it is curved, of facets with edges of about `edge_length` (m) that enclose
+    /// the true volume.
+    ///
+    /// # Errors
+    /// [`GeometryError::Material`] unless the edge length is finite and positive, [`GeometryError::NoField`] for a half space or
+    /// a shape of your own.
+    pub fn of_shape(shape: &Shape, edge_length: f64) -> Result<Self, GeometryError> {
+        if !edge_length.is_finite() || edge_length <= 0.0 {
+            return Err(GeometryError::Material {
+                parameter: "mesh_resolution_hint (m)",
+                value: edge_length,
+                allowed: "must be finite and positive",
+            });
+        }
+        let ball = |semi_axes: Vector3<f64>| {
+            let (vertices, triangles) =
+                unit_sphere(geodesic_frequency(semi_axes.max(), edge_length));
+            let vertices: Vec<_> = vertices
+                .iter()
+                .map(|v| v.component_mul(&semi_axes))
+                .collect();
+            (vertices, triangles)
+        };
+        let (vertices, triangles): (Vec<Vector3<f64>>, Vec<[u32; 3]>) = match shape {
+            Shape::Sphere(s) => ball(Vector3::repeat(s.radius())),
+            Shape::Ellipsoid(s) => ball(s.semi_axes()),
+            Shape::Mesh(mesh) => return Ok(Self::of_mesh(mesh)),
+            Shape::ConvexHull(hull) => (
+                hull.vertices().iter().map(|p| p.coords).collect(),
+                hull.triangles().collect(),
+            ),
+            Shape::HalfSpace | Shape::Custom(_) => {
+                return Err(GeometryError::NoField {
+                    shape: shape.name(),
+                });
+            }
+            // The skin of the field: one mesh for a shape, whether it is rigid or compliant.
+            Shape::Box(_) | Shape::Cylinder(_) | Shape::Capsule(_) | Shape::Cone(_) => {
+                let field = crate::PressureField::of_shape(
+                    shape,
+                    &crate::Compliance {
+                        margin: 0.0,
+                        mesh_resolution_hint: edge_length,
+                        ..crate::Compliance::default()
+                    },
+                )?;
+                (
+                    field.vertices().to_vec(),
+                    field.surface_triangles().collect(),
+                )
+            }
+        };
+        let points: Vec<_> = vertices.iter().map(|v| (*v).into()).collect();
+        Ok(Self::of_mesh(&MeshShape::new(&points, &triangles)?))
+    }
+
+    /// A mesh as it is.
+    pub(crate) fn of_mesh(mesh: &MeshShape) -> Self {
+        let vertices: Vec<Vector3<f64>> = mesh.vertices().iter().map(|p| p.coords).collect();
+        let triangles = mesh.triangles().to_vec();
+        let normals: Vec<Vector3<f64>> = (0..triangles.len() as u32)
+            .map(|t| *mesh.normal(t))
+            .collect();
+        let neighbours: Vec<[u32; 3]> = (0..triangles.len() as u32)
+            .map(|t| {
+                mesh.triangle_edges(t).map(|e| {
+                    let [s, u] = mesh.edges()[e as usize].triangles;
+                    if s == t { u } else { s }
+                })
+            })
+            .collect();
+        let ranges: Vec<Range> = triangles
+            .iter()
+            .map(|t| Range::of_points(t.map(|v| vertices[v as usize])))
+            .collect();
+        let size = mesh.local_aabb().half_extents().norm();
+        let planes = planes(&vertices, &triangles, &normals, &neighbours, size);
+        Self {
+            tree: RangeTree::new(&ranges),
+            vertices,
+            triangles,
+            normals,
+            neighbours,
+            planes,
+        }
+    }
+
+    /// Vertices, m.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Triangles, counter-clockwise seen from outside.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
+        self.triangles[triangle as usize].map(|v| self.vertices[v as usize])
+    }
+
+    /// Zero for a triangle without area.
+    pub(crate) fn normal(&self, triangle: u32) -> &Vector3<f64> {
+        &self.normals[triangle as usize]
+    }
+
+    pub(crate) fn across(&self, triangle: u32) -> &[u32; 3] {
+        &self.neighbours[triangle as usize]
+    }
+
+    pub(crate) fn plane(&self, triangle: u32) -> u32 {
+        self.planes[triangle as usize]
+    }
+
+    pub(crate) fn tree(&self) -> &RangeTree {
+        &self.tree
+    }
+}
+
+/// Joins neighbours that lie in one plane.
+fn planes(
+    vertices: &[Vector3<f64>],
+    triangles: &[[u32; 3]],
+    normals: &[Vector3<f64>],
+    neighbours: &[[u32; 3]],
+    size: f64,
+) -> Vec<u32> {
+    let mut plane = vec![u32::MAX; triangles.len()];
+    let mut open = Vec::new();
+    for start in 0..triangles.len() as u32 {
+        if plane[start as usize] != u32::MAX {
+            continue;
+        }
+        plane[start as usize] = start;
+        let normal = normals[start as usize];
+        let on = vertices[triangles[start as usize][0] as usize];
+        open.push(start);
+        while let Some(t) = open.pop() {
+            for &n in &neighbours[t as usize] {
+                let flat = |v: &u32| normal.dot(&(vertices[*v as usize] - on)).abs() <= 1e-9 * size;
+                if plane[n as usize] == u32::MAX
+                    && normal.dot(&normals[n as usize]) > 0.999_999
+                    && triangles[n as usize].iter().all(flat)
+                {
+                    plane[n as usize] = start;
+                    open.push(n);
+                }
+            }
+        }
+    }
+    plane
+}

@@ -413,6 +413,7 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     for (key, acts) in report["keys"].as_object().expect("keys") {
         assert_eq!(*acts, true, "the key {key} does nothing");
     }
+    check_controls(&report);
     assert_eq!(report["curves"], true);
     assert_eq!(
         report["soughtBack"], 0.0,
@@ -458,6 +459,89 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     );
     assert_eq!(columns[3]["rows"], 121);
     assert!((columns[3]["last"].as_f64().expect("a number") - 1.0).abs() < 1e-6);
+}
+
+/// Checks that pointers and buttons do to the picture what the help of the page says.
+#[track_caller]
+fn check_controls(report: &Value) {
+    let did = |what: &str| {
+        let change = &report["steering"][what];
+        let number = |value: &Value| value.as_f64().expect("a number");
+        (
+            [&change["turned"][0], &change["turned"][1]].map(number),
+            number(&change["moved"]),
+            number(&change["zoomed"]),
+        )
+    };
+    for turn in ["drag", "finger"] {
+        let (turned, moved, zoomed) = did(turn);
+        // 60 pixels to the right and 30 down: the eye goes to the left and up, twice as far aside as up.
+        assert!(turned[0] < -0.05 && turned[1] > 0.025, "{turn} {turned:?}");
+        assert!(
+            (turned[0] + 2.0 * turned[1]).abs() < 1e-9,
+            "{turn} {turned:?}"
+        );
+        assert_eq!((moved, zoomed), (0.0, 1.0), "{turn}");
+    }
+    for shift in ["shiftDrag", "rightDrag", "together"] {
+        let (turned, moved, _) = did(shift);
+        assert!(
+            moved > 0.0 && turned == [0.0; 2],
+            "{shift} {turned:?} {moved}"
+        );
+    }
+    // Fingers that end twice as far apart halve the distance; those that stay apart as they were leave it.
+    assert!((did("spread").2 - 0.5).abs() < 0.01, "{}", did("spread").2);
+    assert!(
+        (did("together").2 - 1.0).abs() < 1e-9,
+        "{}",
+        did("together").2
+    );
+    assert!(did("wheelIn").2 < 0.95 && did("wheelOut").2 > 1.05);
+
+    let buttons = &report["buttons"];
+    assert_eq!(buttons["play"], serde_json::json!([false, true]));
+    assert_eq!(buttons["pause"], serde_json::json!([true, false]));
+    assert_eq!(buttons["speed"], serde_json::json!([1, 0.25]));
+    for switch in ["forces", "grid", "plots-switch"] {
+        assert_eq!(
+            buttons[switch],
+            serde_json::json!([true, false]),
+            "{switch}"
+        );
+    }
+    assert_eq!(buttons["theme"], serde_json::json!(["light", "dark"]));
+    let end = report["pictures"][2]["t"].as_f64().expect("a time");
+    let sought = buttons["slider"][1].as_f64().expect("a time");
+    assert!((sought - 0.25 * end).abs() < 1e-9 * end, "{buttons}");
+}
+
+#[test]
+fn pages_of_bundled_scenes_play_and_obey_pointers_and_buttons() {
+    let Some(browser) = browser() else { return };
+    for (scene, bodies) in [("arm-pushes-boxes", 24), ("gripper-holds-box", 4)] {
+        let folder = folder(&format!("replay-{scene}"));
+        let output = Command::new(env!("CARGO_BIN_EXE_pliant"))
+            .args(["run", scene, "--out"])
+            .arg(&folder)
+            .output()
+            .expect("the program starts");
+        assert!(output.status.success(), "{scene} does not run as expected");
+        let report = report(&browser, &folder.join("replay.html"));
+        check_pictures(&report);
+        check_controls(&report);
+        let poses = report["lastPoses"].as_array().expect("poses");
+        assert_eq!(poses.len(), bodies, "{scene}");
+        for picture in &report["pictures"].as_array().expect("pictures")[1..] {
+            assert!(
+                picture["contacts"].as_u64().expect("a count") > 3,
+                "{scene}"
+            );
+        }
+        for (key, acts) in report["keys"].as_object().expect("keys") {
+            assert_eq!(*acts, true, "{scene}: the key {key} does nothing");
+        }
+    }
 }
 
 #[test]

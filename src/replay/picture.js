@@ -10,7 +10,9 @@ const THEMES = {
     sun: [1.02, 0.98, 0.92], sky: [0.26, 0.29, 0.34], bounce: [0.12, 0.12, 0.13], force: [1.0, 0.42, 0.45],
   },
 };
-const SUN = normalized([-0.28, -0.5, 0.82]);
+// The sun stands high, and an eighth of a turn to the left of where the camera stands at first.
+const SUN_ELEVATION = 0.96;
+const SUN_ASIDE = -0.8;
 // From low to high values.
 const RAMP = [[0.19, 0.12, 0.4], [0.17, 0.38, 0.62], [0.16, 0.62, 0.56], [0.6, 0.81, 0.37], [0.99, 0.9, 0.35]];
 const GROUND_GREY = [0.8, 0.81, 0.83]; // Color::GROUND: takes the theme's own ground colour
@@ -68,7 +70,9 @@ class Picture {
   prepare(visual) {
     const { gl } = this;
     const { shape } = visual;
-    const item = { visual, kind: shape.kind, marking: MARKING[shape.kind] ?? 0, useValue: shape.scale ? 1 : 0 };
+    // What has several parts shows its turning by them.
+    const alone = this.recording.visuals.filter(({ body }) => body === visual.body).length === 1;
+    const item = { visual, kind: shape.kind, marking: alone ? MARKING[shape.kind] ?? 0 : 0, useValue: shape.scale ? 1 : 0 };
     const empty = new Float32Array(0);
     const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
     if (shape.kind === "deformingMesh") {
@@ -90,6 +94,12 @@ class Picture {
       }, new Uint32Array(mesh.indices));
     }
     return item;
+  }
+
+  // Lights the scene for a camera at this azimuth.
+  lightFor(azimuth) {
+    const c = Math.cos(SUN_ELEVATION);
+    this.sun = [c * Math.cos(azimuth + SUN_ASIDE), c * Math.sin(azimuth + SUN_ASIDE), Math.sin(SUN_ELEVATION)];
   }
 
   // Brings everything to its place at time t.
@@ -148,7 +158,7 @@ class Picture {
     const { view: look, projection } = view.camera.matrices(canvas.width / canvas.height, bounds.radius);
     this.clipFromWorld = matrixProduct(projection, look);
     const common = {
-      u_clipFromWorld: this.clipFromWorld, u_eye: view.camera.eye, u_sun: SUN, u_height: canvas.height,
+      u_clipFromWorld: this.clipFromWorld, u_eye: view.camera.eye, u_sun: this.sun, u_height: canvas.height,
       u_sunColor: theme.sun, u_skyColor: theme.sky, u_bounceColor: theme.bounce,
       u_horizon: linearColor(theme.horizon), u_zenith: linearColor(theme.zenith),
       u_shadowFromWorld: shadow.matrix, u_shadowTexel: shadow.texel, u_shadowRange: shadow.range, u_shadowDepth: 0, u_shadowTest: 1,
@@ -198,7 +208,7 @@ class Picture {
     const radius = Math.min(1.25 * bounds.radius, close);
     const range = 10 * bounds.radius;
     const center = radius < close ? bounds.center : camera.target;
-    const look = lookAt(add(center, scale(SUN, range / 2)), center, [0, 0, 1]);
+    const look = lookAt(add(center, scale(this.sun, range / 2)), center, [0, 0, 1]);
     const texel = (2 * radius) / this.shadows.size;
     // Whole texels only, so that edges don't crawl while the camera moves.
     for (const i of [12, 13]) look[i] = Math.round(look[i] / texel) * texel;

@@ -58,6 +58,7 @@ class Player {
       const { clientWidth, clientHeight } = element("picture");
       this.camera.fit(this.picture.bounds.boxes.flatMap(corners), clientWidth / (clientHeight || 1));
     }
+    this.picture.lightFor(this.camera.azimuth);
     this.followed = null;
     this.refresh();
   }
@@ -72,7 +73,8 @@ class Player {
       event.preventDefault();
       notice("The graphics were taken away by the system. Reload the page to go on.");
     });
-    new ResizeObserver(() => this.refresh()).observe(element("stage"));
+    // At once, before the new layout is shown: the old picture would be shown stretched.
+    new ResizeObserver(() => this.drawNow()).observe(element("stage"));
 
     const time = element("time");
     [time.min, time.max] = [this.first, this.last];

@@ -4,7 +4,7 @@
 const CURVES = ["#d9632a", "#2f7fb5", "#3f9a63", "#b8479a", "#c79a1a", "#6a6fc4", "#3aa6ad", "#a35d3a", "#7d8894"];
 const PANELS_AT_FIRST = 3;
 
-// Labels of an axis: numbers 1, 2 or 5 times a power of ten apart.
+// Where the labels of an axis go: numbers 1, 2 or 5 times a power of ten apart.
 function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -20,6 +20,15 @@ function numberText(value, digits = 4) {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-3) return value.toExponential(digits - 2).replace("e+", "e").replace("-", "−");
   return String(Number(value.toPrecision(digits))).replace("-", "−");
+}
+
+// The labels of `ticks`: as many decimals as tell neighbours apart.
+function tickTexts(values) {
+  const step = values.length > 1 ? values[1] - values[0] : Math.abs(values[0] ?? 0);
+  const largest = Math.max(...values.map(Math.abs));
+  if (!(step >= 1e-6 && largest < 1e5)) return values.map((value) => numberText(Math.abs(value) < 1e-6 * step ? 0 : value));
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  return values.map((value) => value.toFixed(decimals).replace(/^-0(\.0*)?$/, "0$1").replace("-", "−"));
 }
 
 class Plots {
@@ -43,12 +52,17 @@ class Plots {
     canvas.addEventListener("pointermove", (event) => event.buttons && seekTo(event));
   }
 
-  // The first few units, and of each the first few columns that say something.
+  // The first few units, those with something that changes before others, and of each the first few such columns.
   chooseAtFirst() {
-    const units = [...new Set(this.curves.map(({ unit }) => unit))].slice(0, PANELS_AT_FIRST);
+    const changes = ({ values }) => {
+      const known = values.filter(Number.isFinite);
+      return known.some((value) => Math.abs(value - known[0]) > 1e-6 * Math.abs(known[0]));
+    };
+    const unitsOf = (curves) => curves.map(({ unit }) => unit);
+    const units = [...new Set([...unitsOf(this.curves.filter(changes)), ...unitsOf(this.curves)])].slice(0, PANELS_AT_FIRST);
     for (const unit of units) {
       const of = this.curves.filter((curve) => curve.unit === unit);
-      const moving = of.filter(({ values }) => values.some((value) => Math.abs(value - values[0]) > 1e-9 * Math.abs(values[0])));
+      const moving = of.filter(changes);
       for (const curve of (moving.length ? moving : of).slice(0, 4)) curve.shown = true;
     }
   }
@@ -117,7 +131,8 @@ class Plots {
     }
     if (low > high) [low, high] = [0, 1];
     // A constant with round-off on it is a flat line, not a storm.
-    const room = Math.max(0.06 * (high - low), 1e-6 * Math.max(Math.abs(low), Math.abs(high)), 1e-12);
+    const size = Math.max(Math.abs(low), Math.abs(high));
+    const room = high - low > 1e-6 * size ? 0.06 * (high - low) : Math.max(0.1 * size, 1e-12);
     [low, high] = [low - room, high + room];
     const x = (time) => mix(x0, x1, (time - t0) / (t1 - t0));
     const y = (value) => mix(y1, y0, (value - low) / (high - low));
@@ -128,11 +143,13 @@ class Plots {
     c.strokeStyle = ink.line;
     c.beginPath();
     c.textAlign = "right";
-    for (const value of ticks(low, high, (y1 - y0) / 32)) {
+    const values = ticks(low, high, (y1 - y0) / 32);
+    const texts = tickTexts(values);
+    for (const [i, value] of values.entries()) {
       const at = Math.round(y(value)) + 0.5;
       c.moveTo(x0, at);
       c.lineTo(x1, at);
-      c.fillText(numberText(Math.abs(value) < 1e-9 * (high - low) ? 0 : value), x0 - 6, at);
+      c.fillText(texts[i], x0 - 6, at);
     }
     c.textAlign = "center";
     for (const time of ticks(t0, t1, (x1 - x0) / 70)) {

@@ -16,6 +16,75 @@ function pixelReport(gl, width, height) {
 
 const press = (key) => document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 
+// What pointers do to the camera: how far each movement turned it (rad), moved its target and changed its distance (m).
+function steering() {
+  const { camera, picture: { canvas } } = player;
+  canvas.setPointerCapture = () => {}; // Only pointers of a real device can be captured.
+  const send = (type, pointerId, clientX, clientY, more) =>
+    canvas.dispatchEvent(new PointerEvent(type, { pointerId, clientX, clientY, buttons: 1, bubbles: true, ...more }));
+  const changes = (act) => {
+    player.resetView();
+    const before = { azimuth: camera.azimuth, elevation: camera.elevation, target: camera.target, distance: camera.distance };
+    act();
+    const turned = [camera.azimuth - before.azimuth, camera.elevation - before.elevation];
+    return { turned, moved: length(sub(camera.target, before.target)), zoomed: camera.distance / before.distance };
+  };
+  const drag = (more) => changes(() => {
+    send("pointerdown", 1, 200, 200, more);
+    send("pointermove", 1, 260, 230, more);
+    send("pointerup", 1, 260, 230, more);
+    send("pointermove", 1, 400, 400, more); // let go: nothing more
+  });
+  const fingers = (to) => changes(() => {
+    const touch = { pointerType: "touch" };
+    send("pointerdown", 1, 200, 200, touch);
+    send("pointerdown", 2, 300, 200, touch);
+    send("pointermove", 1, ...to[0], touch);
+    send("pointermove", 2, ...to[1], touch);
+    send("pointerup", 1, ...to[0], touch);
+    send("pointerup", 2, ...to[1], touch);
+  });
+  return {
+    drag: drag({}),
+    shiftDrag: drag({ shiftKey: true }),
+    rightDrag: drag({ buttons: 2 }),
+    finger: drag({ pointerType: "touch" }),
+    spread: fingers([[150, 200], [350, 200]]),
+    together: fingers([[240, 260], [340, 260]]),
+    wheelIn: changes(() => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, cancelable: true }))),
+    wheelOut: changes(() => canvas.dispatchEvent(new WheelEvent("wheel", { deltaY: 100, cancelable: true }))),
+  };
+}
+
+// What the buttons under the picture do: [before, after] of each.
+function buttons() {
+  const act = (what, read) => {
+    const before = read();
+    what();
+    return [before, read()];
+  };
+  const click = (id, read) => act(() => element(id).click(), read);
+  const enter = (id, type, value, read) => act(() => {
+    element(id).value = value;
+    element(id).dispatchEvent(new Event(type));
+  }, read);
+  const seen = {
+    play: click("play", () => player.playing),
+    pause: click("play", () => player.playing),
+    slider: enter("time", "input", mix(player.first, player.last, 0.25), () => player.t),
+    speed: enter("speed", "change", 0.25, () => player.speed),
+  };
+  for (const id of ["forces", "grid"]) {
+    seen[id] = click(id, () => player.view[id]);
+    click(id, () => null);
+  }
+  for (const [id, read] of [["plots-switch", () => player.plotsShown], ["theme", () => player.view.theme]]) {
+    seen[id] = click(id, read);
+    click(id, () => null);
+  }
+  return seen;
+}
+
 function selftest() {
   const { picture, recording } = player;
   const { gl, canvas } = picture;
@@ -55,6 +124,8 @@ function selftest() {
     pictures,
     keys,
     soughtBack,
+    steering: steering(),
+    buttons: buttons(),
     center,
     frames: recording.times.length,
     lastPoses: recording.bodies.map(({ name, poses }) => ({ name, pose: [...poses.slice(-7)] })),

@@ -10,7 +10,7 @@ use pliant_hydroelastic::{
 };
 
 use crate::error::StepError;
-use crate::pair_basis::Bodies;
+use crate::pair_basis::{Bodies, Side, point_velocity};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
@@ -54,6 +54,25 @@ impl Diversion {
     }
 }
 
+/// The vertices that are joined by an edge and never touch, as long as the edges stay the same.
+#[derive(Debug, Default)]
+struct Neighbours {
+    n_vertices: usize,
+    edges: Vec<[u32; 2]>,
+    exclusion: SelfExclusion,
+}
+
+impl Neighbours {
+    fn keep_up_with(&mut self, surface: &Surface) {
+        let n_vertices = surface.vertices.len();
+        if n_vertices != self.n_vertices || surface.edges != self.edges {
+            self.n_vertices = n_vertices;
+            self.edges.clone_from(&surface.edges);
+            self.exclusion = SelfExclusion::from_edges(n_vertices, &self.edges, 1);
+        }
+    }
+}
+
 /// Memory for collision detection.
 #[derive(Default)]
 pub(crate) struct Collision {
@@ -64,7 +83,7 @@ pub(crate) struct Collision {
     speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
     radii: Vec<Vec<f64>>,
-    exclusions: Vec<SelfExclusion>,
+    exclusions: Vec<Neighbours>,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
     pairs: Vec<(
@@ -77,6 +96,7 @@ pub(crate) struct Collision {
     diversions: Vec<Diversion>,
     /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
     diversion_allowed: f64,
+    side: Side,
     rows: Rows,
     u: Vec<f64>,
 }
@@ -102,7 +122,7 @@ impl Collision {
         self.twists.clear();
         self.vertex_velocities.resize_with(n, Vec::new);
         self.radii.resize_with(n, Vec::new);
-        self.exclusions.resize_with(n, SelfExclusion::default);
+        self.exclusions.resize_with(n, Neighbours::default);
         for (g, geometry) in parts.geometries.iter().enumerate() {
             let refused = |body: BodyIdx| {
                 move |source| {
@@ -126,8 +146,7 @@ impl Collision {
                     self.radii[g].clear();
                     self.radii[g].extend_from_slice(&surface.radii);
                     self.radii[g].resize(surface.vertices.len(), 0.0);
-                    self.exclusions[g] =
-                        SelfExclusion::from_edges(surface.vertices.len(), &surface.edges, 1);
+                    self.exclusions[g].keep_up_with(surface);
                     self.vertex_velocities[g].clear();
                     let path = participants.path_of(ParticipantIdx(body.0));
                     let step = &participants.steps[body.0];
@@ -137,8 +156,7 @@ impl Collision {
                             vertex,
                             &surface.vertices[vertex as usize],
                             path,
-                            &mut self.rows,
-                            &mut self.u,
+                            (&mut self.side.lever, &mut self.rows, &mut self.u),
                         )
                         .map_err(refused(body))?;
                         self.vertex_velocities[g].push(velocity);
@@ -352,7 +370,7 @@ impl Collision {
                 points: &self.surfaces[body.0].vertices,
                 radii: &self.radii[g],
                 velocities: &self.vertex_velocities[g],
-                exclusion: &self.exclusions[g],
+                exclusion: &self.exclusions[g].exclusion,
                 field: None,
             }),
             (Some(shape), _) => Posed::Rigid(RigidShape {
@@ -403,25 +421,11 @@ fn vertex_velocity(
     vertex: u32,
     p_WV: &Point3<f64>,
     v: &[f64],
-    rows: &mut Rows,
-    u: &mut Vec<f64>,
+    (lever, rows, u): (&mut Lever, &mut Rows, &mut Vec<f64>),
 ) -> Result<Vector3<f64>, BodyError> {
-    let mut lever = Lever::Twist;
-    let basis = step.lever(&MaterialPoint::on_vertex(vertex), &mut lever)?;
+    let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
     step.basis(basis, p_WV, rows);
     u.resize(rows.n_rows(), 0.0);
     rows.apply(v, u);
-    Ok(match lever {
-        Lever::Twist => Vector3::new(u[3], u[4], u[5]),
-        Lever::Weights(weights) => weights
-            .iter()
-            .zip(u.chunks_exact(3))
-            .map(|(w, u)| Vector3::new(u[0], u[1], u[2]) * *w)
-            .sum(),
-        Lever::Dense(phi) => phi
-            .chunks_exact(3)
-            .zip(u.iter())
-            .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)
-            .sum(),
-    })
+    Ok(point_velocity(lever, &Vector3::zeros(), u))
 }

@@ -2,17 +2,17 @@
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, BodyError, BodyStep, ConstraintSet, ContactIdx, ContactLaw, ContactParameters,
-    Dissipation, FrictionLimit, Lagged, Lever, MaterialPoint, NormalPrediction, ParticipantIdx,
-    Sap, Similar, TimeStep,
+    BlockFactors, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
+    FrictionLimit, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
 };
+use pliant_hydroelastic::MaterialPoint as TouchedPoint;
 
 use crate::collision::PairContact;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
-use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
+use crate::world::{GeometryIdx, Mount, World};
 
 /// What is remembered of each contact in the set, in the order of [`ContactIdx`].
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,7 @@ impl ContactRecord {
 #[derive(Debug, Default)]
 pub(crate) struct ContactAssembly {
     basis: PairBasis,
+    /// Of each contact being added; more than there are keep their memory.
     sides: Vec<Sides>,
     order: Vec<usize>,
     directions: Vec<f64>,
@@ -53,7 +54,7 @@ pub(crate) struct ContactAssembly {
 /// Contacts of equal keys share a basis.
 type SideKey = ([Option<(usize, u32)>; 2], Meeting);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Sides {
     key: SideKey,
     a: Side,
@@ -84,44 +85,15 @@ impl ContactAssembly {
         set: &mut ConstraintSet,
         factors: &mut BlockFactors,
     ) -> Result<(), StepError> {
-        self.sides.clear();
-        for contact in contacts {
-            let geometries = &setting.world.parts.geometries;
-            let side = |geometry: GeometryIdx, point: &pliant_hydroelastic::MaterialPoint| {
-                let geometry = &geometries[geometry.0];
-                side_of(geometry, point, setting.bodies.steps).map_err(|(body, source)| {
-                    let what = format!("geometry \"{}\"", geometry.name);
-                    StepError::of_point(setting.world, setting.state, what, body, source)
-                })
-            };
-            let a = side(contact.a, &contact.point.a)?;
-            let b = side(contact.b, &contact.point.b)?;
-            let (a, b) = match (a, b) {
-                (Some(a), Some(b)) => (a, b),
-                (Some(a), None) => {
-                    let world = Side::world_against(&a);
-                    (a, world)
-                }
-                (None, Some(b)) => (Side::world_against(&b), b),
-                (None, None) => unreachable!("pairs of the world with itself are filtered"),
-            };
-            let meeting = if contact.point.entry > 0.0 {
-                Meeting::Foreseen
-            } else {
-                Meeting::Now
-            };
-            let key = [&a, &b].map(|s| s.body.map(|(p, basis)| (p.0, basis.0)));
-            let place = place_of(contact, meeting, (&a, &b));
-            self.sides.push(Sides {
-                key: (key, meeting),
-                a,
-                b,
-                place,
-            });
+        if self.sides.len() < contacts.len() {
+            self.sides.resize_with(contacts.len(), Sides::default);
+        }
+        for (sides, contact) in self.sides.iter_mut().zip(contacts) {
+            sides.be_of(contact, setting)?;
         }
         self.order.clear();
         self.order.extend(0..contacts.len());
-        self.order.sort_by_key(|&i| (self.sides[i].key, i));
+        self.order.sort_unstable_by_key(|&i| (self.sides[i].key, i));
         let order = std::mem::take(&mut self.order);
         let sides = std::mem::take(&mut self.sides);
         let result = order
@@ -298,28 +270,47 @@ fn place_of(contact: &PairContact, meeting: Meeting, (a, b): (&Side, &Side)) -> 
     }
 }
 
-/// A geometry's side of a contact at its material point; `None` for the world.
-fn side_of(
-    geometry: &Geometry,
-    point: &pliant_hydroelastic::MaterialPoint,
-    steps: &[Box<dyn BodyStep>],
-) -> Result<Option<Side>, (BodyIdx, BodyError)> {
-    let (body, point) = match geometry.mount {
-        Mount::World(_) => return Ok(None),
-        Mount::Frame { body, frame, .. } => {
-            // The basis of a frame is the same at every point of it.
-            (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
+impl Sides {
+    /// Becomes the sides of `contact`.
+    fn be_of(&mut self, contact: &PairContact, setting: &Setting<'_>) -> Result<(), StepError> {
+        let geometries = &setting.world.parts.geometries;
+        let steps = setting.bodies.steps;
+        let become_side = |side: &mut Side, geometry: GeometryIdx, point: &TouchedPoint| {
+            let geometry = &geometries[geometry.0];
+            let (body, point) = match geometry.mount {
+                Mount::World(_) => {
+                    side.body = None;
+                    return Ok(());
+                }
+                // The basis of a frame is the same at every point of it.
+                Mount::Frame { body, frame, .. } => {
+                    (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
+                }
+                Mount::Vertices { body } => (body, crate::collision::material_point(point)),
+            };
+            side.be_at(body, &point, steps).map_err(|source| {
+                let what = format!("geometry \"{}\"", geometry.name);
+                StepError::of_point(setting.world, setting.state, what, body, source)
+            })
+        };
+        become_side(&mut self.a, contact.a, &contact.point.a)?;
+        become_side(&mut self.b, contact.b, &contact.point.b)?;
+        match (self.a.body, self.b.body) {
+            (Some(_), Some(_)) => {}
+            (Some(_), None) => self.b.be_world_against(&self.a),
+            (None, Some(_)) => self.a.be_world_against(&self.b),
+            (None, None) => unreachable!("pairs of the world with itself are filtered"),
         }
-        Mount::Vertices { body } => (body, crate::collision::material_point(point)),
-    };
-    let mut lever = Lever::Twist;
-    let basis = steps[body.0]
-        .lever(&point, &mut lever)
-        .map_err(|source| (body, source))?;
-    Ok(Some(Side {
-        body: Some((ParticipantIdx(body.0), basis)),
-        lever,
-    }))
+        let meeting = if contact.point.entry > 0.0 {
+            Meeting::Foreseen
+        } else {
+            Meeting::Now
+        };
+        let key = [&self.a, &self.b].map(|s| s.body.map(|(p, basis)| (p.0, basis.0)));
+        self.key = (key, meeting);
+        self.place = place_of(contact, meeting, (&self.a, &self.b));
+        Ok(())
+    }
 }
 
 /// Velocity of A's surface over its body minus that of B's, world axes.

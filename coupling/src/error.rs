@@ -1,28 +1,77 @@
 //! What can go wrong when a world is built or stepped.
 
+use std::fmt;
+
 use pliant_contact_sap::{BodyError, SolveError};
 use pliant_hydroelastic::GeometryError;
 
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, World};
 
+/// Which part of a world an error is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WorldPart {
+    /// The world as a whole: gravity, settings.
+    World,
+    /// The body of this name.
+    Body(String),
+    /// The geometry of this name.
+    Geometry(String),
+    /// The tie of this name.
+    Tie(String),
+    /// The group of this name.
+    Group(String),
+    /// The material of the pair of these two geometries.
+    Pair(String, String),
+    /// The exclusion added as this one, counted from 0.
+    Exclusion(usize),
+}
+
+impl WorldPart {
+    /// Its name, the first of two; none for the world and for exclusions.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::World | Self::Exclusion(_) => None,
+            Self::Body(name)
+            | Self::Geometry(name)
+            | Self::Tie(name)
+            | Self::Group(name)
+            | Self::Pair(name, _) => Some(name),
+        }
+    }
+}
+
+impl fmt::Display for WorldPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::World => f.write_str("the world"),
+            Self::Body(name) => write!(f, "body \"{name}\""),
+            Self::Geometry(name) => write!(f, "geometry \"{name}\""),
+            Self::Tie(name) => write!(f, "tie \"{name}\""),
+            Self::Group(name) => write!(f, "group \"{name}\""),
+            Self::Pair(a, b) => write!(f, "the material of the pair \"{a}\", \"{b}\""),
+            Self::Exclusion(index) => write!(f, "exclusion {index}"),
+        }
+    }
+}
+
 /// A world that cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// Two bodies or two geometries of the same name.
-    #[error("{kind} \"{name}\" is there twice; names must be unique")]
+    /// Two bodies, two geometries or two ties of the same name.
+    #[error("{part} is there twice; names must be unique")]
     DuplicateName {
-        /// Body, geometry or tie.
-        kind: &'static str,
-        /// The name.
-        name: String,
+        /// The second of them.
+        part: WorldPart,
     },
-    /// Something refers to a body, frame or geometry that is not there.
-    #[error("{what} refers to {kind} {index}, but there are only {count}")]
+    /// Something refers to a body, frame, geometry or group that is not there.
+    #[error("{part} refers to {kind} {index}, but there are only {count}")]
     UnknownIndex {
         /// Who refers.
-        what: String,
+        part: WorldPart,
         /// What kind of thing is referred to.
         kind: &'static str,
         /// The index.
@@ -31,10 +80,12 @@ pub enum WorldError {
         count: usize,
     },
     /// A number is out of its range.
-    #[error("{what} = {value} {allowed}")]
+    #[error("{part}: {parameter} = {value} {allowed}")]
     Parameter {
-        /// Which.
-        what: String,
+        /// Whose it is.
+        part: WorldPart,
+        /// Which, with its unit.
+        parameter: String,
         /// Its value.
         value: f64,
         /// What would be right.
@@ -52,14 +103,29 @@ pub enum WorldError {
         /// Name of the geometry.
         name: String,
     },
-    /// A shape or material is not right.
-    #[error("geometry \"{name}\": {source}")]
+    /// A material or the collision filter is not right.
+    #[error("{part}: {source}")]
     Geometry {
-        /// Name of the geometry.
-        name: String,
+        /// Whose it is.
+        part: WorldPart,
         /// What is wrong.
         source: GeometryError,
     },
+}
+
+impl WorldError {
+    /// The part of the world that is wrong, for readers of files that know where they have it from.
+    #[must_use]
+    pub fn part(&self) -> WorldPart {
+        match self {
+            Self::DuplicateName { part }
+            | Self::UnknownIndex { part, .. }
+            | Self::Parameter { part, .. }
+            | Self::Geometry { part, .. } => part.clone(),
+            Self::TieWithoutBody { name } => WorldPart::Tie(name.clone()),
+            Self::ShapeMissing { name } => WorldPart::Geometry(name.clone()),
+        }
+    }
 }
 
 /// A step that was not taken; the next state is not to be used, the old one is untouched.

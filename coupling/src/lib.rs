@@ -16,10 +16,12 @@ mod tie;
 mod ties;
 mod world;
 
-pub use error::{StepError, WorldError};
-pub use report::{ContactForce, RowForce, RowOwner, StepReport, Wrench};
+pub use error::{StepError, WorldError, WorldPart};
+pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};
 pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation};
 pub use state::{State, TieState};
 pub use strong_implicit::StrongImplicit;
 pub use tie::{Anchor, Tie, TieCompliance, TieKind};
-pub use world::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, TieIdx, World, WorldBuilder};
+pub use world::{
+    BodyIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, TieIdx, World, WorldBuilder,
+};

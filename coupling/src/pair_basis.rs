@@ -1,40 +1,29 @@
 //! The basis that all contacts of one pair share, whatever the two sides are made of.
 
+mod side;
+#[cfg(test)]
+mod tests;
+
 use nalgebra::{Matrix3, Matrix6, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisBuilder, BasisIdx, BlockFactors, BodyStep, ConstraintSet, ContactIdx, ContactLaw, Lever,
-    ParticipantIdx, Rows,
+    BasisBuilder, BlockFactors, ConstraintSet, ContactIdx, ContactLaw, Lever,
 };
 
-/// One side of a contact: a body's basis and the lever to the contact point, or the world.
-#[derive(Clone, Debug)]
-pub(crate) struct Side {
-    pub(crate) body: Option<(ParticipantIdx, BasisIdx)>,
-    pub(crate) lever: Lever,
-}
-
-impl Side {
-    /// The world, as the partner of `other`: it adds no rows that `other` has no use for.
-    pub(crate) fn world_against(other: &Self) -> Self {
-        let lever = match other.lever {
-            Lever::Twist => Lever::Twist,
-            _ => Lever::Weights(Vec::new()),
-        };
-        Self { body: None, lever }
-    }
-}
+use side::SideRows;
+pub(crate) use side::{Bodies, Side, point_velocity};
 
 /// Where a contact acts on either side, world frame: one place, unless the sides will only meet within the step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) a: Point3<f64>,
     pub(crate) b: Point3<f64>,
 }
 
 /// When the two sides of a contact meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meeting {
     /// They touch at the start of the step, up to the resting margin.
+    #[default]
     Now,
     /// Their predicted paths cross within the step.
     Foreseen,
@@ -63,82 +52,6 @@ pub(crate) struct PairBasis {
     n_rows: usize,
     phi: Vec<f64>,
     product: Vec<f64>,
-}
-
-#[derive(Debug, Default)]
-struct SideRows {
-    rows: Rows,
-    /// u at the start of the step, and predicted without contact.
-    start: Vec<f64>,
-    free: Vec<f64>,
-    /// Change of u by the constraints of the last step, if known.
-    constrained: Option<Vec<f64>>,
-}
-
-impl SideRows {
-    fn fill(&mut self, side: &Side, p_WO: &Point3<f64>, bodies: &Bodies<'_>) {
-        match side.body {
-            None => self.rows.reset(match side.lever {
-                Lever::Twist => 6,
-                _ => 0,
-            }),
-            Some((participant, basis)) => {
-                bodies.steps[participant.0].basis(basis, p_WO, &mut self.rows);
-            }
-        }
-        let n = self.rows.n_rows();
-        self.start.resize(n, 0.0);
-        self.free.resize(n, 0.0);
-        let (start, free) = match side.body {
-            Some((participant, _)) => bodies.of(participant),
-            None => (&[][..], &[][..]),
-        };
-        self.rows.apply(start, &mut self.start);
-        self.rows.apply(free, &mut self.free);
-        let known = match side.body {
-            None => Some(&[][..]),
-            Some((participant, _)) => bodies.constrained_of(participant),
-        };
-        let mut change = self.constrained.take().unwrap_or_default();
-        self.constrained = known.map(|dv| {
-            change.resize(n, 0.0);
-            self.rows.apply_without_bias(dv, &mut change);
-            change
-        });
-    }
-}
-
-/// All participants with their velocities at the start of the step and in free motion.
-#[derive(Clone, Copy)]
-pub(crate) struct Bodies<'a> {
-    pub(crate) steps: &'a [Box<dyn BodyStep>],
-    pub(crate) start: &'a [f64],
-    pub(crate) free: &'a [f64],
-    /// What moves positions if all end with their free velocities: θ_vq free + (1 − θ_vq) start.
-    pub(crate) path: &'a [f64],
-    /// First velocity of each participant, and the end of the last.
-    pub(crate) offsets: &'a [usize],
-    /// v − v* of each participant's last step; empty where unknown.
-    pub(crate) constrained: &'a [Vec<f64>],
-}
-
-impl<'a> Bodies<'a> {
-    fn of(&self, participant: ParticipantIdx) -> (&'a [f64], &'a [f64]) {
-        let range = self.offsets[participant.0]..self.offsets[participant.0 + 1];
-        (&self.start[range.clone()], &self.free[range])
-    }
-
-    /// v − v* of one participant's last step, if it is known and the velocities are still the same ones.
-    fn constrained_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
-        let change = &self.constrained[participant.0];
-        let n = self.offsets[participant.0 + 1] - self.offsets[participant.0];
-        (change.len() == n).then_some(change.as_slice())
-    }
-
-    /// Velocities that move one participant's positions in free motion.
-    pub(crate) fn path_of(&self, participant: ParticipantIdx) -> &'a [f64] {
-        &self.path[self.offsets[participant.0]..self.offsets[participant.0 + 1]]
-    }
 }
 
 /// Relative velocity of A against B at a contact point, world axes.
@@ -193,21 +106,7 @@ impl PairBasis {
 
     /// Relative velocity of the contact points at `place`.
     pub(crate) fn velocity(&self, (a, b): (&Side, &Side), place: &Place) -> PointVelocity {
-        let at = |lever: &Lever, p: &Vector3<f64>, u: &[f64]| match lever {
-            Lever::Twist => {
-                Vector3::new(u[3], u[4], u[5]) + Vector3::new(u[0], u[1], u[2]).cross(p)
-            }
-            Lever::Weights(weights) => weights
-                .iter()
-                .zip(u.chunks_exact(3))
-                .map(|(w, u)| Vector3::new(u[0], u[1], u[2]) * *w)
-                .sum(),
-            Lever::Dense(phi) => phi
-                .chunks_exact(3)
-                .zip(u)
-                .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)
-                .sum(),
-        };
+        let at = point_velocity;
         let (p_a, p_b) = (place.a - self.p_WO, place.b - self.p_WO);
         PointVelocity {
             start: at(&a.lever, &p_a, &self.a.start) - at(&b.lever, &p_b, &self.b.start),
@@ -397,58 +296,4 @@ fn push_twist(phi: &mut Vec<f64>, p: &Vector3<f64>) {
     phi.extend([p.z, 0.0, -p.x]);
     phi.extend([-p.y, p.x, 0.0]);
     phi.extend([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use nalgebra::{DMatrix, Matrix3xX};
-
-    /// A basis of a rigid pair with some symmetric positive definite M.
-    fn twist_basis() -> (PairBasis, DMatrix<f64>) {
-        let root = DMatrix::from_fn(6, 6, |i, j| ((3 * i + 5 * j) % 7) as f64 - 2.5);
-        let m = &root * root.transpose() + DMatrix::identity(6, 6);
-        let basis = PairBasis {
-            layout: Some(Layout::RelativeTwist),
-            p_WO: Point3::new(0.1, -0.2, 0.3),
-            delassus: m.as_slice().to_vec(),
-            n_rows: 6,
-            ..PairBasis::default()
-        };
-        (basis, m)
-    }
-
-    #[test]
-    fn a_rigid_pair_s_delassus_is_phi_m_phi_transposed() {
-        let (mut basis, m) = twist_basis();
-        let p_WC = Point3::new(0.4, 0.3, -0.6);
-        let side = || Side {
-            body: None,
-            lever: Lever::Twist,
-        };
-        let (a, b) = (side(), side());
-        let place = Place { a: p_WC, b: p_WC };
-        let fast = basis.delassus((&a, &b), &place);
-        basis.write_phi((&a, &b), &place);
-        let phi = Matrix3xX::from_column_slice(&basis.phi);
-        let plain = &phi * &m * phi.transpose();
-        // A few roundings of sums of 36 terms.
-        assert!((fast - plain).norm() < 100.0 * f64::EPSILON * m.norm());
-    }
-
-    #[test]
-    fn a_row_sum_adds_what_every_direction_does_to_one() {
-        let (mut basis, m) = twist_basis();
-        let directions: Vec<f64> = (0..18).map(|k| f64::from(k * k % 11) - 4.0).collect();
-        let x = &directions[6..12];
-        let found = basis.row_sum(x, &directions);
-        let column = nalgebra::DVector::from_column_slice(x);
-        let expected: f64 = directions
-            .chunks_exact(6)
-            .map(|y| (nalgebra::DVector::from_column_slice(y).transpose() * &m * &column)[0].abs())
-            .sum();
-        assert!((found - expected).abs() < 100.0 * f64::EPSILON * expected);
-        let own = (column.transpose() * &m * &column)[0];
-        assert!((basis.response(x) - own).abs() < 100.0 * f64::EPSILON * own);
-    }
 }

@@ -1,11 +1,11 @@
 //! What a step did: forces, points, wrenches, reactions, and whether they can be trusted.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{ConstraintLabel, SolveReport};
+use pliant_contact_sap::{ConstraintKind, ConstraintLabel, SolveReport};
 
 use crate::world::{BodyIdx, GeometryIdx, TieIdx};
 
-/// What a step did.
+/// What a step did. Forces are means over the step: impulses divided by δt.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
@@ -13,10 +13,12 @@ pub struct StepReport {
     pub solve: SolveReport,
     /// Velocities solved for.
     pub n_dofs: usize,
-    /// Every contact in the problem, those without force included; sorted by pair.
+    /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.
     pub contacts: Vec<ContactForce>,
-    /// Impulse of every scalar row, as a force.
+    /// Force of every scalar row: limits, actuators, dry friction and couplers of bodies, rows of ties.
     pub rows: Vec<RowForce>,
+    /// Wrench of every tie that holds, in the order of their index.
+    pub ties: Vec<TieForce>,
     /// Anything doubtful, in words that name the place.
     pub warnings: Vec<String>,
 }
@@ -26,16 +28,29 @@ pub struct StepReport {
 pub struct ContactForce {
     /// Geometry A.
     pub a: GeometryIdx,
-    /// Geometry B.
+    /// Geometry B; A itself where a surface touches itself.
     pub b: GeometryIdx,
-    /// Where the force acts, world frame.
-    pub p_WC: Point3<f64>,
+    /// Where the force acts on A, world frame, at the start of the step.
+    pub p_WCa: Point3<f64>,
+    /// Where its reaction acts on B: the same place, unless the sides only meet within the step.
+    pub p_WCb: Point3<f64>,
     /// Unit normal from B into A, world axes.
     pub normal_W: Vector3<f64>,
     /// Force on A, N, world axes; on B it is the negative.
     pub force_W: Vector3<f64>,
     /// φ at the start of the step, m, negative in penetration.
     pub signed_distance: f64,
+}
+
+/// All contacts of one pair of geometries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairForce<'a> {
+    /// Geometry A.
+    pub a: GeometryIdx,
+    /// Geometry B, not before A.
+    pub b: GeometryIdx,
+    /// Its contacts, at least one, those without force included.
+    pub contacts: &'a [ContactForce],
 }
 
 /// Force of a scalar row.
@@ -45,7 +60,8 @@ pub struct RowForce {
     pub owner: RowOwner,
     /// What it stands for.
     pub label: ConstraintLabel,
-    /// N or N·m, along the row's velocity.
+    /// N or N·m, along the row's velocity: along the joint's own for lower limits, actuators, dry friction and the
+    /// follower of a coupler, against it for upper limits. Limits only push, so theirs is never negative.
     pub force: f64,
 }
 
@@ -58,6 +74,17 @@ pub enum RowOwner {
     Tie(TieIdx),
 }
 
+/// What a tie exerts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TieForce {
+    /// The tie.
+    pub tie: TieIdx,
+    /// Midpoint of its anchors at the start of the step, world frame.
+    pub p_WO: Point3<f64>,
+    /// On the body of its end A, about that point; on end B it is the negative.
+    pub on_a: Wrench,
+}
+
 /// A force and a moment about a stated point, world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wrench {
@@ -67,6 +94,42 @@ pub struct Wrench {
     pub torque: Vector3<f64>,
 }
 
+impl Wrench {
+    /// Adds a force at `p_WQ`; the moment is about `p_WO`.
+    pub fn add_force(&mut self, force: Vector3<f64>, p_WQ: &Point3<f64>, p_WO: &Point3<f64>) {
+        self.force += force;
+        self.torque += (p_WQ - p_WO).cross(&force);
+    }
+}
+
+impl PairForce<'_> {
+    /// Sum of the forces on A, N, world axes; on B it is the negative.
+    #[must_use]
+    pub fn force_on_a(&self) -> Vector3<f64> {
+        self.contacts.iter().map(|c| c.force_W).sum()
+    }
+
+    /// Wrench on A about `p_WO`.
+    #[must_use]
+    pub fn wrench_on_a(&self, p_WO: &Point3<f64>) -> Wrench {
+        let mut sum = Wrench::default();
+        for contact in self.contacts {
+            sum.add_force(contact.force_W, &contact.p_WCa, p_WO);
+        }
+        sum
+    }
+
+    /// Wrench on B about `p_WO`.
+    #[must_use]
+    pub fn wrench_on_b(&self, p_WO: &Point3<f64>) -> Wrench {
+        let mut sum = Wrench::default();
+        for contact in self.contacts {
+            sum.add_force(-contact.force_W, &contact.p_WCb, p_WO);
+        }
+        sum
+    }
+}
+
 impl StepReport {
     /// Whether the step can be believed: the solver met its tolerance or the limit of f64.
     #[must_use]
@@ -74,15 +137,27 @@ impl StepReport {
         self.solve.is_trusted()
     }
 
-    /// The contacts between two geometries, in either order.
-    pub fn contacts_between(
-        &self,
-        first: GeometryIdx,
-        second: GeometryIdx,
-    ) -> impl Iterator<Item = &ContactForce> {
-        self.contacts
-            .iter()
-            .filter(move |c| (c.a, c.b) == (first, second) || (c.b, c.a) == (first, second))
+    /// Every pair of geometries in contact, ascending.
+    pub fn pairs(&self) -> impl Iterator<Item = PairForce<'_>> {
+        let pairs = self.contacts.chunk_by(|x, y| (x.a, x.b) == (y.a, y.b));
+        pairs.map(|contacts| PairForce {
+            a: contacts[0].a,
+            b: contacts[0].b,
+            contacts,
+        })
+    }
+
+    /// The contacts of two geometries, in either order; `None` if there are none. The earlier geometry is A.
+    #[must_use]
+    pub fn pair(&self, first: GeometryIdx, second: GeometryIdx) -> Option<PairForce<'_>> {
+        let (a, b) = (first.min(second), first.max(second));
+        let from = self.contacts.partition_point(|c| (c.a, c.b) < (a, b));
+        let to = self.contacts.partition_point(|c| (c.a, c.b) <= (a, b));
+        (from < to).then(|| PairForce {
+            a,
+            b,
+            contacts: &self.contacts[from..to],
+        })
     }
 
     /// Wrench about `p_WO` of all contact on the geometries that `belongs` accepts, from those it does not.
@@ -93,14 +168,29 @@ impl StepReport {
     ) -> Wrench {
         let mut sum = Wrench::default();
         for contact in &self.contacts {
-            let force = match (belongs(contact.a), belongs(contact.b)) {
-                (true, false) => contact.force_W,
-                (false, true) => -contact.force_W,
-                _ => continue,
-            };
-            sum.force += force;
-            sum.torque += (contact.p_WC - p_WO).cross(&force);
+            match (belongs(contact.a), belongs(contact.b)) {
+                (true, false) => sum.add_force(contact.force_W, &contact.p_WCa, p_WO),
+                (false, true) => sum.add_force(-contact.force_W, &contact.p_WCb, p_WO),
+                _ => {}
+            }
         }
         sum
+    }
+
+    /// Force of a body's own row of one kind on one of its velocities, as [`RowForce::force`]; `None` without such a row.
+    #[must_use]
+    pub fn row_force(&self, body: BodyIdx, kind: ConstraintKind, index: u32) -> Option<f64> {
+        let sought = ConstraintLabel { kind, index };
+        let owner = RowOwner::Body(body);
+        let mut rows = self.rows.iter();
+        let row = rows.find(|row| row.owner == owner && row.label == sought)?;
+        Some(row.force)
+    }
+
+    /// What a tie exerts; `None` if it is released.
+    #[must_use]
+    pub fn tie(&self, tie: TieIdx) -> Option<&TieForce> {
+        let found = self.ties.binary_search_by_key(&tie, |force| force.tie);
+        found.ok().map(|k| &self.ties[k])
     }
 }

@@ -2,7 +2,7 @@
 
 use pliant_contact_sap::FrictionLimit;
 
-use crate::error::WorldError;
+use crate::error::{WorldError, WorldPart};
 
 /// Which convex model of contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,8 @@ impl ContactSettings {
             return Ok(());
         }
         Err(WorldError::Parameter {
-            what: "stiction_speed (m/s)".into(),
+            part: WorldPart::World,
+            parameter: "stiction speed (m/s)".into(),
             value: self.stiction_speed,
             allowed: "must be positive and finite",
         })

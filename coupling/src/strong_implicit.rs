@@ -1,9 +1,10 @@
 //! The strong-implicit stepper: every body and every contact in one convex problem a step.
 
-use nalgebra::Vector3;
+mod forces;
+
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    FrameWrench, JointReaction, ParticipantIdx, RowIdx, Solution, SolveReport, StepInput, TimeStep,
+    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
@@ -11,11 +12,10 @@ use crate::collision::{Collision, Search};
 use crate::contacts::{ContactAssembly, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
-use crate::report::{ContactForce, RowForce, RowOwner, StepReport};
+use crate::report::{RowOwner, StepReport};
 use crate::state::State;
-use crate::tie::Anchor;
 use crate::ties::TieAssembly;
-use crate::world::{BodyIdx, Mount, World};
+use crate::world::{BodyIdx, World};
 
 /// A step whose solution sends bodies where the free motion did not, or whose impacts are harder or softer than
 /// predicted, is solved again at most this often.
@@ -44,6 +44,10 @@ pub struct StrongImplicit<S> {
     solved_path: Vec<f64>,
     solution: Solution,
     guess: Vec<f64>,
+    /// Empty between steps.
+    dynamics: Vec<&'static dyn Dynamics>,
+    /// Contacts by pair.
+    order: Vec<usize>,
     /// Δt of the step just taken, s; none if there was none or it failed.
     taken: Option<f64>,
 }
@@ -74,6 +78,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             solved_path: Vec::new(),
             solution: Solution::default(),
             guess: Vec::new(),
+            dynamics: Vec::new(),
+            order: Vec::new(),
             taken: None,
         }
     }
@@ -91,6 +97,24 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         time_step_s: f64,
         next: &mut State,
     ) -> Result<StepReport, StepError> {
+        let mut report = StepReport::default();
+        self.step_into(world, state, time_step_s, next, &mut report)?;
+        Ok(report)
+    }
+
+    /// [`StrongImplicit::step`] into a report whose memory is reused, too: a step like the last one then allocates nothing,
+    /// as far as bodies and contact geometries of others don't and islands are solved on one thread.
+    ///
+    /// # Errors
+    /// As [`StrongImplicit::step`]; `report` is then not to be used, either.
+    pub fn step_into(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
         if !(time_step_s > 0.0 && time_step_s.is_finite()) {
             return Err(StepError::TimeStep(time_step_s));
         }
@@ -102,80 +126,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let steps = std::mem::take(&mut self.steps);
         let outcome = self.solve(world, state, time_step_s, &steps);
         self.steps = steps;
-        let (solve, warnings) = outcome?;
-
-        let mut report = self.report(time_step_s, solve);
-        report.warnings = warnings;
-        self.advance(world, state, time_step_s, next, &mut report)?;
+        self.fill(report, time_step_s, outcome?);
+        self.advance(world, state, time_step_s, next, report)?;
         self.taken = Some(time_step_s);
-        Ok(report)
-    }
-
-    /// What each joint of a body transmitted in the step just taken; empty for bodies without joints, and if no step
-    /// was taken.
-    ///
-    /// Contacts and ties on the body, its loads and its inertia are in it: the wrench is all that passes from a joint's
-    /// parent to its child.
-    pub fn joint_reactions(&self, body: BodyIdx) -> Vec<JointReaction> {
-        let mut reactions = Vec::new();
-        let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
-            return reactions;
-        };
-        if let Some(step) = self.steps.get(body.0) {
-            let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
-            let outside = self.outside_wrenches(world, body, time_step_s);
-            step.joint_reactions(v, &outside, &mut reactions);
-        }
-        reactions
-    }
-
-    /// Wrenches of all contacts and ties on the frames of a body.
-    fn outside_wrenches(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<FrameWrench> {
-        let mut wrenches = Vec::new();
-        let impulses = self.solution.contact_impulse.chunks_exact(3);
-        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
-            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
-            let sides = [
-                (record.a, record.place.a, force_W),
-                (record.b, record.place.b, -force_W),
-            ];
-            for (geometry, p_WQ, force_W) in sides {
-                match world.parts.geometries[geometry.0].mount {
-                    Mount::Frame {
-                        body: on, frame, ..
-                    } if on == body => wrenches.push(FrameWrench {
-                        frame,
-                        p_WQ,
-                        force_W,
-                        torque_W: Vector3::zeros(),
-                    }),
-                    _ => {}
-                }
-            }
-        }
-        // Ties come last in the set.
-        let first = self.solution.row_impulse.len() - self.ties.records.len();
-        let impulses = &self.solution.row_impulse[first..];
-        for (record, gamma) in self.ties.records.iter().zip(impulses) {
-            let tie = &world.parts.ties[record.tie.0];
-            for (anchor, force) in [
-                (&tie.a, gamma / time_step_s),
-                (&tie.b, -gamma / time_step_s),
-            ] {
-                match *anchor {
-                    Anchor::Frame {
-                        body: on, frame, ..
-                    } if on == body => wrenches.push(FrameWrench {
-                        frame,
-                        p_WQ: record.p_WO,
-                        force_W: record.row.linear * force,
-                        torque_W: record.row.angular * force,
-                    }),
-                    _ => {}
-                }
-            }
-        }
-        wrenches
+        Ok(())
     }
 
     /// Makes workspaces for a world not seen in the last step.
@@ -220,11 +174,25 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         state: &State,
         time_step_s: f64,
         steps: &[Box<dyn BodyStep>],
-    ) -> Result<(SolveReport, Vec<String>), StepError> {
+    ) -> Result<SolveReport, StepError> {
+        let mut dynamics = emptied(std::mem::take(&mut self.dynamics));
+        dynamics.extend(steps.iter().map(|s| s.dynamics()));
+        let outcome = self.solve_with(world, state, time_step_s, steps, &dynamics);
+        self.dynamics = emptied(dynamics);
+        outcome
+    }
+
+    fn solve_with(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        steps: &[Box<dyn BodyStep>],
+        dynamics: &[&dyn Dynamics],
+    ) -> Result<SolveReport, StepError> {
         let solve_error = |source| StepError::of_solve(world, state, source);
-        let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|s| s.dynamics()).collect();
-        self.factors.factor(&dynamics).map_err(solve_error)?;
-        self.predict(&dynamics);
+        self.factors.factor(dynamics).map_err(solve_error)?;
+        self.predict(dynamics);
         let time_step = TimeStep {
             length_s: time_step_s,
             integration: world.parts.integration,
@@ -278,7 +246,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let mut report = self
             .solver
             .solve(
-                &problem(&dynamics, &self.set),
+                &problem(dynamics, &self.set),
                 &self.start,
                 &mut self.solution,
             )
@@ -323,14 +291,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let again = self
                 .solver
                 .solve(
-                    &problem(&dynamics, &self.set),
+                    &problem(dynamics, &self.set),
                     &self.guess,
                     &mut self.solution,
                 )
                 .map_err(solve_error)?;
             report = merged(report, again);
         }
-        Ok((report, Vec::new()))
+        Ok(report)
     }
 
     /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.
@@ -347,40 +315,6 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             for (x, v0) in free.iter_mut().zip(start) {
                 *x += v0;
             }
-        }
-    }
-
-    fn report(&self, time_step_s: f64, solve: SolveReport) -> StepReport {
-        let contacts = self
-            .contacts
-            .records
-            .iter()
-            .zip(self.solution.contact_impulse.chunks_exact(3));
-        let rows = self.owners.iter().zip(&self.solution.row_impulse);
-        let mut contacts: Vec<ContactForce> = contacts
-            .map(|(record, gamma)| ContactForce {
-                a: record.a,
-                b: record.b,
-                p_WC: record.place.a,
-                normal_W: record.normal_W,
-                force_W: Vector3::from_column_slice(gamma) / time_step_s,
-                signed_distance: record.signed_distance(),
-            })
-            .collect();
-        contacts.sort_by_key(|c| (c.a, c.b));
-        StepReport {
-            solve,
-            n_dofs: self.start.len(),
-            contacts,
-            rows: rows
-                .enumerate()
-                .map(|(row, (&owner, gamma))| RowForce {
-                    owner,
-                    label: self.set.row_label(RowIdx(row)),
-                    force: gamma / time_step_s,
-                })
-                .collect(),
-            warnings: Vec::new(),
         }
     }
 
@@ -418,6 +352,16 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         next.time_s = state.time_s + time_step_s;
         Ok(())
     }
+}
+
+/// The memory of a vector of references, emptied, for references of another lifetime: the standard library collects from
+/// a vector's own iterator in place.
+fn emptied<'a, 'b>(mut references: Vec<&'a (dyn Dynamics + 'a)>) -> Vec<&'b (dyn Dynamics + 'b)> {
+    references.clear();
+    references
+        .into_iter()
+        .map(|_| unreachable!("it is empty"))
+        .collect()
 }
 
 /// The report of a solve and of its warm-started repetition.

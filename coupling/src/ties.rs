@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry3, Point3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, BodyError, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet,
-    Lever, MaterialPoint, ParticipantIdx, RowLaw, Surface, TimeStep,
+    Bilateral, BlockFactors, ConstraintKind, ConstraintLabel, ConstraintSet, MaterialPoint, RowLaw,
+    Surface, TimeStep,
 };
 
 use crate::error::StepError;
@@ -11,12 +11,14 @@ use crate::pair_basis::{Bodies, Meeting, PairBasis, Side};
 use crate::report::RowOwner;
 use crate::state::{State, TieState};
 use crate::tie::{self, Anchor, TieCompliance, TieKind, TieRow};
-use crate::world::{BodyIdx, TieIdx, World};
+use crate::world::{TieIdx, World};
 
 /// Memory for turning ties into rows.
 #[derive(Debug, Default)]
 pub(crate) struct TieAssembly {
     basis: PairBasis,
+    a: Side,
+    b: Side,
     rows: Vec<TieRow>,
     /// Every row in the set, in the order of its rows.
     pub(crate) records: Vec<TieRecord>,
@@ -65,22 +67,21 @@ impl TieAssembly {
                     length,
                 });
             }
-            let side = |anchor: &Anchor| {
-                side(anchor, bodies.steps).map_err(|(body, source)| {
+            let ends = [(&mut self.a, &tie.a), (&mut self.b, &tie.b)];
+            for (side, anchor) in ends {
+                let Anchor::Frame { body, frame, X_FA } = *anchor else {
+                    *side = Side::default();
+                    continue;
+                };
+                let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
+                side.be_at(body, &point, bodies.steps).map_err(|source| {
                     let what = format!("tie \"{}\"", tie.name);
                     StepError::of_point(world, state, what, body, source)
-                })
-            };
-            let sides = (side(&tie.a)?, side(&tie.b)?);
+                })?;
+            }
             let p_WO = tie::midpoint(&X_WA, &X_WB);
-            self.basis.open(
-                set,
-                factors,
-                bodies,
-                (&sides.0, &sides.1),
-                Meeting::Now,
-                p_WO,
-            );
+            self.basis
+                .open(set, factors, bodies, (&self.a, &self.b), Meeting::Now, p_WO);
             for row in &self.rows {
                 let phi: [f64; 6] = [
                     row.angular.x,
@@ -122,19 +123,4 @@ fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
         Anchor::World(X_WA) => X_WA,
         Anchor::Frame { body, frame, X_FA } => surfaces[body.0].frames[frame as usize] * X_FA,
     }
-}
-
-fn side(anchor: &Anchor, steps: &[Box<dyn BodyStep>]) -> Result<Side, (BodyIdx, BodyError)> {
-    let mut lever = Lever::Twist;
-    let body = match *anchor {
-        Anchor::World(_) => None,
-        Anchor::Frame { body, frame, X_FA } => {
-            let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
-            let basis = steps[body.0]
-                .lever(&point, &mut lever)
-                .map_err(|source| (body, source))?;
-            Some((ParticipantIdx(body.0), basis))
-        }
-    };
-    Ok(Side { body, lever })
 }

@@ -1,18 +1,20 @@
 //! The world: bodies, what can be touched of them, and the rules of contact. Built once, checked once, then immutable.
 
-use std::collections::{BTreeMap, HashSet};
+mod builder;
+mod checks;
+mod filter;
+
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
-use pliant_hydroelastic::{
-    CollisionFilter, CollisionFilterBuilder, ContactMaterial, GeometryError, PairMaterial, Shape,
-};
+use pliant_hydroelastic::{CollisionFilter, ContactMaterial, PairMaterial, Shape};
 
-use crate::error::WorldError;
 use crate::settings::ContactSettings;
 use crate::state::{State, TieState};
-use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
+use crate::tie::Tie;
+
+pub use builder::WorldBuilder;
 
 /// Names a body of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +27,10 @@ pub struct GeometryIdx(pub usize);
 /// Names a tie of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TieIdx(pub usize);
+
+/// Names a group of geometries of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupIdx(pub usize);
 
 /// What a geometry is mounted on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +119,8 @@ pub enum Exclusion {
     Frames((BodyIdx, u32), (BodyIdx, u32)),
     /// All geometries of two bodies; twice the same: the body with itself.
     Bodies(BodyIdx, BodyIdx),
+    /// All geometries of two groups; twice the same: the members among themselves, and each with itself.
+    Groups(GroupIdx, GroupIdx),
 }
 
 pub(crate) struct NamedBody {
@@ -126,6 +134,11 @@ pub struct World {
     pub(crate) parts: Arc<WorldParts>,
 }
 
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) members: Vec<GeometryIdx>,
+}
+
 pub(crate) struct WorldParts {
     pub(crate) bodies: Vec<NamedBody>,
     pub(crate) geometries: Vec<Geometry>,
@@ -134,159 +147,12 @@ pub(crate) struct WorldParts {
     pub(crate) integration: Integration,
     pub(crate) contact: ContactSettings,
     pub(crate) pair_materials: Vec<((GeometryIdx, GeometryIdx), PairMaterial)>,
+    pub(crate) groups: Vec<Group>,
     pub(crate) exclusions: Vec<Exclusion>,
     /// Which pairs may touch.
     pub(crate) filter: CollisionFilter,
     /// Geometries on vertices that touch themselves.
     pub(crate) self_contact: Vec<usize>,
-}
-
-/// Collects the parts of a [`World`].
-pub struct WorldBuilder {
-    parts: WorldParts,
-}
-
-impl Default for WorldBuilder {
-    /// Empty, with gravity (0, 0, −9.81) m/s².
-    fn default() -> Self {
-        Self {
-            parts: WorldParts {
-                bodies: Vec::new(),
-                geometries: Vec::new(),
-                ties: Vec::new(),
-                gravity: Vector3::new(0.0, 0.0, -9.81),
-                integration: Integration::default(),
-                contact: ContactSettings::default(),
-                pair_materials: Vec::new(),
-                exclusions: Vec::new(),
-                filter: CollisionFilter::default(),
-                self_contact: Vec::new(),
-            },
-        }
-    }
-}
-
-impl WorldBuilder {
-    /// Gravity, m/s², world axes.
-    pub fn gravity(&mut self, gravity: Vector3<f64>) -> &mut Self {
-        self.parts.gravity = gravity;
-        self
-    }
-
-    /// How a step moves every body: one θ and one θ_vq for the whole world. Backward Euler unless set.
-    pub fn integration(&mut self, integration: Integration) -> &mut Self {
-        self.parts.integration = integration;
-        self
-    }
-
-    /// How contact is modelled.
-    pub fn contact(&mut self, settings: ContactSettings) -> &mut Self {
-        self.parts.contact = settings;
-        self
-    }
-
-    /// Adds a body under a unique name.
-    pub fn add_body(&mut self, name: &str, model: Box<dyn DeformableModel>) -> BodyIdx {
-        self.parts.bodies.push(NamedBody {
-            name: name.into(),
-            model,
-        });
-        BodyIdx(self.parts.bodies.len() - 1)
-    }
-
-    /// Adds something that can be touched.
-    pub fn add_geometry(&mut self, geometry: Geometry) -> GeometryIdx {
-        self.parts.geometries.push(geometry);
-        GeometryIdx(self.parts.geometries.len() - 1)
-    }
-
-    /// Adds a tie, active at first.
-    pub fn add_tie(&mut self, tie: Tie) -> TieIdx {
-        self.parts.ties.push(tie);
-        TieIdx(self.parts.ties.len() - 1)
-    }
-
-    /// Lets two sets of geometries pass through each other.
-    pub fn exclude(&mut self, exclusion: Exclusion) -> &mut Self {
-        self.parts.exclusions.push(exclusion);
-        self
-    }
-
-    /// Contact parameters of one pair, in place of the combination of the two materials.
-    pub fn pair_material(
-        &mut self,
-        a: GeometryIdx,
-        b: GeometryIdx,
-        material: PairMaterial,
-    ) -> &mut Self {
-        self.parts
-            .pair_materials
-            .push(((a.min(b), a.max(b)), material));
-        self
-    }
-
-    /// Checks everything and closes the world.
-    ///
-    /// # Errors
-    /// [`WorldError`] naming the first thing that is wrong.
-    pub fn build(mut self) -> Result<World, WorldError> {
-        let parts = &mut self.parts;
-        parts.contact.validate()?;
-        for (k, g) in parts.gravity.iter().enumerate() {
-            if !g.is_finite() {
-                return Err(WorldError::Parameter {
-                    what: format!("gravity[{k}] (m/s²)"),
-                    value: *g,
-                    allowed: "must be finite",
-                });
-            }
-        }
-        unique("body", parts.bodies.iter().map(|b| b.name.as_str()))?;
-        unique("geometry", parts.geometries.iter().map(|g| g.name.as_str()))?;
-        unique("tie", parts.ties.iter().map(|t| t.name.as_str()))?;
-        let n_frames: Vec<usize> = parts.bodies.iter().map(n_frames).collect();
-        for geometry in &parts.geometries {
-            check_geometry(geometry, &n_frames)?;
-        }
-        for tie in &parts.ties {
-            check_tie(tie, &n_frames)?;
-        }
-        let n_geometries = parts.geometries.len();
-        for ((a, b), _) in &parts.pair_materials {
-            for g in [a, b] {
-                in_range("pair material".into(), "geometry", g.0, n_geometries)?;
-            }
-        }
-        for exclusion in &parts.exclusions {
-            let what = || "exclusion".to_string();
-            match *exclusion {
-                Exclusion::Geometries(a, b) => {
-                    in_range(what(), "geometry", a.0, n_geometries)?;
-                    in_range(what(), "geometry", b.0, n_geometries)?;
-                }
-                Exclusion::Bodies(a, b) => {
-                    in_range(what(), "body", a.0, n_frames.len())?;
-                    in_range(what(), "body", b.0, n_frames.len())?;
-                }
-                Exclusion::Frames(a, b) => {
-                    for (body, frame) in [a, b] {
-                        check_frame(what, body, frame, &n_frames)?;
-                    }
-                }
-            }
-        }
-        parts.pair_materials.sort_by_key(|(pair, _)| *pair);
-        parts.filter = parts
-            .collision_filter()
-            .map_err(|source| WorldError::Geometry {
-                name: "collision filter".into(),
-                source,
-            })?;
-        parts.self_contact = parts.with_self_contact();
-        Ok(World {
-            parts: Arc::new(self.parts),
-        })
-    }
 }
 
 impl WorldParts {
@@ -302,189 +168,6 @@ impl WorldParts {
         own.chain(given)
             .fold((0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)))
     }
-
-    /// Every frame that carries geometry is an owner, the world is one, each geometry on vertices has its own.
-    fn collision_filter(&self) -> Result<CollisionFilter, GeometryError> {
-        let mut builder = CollisionFilterBuilder::default();
-        let world = builder.owner();
-        let mut frames = BTreeMap::new();
-        let mut owners_of_body = vec![Vec::new(); self.bodies.len()];
-        let mut indices = Vec::new();
-        for geometry in &self.geometries {
-            let owner = match geometry.mount {
-                Mount::World(_) => world,
-                Mount::Frame { body, frame, .. } => {
-                    *frames.entry((body, frame)).or_insert_with(|| {
-                        let owner = builder.owner();
-                        owners_of_body[body.0].push(owner);
-                        owner
-                    })
-                }
-                Mount::Vertices { body } => {
-                    let owner = builder.owner();
-                    owners_of_body[body.0].push(owner);
-                    owner
-                }
-            };
-            indices.push(builder.geometry(owner)?);
-        }
-        for exclusion in &self.exclusions {
-            match *exclusion {
-                Exclusion::Geometries(a, b) if a != b => {
-                    builder.exclude_geometries(indices[a.0], indices[b.0])?;
-                }
-                Exclusion::Geometries(..) => {}
-                Exclusion::Frames(a, b) => {
-                    if let (Some(&a), Some(&b)) = (frames.get(&a), frames.get(&b)) {
-                        builder.exclude_owners(a, b)?;
-                    }
-                }
-                Exclusion::Bodies(a, b) => {
-                    for &x in &owners_of_body[a.0] {
-                        for &y in owners_of_body[b.0].iter().filter(|&&y| y != x) {
-                            builder.exclude_owners(x, y)?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(builder.build())
-    }
-
-    fn with_self_contact(&self) -> Vec<usize> {
-        let touches_itself = |g: usize| {
-            let Mount::Vertices { body } = self.geometries[g].mount else {
-                return false;
-            };
-            !self.exclusions.iter().any(|e| match *e {
-                Exclusion::Geometries(a, b) => (a.0, b.0) == (g, g),
-                Exclusion::Bodies(a, b) => (a, b) == (body, body),
-                Exclusion::Frames(..) => false,
-            })
-        };
-        (0..self.geometries.len())
-            .filter(|&g| touches_itself(g))
-            .collect()
-    }
-}
-
-fn n_frames(body: &NamedBody) -> usize {
-    let mut surface = Surface::default();
-    body.model
-        .surface(&body.model.default_state(), &mut surface);
-    surface.frames.len()
-}
-
-fn unique<'a>(kind: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), WorldError> {
-    let mut seen = HashSet::new();
-    for name in names {
-        if !seen.insert(name) {
-            return Err(WorldError::DuplicateName {
-                kind,
-                name: name.into(),
-            });
-        }
-    }
-    Ok(())
-}
-
-fn in_range(
-    what: String,
-    kind: &'static str,
-    index: usize,
-    count: usize,
-) -> Result<(), WorldError> {
-    if index < count {
-        return Ok(());
-    }
-    Err(WorldError::UnknownIndex {
-        what,
-        kind,
-        index,
-        count,
-    })
-}
-
-fn check_frame(
-    what: impl Fn() -> String,
-    body: BodyIdx,
-    frame: u32,
-    n_frames: &[usize],
-) -> Result<(), WorldError> {
-    in_range(what(), "body", body.0, n_frames.len())?;
-    in_range(what(), "frame", frame as usize, n_frames[body.0])
-}
-
-fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldError> {
-    let what = || format!("geometry \"{}\"", geometry.name);
-    match geometry.mount {
-        Mount::World(_) => {}
-        Mount::Frame { body, frame, .. } => check_frame(what, body, frame, n_frames)?,
-        Mount::Vertices { body } => in_range(what(), "body", body.0, n_frames.len())?,
-    }
-    let on_vertices = matches!(geometry.mount, Mount::Vertices { .. });
-    if geometry.shape.is_none() && !on_vertices {
-        return Err(WorldError::ShapeMissing {
-            name: geometry.name.clone(),
-        });
-    }
-    geometry
-        .material
-        .validate()
-        .map_err(|source| WorldError::Geometry {
-            name: geometry.name.clone(),
-            source,
-        })
-}
-
-fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
-    let what = || format!("tie \"{}\"", tie.name);
-    let mut n_bodies = 0;
-    for anchor in [&tie.a, &tie.b] {
-        if let Anchor::Frame { body, frame, .. } = *anchor {
-            check_frame(what, body, frame, n_frames)?;
-            n_bodies += 1;
-        }
-    }
-    if n_bodies == 0 {
-        return Err(WorldError::TieWithoutBody {
-            name: tie.name.clone(),
-        });
-    }
-    let parameter = |name: &str, value: f64, allowed| {
-        Err(WorldError::Parameter {
-            what: format!("{} of tie \"{}\"", name, tie.name),
-            value,
-            allowed,
-        })
-    };
-    match tie.kind {
-        TieKind::Distance(length) if !(length > 0.0 && length.is_finite()) => {
-            return parameter(
-                "length (m)",
-                length,
-                "must be positive; use a ball tie for zero",
-            );
-        }
-        _ => {}
-    }
-    if let TieCompliance::Spring {
-        stiffness,
-        relaxation_time_s,
-    } = tie.compliance
-    {
-        if stiffness.is_nan() || stiffness <= 0.0 {
-            return parameter("stiffness", stiffness, "must be positive");
-        }
-        if !(relaxation_time_s >= 0.0 && relaxation_time_s.is_finite()) {
-            return parameter(
-                "relaxation_time_s",
-                relaxation_time_s,
-                "must be finite and not negative",
-            );
-        }
-    }
-    Ok(())
 }
 
 impl World {

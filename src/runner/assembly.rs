@@ -109,15 +109,9 @@ impl Assembly {
 
 /// What the world refuses, at the place of the entry it comes from where it names one.
 fn refused_world(scene: &Scene, error: &WorldError) -> SceneError {
-    let named = match error {
-        WorldError::DuplicateName { name, .. }
-        | WorldError::TieWithoutBody { name }
-        | WorldError::ShapeMissing { name }
-        | WorldError::Geometry { name, .. } => Some(name),
-        _ => None,
-    };
+    let part = error.part();
     // Geometries are called NAME, NAME#1, NAME/LINK#1.
-    let entry = named.and_then(|name| name.split(['/', '#']).next());
+    let entry = part.name().and_then(|name| name.split(['/', '#']).next());
     match entry.and_then(|entry| scene.names.place(entry)) {
         Some(place) => scene
             .text

@@ -1,8 +1,8 @@
 //! Measures the observables of a scene after each step.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{ConstraintKind, Energy, Surface};
-use pliant_coupling::{Anchor, BodyIdx, RowOwner, State, StepReport, TieIdx, TieKind, World};
+use pliant_contact_sap::{ConstraintKind, Energy};
+use pliant_coupling::{BodyIdx, State, StepReport, TieIdx, World};
 use pliant_multibody::{DofKind, Workspace};
 
 use super::assembly::{Assembly, Directory, JointRef, Spot};
@@ -256,11 +256,6 @@ impl Column {
             (Quantity::JointVelocity, _) => body.v[joint.dof.0],
             (_, None) => f64::NAN,
             (_, Some((report, from))) => {
-                let is_own = |row: &&pliant_coupling::RowForce| {
-                    row.owner == RowOwner::Body(joint.body)
-                        && row.label.kind == ConstraintKind::Actuator
-                        && row.label.index as usize == joint.dof.0
-                };
                 // A joint without an actuator has the effort it was given.
                 let given = || {
                     from.controls[joint.body.0]
@@ -269,11 +264,10 @@ impl Column {
                         .copied()
                         .unwrap_or(0.0)
                 };
+                let index = joint.dof.0 as u32;
                 report
-                    .rows
-                    .iter()
-                    .find(is_own)
-                    .map_or_else(given, |row| row.force)
+                    .row_force(joint.body, ConstraintKind::Actuator, index)
+                    .unwrap_or_else(given)
             }
         }
     }
@@ -328,41 +322,8 @@ impl Column {
 }
 
 /// Force of a tie on its second body, N, world axes; zero once released.
-///
-/// Rows of a tie act on the relative motion of its first end against its second: three along the world's axes, after
-/// three of rotation for a weld; one along the line between the ends, from the second to the first, for a distance.
 fn tie_force(tie: TieIdx, moment: &Moment<'_>) -> Option<Vector3<f64>> {
-    let (report, from) = moment.step?;
-    let forces: Vec<f64> = report
-        .rows
-        .iter()
-        .filter(|row| row.owner == RowOwner::Tie(tie))
-        .map(|row| row.force)
-        .collect();
-    let held = &moment.world.ties()[tie.0];
-    let on_first = match (held.kind, forces.as_slice()) {
-        (_, []) => Vector3::zeros(),
-        (TieKind::Distance(_), [force]) => {
-            let line = origin(&held.a, moment.world, from) - origin(&held.b, moment.world, from);
-            line.normalize() * *force
-        }
-        (TieKind::Weld, [_, _, _, x, y, z]) | (TieKind::Ball, [x, y, z]) => {
-            Vector3::new(*x, *y, *z)
-        }
-        _ => return None,
-    };
-    Some(-on_first)
-}
-
-fn origin(anchor: &Anchor, world: &World, state: &State) -> Vector3<f64> {
-    match anchor {
-        Anchor::World(X_WA) => X_WA.translation.vector,
-        Anchor::Frame { body, frame, X_FA } => {
-            let mut surface = Surface::default();
-            world
-                .model(*body)
-                .surface(&state.bodies[body.0], &mut surface);
-            (surface.frames[*frame as usize] * X_FA).translation.vector
-        }
-    }
+    let (report, _) = moment.step?;
+    let held = report.tie(tie);
+    Some(held.map_or_else(Vector3::zeros, |held| -held.on_a.force))
 }

@@ -103,14 +103,12 @@ fn arrows(world: &World, report: &StepReport) -> Vec<ContactArrow> {
     contacts
         .map(|contact| {
             let moves = world.geometries()[contact.a.0].mount.body().is_some();
-            ContactArrow {
-                p_WC: contact.p_WC,
-                f_W: if moves {
-                    contact.force_W
-                } else {
-                    -contact.force_W
-                },
-            }
+            let (p_WC, f_W) = if moves {
+                (contact.p_WCa, contact.force_W)
+            } else {
+                (contact.p_WCb, -contact.force_W)
+            };
+            ContactArrow { p_WC, f_W }
         })
         .collect()
 }

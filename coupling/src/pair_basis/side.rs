@@ -1,0 +1,142 @@
+//! One side of a pair: whose velocities it has, and what they are at the start and in free motion.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{
+    BasisIdx, BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Rows,
+};
+
+use crate::world::BodyIdx;
+
+/// One side of a contact: a body's basis and the lever to the contact point, or the world.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    pub(crate) body: Option<(ParticipantIdx, BasisIdx)>,
+    pub(crate) lever: Lever,
+}
+
+impl Default for Side {
+    /// The world, against a frame.
+    fn default() -> Self {
+        Self {
+            body: None,
+            lever: Lever::Twist,
+        }
+    }
+}
+
+impl Side {
+    /// Becomes the world, as the partner of `other`: it adds no rows that `other` has no use for.
+    pub(crate) fn be_world_against(&mut self, other: &Self) {
+        self.body = None;
+        match other.lever {
+            Lever::Twist => self.lever = Lever::Twist,
+            Lever::Weights(_) | Lever::Dense(_) => self.lever.set_weights([]),
+        }
+    }
+
+    /// Becomes the side of a body at a material point of it.
+    pub(crate) fn be_at(
+        &mut self,
+        body: BodyIdx,
+        point: &MaterialPoint,
+        steps: &[Box<dyn BodyStep>],
+    ) -> Result<(), BodyError> {
+        let basis = steps[body.0].lever(point, &mut self.lever)?;
+        self.body = Some((ParticipantIdx(body.0), basis));
+        Ok(())
+    }
+}
+
+/// Rows of one side, and their values at three times.
+#[derive(Debug, Default)]
+pub(super) struct SideRows {
+    pub(super) rows: Rows,
+    /// u at the start of the step, and predicted without contact.
+    pub(super) start: Vec<f64>,
+    pub(super) free: Vec<f64>,
+    /// Change of u by the constraints of the last step, if known.
+    pub(super) constrained: Option<Vec<f64>>,
+}
+
+impl SideRows {
+    pub(super) fn fill(&mut self, side: &Side, p_WO: &Point3<f64>, bodies: &Bodies<'_>) {
+        match side.body {
+            None => self.rows.reset(match side.lever {
+                Lever::Twist => 6,
+                _ => 0,
+            }),
+            Some((participant, basis)) => {
+                bodies.steps[participant.0].basis(basis, p_WO, &mut self.rows);
+            }
+        }
+        let n = self.rows.n_rows();
+        self.start.resize(n, 0.0);
+        self.free.resize(n, 0.0);
+        let (start, free) = match side.body {
+            Some((participant, _)) => bodies.of(participant),
+            None => (&[][..], &[][..]),
+        };
+        self.rows.apply(start, &mut self.start);
+        self.rows.apply(free, &mut self.free);
+        let known = match side.body {
+            None => Some(&[][..]),
+            Some((participant, _)) => bodies.constrained_of(participant),
+        };
+        let mut change = self.constrained.take().unwrap_or_default();
+        self.constrained = known.map(|dv| {
+            change.resize(n, 0.0);
+            self.rows.apply_without_bias(dv, &mut change);
+            change
+        });
+    }
+}
+
+/// All participants with their velocities at the start of the step and in free motion.
+#[derive(Clone, Copy)]
+pub(crate) struct Bodies<'a> {
+    pub(crate) steps: &'a [Box<dyn BodyStep>],
+    pub(crate) start: &'a [f64],
+    pub(crate) free: &'a [f64],
+    /// What moves positions if all end with their free velocities: θ_vq free + (1 − θ_vq) start.
+    pub(crate) path: &'a [f64],
+    /// First velocity of each participant, and the end of the last.
+    pub(crate) offsets: &'a [usize],
+    /// v − v* of each participant's last step; empty where unknown.
+    pub(crate) constrained: &'a [Vec<f64>],
+}
+
+impl<'a> Bodies<'a> {
+    fn of(&self, participant: ParticipantIdx) -> (&'a [f64], &'a [f64]) {
+        let range = self.offsets[participant.0]..self.offsets[participant.0 + 1];
+        (&self.start[range.clone()], &self.free[range])
+    }
+
+    /// v − v* of one participant's last step, if it is known and the velocities are still the same ones.
+    fn constrained_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
+        let change = &self.constrained[participant.0];
+        let n = self.offsets[participant.0 + 1] - self.offsets[participant.0];
+        (change.len() == n).then_some(change.as_slice())
+    }
+
+    /// Velocities that move one participant's positions in free motion.
+    pub(crate) fn path_of(&self, participant: ParticipantIdx) -> &'a [f64] {
+        &self.path[self.offsets[participant.0]..self.offsets[participant.0 + 1]]
+    }
+}
+
+/// v_Q = Φu of a point at `p_OQ` from the basis's origin.
+pub(crate) fn point_velocity(lever: &Lever, p_OQ: &Vector3<f64>, u: &[f64]) -> Vector3<f64> {
+    match lever {
+        Lever::Twist => Vector3::new(u[3], u[4], u[5]) + Vector3::new(u[0], u[1], u[2]).cross(p_OQ),
+        Lever::Weights(weights) => weights
+            .iter()
+            .zip(u.chunks_exact(3))
+            .map(|(w, u)| Vector3::new(u[0], u[1], u[2]) * *w)
+            .sum(),
+        Lever::Dense(phi) => phi
+            .chunks_exact(3)
+            .zip(u)
+            .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)
+            .sum(),
+    }
+}

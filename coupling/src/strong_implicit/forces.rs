@@ -1,0 +1,135 @@
+//! From impulses to forces: the report of a step, and what its joints transmitted.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{ConvexContactSolver, FrameWrench, JointReaction, RowIdx, SolveReport};
+
+use super::StrongImplicit;
+use crate::report::{ContactForce, RowForce, StepReport, TieForce, Wrench};
+use crate::tie::Anchor;
+use crate::world::{BodyIdx, Mount, World};
+
+impl<S: ConvexContactSolver> StrongImplicit<S> {
+    /// What each joint of a body transmitted in the step just taken; empty for bodies without joints, and if no step
+    /// was taken.
+    ///
+    /// Contacts and ties on the body, its loads and its inertia are in it: the wrench is all that passes from a joint's
+    /// parent to its child.
+    pub fn joint_reactions(&self, body: BodyIdx) -> Vec<JointReaction> {
+        let mut reactions = Vec::new();
+        let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
+            return reactions;
+        };
+        if let Some(step) = self.steps.get(body.0) {
+            let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
+            let outside = self.outside_wrenches(world, body, time_step_s);
+            step.joint_reactions(v, &outside, &mut reactions);
+        }
+        reactions
+    }
+
+    /// Wrenches of all contacts and ties on the frames of a body.
+    fn outside_wrenches(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<FrameWrench> {
+        let mut wrenches = Vec::new();
+        let impulses = self.solution.contact_impulse.chunks_exact(3);
+        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
+            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
+            let sides = [
+                (record.a, record.place.a, force_W),
+                (record.b, record.place.b, -force_W),
+            ];
+            for (geometry, p_WQ, force_W) in sides {
+                match world.parts.geometries[geometry.0].mount {
+                    Mount::Frame {
+                        body: on, frame, ..
+                    } if on == body => wrenches.push(FrameWrench {
+                        frame,
+                        p_WQ,
+                        force_W,
+                        torque_W: Vector3::zeros(),
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        // Ties come last in the set.
+        let first = self.solution.row_impulse.len() - self.ties.records.len();
+        let impulses = &self.solution.row_impulse[first..];
+        for (record, gamma) in self.ties.records.iter().zip(impulses) {
+            let tie = &world.parts.ties[record.tie.0];
+            for (anchor, force) in [
+                (&tie.a, gamma / time_step_s),
+                (&tie.b, -gamma / time_step_s),
+            ] {
+                match *anchor {
+                    Anchor::Frame {
+                        body: on, frame, ..
+                    } if on == body => wrenches.push(FrameWrench {
+                        frame,
+                        p_WQ: record.p_WO,
+                        force_W: record.row.linear * force,
+                        torque_W: record.row.angular * force,
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        wrenches
+    }
+
+    /// Writes everything but the bodies' warnings.
+    pub(super) fn fill(&mut self, report: &mut StepReport, time_step_s: f64, solve: SolveReport) {
+        report.solve = solve;
+        report.n_dofs = self.start.len();
+        report.warnings.clear();
+
+        let records = &self.contacts.records;
+        self.order.clear();
+        self.order.extend(0..records.len());
+        self.order
+            .sort_unstable_by_key(|&i| (records[i].a, records[i].b, i));
+        report.contacts.clear();
+        report.contacts.extend(self.order.iter().map(|&i| {
+            let record = &records[i];
+            let gamma = &self.solution.contact_impulse[3 * i..3 * i + 3];
+            ContactForce {
+                a: record.a,
+                b: record.b,
+                p_WCa: record.place.a,
+                p_WCb: record.place.b,
+                normal_W: record.normal_W,
+                force_W: Vector3::from_column_slice(gamma) / time_step_s,
+                signed_distance: record.signed_distance(),
+            }
+        }));
+
+        let rows = self.owners.iter().zip(&self.solution.row_impulse);
+        report.rows.clear();
+        report
+            .rows
+            .extend(rows.enumerate().map(|(row, (&owner, gamma))| RowForce {
+                owner,
+                label: self.set.row_label(RowIdx(row)),
+                force: gamma / time_step_s,
+            }));
+
+        // Ties come last in the set.
+        let records = &self.ties.records;
+        let first = self.solution.row_impulse.len() - records.len();
+        let mut impulses = self.solution.row_impulse[first..].iter();
+        report.ties.clear();
+        let ties = records.chunk_by(|x, y| x.tie == y.tie);
+        report.ties.extend(ties.map(|records| {
+            let mut on_a = Wrench::default();
+            for (record, gamma) in records.iter().zip(&mut impulses) {
+                let force = gamma / time_step_s;
+                on_a.force += record.row.linear * force;
+                on_a.torque += record.row.angular * force;
+            }
+            TieForce {
+                tie: records[0].tie,
+                p_WO: records[0].p_WO,
+                on_a,
+            }
+        }));
+    }
+}

@@ -1,0 +1,145 @@
+//! Collects the parts of a world, checks them and closes it.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{DeformableModel, Integration};
+use pliant_hydroelastic::{CollisionFilter, PairMaterial};
+
+use super::{
+    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, TieIdx, World,
+    WorldParts,
+};
+use crate::error::{WorldError, WorldPart};
+use crate::settings::ContactSettings;
+use crate::tie::Tie;
+
+/// Collects the parts of a [`World`].
+pub struct WorldBuilder {
+    parts: WorldParts,
+}
+
+impl Default for WorldBuilder {
+    /// Empty, with gravity (0, 0, −9.81) m/s².
+    fn default() -> Self {
+        Self {
+            parts: WorldParts {
+                bodies: Vec::new(),
+                geometries: Vec::new(),
+                ties: Vec::new(),
+                gravity: Vector3::new(0.0, 0.0, -9.81),
+                integration: Integration::default(),
+                contact: ContactSettings::default(),
+                pair_materials: Vec::new(),
+                groups: Vec::new(),
+                exclusions: Vec::new(),
+                filter: CollisionFilter::default(),
+                self_contact: Vec::new(),
+            },
+        }
+    }
+}
+
+impl WorldBuilder {
+    /// Gravity, m/s², world axes.
+    pub fn gravity(&mut self, gravity: Vector3<f64>) -> &mut Self {
+        self.parts.gravity = gravity;
+        self
+    }
+
+    /// How a step moves every body: one θ and one θ_vq for the whole world. Backward Euler unless set.
+    pub fn integration(&mut self, integration: Integration) -> &mut Self {
+        self.parts.integration = integration;
+        self
+    }
+
+    /// How contact is modelled.
+    pub fn contact(&mut self, settings: ContactSettings) -> &mut Self {
+        self.parts.contact = settings;
+        self
+    }
+
+    /// Adds a body under a unique name.
+    pub fn add_body(&mut self, name: &str, model: Box<dyn DeformableModel>) -> BodyIdx {
+        self.parts.bodies.push(NamedBody {
+            name: name.into(),
+            model,
+        });
+        BodyIdx(self.parts.bodies.len() - 1)
+    }
+
+    /// Adds something that can be touched.
+    pub fn add_geometry(&mut self, geometry: Geometry) -> GeometryIdx {
+        self.parts.geometries.push(geometry);
+        GeometryIdx(self.parts.geometries.len() - 1)
+    }
+
+    /// Adds a tie, active at first.
+    pub fn add_tie(&mut self, tie: Tie) -> TieIdx {
+        self.parts.ties.push(tie);
+        TieIdx(self.parts.ties.len() - 1)
+    }
+
+    /// The group of this name, made when it is first asked for; at most 64 of them.
+    pub fn group(&mut self, name: &str) -> GroupIdx {
+        let groups = &mut self.parts.groups;
+        let known = groups.iter().position(|g| g.name == name);
+        GroupIdx(known.unwrap_or_else(|| {
+            groups.push(Group {
+                name: name.into(),
+                members: Vec::new(),
+            });
+            groups.len() - 1
+        }))
+    }
+
+    /// Adds a geometry to a group. It may be in several.
+    ///
+    /// # Panics
+    /// If the group is another builder's, beyond the last of this one.
+    pub fn join(&mut self, geometry: GeometryIdx, group: GroupIdx) -> &mut Self {
+        self.parts.groups[group.0].members.push(geometry);
+        self
+    }
+
+    /// Lets two sets of geometries pass through each other.
+    pub fn exclude(&mut self, exclusion: Exclusion) -> &mut Self {
+        self.parts.exclusions.push(exclusion);
+        self
+    }
+
+    /// Contact parameters of one pair, in place of the combination of the two materials; given again, the last holds.
+    pub fn pair_material(
+        &mut self,
+        a: GeometryIdx,
+        b: GeometryIdx,
+        material: PairMaterial,
+    ) -> &mut Self {
+        let pair = (a.min(b), a.max(b));
+        self.parts
+            .pair_materials
+            .retain(|(known, _)| *known != pair);
+        self.parts.pair_materials.push((pair, material));
+        self
+    }
+
+    /// Checks everything and closes the world.
+    ///
+    /// # Errors
+    /// [`WorldError`] naming the first thing that is wrong.
+    pub fn build(mut self) -> Result<World, WorldError> {
+        let parts = &mut self.parts;
+        parts.check()?;
+        parts.pair_materials.sort_by_key(|(pair, _)| *pair);
+        parts.filter = parts
+            .collision_filter()
+            .map_err(|source| WorldError::Geometry {
+                part: WorldPart::World,
+                source,
+            })?;
+        parts.self_contact = parts.with_self_contact();
+        Ok(World {
+            parts: Arc::new(self.parts),
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! Whatever a world cannot be built of, by the part it comes from.
+
+use std::collections::HashSet;
+
+use nalgebra::Isometry3;
+use pliant_contact_sap::Surface;
+
+use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, WorldParts};
+use crate::error::{WorldError, WorldPart};
+use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
+
+impl WorldParts {
+    pub(super) fn check(&self) -> Result<(), WorldError> {
+        self.contact.validate()?;
+        for (axis, g) in ["x", "y", "z"].iter().zip(self.gravity.iter()) {
+            finite(
+                &WorldPart::World,
+                &format!("gravity along {axis} (m/s²)"),
+                *g,
+            )?;
+        }
+        let bodies = self.bodies.iter().map(|b| &b.name);
+        unique(bodies.map(|name| WorldPart::Body(name.clone())))?;
+        let geometries = self.geometries.iter().map(|g| &g.name);
+        unique(geometries.map(|name| WorldPart::Geometry(name.clone())))?;
+        let ties = self.ties.iter().map(|t| &t.name);
+        unique(ties.map(|name| WorldPart::Tie(name.clone())))?;
+
+        let n_frames: Vec<usize> = self.bodies.iter().map(n_frames).collect();
+        for geometry in &self.geometries {
+            check_geometry(geometry, &n_frames)?;
+        }
+        for tie in &self.ties {
+            check_tie(tie, &n_frames)?;
+        }
+        self.check_pair_materials()?;
+        let n_geometries = self.geometries.len();
+        for group in &self.groups {
+            let part = WorldPart::Group(group.name.clone());
+            for member in &group.members {
+                in_range(&part, "geometry", member.0, n_geometries)?;
+            }
+        }
+        for (index, exclusion) in self.exclusions.iter().enumerate() {
+            self.check_exclusion(&WorldPart::Exclusion(index), exclusion, &n_frames)?;
+        }
+        Ok(())
+    }
+
+    fn check_pair_materials(&self) -> Result<(), WorldError> {
+        let n_geometries = self.geometries.len();
+        for ((a, b), material) in &self.pair_materials {
+            let name = |g: &GeometryIdx| match self.geometries.get(g.0) {
+                Some(geometry) => geometry.name.clone(),
+                None => format!("geometry {}", g.0),
+            };
+            let part = WorldPart::Pair(name(a), name(b));
+            for g in [a, b] {
+                in_range(&part, "geometry", g.0, n_geometries)?;
+            }
+            let k = material.stiffness;
+            if k.is_nan() || k <= 0.0 {
+                let allowed = "must be positive (infinite means rigid)";
+                return Err(parameter(&part, "stiffness (N/m)", k, allowed));
+            }
+            for (name, value) in [
+                ("dissipation (s/m)", material.dissipation),
+                ("relaxation time (s)", material.relaxation_time_s),
+                ("friction", material.friction),
+            ] {
+                not_negative(&part, name, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_exclusion(
+        &self,
+        part: &WorldPart,
+        exclusion: &Exclusion,
+        n_frames: &[usize],
+    ) -> Result<(), WorldError> {
+        match *exclusion {
+            Exclusion::Geometries(a, b) => [a, b]
+                .iter()
+                .try_for_each(|g| in_range(part, "geometry", g.0, self.geometries.len())),
+            Exclusion::Bodies(a, b) => [a, b]
+                .iter()
+                .try_for_each(|b| in_range(part, "body", b.0, n_frames.len())),
+            Exclusion::Frames(a, b) => [a, b]
+                .iter()
+                .try_for_each(|(body, frame)| check_frame(part, *body, *frame, n_frames)),
+            Exclusion::Groups(a, b) => [a, b]
+                .iter()
+                .try_for_each(|g| in_range(part, "group", g.0, self.groups.len())),
+        }
+    }
+}
+
+fn n_frames(body: &NamedBody) -> usize {
+    let mut surface = Surface::default();
+    body.model
+        .surface(&body.model.default_state(), &mut surface);
+    surface.frames.len()
+}
+
+fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldError> {
+    let part = WorldPart::Geometry(geometry.name.clone());
+    match geometry.mount {
+        Mount::World(X_WG) => check_pose(&part, &X_WG)?,
+        Mount::Frame { body, frame, X_FG } => {
+            check_frame(&part, body, frame, n_frames)?;
+            check_pose(&part, &X_FG)?;
+        }
+        Mount::Vertices { body } => in_range(&part, "body", body.0, n_frames.len())?,
+    }
+    let on_vertices = matches!(geometry.mount, Mount::Vertices { .. });
+    if geometry.shape.is_none() && !on_vertices {
+        return Err(WorldError::ShapeMissing {
+            name: geometry.name.clone(),
+        });
+    }
+    for v in geometry.surface_velocity.iter() {
+        finite(&part, "surface velocity (m/s)", *v)?;
+    }
+    geometry
+        .material
+        .validate()
+        .map_err(|source| WorldError::Geometry { part, source })
+}
+
+fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
+    let part = WorldPart::Tie(tie.name.clone());
+    let mut n_bodies = 0;
+    for anchor in [&tie.a, &tie.b] {
+        match *anchor {
+            Anchor::World(X_WA) => check_pose(&part, &X_WA)?,
+            Anchor::Frame { body, frame, X_FA } => {
+                check_frame(&part, body, frame, n_frames)?;
+                check_pose(&part, &X_FA)?;
+                n_bodies += 1;
+            }
+        }
+    }
+    if n_bodies == 0 {
+        return Err(WorldError::TieWithoutBody {
+            name: tie.name.clone(),
+        });
+    }
+    if let TieKind::Distance(length) = tie.kind
+        && !(length > 0.0 && length.is_finite())
+    {
+        let allowed = "must be positive; use a ball tie for zero";
+        return Err(parameter(&part, "length (m)", length, allowed));
+    }
+    if let TieCompliance::Spring {
+        stiffness,
+        relaxation_time_s,
+    } = tie.compliance
+    {
+        if stiffness.is_nan() || stiffness <= 0.0 {
+            return Err(parameter(&part, "stiffness", stiffness, "must be positive"));
+        }
+        not_negative(&part, "relaxation time (s)", relaxation_time_s)?;
+    }
+    Ok(())
+}
+
+fn check_frame(
+    part: &WorldPart,
+    body: BodyIdx,
+    frame: u32,
+    n_frames: &[usize],
+) -> Result<(), WorldError> {
+    in_range(part, "body", body.0, n_frames.len())?;
+    in_range(part, "frame", frame as usize, n_frames[body.0])
+}
+
+fn check_pose(part: &WorldPart, pose: &Isometry3<f64>) -> Result<(), WorldError> {
+    for x in pose.translation.vector.iter() {
+        finite(part, "translation (m)", *x)?;
+    }
+    for x in pose.rotation.coords.iter() {
+        finite(part, "quaternion", *x)?;
+    }
+    Ok(())
+}
+
+/// Refuses the second of two parts of one name.
+fn unique(parts: impl Iterator<Item = WorldPart>) -> Result<(), WorldError> {
+    let mut seen = HashSet::new();
+    for part in parts {
+        if !seen.insert(part.clone()) {
+            return Err(WorldError::DuplicateName { part });
+        }
+    }
+    Ok(())
+}
+
+fn in_range(
+    part: &WorldPart,
+    kind: &'static str,
+    index: usize,
+    count: usize,
+) -> Result<(), WorldError> {
+    if index < count {
+        return Ok(());
+    }
+    Err(WorldError::UnknownIndex {
+        part: part.clone(),
+        kind,
+        index,
+        count,
+    })
+}
+
+fn parameter(part: &WorldPart, name: &str, value: f64, allowed: &'static str) -> WorldError {
+    WorldError::Parameter {
+        part: part.clone(),
+        parameter: name.into(),
+        value,
+        allowed,
+    }
+}
+
+fn finite(part: &WorldPart, name: &str, value: f64) -> Result<(), WorldError> {
+    if value.is_finite() {
+        return Ok(());
+    }
+    Err(parameter(part, name, value, "must be finite"))
+}
+
+fn not_negative(part: &WorldPart, name: &str, value: f64) -> Result<(), WorldError> {
+    if value >= 0.0 && value.is_finite() {
+        return Ok(());
+    }
+    Err(parameter(
+        part,
+        name,
+        value,
+        "must be finite and not negative",
+    ))
+}

@@ -1,0 +1,282 @@
+//! A step like the last one allocates nothing: every request of this thread is counted.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
+use pliant_contact_sap::{
+    BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
+};
+use pliant_coupling::{
+    Anchor, BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, StepReport,
+    StrongImplicit, Tie, TieCompliance, TieKind, World, WorldBuilder,
+};
+use pliant_hydroelastic::{
+    ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError, Posed,
+    Query, Shape,
+};
+use pliant_multibody::{
+    JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
+};
+
+/// The system's allocator, counting what this thread asks for.
+struct Counting;
+
+thread_local! {
+    static REQUESTS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is being torn down has no counter any more, and nothing to count.
+    let _ = REQUESTS.try_with(|n| n.set(n.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator as it came; the counter is a plain thread-local number.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promise is the one `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn cuboid(builder: &mut WorldBuilder, name: &str, mount: Mount, lengths: Vector3<f64>) {
+    let shape = Shape::cuboid(lengths).expect("positive lengths");
+    builder.add_geometry(Geometry::new(
+        name,
+        mount,
+        shape,
+        ContactMaterial::default(),
+    ));
+}
+
+fn on(body: BodyIdx, frame: u32) -> Mount {
+    let X_FG = Isometry3::identity();
+    Mount::Frame { body, frame, X_FG }
+}
+
+/// A pile of six boxes beside a sliding one, a driven cart on a rail that leans on the pile, a box on a weld.
+fn busy_world(builder: &mut WorldBuilder) {
+    let floor = Mount::World(Isometry3::identity());
+    let material = ContactMaterial::default();
+    builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), material));
+    let lengths = Vector3::repeat(0.1);
+    for k in 0..8 {
+        let mut model = ModelBuilder::new("box");
+        model.root(Root::Floating);
+        let inertia = SpatialInertia::solid_box(1.0, lengths);
+        model.link(LinkSpec::new("box", inertia));
+        let model = Arc::new(model.build().expect("a legal model"));
+        let (x, z) = match k {
+            0..6 => (0.0, 0.05 + 0.1 * f64::from(k)),
+            6 => (0.5, 0.05),
+            _ => (-1.0, 2.0),
+        };
+        let v = if k == 6 { 0.5 } else { 0.0 };
+        let tree = RigidTree::new(model).starting_at(
+            &[x, 0.0, z, 1.0, 0.0, 0.0, 0.0],
+            &[0.0, 0.0, 0.0, v, 0.0, 0.0],
+        );
+        let name = format!("box {k}");
+        let body = builder.add_body(&name, Box::new(tree));
+        cuboid(builder, &name, on(body, 0), lengths);
+        if k == 7 {
+            builder.add_tie(Tie {
+                name: "hook".into(),
+                kind: TieKind::Weld,
+                a: Anchor::World(Isometry3::translation(x, 0.0, z)),
+                b: Anchor::Frame {
+                    body,
+                    frame: 0,
+                    X_FA: Isometry3::identity(),
+                },
+                compliance: TieCompliance::NearRigid,
+            });
+        }
+    }
+    let mut model = ModelBuilder::new("cart");
+    model.link(LinkSpec::new("rail", SpatialInertia::zero()));
+    let inertia = SpatialInertia::solid_box(1.0, lengths);
+    model.link(LinkSpec::new("cart", inertia));
+    let slide = JointSpec::new("slide", JointKind::Prismatic, "rail", "cart");
+    model.joint(
+        slide
+            .about(Vector3::x())
+            .at(Isometry3::translation(-0.1, 0.0, 0.06)),
+    );
+    let model = Arc::new(model.build().expect("a legal model"));
+    let joint = model.joint_named("slide").expect("just added");
+    let gains = PdGains {
+        proportional: 100.0,
+        derivative: 10.0,
+        effort_limit: 5.0,
+    };
+    let cart = RigidTree::new(model).with_actuator(joint, gains);
+    let body = builder.add_body("cart", Box::new(cart.expect("legal gains")));
+    cuboid(builder, "cart", on(body, 1), lengths);
+}
+
+thread_local! {
+    static FOR_GEOMETRY: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Our own contact geometry, what it asks for counted apart: it has its own test of this.
+struct Metered(GeometryDispatcher);
+
+impl ContactGeometry for Metered {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        let before = REQUESTS.get();
+        let answer = self.0.collide(a, b, q, out);
+        FOR_GEOMETRY.set(FOR_GEOMETRY.get() + REQUESTS.get() - before);
+        answer
+    }
+}
+
+/// Requests of each of `steps` steps after `settled` ones, first all and then those of contact geometry, and where they
+/// ended.
+fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[usize; 2]>, State) {
+    // One thread: waking others is rayon's business.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("a pool of one").install(|| {
+        let solver = SolverKind::Newton.build(StopCriteria::default());
+        let geometry = Box::new(Metered(GeometryDispatcher::default()));
+        let mut stepper = StrongImplicit::with_geometry(solver, geometry);
+        let (mut state, mut next) = (world.default_state(), State::default());
+        let mut report = StepReport::default();
+        let mut counts = Vec::with_capacity(steps);
+        for k in 0..settled + steps {
+            let before = REQUESTS.get();
+            stepper
+                .step_into(world, &state, 1e-3, &mut next, &mut report)
+                .expect("a step that can be taken");
+            let asked = [REQUESTS.get() - before, FOR_GEOMETRY.take()];
+            assert!(report.is_trusted());
+            if k >= settled {
+                counts.push(asked);
+            }
+            std::mem::swap(&mut state, &mut next);
+        }
+        assert!(report.contacts.iter().any(|c| c.force_W.norm() > 0.0));
+        (counts, state)
+    })
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = REQUESTS.get();
+    let numbers = std::hint::black_box(vec![1.0; 100]);
+    assert!(REQUESTS.get() > before);
+    drop(numbers);
+}
+
+#[test]
+fn a_steady_step_of_rigid_bodies_allocates_nothing() {
+    let lagged = ContactSettings::default().model;
+    for (integration, model) in [
+        (Integration::BackwardEuler, lagged),
+        (Integration::Midpoint, lagged),
+        (Integration::Symplectic, ContactModel::Similar),
+    ] {
+        let mut builder = WorldBuilder::default();
+        busy_world(&mut builder);
+        builder.integration(integration).contact(ContactSettings {
+            model,
+            ..ContactSettings::default()
+        });
+        let world = builder.build().expect("a legal world");
+        let (counts, _) = requests(&world, 60, 20);
+        assert!(
+            counts.iter().all(|[all, _]| *all == 0),
+            "{integration:?} {model:?}: {counts:?}"
+        );
+    }
+}
+
+/// The bodies of the kit make vectors as they like, the rest of the step does not.
+#[test]
+fn the_step_adds_nothing_to_what_soft_bodies_and_their_geometry_ask_for() {
+    let mut builder = WorldBuilder::default();
+    let floor = Mount::World(Isometry3::identity());
+    let soft = ContactMaterial {
+        stiffness: 5e3,
+        dissipation: 5.0,
+        ..ContactMaterial::default()
+    };
+    builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), soft));
+    let net = MassSpringNet::new(NetSettings {
+        corner_W: Point3::new(0.0, 0.0, 0.011),
+        ..NetSettings::default()
+    })
+    .expect("legal settings");
+    let settings = BlobSettings {
+        corner_W: Point3::new(1.0, 0.0, 0.02),
+        ..BlobSettings::default()
+    };
+    let blob = ParticleBlob::new(settings).expect("legal settings");
+    let models: [(&str, Box<dyn DeformableModel>); 2] =
+        [("net", Box::new(net)), ("blob", Box::new(blob))];
+    for (name, model) in models {
+        let body = builder.add_body(name, model);
+        builder.add_geometry(Geometry::of_vertices(name, body, soft));
+        if name == "blob" {
+            builder.exclude(Exclusion::Bodies(body, body));
+        }
+    }
+    let world = builder.build().expect("a legal world");
+    let (counts, end) = requests(&world, 300, 5);
+    let alone: usize = (0..2)
+        .map(|b| requests_of_body(world.model(BodyIdx(b)), &end.bodies[b]))
+        .sum();
+    eprintln!("requests of steps, and of their geometry: {counts:?}; of the bodies alone: {alone}");
+    for [all, geometry] in counts {
+        assert_eq!(all - geometry, alone);
+    }
+}
+
+/// Requests of one step that only opens, linearises and advances.
+fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> usize {
+    let control = model.default_control();
+    let input = StepInput {
+        time_step: 1e-3.into(),
+        gravity: Vector3::new(0.0, 0.0, -9.81),
+        control: &control,
+    };
+    let (mut step, mut next) = (model.new_step(), state.clone());
+    let mut count = 0;
+    for _ in 0..3 {
+        let before = REQUESTS.get();
+        step.begin(state, &input).expect("a legal state");
+        step.linearise().expect("always");
+        let v = step.start_velocity();
+        let said = step.advance(v, &mut next).expect("always");
+        count = REQUESTS.get() - before;
+        assert!(said.warnings.is_empty());
+    }
+    count
+}

@@ -1,0 +1,75 @@
+//! The rod as a body of the contact problem.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+
+use crate::elasticity::{Depth, edge_kinematics, node};
+use crate::rod::Rod;
+use crate::step::{RodStep, write_surface};
+
+impl DeformableModel for Rod {
+    fn default_state(&self) -> BodyState {
+        self.parts.start.clone()
+    }
+
+    /// Holds clamped and pinned ends where they are.
+    fn default_control(&self) -> Control {
+        let held = &self.parts.held;
+        Control {
+            held: match held.contains(&true) {
+                true => held.iter().map(|h| h.then_some(0.0)).collect(),
+                false => Vec::new(),
+            },
+            ..Control::default()
+        }
+    }
+
+    fn new_step(&self) -> Box<dyn BodyStep> {
+        Box::new(RodStep::new(self))
+    }
+
+    /// Frames by name, nodes as vertices with the radius of the section, segments as edges. Stubs are not part of it.
+    fn surface(&self, state: &BodyState, out: &mut Surface) {
+        let rod = &*self.parts;
+        let layout = rod.history();
+        let edge = |i: usize| {
+            let (a, b) = rod.nodes_of_edge(i);
+            edge_kinematics(
+                rod.rest_length[i],
+                &layout.anchor(&state.history, i),
+                &(node(&state.q, b) - node(&state.q, a)),
+                state.q[4 * i + 3],
+                i,
+            )
+            .ok()
+        };
+        write_surface(rod, &state.q, edge, out);
+    }
+
+    /// Stubs have inertia, but a held one does not move.
+    fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {
+        let rod = &*self.parts;
+        let mut energy = Energy::default();
+        for i in 0..rod.n_nodes {
+            let (x, v) = (node(&state.q, i), node(&state.v, i));
+            let p = v * rod.node_mass(i);
+            energy.kinetic += 0.5 * p.dot(&v);
+            energy.potential -= rod.node_mass(i) * gravity.dot(&x);
+            energy.linear_momentum_W += p;
+            energy.angular_momentum_W += x.cross(&p);
+        }
+        for i in 0..rod.n_edges {
+            let (a, b) = rod.nodes_of_edge(i);
+            let tangent = (node(&state.q, b) - node(&state.q, a)).normalize();
+            let spin = rod.mass[4 * i + 3] * state.v[4 * i + 3];
+            energy.kinetic += 0.5 * spin * state.v[4 * i + 3];
+            energy.angular_momentum_W += tangent * spin;
+        }
+        energy.potential += match self.look(state, Depth::Strains) {
+            Ok((_, elastic)) => elastic.total(),
+            // A state that no step reaches: folded flat, or crushed.
+            Err(_) => f64::INFINITY,
+        };
+        energy
+    }
+}

@@ -1,0 +1,276 @@
+//! Centrelines: the nodes a rod is built on.
+
+use std::f64::consts::TAU;
+use std::path::Path;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use crate::error::RodError;
+
+/// Whether a centreline has ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closure {
+    /// Two ends: n nodes, n − 1 edges.
+    Open,
+    /// A ring: n nodes, n edges, the last of which joins the last node to the first.
+    Closed,
+}
+
+/// Nodes in order, world frame, m.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Centreline {
+    /// The nodes.
+    pub nodes: Vec<Point3<f64>>,
+    /// Whether the last is joined to the first.
+    pub closure: Closure,
+}
+
+impl Centreline {
+    /// From `a` to `b` in `edges` equal edges.
+    #[must_use]
+    pub fn straight(a: Point3<f64>, b: Point3<f64>, edges: usize) -> Self {
+        let at = |i: usize| a + (b - a) * (i as f64 / edges.max(1) as f64);
+        Self {
+            nodes: (0..=edges).map(at).collect(),
+            closure: Closure::Open,
+        }
+    }
+
+    /// A curve sampled at `edges` + 1 equidistant parameters from 0 to 1; closed curves leave out the last.
+    #[must_use]
+    pub fn curve(closure: Closure, edges: usize, curve: impl Fn(f64) -> Point3<f64>) -> Self {
+        let last = match closure {
+            Closure::Open => edges + 1,
+            Closure::Closed => edges,
+        };
+        Self {
+            nodes: (0..last)
+                .map(|i| curve(i as f64 / edges.max(1) as f64))
+                .collect(),
+            closure,
+        }
+    }
+
+    /// A ring of `edges` edges in the plane z = 0, its nodes on a circle about the origin, counter-clockwise from +x.
+    #[must_use]
+    pub fn circle(radius: f64, edges: usize) -> Self {
+        Self::curve(Closure::Closed, edges, |u| {
+            let (sin, cos) = (TAU * u).sin_cos();
+            Point3::new(radius * cos, radius * sin, 0.0)
+        })
+    }
+
+    /// A right-handed helix about the z axis, from (radius, 0, 0) upwards; negative `turns` make it left-handed.
+    #[must_use]
+    pub fn helix(radius: f64, pitch: f64, turns: f64, edges: usize) -> Self {
+        Self::curve(Closure::Open, edges, |u| {
+            let (sin, cos) = (TAU * turns * u).sin_cos();
+            Point3::new(radius * cos, radius * sin, pitch * turns.abs() * u)
+        })
+    }
+
+    /// A trefoil knot within about `size` of the origin, closed.
+    ///
+    /// ```text
+    /// x = (sin φ + 2 sin 2φ, cos φ − 2 cos 2φ, −sin 3φ) size/3
+    /// ```
+    #[must_use]
+    pub fn trefoil(size: f64, edges: usize) -> Self {
+        Self::curve(Closure::Closed, edges, |u| {
+            let phi = TAU * u;
+            Point3::new(
+                phi.sin() + 2.0 * (2.0 * phi).sin(),
+                phi.cos() - 2.0 * (2.0 * phi).cos(),
+                -(3.0 * phi).sin(),
+            ) * (size / 3.0)
+        })
+    }
+
+    /// Reads nodes from a text file: three numbers x y z in metres a line, parted by blanks or commas; empty lines and
+    /// lines that begin with `#` are skipped. A closed centreline may repeat its first node at the end.
+    ///
+    /// # Errors
+    /// [`RodError::Unreadable`], or [`RodError::NotANode`] with the line.
+    pub fn read(file: impl AsRef<Path>, closure: Closure) -> Result<Self, RodError> {
+        let file = file.as_ref();
+        let text = std::fs::read_to_string(file).map_err(|error| RodError::Unreadable {
+            file: file.into(),
+            error,
+        })?;
+        let mut nodes = Vec::new();
+        for (i, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let numbers: Option<Vec<f64>> = line
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .filter(|word| !word.is_empty())
+                .map(|word| word.parse().ok())
+                .collect();
+            match numbers.as_deref() {
+                Some([x, y, z]) => nodes.push(Point3::new(*x, *y, *z)),
+                _ => {
+                    return Err(RodError::NotANode {
+                        file: file.into(),
+                        line: i + 1,
+                        text: line.into(),
+                    });
+                }
+            }
+        }
+        if closure == Closure::Closed && nodes.len() > 1 && nodes.first() == nodes.last() {
+            nodes.pop();
+        }
+        Ok(Self { nodes, closure })
+    }
+
+    /// The same centreline elsewhere.
+    #[must_use]
+    pub fn moved(mut self, X_WR: &Isometry3<f64>) -> Self {
+        self.nodes.iter_mut().for_each(|p| *p = X_WR * *p);
+        self
+    }
+
+    /// Number of edges.
+    #[must_use]
+    pub fn n_edges(&self) -> usize {
+        match self.closure {
+            Closure::Open => self.nodes.len().saturating_sub(1),
+            Closure::Closed => self.nodes.len(),
+        }
+    }
+
+    /// From the first node of an edge to its second.
+    pub(crate) fn edge(&self, i: usize) -> Vector3<f64> {
+        self.nodes[(i + 1) % self.nodes.len()] - self.nodes[i]
+    }
+
+    /// Enough nodes, finite, apart, without folds, and closed if it is a ring.
+    pub(crate) fn validate(&self) -> Result<(), RodError> {
+        let n = self.nodes.len();
+        if n < 3 {
+            return Err(RodError::TooFewNodes {
+                found: n,
+                needed: 3,
+            });
+        }
+        for (node, p) in self.nodes.iter().enumerate() {
+            for (axis, value) in ['x', 'y', 'z'].into_iter().zip(p.iter()) {
+                if !value.is_finite() {
+                    return Err(RodError::NodeNotFinite {
+                        node,
+                        axis,
+                        value: *value,
+                    });
+                }
+            }
+        }
+        let n_edges = self.n_edges();
+        let lengths: Vec<f64> = (0..n_edges).map(|i| self.edge(i).norm()).collect();
+        let mean_m = lengths.iter().sum::<f64>() / n_edges as f64;
+        // Below this share of the mean, the direction of an edge is mostly round-off or a mistake.
+        const SHORTEST: f64 = 1e-6;
+        for (a, &distance) in lengths.iter().enumerate() {
+            if distance <= SHORTEST * mean_m {
+                return Err(RodError::CoincidentNodes {
+                    a,
+                    b: (a + 1) % n,
+                    distance,
+                    mean_m,
+                });
+            }
+        }
+        if self.closure == Closure::Closed {
+            let (gap, others) = lengths.split_last().expect("a ring has edges");
+            let longest = others.iter().copied().fold(0.0, f64::max);
+            // Edges of one ring may differ in length, but not that much.
+            if *gap > 3.0 * longest {
+                return Err(RodError::DoesNotClose {
+                    last: n - 1,
+                    gap: *gap,
+                    longest,
+                });
+            }
+        }
+        let joints = match self.closure {
+            Closure::Open => 1..n - 1,
+            Closure::Closed => 0..n,
+        };
+        for node in joints {
+            let before = self.edge((node + n - 1) % n).normalize();
+            let after = self.edge(node).normalize();
+            if 1.0 + before.dot(&after) < LEAST_CHI {
+                return Err(RodError::Fold {
+                    node,
+                    angle_deg: before.angle(&after).to_degrees(),
+                    allowed_deg: (LEAST_CHI - 1.0).acos().to_degrees().floor(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Least 1 + t·u of neighbouring edges of a new rod: a turn of 154 degrees.
+const LEAST_CHI: f64 = 0.1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(nodes: &[[f64; 3]], closure: Closure) -> String {
+        let nodes = nodes.iter().map(|p| Point3::from(*p)).collect();
+        let centreline = Centreline { nodes, closure };
+        centreline.validate().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn bad_centrelines_are_refused_by_node_and_value() {
+        let two = [[0.0; 3], [1.0, 0.0, 0.0]];
+        assert!(refused(&two, Closure::Open).contains("at least 3 nodes, 2"));
+        let nan = [[0.0; 3], [1.0, 0.0, 0.0], [2.0, f64::NAN, 0.0]];
+        assert!(refused(&nan, Closure::Open).starts_with("node 2: coordinate y is NaN"));
+        let twice = [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
+        assert!(refused(&twice, Closure::Open).starts_with("nodes 1 and 2 are 0e0 m apart"));
+        let back = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]];
+        assert!(refused(&back, Closure::Open).contains("at node 1 the centreline turns by 180.0"));
+        let arc = [
+            [0.0; 3],
+            [1.0, 0.0, 0.0],
+            [2.0, 0.3, 0.0],
+            [3.0, 1.0, 0.0],
+            [3.9, 1.5, 0.0],
+        ];
+        assert!(refused(&arc, Closure::Closed).contains("the ring does not close"));
+        let repeated = [[0.0; 3], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.0; 3]];
+        assert!(refused(&repeated, Closure::Closed).starts_with("nodes 3 and 0"));
+    }
+
+    #[test]
+    fn a_helix_rises_by_its_pitch() {
+        let helix = Centreline::helix(0.1, 0.05, 3.0, 60);
+        assert_eq!(helix.nodes.len(), 61);
+        assert!((helix.nodes[60].z - 0.15).abs() < 1e-15);
+        helix.validate().unwrap();
+        Centreline::trefoil(0.1, 60).validate().unwrap();
+    }
+
+    #[test]
+    fn files_are_read_line_by_line() {
+        let folder = std::env::temp_dir().join(format!("pliant-der-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("line.txt");
+        std::fs::write(&file, "# nodes\n0 0 0\n1e-1, 0, 0\n\n0.2\t0.1 0\n").unwrap();
+        let read = Centreline::read(&file, Closure::Open).unwrap();
+        assert_eq!(read.nodes[2], Point3::new(0.2, 0.1, 0.0));
+        std::fs::write(&file, "0 0 0\n1 0\n").unwrap();
+        let error = Centreline::read(&file, Closure::Open).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("line.txt:2: \"1 0\" must be three numbers, x y z in metres")
+        );
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

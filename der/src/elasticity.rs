@@ -1,0 +1,395 @@
+//! Elastic energy of a whole rod, its gradient and its Hessian.
+//!
+//! Derivatives are collected edge by edge and joint by joint, then taken to the nodes: e = x₊ − x₋.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::frames::{Anchor, material_directors};
+use crate::natural_shape::JointStrain;
+use crate::rod::RodParts;
+use crate::rod_matrix::RodMatrix;
+use crate::strain::{
+    EdgeBlock, EdgeKinematics, JointBlock, JointStrains, StrainGradients, geometric_blocks,
+    material_blocks, moments,
+};
+
+/// Elastic energies, J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ElasticEnergy {
+    /// ½ Σ EA (l/l̄ − 1)² l̄ over edges.
+    pub stretch: f64,
+    /// ½ Σ [EI₁ (k₁ − k̄₁)² + EI₂ (k₂ − k̄₂)²]/v̄ over joints.
+    pub bend: f64,
+    /// ½ Σ GJ (τ − τ̄)²/v̄ over joints.
+    pub twist: f64,
+}
+
+impl ElasticEnergy {
+    /// All of it, J.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.stretch + self.bend + self.twist
+    }
+}
+
+/// Where a rod cannot be: an edge turned too far from its anchor or shrunk to nothing, a joint folded flat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Impossible {
+    Turned { edge: usize },
+    Collapsed { edge: usize },
+    Folded { joint: usize },
+}
+
+/// What to compute besides the energy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Depth {
+    Strains,
+    Gradient,
+    Hessian,
+}
+
+/// The frames that hold throughout a step, and the natural strains that hold in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reference {
+    pub(crate) anchors: Vec<Anchor>,
+    pub(crate) betas: Vec<f64>,
+    pub(crate) natural: Vec<JointStrain>,
+}
+
+impl Reference {
+    /// Moves the anchors to `q`, where an accepted state has them already; `edges` become the kinematics there.
+    pub(crate) fn move_to(
+        &mut self,
+        rod: &RodParts,
+        q: &[f64],
+        edges: &mut Vec<EdgeKinematics>,
+    ) -> Result<(), Impossible> {
+        edges.clear();
+        for i in 0..rod.n_edges {
+            let (first, second) = rod.nodes_of_edge(i);
+            let e = node(q, second) - node(q, first);
+            let angle = q[4 * i + 3];
+            let anchor = &mut self.anchors[i];
+            let moved = edge_kinematics(rod.rest_length[i], anchor, &e, angle, i)?;
+            *anchor = anchor.moved_to(&moved.tangent);
+            edges.push(edge_kinematics(rod.rest_length[i], anchor, &e, angle, i)?);
+        }
+        for (joint, beta) in self.betas.iter_mut().enumerate() {
+            let (a, b) = rod.edges_of_joint(joint);
+            let strains = JointStrains::new(&edges[a], &edges[b], *beta)
+                .ok_or(Impossible::Folded { joint })?;
+            *beta = strains.beta;
+        }
+        Ok(())
+    }
+}
+
+/// Kinematics, energy and derivatives at one position, in memory that is reused.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elasticity {
+    pub(crate) edges: Vec<EdgeKinematics>,
+    pub(crate) joints: Vec<JointStrains>,
+    /// dE/de and dE/dγ of each edge.
+    gradients: Vec<(Vector3<f64>, f64)>,
+    edge_blocks: Vec<EdgeBlock>,
+    joint_blocks: Vec<JointBlock>,
+}
+
+/// An edge that has turned further than this from its anchor (1 + t0·t, 143 degrees) is past what a step can mean.
+const LEAST_TURN: f64 = 0.2;
+/// An edge shorter than this share of its rest length has collapsed.
+const LEAST_LENGTH: f64 = 1e-3;
+
+impl Elasticity {
+    /// Everything at `q`, down to `depth`.
+    pub(crate) fn evaluate(
+        &mut self,
+        rod: &RodParts,
+        reference: &Reference,
+        q: &[f64],
+        depth: Depth,
+    ) -> Result<ElasticEnergy, Impossible> {
+        let mut energy = ElasticEnergy::default();
+        self.edges.clear();
+        self.gradients.clear();
+        self.edge_blocks.clear();
+        for i in 0..rod.n_edges {
+            let (first, second) = rod.nodes_of_edge(i);
+            let kinematics = edge_kinematics(
+                rod.rest_length[i],
+                &reference.anchors[i],
+                &(node(q, second) - node(q, first)),
+                q[4 * i + 3],
+                i,
+            )?;
+            let (rest, stiffness) = (rod.rest_length[i], rod.stretch[i]);
+            let strain = kinematics.length / rest - 1.0;
+            energy.stretch += 0.5 * stiffness * strain * strain * rest;
+            if depth >= Depth::Gradient {
+                let tension = stiffness * strain;
+                // As all derivatives here, in de/|e|.
+                let along = kinematics.tangent * (tension * kinematics.length);
+                self.gradients.push((along, 0.0));
+                if depth == Depth::Hessian {
+                    self.edge_blocks.push(stretch_block(
+                        &kinematics,
+                        tension * kinematics.length,
+                        stiffness * kinematics.length * kinematics.length / rest,
+                    ));
+                }
+            }
+            self.edges.push(kinematics);
+        }
+        self.joints.clear();
+        self.joint_blocks.clear();
+        for joint in 0..rod.n_joints {
+            let (i_a, i_b) = rod.edges_of_joint(joint);
+            let (a, b) = (&self.edges[i_a], &self.edges[i_b]);
+            let strains = JointStrains::new(a, b, reference.betas[joint])
+                .ok_or(Impossible::Folded { joint })?;
+            let (w, natural) = (&rod.joint_stiffness[joint], &reference.natural[joint]);
+            let (bend, twist) = strains.energy(w, natural);
+            energy.bend += bend;
+            energy.twist += twist;
+            self.joints.push(strains);
+            if depth == Depth::Strains {
+                continue;
+            }
+            let c = moments(&strains, w, natural);
+            let strain_gradients = StrainGradients::new(&strains, a, b);
+            let gradient = strain_gradients.weighted(&c);
+            let of_a = &mut self.gradients[i_a];
+            of_a.0 += gradient.e;
+            of_a.1 += gradient.g_a;
+            let of_b = &mut self.gradients[i_b];
+            of_b.0 += gradient.f;
+            of_b.1 += gradient.g_b;
+            if depth == Depth::Hessian {
+                let mut block_a = self.edge_blocks[i_a];
+                let mut block_b = self.edge_blocks[i_b];
+                let mut between = JointBlock::default();
+                material_blocks(
+                    w,
+                    &strain_gradients,
+                    &mut block_a,
+                    &mut block_b,
+                    &mut between,
+                );
+                geometric_blocks(&strains, &c, a, b, &mut block_a, &mut block_b, &mut between);
+                self.edge_blocks[i_a] = block_a;
+                self.edge_blocks[i_b] = block_b;
+                self.joint_blocks.push(between);
+            }
+        }
+        Ok(energy)
+    }
+
+    /// The material part of the Hessian, Σ w ds dsᵀ + (EA/l̄) t tᵀ, at the position last evaluated: positive
+    /// semidefinite, and no rigid motion feels it. Takes the place of the Hessian.
+    pub(crate) fn keep_material_part(&mut self, rod: &RodParts) {
+        self.edge_blocks.clear();
+        self.joint_blocks.clear();
+        for (i, edge) in self.edges.iter().enumerate() {
+            let along = rod.stretch[i] * edge.length * edge.length / rod.rest_length[i];
+            self.edge_blocks.push(EdgeBlock {
+                xx: edge.tangent * edge.tangent.transpose() * along,
+                ..EdgeBlock::default()
+            });
+        }
+        for (joint, strains) in self.joints.iter().enumerate() {
+            let (i_a, i_b) = rod.edges_of_joint(joint);
+            let (a, b) = (&self.edges[i_a], &self.edges[i_b]);
+            let gradients = StrainGradients::new(strains, a, b);
+            let (mut block_a, mut block_b) = (self.edge_blocks[i_a], self.edge_blocks[i_b]);
+            let mut between = JointBlock::default();
+            material_blocks(
+                &rod.joint_stiffness[joint],
+                &gradients,
+                &mut block_a,
+                &mut block_b,
+                &mut between,
+            );
+            self.edge_blocks[i_a] = block_a;
+            self.edge_blocks[i_b] = block_b;
+            self.joint_blocks.push(between);
+        }
+    }
+
+    /// out += scale · dE/dq.
+    pub(crate) fn add_gradient(&self, rod: &RodParts, scale: f64, out: &mut [f64]) {
+        for (i, (edge, (along, angle))) in self.edges.iter().zip(&self.gradients).enumerate() {
+            let force = along * (scale / edge.length);
+            let (first, second) = rod.nodes_of_edge(i);
+            for k in 0..3 {
+                out[4 * first + k] -= force[k];
+                out[4 * second + k] += force[k];
+            }
+            out[4 * i + 3] += scale * angle;
+        }
+    }
+
+    /// matrix += scale · d²E/dq².
+    pub(crate) fn add_hessian(&self, rod: &RodParts, scale: f64, matrix: &mut RodMatrix) {
+        let n_nodes = rod.n_nodes;
+        let no_edge = EdgeBlock::default();
+        let no_joint = JointBlock::default();
+        // Blocks of edge i and of the joint at its far end, with the lengths put back in.
+        let edge_block = |i: usize| {
+            self.edge_blocks.get(i).map_or(no_edge, |block| {
+                let inverse = 1.0 / self.edges[i].length;
+                EdgeBlock {
+                    xx: block.xx * (inverse * inverse * scale),
+                    xg: block.xg * (inverse * scale),
+                    gg: block.gg * scale,
+                }
+            })
+        };
+        let joint_block = |joint: usize| {
+            self.joint_blocks.get(joint).map_or(no_joint, |block| {
+                let (i_a, i_b) = rod.edges_of_joint(joint);
+                let inverse_a = 1.0 / self.edges[i_a].length;
+                let inverse_b = 1.0 / self.edges[i_b].length;
+                JointBlock {
+                    xx: block.xx * (inverse_a * inverse_b * scale),
+                    xg: block.xg * (inverse_a * scale),
+                    gx: block.gx * (inverse_b * scale),
+                    gg: block.gg * scale,
+                }
+            })
+        };
+        let (mut edge_before, mut joint_here) = match rod.is_ring() {
+            true => (edge_block(rod.n_edges - 1), joint_block(rod.n_joints - 1)),
+            false => (no_edge, no_joint),
+        };
+        for i in 0..n_nodes {
+            let edge_after = edge_block(i);
+            let joint_after = joint_block(i);
+            let columns = node_columns(&edge_before, &edge_after, &joint_here, &joint_after);
+            add_columns(matrix, i, &columns);
+            (edge_before, joint_here) = (edge_after, joint_after);
+        }
+    }
+}
+
+/// Columns (x_i, γ^i) of the Hessian in rows x_i … x_{i+2}, of which those above the diagonal are not used.
+type NodeColumns = [[f64; 11]; 4];
+
+/// From edges to nodes. With D the block of an edge and C that of a joint, e_{i−1} = x_i − x_{i−1}:
+///
+/// ```text
+/// [x_i,   x_i] = D_{i−1} + D_i − C_i − C_iᵀ        [γ^i, x_i] = −D_i + C_iᵀ
+/// [x_i+1, x_i] = −D_i + C_iᵀ + C_i+1ᵀ              [x_i+1, γ^i] = D_i − C_i+1ᵀ
+/// [x_i+2, x_i] = −C_i+1ᵀ                           [x_i+2, γ^i] = C_i+1ᵀ
+/// [γ^i+1, x_i] = −C_i+1ᵀ                           [γ^i+1, γ^i] = C_i+1
+/// ```
+#[inline]
+fn node_columns(
+    before: &EdgeBlock,
+    after: &EdgeBlock,
+    here: &JointBlock,
+    next: &JointBlock,
+) -> NodeColumns {
+    let mut columns = [[0.0; 11]; 4];
+    let here_t = here.xx.transpose();
+    let next_t = next.xx.transpose();
+    let own: Matrix3<f64> = before.xx + after.xx - here.xx - here_t;
+    let neighbour = here_t + next_t - after.xx;
+    let own_angle = here.xg - after.xg;
+    for c in 0..3 {
+        for r in 0..3 {
+            columns[c][r] = own[(r, c)];
+            columns[c][4 + r] = neighbour[(r, c)];
+            columns[c][8 + r] = -next_t[(r, c)];
+        }
+        columns[c][3] = own_angle[c];
+        columns[c][7] = -next.xg[c];
+        columns[3][4 + c] = after.xg[c] - next.gx[c];
+        columns[3][8 + c] = next.gx[c];
+    }
+    columns[3][3] = after.gg;
+    columns[3][7] = next.gg;
+    columns
+}
+
+#[inline]
+fn add_columns(matrix: &mut RodMatrix, node: usize, columns: &NodeColumns) {
+    let n = matrix.n();
+    let first = 4 * node;
+    if first + 11 <= matrix.n_band() {
+        for (c, values) in columns.iter().enumerate() {
+            let column = matrix.band_column_mut(first + c);
+            for r in c..11 {
+                column[r - c] += values[r];
+            }
+        }
+        return;
+    }
+    let is_ring = n.is_multiple_of(4);
+    for (c, values) in columns.iter().enumerate() {
+        for (r, value) in values.iter().enumerate().skip(c) {
+            let (row, column) = (first + r, first + c);
+            if row < n && column < n {
+                matrix.add(row, column, *value);
+            } else if is_ring {
+                matrix.add(row % n, column, *value);
+            }
+        }
+    }
+}
+
+/// (EA/l̄) t tᵀ + (EA ε/l)(I − t tᵀ), both with l².
+#[inline]
+fn stretch_block(edge: &EdgeKinematics, tension_length: f64, along: f64) -> EdgeBlock {
+    let mut xx = edge.tangent * (edge.tangent * (along - tension_length)).transpose();
+    for i in 0..3 {
+        xx[(i, i)] += tension_length;
+    }
+    EdgeBlock {
+        xx,
+        ..EdgeBlock::default()
+    }
+}
+
+/// Length, tangent and frames of edge `i` with vector `e` and material angle `angle`.
+#[inline]
+pub(crate) fn edge_kinematics(
+    rest_length: f64,
+    anchor: &Anchor,
+    e: &Vector3<f64>,
+    angle: f64,
+    i: usize,
+) -> Result<EdgeKinematics, Impossible> {
+    let length = e.norm();
+    if length.is_nan() || length <= LEAST_LENGTH * rest_length {
+        return Err(Impossible::Collapsed { edge: i });
+    }
+    let tangent = e / length;
+    let Anchor {
+        tangent: t_0,
+        director: d_0,
+    } = anchor;
+    let turn = 1.0 + t_0.dot(&tangent);
+    if turn.is_nan() || turn <= LEAST_TURN {
+        return Err(Impossible::Turned { edge: i });
+    }
+    let w = t_0.cross(&tangent);
+    let z = w / turn;
+    let director = d_0 * (turn - 1.0) + w.cross(d_0) + z * w.dot(d_0);
+    let (m_1, m_2) = material_directors(&tangent, &director, angle);
+    Ok(EdgeKinematics {
+        length,
+        tangent,
+        director,
+        m_1,
+        m_2,
+        z,
+        s: tangent + (tangent + t_0) / turn,
+        angle,
+    })
+}
+
+/// Position of a node.
+#[inline]
+pub(crate) fn node(q: &[f64], i: usize) -> Vector3<f64> {
+    Vector3::new(q[4 * i], q[4 * i + 1], q[4 * i + 2])
+}

@@ -1,0 +1,454 @@
+//! The matrix of a rod: a band of half-width 10, bordered by eight rows where a ring closes, and its LDLᵀ factors.
+//!
+//! Unknowns are ordered (x₀, γ⁰, x₁, γ¹, …). A joint couples the eleven consecutive unknowns (x, γ, x, γ, x), so column c
+//! of node i = c/4 reaches down to row 4i + 10. In a ring the last two nodes with their edges form the border.
+
+/// Rows below the diagonal that a column reaches.
+const HALF_BAND: usize = 10;
+/// Stored values of a column: diagonal, ten below it, one for alignment.
+const STRIDE: usize = 12;
+/// Unknowns of a ring's border: two nodes with their edges.
+const BORDER: usize = 8;
+
+/// A symmetric matrix on the unknowns of a rod.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RodMatrix {
+    n: usize,
+    n_band: usize,
+    /// Lower band by columns, `STRIDE` values each; then the border by rows of n values each.
+    values: Vec<f64>,
+}
+
+impl RodMatrix {
+    pub(crate) fn open(n: usize) -> Self {
+        Self {
+            n,
+            n_band: n,
+            values: vec![0.0; STRIDE * n],
+        }
+    }
+
+    pub(crate) fn ring(n: usize) -> Self {
+        let n_band = n - BORDER;
+        Self {
+            n,
+            n_band,
+            values: vec![0.0; STRIDE * n_band + BORDER * n],
+        }
+    }
+
+    /// Unknowns within the band: all of an open rod.
+    pub(crate) fn n_band(&self) -> usize {
+        self.n_band
+    }
+
+    pub(crate) fn n(&self) -> usize {
+        self.n
+    }
+
+    fn border(&self) -> &[f64] {
+        &self.values[STRIDE * self.n_band..]
+    }
+
+    /// Where entry (row, column), row ≥ column, is stored.
+    pub(crate) fn place(&self, row: usize, column: usize) -> usize {
+        debug_assert!(row >= column, "the lower triangle");
+        if row < self.n_band {
+            debug_assert!(row - column <= HALF_BAND, "within the band");
+            STRIDE * column + row - column
+        } else {
+            STRIDE * self.n_band + (row - self.n_band) * self.n + column
+        }
+    }
+
+    pub(crate) fn get(&self, row: usize, column: usize) -> f64 {
+        self.values[self.place(row.max(column), row.min(column))]
+    }
+
+    pub(crate) fn fill(&mut self, value: f64) {
+        self.values.fill(value);
+    }
+
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// The ten values below the diagonal and the diagonal of a column within the band.
+    pub(crate) fn band_column_mut(&mut self, column: usize) -> &mut [f64; STRIDE] {
+        let start = STRIDE * column;
+        (&mut self.values[start..start + STRIDE])
+            .try_into()
+            .expect("a column has this many values")
+    }
+
+    /// Adds to entry (row, column) and its mirror.
+    pub(crate) fn add(&mut self, row: usize, column: usize, value: f64) {
+        let (row, column) = (row.max(column), row.min(column));
+        let place = self.place(row, column);
+        self.values[place] += value;
+    }
+
+    /// Calls `each` with every (row, column) that a rod can fill, lower triangle, once.
+    pub(crate) fn for_each_coupling(&self, mut each: impl FnMut(usize, usize)) {
+        let n = self.n;
+        let is_ring = self.n_band < n;
+        let mut wrapped = std::collections::BTreeSet::new();
+        for column in 0..n {
+            let last = 4 * (column / 4) + HALF_BAND;
+            for row in column..=last {
+                if row < n {
+                    each(row, column);
+                } else if is_ring {
+                    let (a, b) = (row % n, column);
+                    // Small rings couple the same two unknowns from both sides.
+                    let near = b <= 4 * (a / 4) + HALF_BAND;
+                    if !near {
+                        wrapped.insert((b, a));
+                    }
+                }
+            }
+        }
+        for (row, column) in wrapped {
+            each(row, column);
+        }
+    }
+
+    /// y = A x.
+    pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        for (j, column) in self.values[..STRIDE * self.n_band]
+            .chunks_exact(STRIDE)
+            .enumerate()
+        {
+            let below = HALF_BAND.min(self.n_band - 1 - j);
+            let mut sum = column[0] * x[j];
+            for k in 1..=below {
+                y[j + k] += column[k] * x[j];
+                sum += column[k] * x[j + k];
+            }
+            y[j] += sum;
+        }
+        for (b, row) in self.border().chunks_exact(self.n.max(1)).enumerate() {
+            let i = self.n_band + b;
+            let mut sum = 0.0;
+            for (j, a) in row[..i].iter().enumerate() {
+                sum += a * x[j];
+                y[j] += a * x[i];
+            }
+            y[i] += sum + row[i] * x[i];
+        }
+    }
+
+    /// Row and column `i` become those of a diagonal matrix, with `diagonal` on it.
+    pub(crate) fn decouple(&mut self, i: usize, diagonal: f64) {
+        if i < self.n_band {
+            self.values[STRIDE * i..STRIDE * (i + 1)].fill(0.0);
+            for k in 1..=HALF_BAND.min(i) {
+                self.values[STRIDE * (i - k) + k] = 0.0;
+            }
+            let (start, n) = (STRIDE * self.n_band, self.n);
+            for row in self.values[start..].chunks_exact_mut(n) {
+                row[i] = 0.0;
+            }
+        } else {
+            let (start, n) = (STRIDE * self.n_band, self.n);
+            for (b, row) in self.values[start..].chunks_exact_mut(n).enumerate() {
+                if self.n_band + b == i {
+                    row.fill(0.0);
+                } else {
+                    row[i] = 0.0;
+                }
+            }
+        }
+        let place = self.place(i, i);
+        self.values[place] = diagonal;
+    }
+}
+
+/// LDLᵀ of a [`RodMatrix`], without pivoting.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RodFactor {
+    n: usize,
+    n_band: usize,
+    /// Unit lower band by columns, 1/d in place of the diagonal; ten columns of padding.
+    band: Vec<f64>,
+    /// L⁻¹ of the border's rows, each n_band values.
+    border: Vec<f64>,
+    /// LDLᵀ of the border's Schur complement, row-major, 1/d on the diagonal.
+    corner: [[f64; BORDER]; BORDER],
+}
+
+/// What to do with a pivot that is not positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pivots {
+    /// Stop: the matrix is not positive definite.
+    Positive,
+    /// Count it: by Sylvester's law there are as many negative eigenvalues.
+    Counted,
+}
+
+impl RodFactor {
+    /// Factors `a`; returns the number of negative pivots, or the first row whose pivot is not positive.
+    pub(crate) fn factor(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        (self.n, self.n_band) = (a.n, a.n_band);
+        let used = STRIDE * a.n_band;
+        self.band.resize(used + STRIDE * HALF_BAND, 0.0);
+        self.band[..used].copy_from_slice(&a.values[..used]);
+        self.band[used..].fill(0.0);
+        let mut negative = 0;
+        for j in 0..a.n_band {
+            negative += self.eliminate(j, pivots)?;
+        }
+        let n_border = a.n - a.n_band;
+        if n_border > 0 {
+            negative += self.factor_border(a, pivots)?;
+        }
+        Ok(negative)
+    }
+
+    /// Divides column j by its pivot and subtracts it from the ten columns after it.
+    #[inline]
+    fn eliminate(&mut self, j: usize, pivots: Pivots) -> Result<usize, usize> {
+        let (head, tail) = self.band[STRIDE * j..].split_at_mut(STRIDE);
+        let column: [f64; STRIDE] = (&*head).try_into().expect("one column");
+        let d = column[0];
+        let negative = match pivots {
+            Pivots::Positive if d.is_nan() || d <= 0.0 => return Err(j),
+            _ => usize::from(d < 0.0),
+        };
+        let inverse = 1.0 / d;
+        let tail: &mut [f64; STRIDE * HALF_BAND] = (&mut tail[..STRIDE * HALF_BAND])
+            .try_into()
+            .expect("ten columns");
+        for k in 1..=HALF_BAND {
+            let l = column[k] * inverse;
+            let target = &mut tail[STRIDE * (k - 1)..STRIDE * k];
+            for m in 0..=HALF_BAND - k {
+                target[m] -= l * column[k + m];
+            }
+            head[k] = l;
+        }
+        head[0] = inverse;
+        Ok(negative)
+    }
+
+    fn factor_border(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        let (n, n_band) = (a.n, a.n_band);
+        self.border.resize(BORDER * n_band, 0.0);
+        for (target, row) in self
+            .border
+            .chunks_exact_mut(n_band)
+            .zip(a.border().chunks_exact(n))
+        {
+            target.copy_from_slice(&row[..n_band]);
+        }
+        let mut border = std::mem::take(&mut self.border);
+        for row in border.chunks_exact_mut(n_band) {
+            self.solve_lower(row);
+        }
+        for r in 0..BORDER {
+            for c in 0..=r {
+                let (w_r, w_c) = (
+                    &border[r * n_band..(r + 1) * n_band],
+                    &border[c * n_band..(c + 1) * n_band],
+                );
+                let mut sum = a.border()[r * n + n_band + c];
+                for (j, (x, y)) in w_r.iter().zip(w_c).enumerate() {
+                    sum -= x * y * self.band[STRIDE * j];
+                }
+                self.corner[r][c] = sum;
+            }
+        }
+        self.border = border;
+        let mut negative = 0;
+        for j in 0..BORDER {
+            let d = self.corner[j][j];
+            if pivots == Pivots::Positive && (d.is_nan() || d <= 0.0) {
+                return Err(n_band + j);
+            }
+            negative += usize::from(d < 0.0);
+            let inverse = 1.0 / d;
+            for r in j + 1..BORDER {
+                let l = self.corner[r][j] * inverse;
+                for c in j + 1..=r {
+                    let above = self.corner[c][j];
+                    self.corner[r][c] -= l * above;
+                }
+            }
+            for r in j + 1..BORDER {
+                self.corner[r][j] *= inverse;
+            }
+            self.corner[j][j] = inverse;
+        }
+        Ok(negative)
+    }
+
+    /// x = L⁻¹x for the band.
+    fn solve_lower(&self, x: &mut [f64]) {
+        let n = self.n_band;
+        for j in 0..n {
+            let column = &self.band[STRIDE * j..STRIDE * (j + 1)];
+            let x_j = x[j];
+            if j + HALF_BAND < n {
+                let below: &mut [f64; HALF_BAND] = (&mut x[j + 1..j + 1 + HALF_BAND])
+                    .try_into()
+                    .expect("ten below");
+                for k in 0..HALF_BAND {
+                    below[k] -= column[k + 1] * x_j;
+                }
+            } else {
+                for k in 1..n - j {
+                    x[j + k] -= column[k] * x_j;
+                }
+            }
+        }
+    }
+
+    /// x = L⁻ᵀx for the band.
+    fn solve_upper(&self, x: &mut [f64]) {
+        let n = self.n_band;
+        for j in (0..n).rev() {
+            let column = &self.band[STRIDE * j..STRIDE * (j + 1)];
+            let below = HALF_BAND.min(n - 1 - j);
+            let mut sum = 0.0;
+            for k in 1..=below {
+                sum += column[k] * x[j + k];
+            }
+            x[j] -= sum;
+        }
+    }
+
+    /// x = A⁻¹x.
+    pub(crate) fn solve(&self, x: &mut [f64]) {
+        let n_band = self.n_band;
+        let (inner, outer) = x.split_at_mut(n_band);
+        self.solve_lower(inner);
+        for (column, x) in self.band.chunks_exact(STRIDE).zip(inner.iter_mut()) {
+            *x *= column[0];
+        }
+        if !outer.is_empty() {
+            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter_mut()) {
+                *x -= row
+                    .iter()
+                    .zip(inner.iter())
+                    .map(|(w, y)| w * y)
+                    .sum::<f64>();
+            }
+            for r in 0..BORDER {
+                for c in 0..r {
+                    outer[r] -= self.corner[r][c] * outer[c];
+                }
+            }
+            for r in 0..BORDER {
+                outer[r] *= self.corner[r][r];
+            }
+            for r in (0..BORDER).rev() {
+                for below in r + 1..BORDER {
+                    outer[r] -= self.corner[below][r] * outer[below];
+                }
+            }
+            // inner held D⁻¹L⁻¹b; what the border adds to it is −D⁻¹ Wᵀ x.
+            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter()) {
+                let columns = self.band.chunks_exact(STRIDE);
+                for ((y, w), column) in inner.iter_mut().zip(row).zip(columns) {
+                    *y -= column[0] * w * x;
+                }
+            }
+        }
+        self.solve_upper(inner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn random(mut a: RodMatrix, diagonal: f64) -> (RodMatrix, DMatrix<f64>) {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let n = a.n();
+        let mut dense = DMatrix::zeros(n, n);
+        let mut couplings = Vec::new();
+        a.for_each_coupling(|r, c| couplings.push((r, c)));
+        for (r, c) in couplings {
+            let value = if r == c {
+                diagonal + rng.random_range(0.0..1.0)
+            } else {
+                rng.random_range(-1.0..1.0)
+            };
+            a.add(r, c, value);
+            dense[(r, c)] = value;
+            dense[(c, r)] = value;
+        }
+        (a, dense)
+    }
+
+    #[track_caller]
+    fn check(a: RodMatrix) {
+        let n = a.n();
+        let (a, dense) = random(a, 20.0);
+        let x: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let mut y = vec![0.0; n];
+        a.apply(&x, &mut y);
+        let expected = &dense * DVector::from_column_slice(&x);
+        assert!((DVector::from_column_slice(&y) - expected).norm() < 1e-11);
+        let mut factor = RodFactor::default();
+        assert_eq!(factor.factor(&a, Pivots::Positive), Ok(0));
+        factor.solve(&mut y);
+        let error = x
+            .iter()
+            .zip(&y)
+            .map(|(x, y)| (x - y).abs())
+            .fold(0.0, f64::max);
+        assert!(error < 1e-12, "{error}");
+    }
+
+    #[test]
+    fn products_and_solutions_agree_with_a_dense_matrix() {
+        for n_nodes in [3, 4, 9, 20] {
+            check(RodMatrix::open(4 * n_nodes - 1));
+            check(RodMatrix::ring(4 * n_nodes));
+        }
+    }
+
+    #[test]
+    fn negative_pivots_count_negative_eigenvalues() {
+        for a in [
+            RodMatrix::open(39),
+            RodMatrix::ring(40),
+            RodMatrix::ring(12),
+        ] {
+            let (a, dense) = random(a, 0.5);
+            let eigenvalues = dense.symmetric_eigenvalues();
+            let expected = eigenvalues.iter().filter(|x| **x < 0.0).count();
+            let mut factor = RodFactor::default();
+            assert_eq!(factor.factor(&a, Pivots::Counted), Ok(expected));
+            assert!(expected > 0 && factor.factor(&a, Pivots::Positive).is_err());
+        }
+    }
+
+    #[test]
+    fn a_decoupled_unknown_leaves_the_others_alone() {
+        for a in [RodMatrix::open(39), RodMatrix::ring(40)] {
+            let (mut a, mut dense) = random(a, 20.0);
+            for i in [0, 17, 38] {
+                a.decouple(i, 3.0);
+                dense.row_mut(i).fill(0.0);
+                dense.column_mut(i).fill(0.0);
+                dense[(i, i)] = 3.0;
+            }
+            let n = a.n();
+            let x: Vec<f64> = (0..n).map(|i| (i as f64).cos()).collect();
+            let mut y = vec![0.0; n];
+            a.apply(&x, &mut y);
+            let expected = &dense * DVector::from_column_slice(&x);
+            assert!((DVector::from_column_slice(&y) - expected).norm() < 1e-12);
+        }
+    }
+}

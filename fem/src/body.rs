@@ -81,8 +81,11 @@ pub(crate) struct Anchor {
 ///
 /// Positions q and velocities v are those of the vertices of the mesh, in its order, three numbers each, world axes; the
 /// history is empty. The velocities of a step's solve are those components that neither the model nor
-/// [`Control::held`] holds. Its [`Surface`] has all vertices, the boundary's edges and triangles, and all tetrahedra, in
-/// the mesh's numbering; a boundary triangle whose tetrahedron is inverted has three equal corners there and so no area.
+/// [`Control::held`] holds.
+///
+/// Its [`Surface`] has all vertices, the edges between vertices of the boundary (those through the inside too), the
+/// boundary's triangles, and all tetrahedra, in the mesh's numbering; a boundary triangle whose tetrahedron is inverted
+/// has three equal corners there and so no area.
 ///
 /// Cloning is cheap: clones share everything.
 #[derive(Clone, Debug)]

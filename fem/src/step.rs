@@ -3,10 +3,11 @@
 //! ```text
 //! m(v) = M(v − v0) + δt (αM v^θ − f_e(q^θ) − f_d(v^θ) − f_ext)
 //! q^θ = q0 + θδt(θ_vq v + (1 − θ_vq) v0),   v^θ = θv + (1 − θ)v0
-//! A = (1 + αθδt) M + θδt(θ_vq δt + β) K,    b = A v_lin − m(v_lin)
+//! A = (1 + αθδt) M + θδt(θ_vq δt + β) K,    b = A v0 − m(v0)
 //! ```
 //!
-//! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K. Laws that are linear within a
+//! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
+//! extrapolated from q0. Laws that are linear within a
 //! step make m(v) = A v − b exactly. Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
 mod elements;
@@ -29,7 +30,7 @@ use crate::material::{Domain, Linearity};
 use crate::matrix::{MassPart, System};
 use crate::parallel;
 
-use elements::ElementState;
+use elements::{Elasticity, ElementState};
 use turning::TURN_WARNED;
 
 /// Workspace of one step after another.
@@ -115,11 +116,11 @@ impl FemStep {
     }
 
     /// m(v) of all vertices for velocities `v` of all vertices.
-    fn momentum(&self, v: &[Vector3<f64>], scratch: &mut Scratch) {
+    fn momentum(&self, v: &[Vector3<f64>], elasticity: Elasticity, scratch: &mut Scratch) {
         let parts = &*self.parts;
         let dt = self.time_step.length_s;
         let alpha = parts.damping.mass;
-        self.elements.pulls(self, v, scratch);
+        self.elements.pulls(self, v, elasticity, scratch);
         let Scratch {
             field,
             residual,
@@ -153,7 +154,8 @@ impl FemStep {
     }
 
     /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
-    /// b = −m at v = 0.
+    /// b = −m at v = 0. Others have b = A v0 − m(v0) with stresses extrapolated from the start, where A's are; what made A
+    /// semidefinite then resists only changes of velocity.
     fn write_right_hand_side(&mut self) {
         let mut scratch = std::mem::take(&mut self.scratch);
         let quadratic = self.parts.linearity != Linearity::Nonlinear;
@@ -167,7 +169,7 @@ impl FemStep {
         } else {
             self.system.apply(&self.start, &mut scratch.values);
         }
-        self.momentum(&v, &mut scratch);
+        self.momentum(&v, Elasticity::Extrapolated, &mut scratch);
         self.dofs.gather(&scratch.residual, &mut b);
         for (b, av) in b.iter_mut().zip(&scratch.values) {
             *b = av - *b;
@@ -503,7 +505,7 @@ impl BodyStep for FemStep {
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
-        self.momentum(&all, &mut scratch);
+        self.momentum(&all, Elasticity::Exact, &mut scratch);
         self.dofs.gather(&scratch.residual, out);
         Ok(())
     }

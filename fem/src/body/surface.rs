@@ -10,6 +10,7 @@ use crate::error::FemError;
 /// The boundary of a mesh, and its vertices' radii.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Skin {
+    /// Between vertices of the boundary, those through the inside too: what they join are neighbours, that never touch.
     pub(crate) edges: Vec<[u32; 2]>,
     pub(crate) triangles: Vec<[u32; 3]>,
     /// The element behind each triangle.
@@ -23,17 +24,26 @@ impl Skin {
     pub(super) fn of(mesh: &TetMesh) -> Self {
         let boundary = mesh.boundary();
         let triangles: Vec<_> = boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect();
-        let sides = triangles
+        let tetrahedra: Vec<_> = mesh.tets().iter().map(|t| t.map(|v| v.0)).collect();
+        let mut on_boundary = vec![false; mesh.vertices().len()];
+        for vertex in triangles.iter().flatten() {
+            on_boundary[*vertex as usize] = true;
+        }
+        let pairs = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+        let sides = tetrahedra
             .iter()
-            .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
-        let mut edges: Vec<_> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
+            .flat_map(|t: &[u32; 4]| pairs.map(|pair| pair.map(|k| t[k])));
+        let mut edges: Vec<[u32; 2]> = sides
+            .filter(|side| side.iter().all(|v| on_boundary[*v as usize]))
+            .map(|[a, b]| [a.min(b), a.max(b)])
+            .collect();
         edges.sort_unstable();
         edges.dedup();
         Self {
             edges,
             triangles,
             behind: boundary.tets.iter().map(|t| t.0).collect(),
-            tetrahedra: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
+            tetrahedra,
             radii: Vec::new(),
         }
     }

@@ -11,6 +11,16 @@ use crate::parallel;
 use crate::polar_decomposition::rotation_of;
 use crate::rest::RestElement;
 
+/// How the stress at the end of a step follows from F there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Elasticity {
+    /// By the law.
+    Exact,
+    /// By the stress and the tangent at the start: what a fast motion leads to is out of reach of a linear step anyway, and
+    /// may be far beyond where the law makes sense.
+    Extrapolated,
+}
+
 /// Everything by element, reused from step to step.
 #[derive(Debug, Default)]
 pub(super) struct ElementState {
@@ -20,8 +30,9 @@ pub(super) struct ElementState {
     pub(super) targets: Vec<Matrix3<f64>>,
     /// Largest turn expected in the step, rad.
     pub(super) turn: f64,
-    /// ∂P/∂F at the start without negative eigenvalues, of nonlinear laws.
+    /// ∂P/∂F at the start, of nonlinear laws; and the same without negative eigenvalues.
     tangents: Vec<Tangent>,
+    convex: Vec<Tangent>,
     /// √(cV) R∇N, for assembly.
     gradients: Vec<[Vector3<f64>; 4]>,
     blocks: Vec<[Matrix3<f64>; 10]>,
@@ -45,10 +56,12 @@ impl ElementState {
                     lame: parts.lame,
                 };
                 self.tangents.resize_with(n, none);
+                self.convex.resize_with(n, none);
                 parallel::fill(&mut self.tangents, |e| {
-                    let tangent = parts.material.tangent(&deformation(e), &Lag::default());
-                    tangent.semidefinite()
+                    parts.material.tangent(&deformation(e), &Lag::default())
                 });
+                let tangents = &self.tangents;
+                parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
             }
         }
         self.expect_last_turn(step);
@@ -73,7 +86,7 @@ impl ElementState {
         let n = parts.elements.len();
         if parts.linearity == Linearity::Nonlinear {
             self.blocks.resize(n, [Matrix3::zeros(); 10]);
-            let tangents = &self.tangents;
+            let tangents = &self.convex;
             parallel::fill(&mut self.blocks, |e| {
                 let element = &parts.elements[e];
                 let scale = factor * element.volume;
@@ -106,15 +119,22 @@ impl ElementState {
     }
 
     /// V(P(F^θ) + βK:Ḟ^θ)∇N of vertices 1 to 3 of every element, for velocities `v` of all vertices.
-    pub(super) fn pulls(&self, step: &FemStep, v: &[Vector3<f64>], scratch: &mut Scratch) {
+    pub(super) fn pulls(
+        &self,
+        step: &FemStep,
+        v: &[Vector3<f64>],
+        elasticity: Elasticity,
+        scratch: &mut Scratch,
+    ) {
         let place = |i: usize| step.force_place(i, &v[i]);
         let rate = |i: usize| step.force_velocity(i, &v[i]);
-        self.write_pulls(step, place, rate, scratch);
+        self.write_pulls(step, place, rate, elasticity, scratch);
     }
 
     /// The same at the start of the step.
     pub(super) fn start_pulls(&self, step: &FemStep, scratch: &mut Scratch) {
-        self.write_pulls(step, |i| step.q[i], |i| step.v[i], scratch);
+        let (place, rate) = (|i: usize| step.q[i], |i: usize| step.v[i]);
+        self.write_pulls(step, place, rate, Elasticity::Exact, scratch);
     }
 
     fn write_pulls(
@@ -122,6 +142,7 @@ impl ElementState {
         step: &FemStep,
         place: impl Fn(usize) -> Vector3<f64>,
         rate: impl Fn(usize) -> Vector3<f64>,
+        elasticity: Elasticity,
         scratch: &mut Scratch,
     ) {
         let parts = &*step.parts;
@@ -136,10 +157,17 @@ impl ElementState {
             let field = &*field;
             parallel::fill(pulls, |e| {
                 let element = &parts.elements[e];
-                let F = parts.deformation(element, field);
-                let mut stress = parts.material.first_piola(&F, &Lag::default());
+                let end = parts.deformation(element, field);
+                let elastic = |F: &Matrix3<f64>| parts.material.first_piola(F, &Lag::default());
+                let mut stress = match elasticity {
+                    Elasticity::Exact => elastic(&end),
+                    Elasticity::Extrapolated => {
+                        let start = parts.deformation(element, &step.q);
+                        elastic(&start) + self.tangents[e].apply(&(end - start))
+                    }
+                };
                 if beta > 0.0 {
-                    stress += self.tangents[e].apply(&element.gradient(&rates)) * beta;
+                    stress += self.convex[e].apply(&element.gradient(&rates)) * beta;
                 }
                 element.pull(&stress)
             });
@@ -189,7 +217,7 @@ impl ElementState {
             let stress = if parts.linearity == Linearity::Nonlinear {
                 let F = parts.deformation(element, &places);
                 let elastic = parts.material.tangent(&F, &Lag::default()).apply(&dF);
-                let viscous = self.tangents[e].apply(&dF);
+                let viscous = self.convex[e].apply(&dF);
                 (elastic * positions_s + viscous * beta) * forces_s
             } else {
                 let rotation = self.rotation(e);

@@ -1,0 +1,342 @@
+//! Finite-element bodies in contact: with fixed shapes, with robots' links, with each other and with themselves. Surfaces
+//! touch by their vertices.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names and the field's F are the notation of the theory"
+)]
+
+mod support;
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria};
+use pliant_coupling::{
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
+    StepReport, StrongImplicit, World, WorldBuilder,
+};
+use pliant_fem::{FemBody, FemBuilder};
+use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_multibody::{
+    JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
+};
+use support::{GRAVITY, built, corotated};
+
+const MODELS: [ContactModel; 3] = [
+    ContactModel::Lagged(FrictionLimit::LocalImplicit),
+    ContactModel::Similar,
+    ContactModel::Sap,
+];
+
+fn surface(friction: f64) -> ContactMaterial {
+    ContactMaterial {
+        friction,
+        stiffness: 1e5,
+        relaxation_time_s: 0.01,
+        ..ContactMaterial::default()
+    }
+}
+
+fn add_soft(
+    builder: &mut WorldBuilder,
+    name: &str,
+    body: FemBody,
+    material: ContactMaterial,
+) -> (BodyIdx, GeometryIdx) {
+    let body = builder.add_body(name, Box::new(body));
+    let geometry = builder.add_geometry(Geometry::of_vertices(name, body, material));
+    (body, geometry)
+}
+
+fn add_floor(builder: &mut WorldBuilder, material: ContactMaterial) -> GeometryIdx {
+    let mount = Mount::World(Isometry3::identity());
+    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material))
+}
+
+/// A cube of 0.1 m, 1 kg, standing with its lower corner at the origin of `X_WM`.
+fn cube(youngs_modulus: f64, X_WM: Isometry3<f64>) -> FemBody {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+    let builder = FemBuilder::new(mesh, corotated(youngs_modulus, 0.3), 1000.0);
+    built(builder.pose(X_WM))
+}
+
+/// Steps `state`, showing each report and the state after it to `watch`; every step must be trusted.
+fn run(
+    world: &World,
+    state: &mut State,
+    time_step_s: f64,
+    seconds: f64,
+    mut watch: impl FnMut(&StepReport, &State),
+) {
+    let tight = StopCriteria {
+        relative_tolerance: 1e-9,
+        ..StopCriteria::default()
+    };
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
+    let mut next = State::default();
+    for _ in 0..(seconds / time_step_s).round() as usize {
+        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
+        assert!(report.is_trusted(), "{:?}", report.solve);
+        std::mem::swap(state, &mut next);
+        watch(&report, state);
+    }
+}
+
+fn center(state: &State, body: BodyIdx) -> Vector3<f64> {
+    let q = &state.bodies[body.0].q;
+    let sum: Vector3<f64> = q.chunks_exact(3).map(Vector3::from_column_slice).sum();
+    sum / (q.len() / 3) as f64
+}
+
+fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
+    let v = &state.bodies[body.0].v;
+    let sum: Vector3<f64> = v.chunks_exact(3).map(Vector3::from_column_slice).sum();
+    sum / (v.len() / 3) as f64
+}
+
+/// A soft block on a plane tilted by tan θ = 0.364 (that is, under tilted gravity): its acceleration along the plane over
+/// the last of two seconds, m/s², and its speed at the end.
+fn on_incline(model: ContactModel, friction: f64) -> (f64, f64) {
+    let angle = 0.364_f64.atan();
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::new(angle.sin(), 0.0, -angle.cos()) * 9.81);
+    builder.contact(ContactSettings {
+        model,
+        stiction_speed: 1e-7,
+        ..ContactSettings::default()
+    });
+    add_floor(&mut builder, surface(friction));
+    // Stiff rubber: what a contact creeps goes with the inverse of what resists at its vertex.
+    let body = cube(1e7, Isometry3::translation(0.0, 0.0, 0.05));
+    let (block, _) = add_soft(&mut builder, "block", body, surface(friction));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    run(&world, &mut state, 0.01, 1.0, |_, _| {});
+    let before = center_velocity(&state, block).x;
+    run(&world, &mut state, 0.01, 1.0, |_, _| {});
+    let after = center_velocity(&state, block).x;
+    (after - before, after)
+}
+
+#[test]
+fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
+    let angle = 0.364_f64.atan();
+    for model in MODELS {
+        let (_, speed) = on_incline(model, 0.4);
+        eprintln!("{model:?}: creeps at {speed:.2e} m/s");
+        assert!(speed.abs() < 1e-6, "{model:?}: {speed:e} m/s at μ 0.4");
+        let (acceleration, _) = on_incline(model, 0.3);
+        let exact = 9.81 * (angle.sin() - 0.3 * angle.cos());
+        eprintln!("{model:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
+        assert!(
+            (acceleration / exact - 1.0).abs() < 0.01,
+            "{model:?}: {acceleration}"
+        );
+    }
+}
+
+/// A link that slides along x, pushed by a motor.
+fn add_plate(
+    builder: &mut WorldBuilder,
+    name: &str,
+    x: f64,
+    friction: f64,
+) -> (BodyIdx, GeometryIdx) {
+    let size = Vector3::new(0.02, 0.3, 0.3);
+    let mut model = ModelBuilder::new(name);
+    model.root(Root::Fixed(Isometry3::translation(x, 0.0, 0.0)));
+    model.link(LinkSpec::new("rail", SpatialInertia::zero()));
+    model.link(LinkSpec::new("plate", SpatialInertia::solid_box(1.0, size)));
+    model.joint(JointSpec::new("slide", JointKind::Prismatic, "rail", "plate").about(Vector3::x()));
+    let body = builder.add_body(
+        name,
+        Box::new(RigidTree::new(Arc::new(model.build().unwrap()))),
+    );
+    let mount = Mount::Frame {
+        body,
+        frame: 1,
+        X_FG: Isometry3::identity(),
+    };
+    let shape = Shape::cuboid(size).unwrap();
+    let geometry = builder.add_geometry(Geometry::new(name, mount, shape, surface(friction)));
+    (body, geometry)
+}
+
+/// A block of 1 kg between two plates that press with 10 N: the force from the left at the end, N, and the block's speed.
+fn between_plates(model: ContactModel, friction: f64) -> (f64, f64) {
+    let mut builder = WorldBuilder::default();
+    builder.contact(ContactSettings {
+        model,
+        ..ContactSettings::default()
+    });
+    let (left, left_surface) = add_plate(&mut builder, "left", -0.06, friction);
+    let (right, _) = add_plate(&mut builder, "right", 0.06, friction);
+    builder.exclude(Exclusion::Bodies(left, right));
+    let (block, block_surface) = add_soft(
+        &mut builder,
+        "block",
+        cube(1e5, Isometry3::identity()),
+        surface(friction),
+    );
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    state.controls[left.0].effort = vec![10.0];
+    state.controls[right.0].effort = vec![-10.0];
+    let mut push = 0.0;
+    run(&world, &mut state, 0.01, 2.0, |report, _| {
+        let between = report.contacts_between(left_surface, block_surface);
+        push = between.map(|c| c.force_W.x.abs()).sum();
+    });
+    (push, center_velocity(&state, block).z)
+}
+
+#[test]
+fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() {
+    // 2 · 10 N · μ = 9.81 N at μ = 0.4905.
+    for model in MODELS {
+        let (push, speed) = between_plates(model, 0.6);
+        eprintln!("{model:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
+        assert!((push - 10.0).abs() < 1e-6 * 10.0, "{model:?}: {push} N");
+        assert!(speed.abs() < 1e-3, "{model:?}: {speed} m/s");
+        let (_, speed) = between_plates(model, 0.4);
+        // Until it has left the plates: g(1 − 0.4/0.4905) for two seconds, at most.
+        assert!(speed < -0.5, "{model:?}: {speed} m/s at μ 0.4");
+    }
+}
+
+#[test]
+fn soft_bodies_that_collide_keep_their_momentum() {
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::zeros());
+    let soft = |X_WM: Isometry3<f64>| {
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+        let builder = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0);
+        built(builder.pose(X_WM).contact_radius(0.02))
+    };
+    let tilt = UnitQuaternion::from_scaled_axis(Vector3::new(0.4, 0.3, 0.2));
+    let left = soft(Isometry3::identity());
+    let right = soft(Isometry3::from_parts(
+        Vector3::new(0.2, 0.02, 0.01).into(),
+        tilt,
+    ));
+    let (a, surface_a) = add_soft(&mut builder, "left", left, surface(0.5));
+    let (b, surface_b) = add_soft(&mut builder, "right", right, surface(0.5));
+    builder.exclude(Exclusion::Bodies(a, a));
+    builder.exclude(Exclusion::Bodies(b, b));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    state.bodies[a.0]
+        .v
+        .chunks_exact_mut(3)
+        .for_each(|v| v[0] = 1.0);
+    let before = world.energy(&state);
+    let mut met = 0.0_f64;
+    run(&world, &mut state, 0.002, 0.4, |report, _| {
+        let wrench = |on: GeometryIdx| report.contact_wrench(&Point3::origin(), |g| g == on);
+        let (on_a, on_b) = (wrench(surface_a), wrench(surface_b));
+        met = met.max(on_a.force.norm());
+        assert!((on_a.force + on_b.force).norm() <= 1e-12 * met.max(1.0));
+        assert!((on_a.torque + on_b.torque).norm() <= 1e-12 * met.max(1.0));
+    });
+    assert!(met > 1.0, "they met: {met} N");
+    let after = world.energy(&state);
+    let change = (after.linear_momentum_W - before.linear_momentum_W).norm();
+    assert!(
+        change < 1e-9 * before.linear_momentum_W.norm(),
+        "{change:e}"
+    );
+    assert!(after.kinetic + after.potential < before.kinetic);
+    assert!(center_velocity(&state, b).x > 0.1);
+}
+
+/// A strip bent back over itself; how far its free end is above the floor in the end, m.
+fn folded_strip(touches_itself: bool) -> f64 {
+    // Cells of 1 cm; balls of 6.9 mm leave no gap between them through which another fits.
+    let radius = 6.9e-3;
+    let mesh = tet_cuboid(Vector3::new(0.2, 0.02, 0.005), [40, 4, 1]).unwrap();
+    let builder = FemBuilder::new(mesh, corotated(2e4, 0.3), 1000.0).contact_radius(radius);
+    let middle = radius + 0.005;
+    let strip = built(builder.pose(Isometry3::translation(0.0, 0.0, middle)));
+    let mut builder = WorldBuilder::default();
+    builder.gravity(GRAVITY);
+    add_floor(&mut builder, surface(0.5));
+    let (body, _) = add_soft(&mut builder, "strip", strip, surface(0.5));
+    if !touches_itself {
+        builder.exclude(Exclusion::Bodies(body, body));
+    }
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    // Half a turn about an axis along y, the far end over the near one.
+    let (crease, bend) = (0.0, 0.025);
+    for p in state.bodies[body.0].q.chunks_exact_mut(3) {
+        let height = p[2] - middle;
+        let angle = ((p[0] - crease) / bend).clamp(0.0, std::f64::consts::PI);
+        if angle > 0.0 {
+            let rest = p[0] - crease - angle * bend;
+            let r = bend - height;
+            p[0] = crease + r * angle.sin() + if angle < 3.1 { 0.0 } else { -rest };
+            p[2] = middle + bend - r * angle.cos();
+        }
+    }
+    run(&world, &mut state, 0.005, 1.0, |_, _| {});
+    let vertices = state.bodies[body.0].q.chunks_exact(3).enumerate();
+    let end = vertices.filter(|(i, _)| i % 41 == 40).map(|(_, p)| p[2]);
+    end.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_folded_strip_rests_on_itself_only_if_it_may_touch_itself() {
+    let (with, without) = (folded_strip(true), folded_strip(false));
+    eprintln!("free end {with:.4} m above the floor, without self contact {without:.4} m");
+    // The lower layer reaches from 7 to 17 mm; its balls keep the upper one at least 11 mm away.
+    assert!(with > 0.025, "{with}");
+    assert!(without < 0.008, "{without}");
+}
+
+#[test]
+fn a_fast_soft_ball_does_not_pass_a_thin_plate() {
+    for speed in [10.0, 30.0] {
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
+        // A cube's corners drawn in: x ↦ x |x|∞/|x|₂ is a ball.
+        let rounded = mesh.vertices().iter().map(|p| {
+            let norm = p.norm();
+            if norm > 0.0 {
+                p * (p.amax() / norm)
+            } else {
+                *p
+            }
+        });
+        let tets = mesh.tets().iter().map(|t| t.map(|v| v.0)).collect();
+        let options = pliant_hydroelastic::mesh::TetOptions::default();
+        let ball = pliant_hydroelastic::mesh::TetMesh::build(rounded.collect(), tets, &options);
+        let builder = FemBuilder::new(ball.unwrap().0, corotated(1e6, 0.4), 1000.0);
+        let ball = built(builder.pose(Isometry3::translation(0.0, 0.0, 0.3)));
+        let mut builder = WorldBuilder::default();
+        let plate = Shape::cuboid(Vector3::new(1.0, 1.0, 0.005)).unwrap();
+        let hard = ContactMaterial {
+            stiffness: 1e7,
+            ..ContactMaterial::default()
+        };
+        let mount = Mount::World(Isometry3::identity());
+        builder.add_geometry(Geometry::new("plate", mount, plate, hard));
+        let (body, _) = add_soft(&mut builder, "ball", ball, hard);
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        state.bodies[body.0]
+            .v
+            .chunks_exact_mut(3)
+            .for_each(|v| v[2] = -speed);
+        let mut lowest = f64::INFINITY;
+        run(&world, &mut state, 0.01, 0.3, |_, state| {
+            let heights = state.bodies[body.0].q.chunks_exact(3).map(|p| p[2]);
+            lowest = heights.fold(lowest, f64::min);
+        });
+        eprintln!(
+            "{speed} m/s: lowest vertex {:.2} mm above the plate's middle",
+            1e3 * lowest
+        );
+        assert!(lowest > -0.0025, "{speed} m/s: {lowest}");
+        assert!(center(&state, body).z > 0.0);
+    }
+}

@@ -1,7 +1,8 @@
 //! Differential inverse kinematics: joint velocities that carry a frame along a trajectory of poses, within limits.
 
-use nalgebra::{Isometry3, Matrix6, Vector6};
+use nalgebra::{Isometry3, Vector6};
 
+use crate::bounded_least_squares::BoundedLeastSquares;
 use crate::held::HeldDofs;
 use crate::jacobian::jacobian_columns;
 use crate::kinematics::PositionKinematics;
@@ -18,6 +19,9 @@ pub struct IkSettings {
     /// given up, so a singular arm stays slow. Half the square of the remaining error is added to λ², which keeps far
     /// targets stable.
     pub damping: f64,
+    /// Time in which a joint that runs into a position limit brakes when following, s: it never moves faster than its
+    /// distance from the limit over this time, so velocities have no jump there.
+    pub braking_time_s: f64,
     /// Metres that count as much as a radian; 0 leaves the orientation free.
     pub rotation_weight: f64,
     /// Reached when the position is off by no more, m.
@@ -32,6 +36,7 @@ impl Default for IkSettings {
     fn default() -> Self {
         Self {
             damping: 1e-3, // a millimetre per radian: far below any arm's reach, far above round-off
+            braking_time_s: 0.1, // ten steps of the slowest controllers, and little of a motion's length
             rotation_weight: 0.3, // about a forearm: a radian at the wrist moves the hand that far
             position_tolerance: 1e-9,
             rotation_tolerance: 1e-9,
@@ -78,7 +83,6 @@ pub struct InverseKinematics {
     lower: Vec<f64>,
     upper: Vec<f64>,
     step: Vec<f64>,
-    is_free: Vec<bool>,
     next: Vec<f64>,
 }
 
@@ -95,7 +99,6 @@ impl InverseKinematics {
             lower: vec![0.0; n],
             upper: vec![0.0; n],
             step: vec![0.0; n],
-            is_free: vec![true; n],
             next: vec![0.0; model.n_q()],
         }
     }
@@ -104,14 +107,16 @@ impl InverseKinematics {
     /// and velocity limits allow:
     ///
     /// ```text
-    /// min ‖W (J Δq − e)‖² + λ² ‖Δq‖²,   q + Δq within limits,   |Δq| ≤ δt v_max,   v = Δq / δt
+    /// min ‖W (J Δq − e)‖² + λ² ‖Δq‖²,   v = Δq / δt,   |v| ≤ v_max,   (q_min − q)/τ ≤ v ≤ (q_max − q)/τ
     /// ```
     ///
-    /// Limits are met by fixing what exceeds them at the bound and solving again
-    /// for the others. The report's errors are those before the step.
+    /// with τ the braking time, at least δt. The minimum is found exactly, so `v` is a continuous function of pose, target
+    /// and bounds: where a joint comes to its limit the others take over without a jump. The report's errors are those
+    /// before the step.
     ///
     /// # Source
-    /// Nakamura and Hanafusa (1986); damping by the residual after Sugihara (2011).
+    /// Nakamura and Hanafusa (1986); damping by the residual after Sugihara (2011); braking after Faverjon and Tournassoud
+    /// (1987).
     pub fn velocity_towards(
         &mut self,
         model: &Model,
@@ -208,29 +213,37 @@ impl InverseKinematics {
         .to_vector()
     }
 
-    /// Bounds of each step: to the position limit, and at the speed limit.
+    /// Bounds of each step: to the position limit, braking on the way where time counts, and at the speed limit.
     fn bound(&mut self, model: &Model, q: &[f64], time_step_s: f64) {
+        let (share, speed_share) = if time_step_s.is_finite() {
+            let braking_s = self.settings.braking_time_s.max(time_step_s);
+            (time_step_s / braking_s, time_step_s)
+        } else {
+            (1.0, f64::INFINITY)
+        };
         for joint in model.joints() {
             for k in joint.dofs() {
+                if self.held.contains(DofIdx(k)) {
+                    (self.lower[k], self.upper[k]) = (0.0, 0.0);
+                    continue;
+                }
                 let (lower, upper) = if joint.kind.n_v() == 1 {
                     let at = q[joint.positions().start];
                     // Outside its limits already: it may come back but not go further.
                     (
-                        (joint.limits.lower - at).min(0.0),
-                        (joint.limits.upper - at).max(0.0),
+                        (joint.limits.lower - at).min(0.0) * share,
+                        (joint.limits.upper - at).max(0.0) * share,
                     )
                 } else {
                     (f64::NEG_INFINITY, f64::INFINITY)
                 };
-                let fastest = if time_step_s.is_finite() {
-                    joint.limits.velocity * time_step_s
+                let fastest = if joint.limits.velocity == 0.0 {
+                    0.0
                 } else {
-                    f64::INFINITY
+                    joint.limits.velocity * speed_share
                 };
                 self.lower[k] = lower.max(-fastest);
                 self.upper[k] = upper.min(fastest);
-                self.is_free[k] = !self.held.contains(DofIdx(k));
-                self.step[k] = 0.0;
             }
         }
     }
@@ -250,42 +263,18 @@ impl InverseKinematics {
             self.columns[k] = self.weighted(&column);
         }
         let target = self.weighted(error);
-        let damping = damping * damping + 0.5 * target.norm_squared();
-        let n = model.n_v();
-        let mut at_limit = 0;
-        // Each round fixes at least one degree of freedom, so there are no more rounds than those.
-        for _ in 0..=n {
-            let mut normal = Matrix6::identity() * damping;
-            let mut rest = target;
-            for k in 0..n {
-                let column = &self.columns[k];
-                if self.is_free[k] {
-                    normal += column * column.transpose();
-                } else {
-                    rest -= column * self.step[k];
-                }
-            }
-            let Some(factor) = normal.cholesky() else {
-                break;
-            };
-            let multiplier = factor.solve(&rest);
-            let mut exceeded = false;
-            for k in (0..n).filter(|&k| self.is_free[k]) {
-                self.step[k] = self.columns[k].dot(&multiplier);
-            }
-            for k in 0..n {
-                let bounded = self.step[k].clamp(self.lower[k], self.upper[k]);
-                if self.is_free[k] && bounded != self.step[k] {
-                    self.step[k] = bounded;
-                    self.is_free[k] = false;
-                    at_limit += 1;
-                    exceeded = true;
-                }
-            }
-            if !exceeded {
-                break;
-            }
-        }
-        at_limit
+        let bounded = BoundedLeastSquares {
+            columns: &self.columns,
+            lower: &self.lower,
+            upper: &self.upper,
+            target,
+            damping: damping * damping + 0.5 * target.norm_squared(),
+        };
+        bounded.solve(&mut self.step);
+        let stopped = |k: &usize| {
+            let at = self.step[*k];
+            (at == self.lower[*k] || at == self.upper[*k]) && self.lower[*k] < self.upper[*k]
+        };
+        (0..self.step.len()).filter(stopped).count() as u32
     }
 }

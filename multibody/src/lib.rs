@@ -72,6 +72,8 @@ mod energy;
 
 mod reactions;
 
+mod bounded_least_squares;
+
 mod inverse_kinematics;
 
 pub mod urdf;

@@ -3,6 +3,12 @@
 use crate::model::Model;
 
 impl Model {
+    /// The degrees of freedom with dry friction, and the force it can bear, N or N·m.
+    pub(crate) fn dry_friction(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let rough = self.joints.iter().filter(|j| j.passive.dry_friction > 0.0);
+        rough.flat_map(|j| j.dofs().map(|k| (k, j.passive.dry_friction)))
+    }
+
     /// Adds every joint's reflected inertia (rotor inertia · gear ratio²) to a diagonal of n_v entries, kg m² or kg.
     pub fn add_reflected_inertia(&self, diagonal: &mut [f64]) {
         for joint in &self.joints {

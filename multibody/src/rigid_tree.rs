@@ -3,6 +3,7 @@
 //! This file and its folder are the only place in the crate that knows of contact: they offer a [`Model`] with actuators
 //! as a [`DeformableModel`]. Frames of its surface are links, in the order of [`LinkIdx`](crate::LinkIdx); a basis is a
 //! link's twist; velocities are the degrees of freedom that are not held.
+//! The history in its state is the force of dry friction on each degree of freedom that has it, N or N·m.
 
 mod balance;
 mod checks;

@@ -167,3 +167,62 @@ fn a_joint_at_its_limit_does_not_go_further_and_others_take_over() {
     assert!(v[3] <= 0.0, "joint 4 is at its upper limit: {v:?}");
     assert!(v.iter().any(|v| v.abs() > 1e-3), "{v:?}");
 }
+
+/// Largest change of a joint's speed within 5 ms, while the tool goes towards the shoulder until the elbow is folded to its
+/// limit, further in by the other joints, and back, in steps of `h`.
+fn largest_change(braking_time_s: f64, h: f64) -> f64 {
+    let model = arm();
+    let settings = IkSettings {
+        braking_time_s,
+        rotation_weight: 0.0,
+        ..IkSettings::default()
+    };
+    let mut ik = solver(&model, HeldDofs::none(&model), settings);
+    let mut q = vec![0.2, 0.7, -0.3, -1.8, 0.2, -0.9, 0.1];
+    let start = tool_pose(&model, &q);
+    let inwards = (Vector3::new(0.0, 0.0, 0.4) - start.translation.vector).normalize();
+    let (mut v, mut next) = (vec![0.0; 7], vec![0.0; 7]);
+    let steps = (2.0 / h).round() as usize;
+    let window = (5e-3 / h).round() as usize;
+    let mut speeds = vec![vec![0.0; 7]];
+    let mut n_limited = 0;
+    for step in 1..=steps {
+        let phase = core::f64::consts::TAU * step as f64 / steps as f64;
+        let mut target = start;
+        target.translation.vector += inwards * (0.1 * (1.0 - phase.cos()));
+        let report = ik.velocity_towards(&model, &q, &target, h, &mut v);
+        assert!(
+            report.position_error < 2e-3,
+            "the others take over: {report:?}"
+        );
+        n_limited += usize::from(report.at_limit > 0);
+        model.integrate(&q, &v, h, &mut next);
+        core::mem::swap(&mut q, &mut next);
+        assert!(within_limits(&model, &q), "{q:?}");
+        speeds.push(v.clone());
+    }
+    assert!(
+        n_limited > steps / 10,
+        "the limit is met: {n_limited} of {steps}"
+    );
+    let changes = speeds
+        .iter()
+        .zip(&speeds[window..])
+        .flat_map(|(before, after)| {
+            let pairs = before.iter().zip(after);
+            pairs.map(|(before, after)| (after - before).abs())
+        });
+    changes.fold(0.0, f64::max)
+}
+
+#[test]
+fn velocities_have_no_jump_where_a_joint_comes_to_its_limit() {
+    // Without braking the joint stops, and the others take over, within one step however short.
+    let (abrupt, smooth) = (largest_change(0.0, 1e-3), largest_change(0.1, 1e-3));
+    let finer = largest_change(0.1, 2.5e-4);
+    assert!(
+        smooth < 0.25 * abrupt,
+        "{smooth} rad/s with, {abrupt} rad/s without"
+    );
+    assert!((finer / smooth - 1.0).abs() < 0.2, "{finer} {smooth}");
+}

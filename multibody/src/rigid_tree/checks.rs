@@ -10,6 +10,7 @@ pub(super) fn check(model: &Model, state: &BodyState, control: &Control) -> Resu
     let arrays = [
         ("q", &state.q),
         ("v", &state.v),
+        ("history", &state.history),
         ("control.position", &control.position),
         ("control.velocity", &control.velocity),
         ("control.effort", &control.effort),
@@ -43,6 +44,15 @@ fn check_lengths(model: &Model, state: &BodyState, control: &Control) -> Result<
                 expected,
             });
         }
+    }
+    // The forces of dry friction; left out they start from zero.
+    let (found, expected) = (state.history.len(), model.dry_friction().count());
+    if found != expected && found != 0 {
+        return Err(BodyError::StateLength {
+            what: "history",
+            found,
+            expected,
+        });
     }
     let controls = [
         ("control.position", control.position.len()),

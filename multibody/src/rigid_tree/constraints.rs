@@ -1,15 +1,16 @@
 //! A tree's constraints with itself: joint limits, actuators, dry friction, couplers.
 
 use pliant_contact_sap::{
-    Bilateral, ConstraintKind, ConstraintLabel, InternalConstraints, Limit, PdActuator, PdCommand,
-    PdGains, RowLaw,
+    Assembled, Bilateral, ConstraintKind, ConstraintLabel, Dynamics, InternalConstraints, Limit,
+    PdActuator, PdCommand, PdGains, RowLaw,
 };
 
 use super::step::TreeStep;
 use crate::joint::JointLimits;
 use crate::model::{Coupler, DofIdx, JointIdx};
 
-/// σ of dry joint friction: a stuck joint creeps no faster than σ w γ.
+/// σ of dry joint friction, R = σ/A_kk: a joint that sticks gives by σ/A_kk·δt²·force, a thousandth of what the force would
+/// move it by in one step, and by no more after that.
 const DRY_FRICTION_REGULARISATION: f64 = 1e-3;
 
 /// rad/s or m/s: a limit further away than this speed, or ten times the joint's own, leads in a step is left out.
@@ -25,6 +26,7 @@ fn label(kind: ConstraintKind, dof: usize) -> ConstraintLabel {
 impl TreeStep {
     /// Adds the rows of every free degree of freedom, then those of the couplers.
     pub(super) fn add_constraints(&self, out: &mut InternalConstraints<'_>) {
+        let dt = self.time_step.length_s;
         for joint in self.model.joints() {
             let limits = (joint.kind.n_v() == 1).then_some(&joint.limits);
             for k in joint.dofs() {
@@ -50,15 +52,43 @@ impl TreeStep {
                     out.velocity(i, law, label(ConstraintKind::Actuator, k));
                 }
                 if friction > 0.0 {
-                    let bound = self.time_step.length_s * friction;
-                    let law = Bilateral::dry_friction(bound, DRY_FRICTION_REGULARISATION * w);
+                    let softness = self.dry_friction_softness(i);
+                    let (bound, last) = (dt * friction, dt * self.dry_friction[k]);
+                    let law = RowLaw::Bilateral(Bilateral::dry_friction(bound, softness));
                     let label = label(ConstraintKind::DryFriction, k);
-                    out.velocity(i, RowLaw::Bilateral(law), label);
+                    out.combination(&[(i, 1.0)], -softness * last, law, label);
                 }
             }
         }
         for coupler in self.model.couplers() {
             self.add_coupler(coupler, out);
+        }
+    }
+
+    /// R of the law of dry friction, which goes on from the last step's force f0:
+    ///
+    /// ```text
+    /// γ = clamp(δt f0 − v/R, ±δt f_max)
+    /// ```
+    ///
+    /// So a joint that sticks comes to rest under whatever load friction can carry: v = 0 where δt f0 is the load's.
+    fn dry_friction_softness(&self, i: usize) -> f64 {
+        let Some(Assembled::Dense(a)) = self.dynamics.assembled() else {
+            unreachable!("a tree's A is dense");
+        };
+        DRY_FRICTION_REGULARISATION / a[i * (self.held.free().len() + 1)]
+    }
+
+    /// The forces of dry friction at the end of a step with free velocities `v`, N or N·m, in the order of the degrees of
+    /// freedom that have it; what is held needs none.
+    pub(super) fn write_dry_friction(&self, v: &[f64], out: &mut Vec<f64>) {
+        out.clear();
+        for (k, most) in self.model.dry_friction() {
+            let force = self.free_of[k].map_or(0.0, |i| {
+                let change = v[i] / (self.dry_friction_softness(i) * self.time_step.length_s);
+                (self.dry_friction[k] - change).clamp(-most, most)
+            });
+            out.push(force);
         }
     }
 

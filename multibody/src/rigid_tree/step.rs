@@ -55,6 +55,8 @@ pub(super) struct TreeStep {
     pub(super) diagonal: Vec<f64>,
     pub(super) tau: Vec<f64>,
     pub(super) bias: Vec<f64>,
+    /// Force of dry friction at the start of the step, N or N·m, zero where there is none.
+    pub(super) dry_friction: Vec<f64>,
     pub(super) flights: Vec<FreeFlight>,
     /// Of models with free flights.
     pub(super) ahead: Option<Mutex<Ahead>>,
@@ -86,6 +88,7 @@ impl TreeStep {
             diagonal: vec![0.0; n_v],
             tau: vec![0.0; n_v],
             bias: vec![0.0; n_v],
+            dry_friction: vec![0.0; n_v],
             model,
             actuators,
         };
@@ -149,6 +152,10 @@ impl BodyStep for TreeStep {
         self.control.clone_from(input.control);
         self.q.clone_from(&state.q);
         self.v.clone_from(&state.v);
+        self.dry_friction.fill(0.0);
+        for ((k, _), force) in self.model.dry_friction().zip(&state.history) {
+            self.dry_friction[k] = *force;
+        }
         self.hold(|k| input.control.held.get(k).copied().flatten());
         self.held.gather(&self.v, &mut self.start);
         self.workspace.update(&self.model, &self.q, &self.v);
@@ -214,7 +221,7 @@ impl BodyStep for TreeStep {
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
         let mut ahead = self.ahead();
         self.state_after(v, ahead.as_deref_mut(), &mut next.q, &mut next.v);
-        next.history.clear();
+        self.write_dry_friction(v, &mut next.history);
         Ok(BodyReport::default())
     }
 

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use nalgebra::Vector3;
-use pliant_contact_sap::{ConstraintKind, DeformableModel, NEAR_RIGID_ROW, PdGains};
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{ConstraintKind, DeformableModel, NEAR_RIGID_ROW, PdGains, StepInput};
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
 };
 
-use crate::test_bench::{Bench, WEIGHTLESS, brick, pendulum};
+use crate::test_bench::{Bench, DOWN, WEIGHTLESS, brick, pendulum};
 
 /// R/w of a near-rigid row.
 fn softness() -> f64 {
@@ -92,15 +92,26 @@ fn a_step_from_a_violated_limit_returns_without_a_leap() {
 }
 
 #[test]
-fn dry_friction_sticks_below_its_torque_and_slips_above() {
+fn dry_friction_holds_what_it_can_bear_without_creeping_and_slips_above() {
     let dt = 1e-3;
     let model = pendulum(1.0, |joint| joint.passive.dry_friction = 2.0);
     let mut bench = Bench::new(RigidTree::new(model), dt, WEIGHTLESS);
     bench.control.effort[0] = 1.99;
-    bench.steps(100);
-    // Creep of σ w γ, a thousandth of what a step of free motion would do.
-    let creep = bench.state.v[0];
-    assert!(creep > 0.0 && creep <= 1e-3 * dt * 1.99, "{creep}");
+    bench.steps(10);
+    let settled = bench.state.q[0];
+    // A thousandth of what a step of free motion of the 1 kg at 1 m would do.
+    assert!(
+        settled > 0.0 && settled <= 1.001e-3 * dt * dt * 1.99,
+        "{settled:e}"
+    );
+    bench.steps(10_000);
+    // The solver stops at 1e-14 √J, which is 1e-14 rad/s here: 1e-13 rad in ten seconds.
+    assert!((bench.state.q[0] - settled).abs() < 1e-13, "crept");
+    let friction = bench
+        .row_force(ConstraintKind::DryFriction, 0)
+        .expect("there");
+    // To the solver's relative tolerance.
+    assert!((friction / 1.99 + 1.0).abs() < 1e-6, "{friction}");
     bench.control.effort[0] = 2.1;
     bench.steps(100);
     let speed = bench.state.v[0];
@@ -114,6 +125,63 @@ fn dry_friction_sticks_below_its_torque_and_slips_above() {
         "stops and stays: {:?}",
         bench.state
     );
+}
+
+#[test]
+fn an_arm_in_its_own_friction_hangs_still_at_any_step() {
+    for dt in [1e-2, 1e-3] {
+        let mut builder = ModelBuilder::new("stiff arm");
+        builder.link(LinkSpec::new("base", SpatialInertia::zero()));
+        for (i, name) in ["upper", "fore", "hand"].into_iter().enumerate() {
+            let parent = ["base", "upper", "fore"][i];
+            builder.link(LinkSpec::new(
+                name,
+                brick(1.0, Vector3::new(0.15, 0.0, 0.0)),
+            ));
+            let joint = JointSpec::new(name, JointKind::Revolute, parent, name).about(Vector3::y());
+            let at = if i == 0 { 0.0 } else { 0.3 };
+            let mut joint = joint.at(Isometry3::translation(at, 0.0, 0.0));
+            joint.passive.dry_friction = [15.0, 7.0, 2.0][i];
+            builder.joint(joint);
+        }
+        let model = Arc::new(builder.build().expect("a legal arm"));
+        let mut bench = Bench::new(RigidTree::new(model), dt, DOWN);
+        bench.steps((1.0 / dt) as usize);
+        let start = bench.state.clone();
+        bench.steps((10.0 / dt) as usize);
+        for k in 0..3 {
+            let crept = (bench.state.q[k] - start.q[k]).abs();
+            assert!(crept < 1e-11, "joint {k}: {crept:e} rad in 10 s at {dt} s");
+        }
+        // What each joint carries, outermost first: 1 kg at 0.15 m, and so on.
+        let carried = [13.24, 5.89, 1.47];
+        for k in 0..3 {
+            let force = bench.state.history[k].abs();
+            assert!(
+                (force - carried[k]).abs() < 0.01,
+                "{:?}",
+                bench.state.history
+            );
+        }
+    }
+}
+
+#[test]
+fn a_history_of_another_model_is_refused() {
+    let model = pendulum(1.0, |joint| joint.passive.dry_friction = 2.0);
+    let tree = RigidTree::new(model);
+    let mut state = tree.default_state();
+    for (history, place) in [(vec![0.0, 0.0], "history"), (vec![f64::NAN], "history[0]")] {
+        state.history = history;
+        let control = tree.default_control();
+        let input = StepInput {
+            time_step: 1e-3.into(),
+            gravity: WEIGHTLESS,
+            control: &control,
+        };
+        let error = tree.new_step().begin(&state, &input).expect_err("refused");
+        assert!(error.to_string().contains(place), "{error}");
+    }
 }
 
 /// Two arms side by side about z; the second follows: q1 = −2 q0 + 0.1.

@@ -93,8 +93,8 @@ pub struct ProximityProperties {
     pub mesh_resolution_hint: Option<f64>,
     /// Thickness of the compliant layer of a half space, m.
     pub slab_thickness: Option<f64>,
-    /// Thickness of the layer in which speculative contact is sought, m.
-    pub margin: Option<f64>,
+    /// Thickness of the layer about the shape in which hydroelastic contact is sought ahead of touching, m.
+    pub hydroelastic_margin: Option<f64>,
 }
 
 /// The part a shape plays in hydroelastic contact.

@@ -133,14 +133,26 @@ pub struct Drive {
     pub rotor_inertia: f64,
     /// Rotor speed over joint speed, dimensionless (rad/m for a prismatic joint).
     pub gear_ratio: f64,
+    /// Gains of the drive's own controller, where the file gives them; the dynamics here do not read them.
+    pub gains: Option<DriveGains>,
+}
+
+/// Gains of a controller that follows positions and velocities, both felt at the joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DriveGains {
+    /// N m/rad or N/m.
+    pub proportional: f64,
+    /// N m s/rad or N s/m.
+    pub derivative: f64,
 }
 
 impl Default for Drive {
-    /// No rotor, no gear.
+    /// No rotor, no gear, no controller.
     fn default() -> Self {
         Self {
             rotor_inertia: 0.0,
             gear_ratio: 1.0,
+            gains: None,
         }
     }
 }

@@ -98,7 +98,7 @@ pub use held::HeldDofs;
 pub use inertia::{InertiaFlaw, SpatialInertia};
 pub use inverse_kinematics::{IkReport, IkSettings, IkStop, InverseKinematics};
 pub use jacobian::{add_wrench, jacobian_columns, point_jacobian};
-pub use joint::{DofKind, Drive, JointKind, JointLimits, PassiveForces};
+pub use joint::{DofKind, Drive, DriveGains, JointKind, JointLimits, PassiveForces};
 pub use kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
 pub use model::{
     BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, JointSpec, Link, LinkIdx, LinkSpec,

@@ -100,6 +100,27 @@ impl RigidTree {
         Ok(self)
     }
 
+    /// Puts an actuator on every joint whose drive has gains ([`Drive::gains`](crate::Drive::gains)), with the joint's
+    /// effort limit.
+    ///
+    /// # Errors
+    /// As [`with_actuator`](Self::with_actuator).
+    pub fn with_described_actuators(self) -> Result<Self, MultibodyError> {
+        let model = self.model.clone();
+        let mut tree = self;
+        for (j, joint) in model.joints().iter().enumerate() {
+            if let Some(gains) = joint.drive.gains {
+                let gains = PdGains {
+                    proportional: gains.proportional,
+                    derivative: gains.derivative,
+                    effort_limit: joint.limits.effort,
+                };
+                tree = tree.with_actuator(JointIdx(j), gains)?;
+            }
+        }
+        Ok(tree)
+    }
+
     /// Starts from positions `q` and velocities `v` as they are, inside limits or not; quaternions are made unit.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 //!
 //! Everything in the file is either used or named in the [`LoadReport`], with its line. Used: `<link>` with
 //! `<inertial>`, `<collision>`, `<visual>`, `<material>`; `<joint>` of all kinds (`ball` as in Drake) with `<limit>`,
-//! `<dynamics>`, `<mimic>`; `<transmission>` for gear ratio and rotor inertia; `<frame>`; collision filter groups;
+//! `<dynamics>`, `<mimic>`; `<transmission>` for gear ratio, rotor inertia and gains; `<frame>`; collision filter groups;
 //! `drake:proximity_properties`, `drake:declare_convex`, `drake:acceleration`. Springs, which URDF itself lacks, are
 //! `spring_stiffness` and `spring_reference` on `<dynamics>` or Gazebo's `<springStiffness>`, `<springReference>`.
 //!
@@ -12,6 +12,8 @@
 //! | `friction` not below the joint's own effort limit | no dry friction, and doubtful: the joint could never move |
 //! | `effort="0"`, `velocity="0"` | no limit, and doubtful |
 //! | revolute or prismatic joint without `<limit>` | no limits, and doubtful |
+//! | a transmission that is no plain gear | a plain gear, and doubtful |
+//! | universal and screw joints, xacro macros | an error that says what to do instead |
 //! | missing or unmapped visual mesh | shape left out, and doubtful |
 //! | missing or unmapped collision mesh | an error |
 //! | collision mesh that is not closed | its convex hull, and doubtful |
@@ -127,6 +129,8 @@ struct Robot {
     mimics: Vec<Mimic>,
     frames: Vec<(String, String, Isometry3<f64>)>,
     groups: Vec<CollisionFilterGroup>,
+    /// Of each group, the groups whose members are its members too.
+    member_groups: Vec<Vec<String>>,
     link_lines: BTreeMap<String, u32>,
     joint_lines: BTreeMap<String, u32>,
 }
@@ -151,6 +155,7 @@ impl Robot {
             mimics: Vec::new(),
             frames: Vec::new(),
             groups: Vec::new(),
+            member_groups: Vec::new(),
             link_lines: BTreeMap::new(),
             joint_lines: BTreeMap::new(),
         };
@@ -175,10 +180,16 @@ impl Robot {
                 }
                 "frame" => robot.frames.push(reader.frame(node)?),
                 "drake:collision_filter_group" => {
-                    let group = reader.collision_filter_group(node)?;
-                    robot.groups.extend(group);
+                    if let Some((group, members)) = reader.collision_filter_group(node)? {
+                        robot.groups.push(group);
+                        robot.member_groups.push(members);
+                    }
                 }
                 "material" | "transmission" | "gazebo" => {}
+                tag if tag.starts_with("xacro:") => {
+                    let text = format!("<{tag}> is a macro: run xacro on the file first");
+                    return Err(reader.error(node, "robot", text));
+                }
                 _ => reader.ignored(node, "robot"),
             }
         }
@@ -191,7 +202,39 @@ impl Robot {
             }
         }
         robot.check_groups(reader);
+        robot.expand_groups(reader);
         Ok(robot)
+    }
+
+    /// Adds the members of member groups, then of theirs, until nothing new comes.
+    fn expand_groups(&mut self, reader: &mut Reader<'_, '_>) {
+        let index = |groups: &[CollisionFilterGroup], name: &str| {
+            groups.iter().position(|group| group.name == name)
+        };
+        for (group, others) in self.groups.iter().zip(&self.member_groups) {
+            for other in others.iter().filter(|o| index(&self.groups, o).is_none()) {
+                let text = format!(
+                    "collision filter group \"{}\" takes in group \"{other}\", which is not there",
+                    group.name
+                );
+                reader.note(Severity::Doubtful, self.line, text);
+            }
+        }
+        // A chain of groups that take each other in is no longer than there are groups.
+        for _ in 0..self.groups.len() {
+            for (g, others) in self.member_groups.iter().enumerate() {
+                for other in others {
+                    let Some(other) = index(&self.groups, other) else {
+                        continue;
+                    };
+                    for member in self.groups[other].members.clone() {
+                        if !self.groups[g].members.contains(&member) {
+                            self.groups[g].members.push(member);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Drops members that are no links, with a word.

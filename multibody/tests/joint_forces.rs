@@ -29,6 +29,7 @@ fn implicit_damper_and_spring_take_effect_at_the_end_of_the_step() {
     joint.drive = Drive {
         rotor_inertia: 1e-4,
         gear_ratio: 100.0,
+        ..Drive::default()
     };
     builder.joint(joint);
     let model = builder.build().unwrap_or_else(|error| panic!("{error}"));

@@ -28,6 +28,14 @@ impl<'d, 't> Reader<'d, 't> {
             "floating" => JointKind::Floating,
             "planar" => JointKind::Planar,
             "ball" | "spherical" => JointKind::Ball,
+            "universal" => {
+                let text = "type \"universal\" is not offered; write two revolute joints, about x and about y, with a link without mass between";
+                return Err(self.error(node, &subject, text));
+            }
+            "screw" => {
+                let text = "type \"screw\" is not offered; write a continuous joint and, on a link without mass, a prismatic one that mimics it with multiplier = pitch/2π";
+                return Err(self.error(node, &subject, text));
+            }
             other => {
                 let text = format!("type \"{other}\" is unknown; the types are {KNOWN_TYPES}");
                 return Err(self.error(node, &subject, text));

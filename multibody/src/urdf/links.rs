@@ -113,10 +113,11 @@ impl<'d, 't> Reader<'d, 't> {
         Ok((name, link, X_LF))
     }
 
+    /// A group, and the groups whose members are its members too.
     pub(super) fn collision_filter_group(
         &mut self,
         node: Node<'d, 't>,
-    ) -> Result<Option<CollisionFilterGroup>, MultibodyError> {
+    ) -> Result<Option<(CollisionFilterGroup, Vec<String>)>, MultibodyError> {
         let name = self.name(node)?;
         let subject = format!("collision filter group \"{name}\"");
         if node.attribute("ignore") == Some("true") {
@@ -134,8 +135,13 @@ impl<'d, 't> Reader<'d, 't> {
             members: Vec::new(),
             ignored_groups: Vec::new(),
         };
+        let mut member_groups = Vec::new();
         for child in node.children().filter(Node::is_element) {
             match self.tag(child) {
+                "drake:member_group" => {
+                    let other = self.required(child, &subject, "name")?.trim();
+                    member_groups.push(other.to_owned());
+                }
                 "drake:member" => {
                     let link = self.required(child, &subject, "link")?.trim();
                     group.members.push(link.to_owned());
@@ -147,6 +153,6 @@ impl<'d, 't> Reader<'d, 't> {
                 _ => self.ignored(child, &subject),
             }
         }
-        Ok(Some(group))
+        Ok(Some((group, member_groups)))
     }
 }

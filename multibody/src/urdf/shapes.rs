@@ -297,13 +297,19 @@ impl<'d, 't> Reader<'d, 't> {
         let mut properties = ProximityProperties::default();
         for child in node.children().filter(Node::is_element) {
             let tag = self.tag(child);
-            let slot = match tag.strip_prefix("drake:").unwrap_or(tag) {
-                "rigid_hydroelastic" => {
-                    properties.hydroelastic_compliance = Some(HydroelasticCompliance::Rigid);
-                    continue;
-                }
-                "compliant_hydroelastic" | "soft_hydroelastic" => {
-                    properties.hydroelastic_compliance = Some(HydroelasticCompliance::Compliant);
+            let name = tag.strip_prefix("drake:").unwrap_or(tag);
+            let slot = match name {
+                "rigid_hydroelastic" | "compliant_hydroelastic" | "soft_hydroelastic" => {
+                    let compliance = match name {
+                        "rigid_hydroelastic" => HydroelasticCompliance::Rigid,
+                        _ => HydroelasticCompliance::Compliant,
+                    };
+                    let earlier = properties.hydroelastic_compliance.replace(compliance);
+                    if earlier.is_some_and(|earlier| earlier != compliance) {
+                        let text =
+                            "is both rigid_hydroelastic and compliant_hydroelastic; keep one";
+                        return Err(self.error(child, subject, text));
+                    }
                     continue;
                 }
                 "mu_dynamic" => &mut properties.mu_dynamic,
@@ -314,21 +320,35 @@ impl<'d, 't> Reader<'d, 't> {
                 "hydroelastic_modulus" => &mut properties.hydroelastic_modulus,
                 "mesh_resolution_hint" => &mut properties.mesh_resolution_hint,
                 "halfspace_slab_thickness" | "slab_thickness" => &mut properties.slab_thickness,
-                "hydroelastic_margin" => &mut properties.margin,
+                "hydroelastic_margin" => &mut properties.hydroelastic_margin,
                 _ => {
                     self.ignored(child, subject);
                     continue;
                 }
             };
+            self.only_attributes(child, &["value"]);
             let value = self.required_number(child, subject, "value")?;
-            if value < 0.0 {
-                return Err(self.error(
-                    child,
-                    subject,
-                    format!("<{tag}> = {value} must not be negative"),
-                ));
+            let lengths_and_moduli = [
+                "hydroelastic_modulus",
+                "mesh_resolution_hint",
+                "halfspace_slab_thickness",
+                "slab_thickness",
+            ];
+            if value < 0.0 || value == 0.0 && lengths_and_moduli.contains(&name) {
+                let allowed = if value < 0.0 {
+                    "not be negative"
+                } else {
+                    "be positive"
+                };
+                let text = format!("<{tag}> = {value} must {allowed}");
+                return Err(self.error(child, subject, text));
             }
             *slot = Some(value);
+        }
+        let is_rigid = properties.hydroelastic_compliance == Some(HydroelasticCompliance::Rigid);
+        if is_rigid && properties.hydroelastic_modulus.is_some() {
+            let text = format!("{subject}: rigid_hydroelastic has no use for hydroelastic_modulus");
+            self.doubt(node, text);
         }
         if let (Some(dynamic), Some(fixed)) = (properties.mu_dynamic, properties.mu_static)
             && dynamic > fixed

@@ -5,22 +5,15 @@ use roxmltree::Node;
 
 use super::document::Reader;
 use crate::error::MultibodyError;
+use crate::joint::DriveGains;
 use crate::model::JointSpec;
 
-/// Parts of a transmission that name interfaces of other programs.
-const INTERFACE_TAGS: [&str; 7] = [
-    "type",
-    "hardwareInterface",
-    "robotNamespace",
-    "motorTorqueConstant",
-    "mechanicalReduction",
-    "drake:rotor_inertia",
-    "drake:gear_ratio",
-];
+/// Parts of a transmission that say how another program reaches it.
+const INTERFACE_TAGS: [&str; 3] = ["hardwareInterface", "robotNamespace", "motorTorqueConstant"];
 
 impl<'d, 't> Reader<'d, 't> {
-    /// Gear ratio and rotor inertia of the joint a transmission drives: `drake:gear_ratio`, or ROS's
-    /// `mechanicalReduction`, and `drake:rotor_inertia`.
+    /// The drive of the joint a transmission moves: `drake:gear_ratio`, or `mechanicalReduction` as ROS 1 and
+    /// `mechanical_reduction` as ROS 2 writes it, `drake:rotor_inertia` and `drake:controller_gains`.
     pub(super) fn transmission(
         &mut self,
         node: Node<'d, 't>,
@@ -47,7 +40,8 @@ impl<'d, 't> Reader<'d, 't> {
             return Ok(());
         };
         let joint_name = self.required(*joint_node, &subject, "name")?.trim();
-        let (mut ratio, mut reduction, mut rotor) = (None, None, None);
+        let (mut ratio, mut reduction, mut rotor, mut gains) = (None, None, None, None);
+        let mut interfaces = Vec::new();
         for &element in &elements {
             match self.tag(element) {
                 "drake:gear_ratio" => {
@@ -56,13 +50,29 @@ impl<'d, 't> Reader<'d, 't> {
                 "drake:rotor_inertia" => {
                     rotor = Some(self.required_number(element, &subject, "value")?)
                 }
-                "mechanicalReduction" => {
-                    reduction = element.text().and_then(|t| t.trim().parse::<f64>().ok());
+                "drake:controller_gains" => gains = Some(self.gains(element, &subject)?),
+                "mechanicalReduction" | "mechanical_reduction" => {
+                    reduction = Some(self.content(element, &subject)?);
+                }
+                "type" => {
+                    let kind = element.text().unwrap_or_default().trim();
+                    if !kind.ends_with("SimpleTransmission") {
+                        let text = format!("{subject}: type \"{kind}\" is read as a plain gear");
+                        self.doubt(element, text);
+                    }
                 }
                 "joint" | "actuator" => {}
-                tag if INTERFACE_TAGS.contains(&tag) => {}
+                tag if INTERFACE_TAGS.contains(&tag) => interfaces.push(tag),
                 _ => self.ignored(element, &subject),
             }
+        }
+        interfaces.sort_unstable();
+        interfaces.dedup();
+        if !interfaces.is_empty() {
+            let tags = interfaces.join(">, <");
+            let line = self.line(node);
+            let text = format!("{subject}: <{tags}>, for other programs");
+            self.note(Severity::Ignored, line, text);
         }
         let Some(joint) = joints.iter_mut().find(|j| j.name == joint_name) else {
             self.doubt(
@@ -82,7 +92,35 @@ impl<'d, 't> Reader<'d, 't> {
         }
         joint.drive.gear_ratio = ratio.or(reduction).unwrap_or(joint.drive.gear_ratio);
         joint.drive.rotor_inertia = rotor.unwrap_or(joint.drive.rotor_inertia);
+        joint.drive.gains = gains.or(joint.drive.gains);
         Ok(())
+    }
+
+    /// `drake:controller_gains`: p must be positive, d not negative.
+    fn gains(&mut self, node: Node<'d, 't>, subject: &str) -> Result<DriveGains, MultibodyError> {
+        self.only_attributes(node, &["p", "d"]);
+        let proportional = self.required_number(node, subject, "p")?;
+        let derivative = self.required_number(node, subject, "d")?;
+        if proportional <= 0.0 || derivative < 0.0 {
+            let text = format!(
+                "<drake:controller_gains> p = {proportional} must be positive and d = {derivative} not negative"
+            );
+            return Err(self.error(node, subject, text));
+        }
+        Ok(DriveGains {
+            proportional,
+            derivative,
+        })
+    }
+
+    /// The number between an element's tags.
+    fn content(&self, node: Node<'d, 't>, subject: &str) -> Result<f64, MultibodyError> {
+        let written = node.text().unwrap_or_default().trim();
+        let value = written.parse::<f64>().ok().filter(|x| x.is_finite());
+        value.ok_or_else(|| {
+            let text = format!("<{}> \"{written}\" is not a number", self.tag(node));
+            self.error(node, subject, text)
+        })
     }
 
     /// Springs of a joint; all else in `<gazebo>` is for another simulator.
@@ -107,14 +145,7 @@ impl<'d, 't> Reader<'d, 't> {
                         continue;
                     }
                 };
-                let written = child.text().unwrap_or_default();
-                *slot = written.trim().parse::<f64>().map_err(|_| {
-                    self.error(
-                        child,
-                        &subject,
-                        format!("<{}> \"{written}\" is not a number", self.tag(child)),
-                    )
-                })?;
+                *slot = self.content(child, &subject)?;
             }
             if others == 0 {
                 return Ok(());

@@ -155,13 +155,9 @@ fn an_arm_in_its_own_friction_hangs_still_at_any_step() {
         }
         // What each joint carries, outermost first: 1 kg at 0.15 m, and so on.
         let carried = [13.24, 5.89, 1.47];
-        for k in 0..3 {
-            let force = bench.state.history[k].abs();
-            assert!(
-                (force - carried[k]).abs() < 0.01,
-                "{:?}",
-                bench.state.history
-            );
+        for (force, carried) in bench.state.history.iter().zip(carried) {
+            let off = force.abs() - carried;
+            assert!(off.abs() < 0.01, "{:?}", bench.state.history);
         }
     }
 }

@@ -185,8 +185,8 @@ fn between_plates(model: ContactModel, friction: f64) -> (f64, f64) {
     state.controls[right.0].effort = vec![-10.0];
     let mut push = 0.0;
     run(&world, &mut state, 0.01, 2.0, |report, _| {
-        let between = report.contacts_between(left_surface, block_surface);
-        push = between.map(|c| c.force_W.x.abs()).sum();
+        let pair = report.pair(left_surface, block_surface);
+        push = pair.map_or(0.0, |pair| pair.force_on_a().x.abs());
     });
     (push, center_velocity(&state, block).z)
 }
@@ -237,7 +237,8 @@ fn soft_bodies_that_collide_keep_their_momentum() {
         let (on_a, on_b) = (wrench(surface_a), wrench(surface_b));
         met = met.max(on_a.force.norm());
         assert!((on_a.force + on_b.force).norm() <= 1e-12 * met.max(1.0));
-        assert!((on_a.torque + on_b.torque).norm() <= 1e-12 * met.max(1.0));
+        // Sides that only meet within the step are apart by what they go in it: 1 m/s for 2 ms.
+        assert!((on_a.torque + on_b.torque).norm() <= 2e-3 * on_a.force.norm() + 1e-12);
     });
     assert!(met > 1.0, "they met: {met} N");
     let after = world.energy(&state);

@@ -87,13 +87,16 @@ impl Rod {
                 return Ok(found);
             }
             found.steps += 1;
-            let taken = step.linearise().and_then(|()| {
-                step.free_velocity(&mut velocity);
-                step.advance(&velocity, &mut next)
-            });
+            let solved = step.linearise();
             let report = step.report();
             found.iterations += report.iterations as usize;
-            if taken.is_err() || report.stop == FreeMotionStop::IterationLimit {
+            let converged = report.stop != FreeMotionStop::IterationLimit;
+            // What fell short of the minimum lies nearer to it all the same.
+            match converged {
+                true => step.free_velocity(&mut velocity),
+                false => velocity = step.last_iterate().to_vec(),
+            }
+            if solved.is_err() || step.advance(&velocity, &mut next).is_err() {
                 time_step_s *= 0.25;
                 continue;
             }
@@ -108,7 +111,8 @@ impl Rod {
                 (found.residual, _) = step.static_residual()?;
                 return Ok(found);
             }
-            time_step_s = (4.0 * time_step_s).min(1e6 * slowest);
+            let growth = if converged { 4.0 } else { 0.5 };
+            time_step_s = (growth * time_step_s).min(1e6 * slowest);
         }
         Err(RodError::NoEquilibrium {
             iterations: found.steps,

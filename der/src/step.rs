@@ -78,6 +78,11 @@ impl RodStep {
         self.motion.settings = settings;
     }
 
+    /// Where the iterations of the last [`BodyStep::linearise`] ended.
+    pub(crate) fn last_iterate(&self) -> &[f64] {
+        &self.motion.velocity
+    }
+
     /// Static residual at the start of the step, relative, and the centreline's node with the largest force left.
     pub(crate) fn static_residual(&mut self) -> Result<(f64, usize), BodyError> {
         let rod = Arc::clone(&self.rod);

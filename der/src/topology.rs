@@ -65,7 +65,11 @@ fn crossing_angle([p_1, p_2, p_3, p_4]: &[Point3<f64>; 4]) -> f64 {
         return 0.0;
     };
     let angle: f64 = (0..4)
-        .map(|k| faces[k].dot(&faces[(k + 1) % 4]).clamp(-1.0, 1.0).asin())
+        .map(|k| {
+            // asin of the product, without losing half the digits near ±1.
+            let (n, m) = (&faces[k], &faces[(k + 1) % 4]);
+            n.dot(m).atan2(n.cross(m).norm())
+        })
         .sum();
     let sign = (p_4 - p_3).cross(&(p_2 - p_1)).dot(&r_13);
     angle * sign.signum()

@@ -134,6 +134,19 @@ fn motions_stay_within_limits_and_targets_beyond_them_are_noted() {
 }
 
 #[test]
+fn effort_limits_above_those_of_the_file_are_noted() {
+    let notes = check_accepted(&format!(
+        "{ARM}actuators = {{ joint_1 = {{ proportional = 1, derivative = 1, effort_limit = 500 }} }}\n"
+    ));
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("effort_limit = 500 is more than the 176 of its file")),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn a_moved_body_has_one_motion_and_takes_no_load() {
     let motion = "[[body_motions]]\nbody = \"ball\"\nknots = [{ at_s = 0, pose = {} }]\n";
     let load = "[[loads]]\non = \"ball\"\nknots = [{ at_s = 0, force = [1, 0, 0] }]\n";

@@ -125,7 +125,7 @@ static JOINT_EFFORTS: TableSchema = TableSchema {
         JOINTS,
         INTERPOLATION,
         knots(
-            "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; on joints without an actuator it acts as it is",
+            "`{ at_s, efforts }`: added to what the actuators of these joints do, within their limits; on joints without an actuator within the file's limit",
         ),
     ],
 };

@@ -179,7 +179,7 @@ static ACTUATOR: TableSchema = TableSchema {
             value: "number >= 0 or `inf`",
             unit: "N·m or N",
             default: "the file's",
-            about: "torque or force at which it saturates",
+            about: "torque or force at which it saturates; never more than the file's",
         },
     ],
 };

@@ -74,7 +74,7 @@ static CONTACT: TableSchema = TableSchema {
             value: "`local-implicit` or `lagged`",
             unit: "",
             default: "`local-implicit`",
-            about: "where the `lagged` model takes its limit from; the published `lagged` gives no friction in the step of an impact",
+            about: "where the `lagged` model takes its limit from; with the published `lagged` bodies stick in the step of an impact",
         },
         Key {
             name: "stiction_speed",

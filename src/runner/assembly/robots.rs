@@ -24,6 +24,7 @@ impl Draft<'_> {
         let mut model = RigidTree::new(Arc::clone(&tree)).starting_at(&q, &v);
         self.starts.push(q);
         let actuators = self.actuators(entry, &tree)?;
+        self.note_cut_efforts(entry, &tree, &actuators);
         for &(joint, gains, at) in &actuators {
             let fault = |error: pliant_multibody::MultibodyError| {
                 self.scene
@@ -201,6 +202,25 @@ impl Draft<'_> {
             }
         }
         Ok(actuators)
+    }
+
+    /// A drive never gives more than its file says.
+    fn note_cut_efforts(
+        &mut self,
+        entry: &ModelEntry,
+        tree: &Model,
+        actuators: &[(JointIdx, PdGains, crate::scene::Place)],
+    ) {
+        for (joint, gains, _) in actuators {
+            let joint = tree.joint(*joint);
+            let (asked, most) = (gains.effort_limit, joint.limits.effort);
+            if asked.is_finite() && asked > most {
+                self.notes.push(format!(
+                    "robot {:?}: joint {:?}: effort_limit = {asked} is more than the {most} of its file, which holds",
+                    entry.name.name, joint.name
+                ));
+            }
+        }
     }
 
     fn add_link_shapes(

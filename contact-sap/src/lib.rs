@@ -55,7 +55,7 @@ pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit,
     NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NormalForce, NormalPrediction, PdActuator, PdCommand,
-    PdGains, RowLaw, Sap, Similar, SmoothNorm, near_rigid_regularisation,
+    PdGains, RowLaw, STICTION_REGULARISATION, Sap, Similar, SmoothNorm, near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
 pub use newton::{Newton, NewtonSettings};

@@ -5,13 +5,14 @@ use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
     FrictionLimit, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
 };
-use pliant_hydroelastic::MaterialPoint as TouchedPoint;
+use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint};
 
 use crate::collision::PairContact;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
-use crate::settings::{ContactModel, DissipationRule};
+use crate::settings::{ContactModel, DissipationRule, Stiction};
 use crate::state::State;
+use crate::stiction::{self, StuckContact};
 use crate::world::{GeometryIdx, Mount, World};
 
 /// What is remembered of each contact in the set, in the order of [`ContactIdx`].
@@ -21,6 +22,7 @@ pub(crate) struct ContactRecord {
     pub(crate) b: GeometryIdx,
     pub(crate) place: Place,
     pub(crate) normal_W: Vector3<f64>,
+    key: ContactKey,
     parameters: ContactParameters,
     /// n0, N·s.
     friction_limit: f64,
@@ -187,6 +189,7 @@ impl ContactAssembly {
                 b: contact.b,
                 place: *place,
                 normal_W,
+                key: point.key,
                 parameters,
                 friction_limit: parameters.friction_limit(rule, &predicted),
                 onset: if point.signed_distance < 0.0 {
@@ -195,9 +198,18 @@ impl ContactAssembly {
                     Onset::Fresh
                 },
             };
+            let stretch_rate = match settings.stiction {
+                Stiction::Held => {
+                    let key = (contact.a, contact.b, point.key);
+                    stiction::remembered(&setting.state.stuck, key, &normal_W)
+                        / setting.time_step.length_s
+                }
+                Stiction::Creeping => Vector3::zeros(),
+            };
             let law = record.law(settings.model);
             let mut basis = set.last_basis();
-            self.basis.add(&mut basis, pair(i), place, bias, law);
+            self.basis
+                .add(&mut basis, pair(i), place, bias + stretch_rate, law);
             self.records.push(record);
         }
         Ok(())
@@ -233,6 +245,29 @@ impl ContactAssembly {
 }
 
 impl ContactRecord {
+    /// What is to be remembered of a contact with impulse `gamma`, N·s; nothing of one without friction.
+    pub(crate) fn stuck(&self, model: ContactModel, gamma: &Vector3<f64>) -> Option<StuckContact> {
+        let gamma_n = self.normal_W.dot(gamma);
+        let gamma_t = gamma - self.normal_W * gamma_n;
+        let p = &self.parameters;
+        let bearing = match model {
+            ContactModel::Lagged(_) => self.friction_limit,
+            ContactModel::Similar | ContactModel::Sap => gamma_n,
+        };
+        let limit = p.friction * bearing;
+        (limit > 0.0).then(|| StuckContact {
+            a: self.a,
+            b: self.b,
+            key: self.key,
+            stretch_W: stiction::stretch(
+                model,
+                p,
+                (limit, p.slip_softening(self.friction_limit)),
+                &gamma_t,
+            ),
+        })
+    }
+
     fn law(&self, model: ContactModel) -> ContactLaw {
         let p = &self.parameters;
         match model {

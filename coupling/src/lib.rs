@@ -11,6 +11,7 @@ mod pair_basis;
 mod report;
 mod settings;
 mod state;
+mod stiction;
 mod strong_implicit;
 mod tie;
 mod ties;
@@ -18,8 +19,9 @@ mod world;
 
 pub use error::{StepError, WorldError, WorldPart};
 pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};
-pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation};
+pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
 pub use state::{State, TieState};
+pub use stiction::StuckContact;
 pub use strong_implicit::StrongImplicit;
 pub use tie::{Anchor, Tie, TieCompliance, TieKind};
 pub use world::{

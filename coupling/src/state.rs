@@ -3,6 +3,8 @@
 use pliant_contact_sap::{BodyState, Control};
 use serde::{Deserialize, Serialize};
 
+use crate::stiction::StuckContact;
+
 /// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
 ///
 /// Saved and loaded it goes on with the same bits; cloned it can be stepped in parallel. A step reads one state and writes
@@ -19,6 +21,9 @@ pub struct State {
     pub controls: Vec<Control>,
     /// Whether each tie holds.
     pub ties: Vec<TieState>,
+    /// Contacts whose friction is remembered, ascending; empty unless [`Stiction::Held`](crate::Stiction::Held).
+    #[serde(default)]
+    pub stuck: Vec<StuckContact>,
     /// What the constraints of the last step did to each body's velocities, v − v*; empty where that isn't known.
     /// Friction limits are predicted from it.
     pub constrained: Vec<Vec<f64>>,

@@ -2,6 +2,7 @@
 
 mod forces;
 
+use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
     ParticipantIdx, Solution, SolveReport, StepInput, TimeStep,
@@ -13,7 +14,9 @@ use crate::contacts::{ContactAssembly, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::report::{RowOwner, StepReport};
+use crate::settings::Stiction;
 use crate::state::State;
+use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, World};
 
@@ -345,6 +348,16 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let (v, free) = (&self.solution.velocity[range.clone()], &self.free[range]);
             change.clear();
             change.extend(v.iter().zip(free).map(|(v, free)| v - free));
+        }
+        next.stuck.clear();
+        if world.parts.contact.stiction == Stiction::Held {
+            let impulses = self.solution.contact_impulse.chunks_exact(3);
+            let contacts = self.contacts.records.iter().zip(impulses);
+            let model = world.parts.contact.model;
+            next.stuck.extend(contacts.filter_map(|(record, gamma)| {
+                record.stuck(model, &Vector3::from_column_slice(gamma))
+            }));
+            next.stuck.sort_unstable_by_key(StuckContact::key);
         }
         next.controls.clone_from(&state.controls);
         next.ties.clone_from(&state.ties);

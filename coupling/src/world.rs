@@ -21,7 +21,9 @@ pub use builder::WorldBuilder;
 pub struct BodyIdx(pub usize);
 
 /// Names a geometry of a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct GeometryIdx(pub usize);
 
 /// Names a tie of a world.
@@ -181,6 +183,7 @@ impl World {
             bodies: bodies.iter().map(|b| b.model.default_state()).collect(),
             controls: bodies.iter().map(|b| b.model.default_control()).collect(),
             ties: vec![TieState::Active; self.parts.ties.len()],
+            stuck: Vec::new(),
             constrained: vec![Vec::new(); bodies.len()],
         }
     }

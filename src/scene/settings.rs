@@ -2,7 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
-use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation};
+use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
 
 use super::error::SceneError;
 use super::item::Item;
@@ -82,6 +82,13 @@ static CONTACT: TableSchema = TableSchema {
             unit: "m/s",
             default: "0.0001",
             about: "slip below which friction counts as sticking",
+        },
+        Key {
+            name: "stiction",
+            value: "`creeping` or `held`",
+            unit: "",
+            default: "`creeping`",
+            about: "what sticks and bears a load creeps at up to a few times `stiction_speed`; `held`: it remembers its load from step to step and stands still",
         },
         Key {
             name: "dissipation",
@@ -260,6 +267,10 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
             ],
         )?,
         stiction_speed: table.positive_or("stiction_speed", 1e-4)?,
+        stiction: table.choice_or_first(
+            "stiction",
+            &[("creeping", Stiction::Creeping), ("held", Stiction::Held)],
+        )?,
         speculation: table.choice_or_first(
             "speculation",
             &[

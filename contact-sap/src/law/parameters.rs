@@ -12,7 +12,7 @@ pub const NEAR_RIGID_CONTACT: f64 = 1.0;
 /// β of limits, ties and actuators, which are kept ten times stiffer than contacts.
 pub const NEAR_RIGID_ROW: f64 = 0.1;
 /// σ: in stiction, a contact creeps no faster than σ w γ_t.
-pub(crate) const STICTION_REGULARISATION: f64 = 1e-3;
+pub const STICTION_REGULARISATION: f64 = 1e-3;
 
 /// R_nr = β² w/(4π²), 1/kg: the smallest regularisation that a step can resolve for an inverse inertia `w` (1/kg).
 ///

@@ -1,0 +1,144 @@
+//! Stiction that holds: how far a sticking contact has been stretched, kept from step to step.
+//!
+//! Softened friction bears a load only while it slips: γ_t = −μn u/√(u² + ε²) with u = v_t, so a contact under the share
+//! s of what friction can bear creeps at ε s/√(1 − s²). Here u = v_t + r/δt, with r the slip that led to the load of the
+//! last step. The contact then is a stiff, damped spring of δt ε per μn of friction: it bears the load at rest, v_t = 0,
+//! and r is all that has to be remembered. It enters as a velocity bias, so the problem stays as convex as it was.
+//!
+//! r follows from the friction of the last step alone, by the law turned round. It is bounded by [`REACH`] ε δt: up to
+//! the share 0.995 a contact holds, and a sliding one that comes to rest springs back by no more than that, a micrometre
+//! for the default ε at 1 ms.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{ContactParameters, STICTION_REGULARISATION};
+use pliant_hydroelastic::ContactKey;
+use serde::{Deserialize, Serialize};
+
+use crate::settings::ContactModel;
+use crate::world::GeometryIdx;
+
+/// Largest r in units of ε δt: the law bears the share 10/√101 = 0.995 of its limit there.
+const REACH: f64 = 10.0;
+
+/// A contact that bore friction in the last step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StuckContact {
+    /// Geometry A.
+    pub a: GeometryIdx,
+    /// Geometry B.
+    pub b: GeometryIdx,
+    /// Which of their contacts.
+    pub key: ContactKey,
+    /// r, m, world axes: slip of A against B that the friction answers to.
+    pub stretch_W: Vector3<f64>,
+}
+
+impl StuckContact {
+    /// By which they are sorted.
+    pub(crate) fn key(&self) -> (GeometryIdx, GeometryIdx, ContactKey) {
+        (self.a, self.b, self.key)
+    }
+}
+
+/// What is remembered of this contact, in the plane with unit normal `normal_W`; zero for one that is not there.
+/// `stuck` is sorted.
+pub(crate) fn remembered(
+    stuck: &[StuckContact],
+    key: (GeometryIdx, GeometryIdx, ContactKey),
+    normal_W: &Vector3<f64>,
+) -> Vector3<f64> {
+    match stuck.binary_search_by_key(&key, StuckContact::key) {
+        Ok(found) => {
+            let r = stuck[found].stretch_W;
+            r - normal_W * normal_W.dot(&r)
+        }
+        Err(_) => Vector3::zeros(),
+    }
+}
+
+/// r that makes the friction in `gamma` (N·s, world axes) at v_t = 0, by the law of `model`; zero without friction.
+///
+/// ```text
+/// lagged, similar:  r = −δt ε s/√(1 − s²),  s = γ_t/(μn)          SAP:  r = −δt σ w γ_t
+/// ```
+///
+/// `limit` is μn of the law, N·s, `softening` its ε, m/s.
+pub(crate) fn stretch(
+    model: ContactModel,
+    p: &ContactParameters,
+    (limit, softening): (f64, f64),
+    gamma_t: &Vector3<f64>,
+) -> Vector3<f64> {
+    let most = REACH * softening;
+    let slip = match model {
+        ContactModel::Sap => -gamma_t * (STICTION_REGULARISATION * p.inverse_inertia),
+        ContactModel::Lagged(_) | ContactModel::Similar => {
+            let left = limit * limit - gamma_t.norm_squared();
+            if left > 0.0 {
+                -gamma_t * (softening / left.sqrt())
+            } else {
+                // Round-off at the limit: as far as it goes.
+                -gamma_t * f64::MAX.sqrt()
+            }
+        }
+    };
+    let speed = slip.norm();
+    let bounded = if speed > most {
+        slip * (most / speed)
+    } else {
+        slip
+    };
+    bounded * p.time_step.length_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pliant_contact_sap::{Dissipation, Lagged, Potential, Sap, Similar};
+
+    #[test]
+    fn the_stretch_bears_at_rest_the_friction_it_came_from() {
+        let p = ContactParameters {
+            time_step: 1e-3.into(),
+            signed_distance: -1e-4,
+            start_velocity: 0.0,
+            stiffness: 1e5,
+            dissipation: Dissipation::RelaxationTime(0.0),
+            friction: 0.5,
+            stiction_speed: 1e-4,
+            inverse_inertia: 2.0,
+        };
+        let normal = Vector3::new(0.6, 0.0, 0.8);
+        let along = Vector3::new(0.8, 0.3, -0.6);
+        let along = (along - normal * normal.dot(&along)).normalize();
+        let n = p.normal_force().impulse(0.0);
+        for (model, slip) in [
+            (ContactModel::Lagged(Default::default()), 3e-4),
+            (ContactModel::Similar, 3e-4),
+            // Within its stiction: σ w μ n is 1e-5 m/s.
+            (ContactModel::Sap, 4e-6),
+        ] {
+            let law: &dyn Potential<3> = match model {
+                ContactModel::Lagged(_) => &Lagged::new(&p, normal, n),
+                ContactModel::Similar => &Similar::new(&p, normal, n),
+                ContactModel::Sap => &Sap::new(&p, normal),
+            };
+            let gamma = law.impulse(&(along * slip));
+            let gamma_n = normal.dot(&gamma);
+            let gamma_t = gamma - normal * gamma_n;
+            let limit = 0.5 * gamma_n;
+            let r = stretch(model, &p, (limit, p.slip_softening(n)), &gamma_t);
+            assert!(
+                (r / 1e-3 - along * slip).norm() < 1e-9 * slip,
+                "{model:?} {r}"
+            );
+        }
+        let bounds = (0.5 * n, 1e-4);
+        let lagged = ContactModel::Lagged(Default::default());
+        for share in [0.9999, 1.0, 1.0 + 1e-12] {
+            let r = stretch(lagged, &p, bounds, &(along * (0.5 * n * share)));
+            assert!((r + along * (REACH * 1e-7)).norm() < 1e-15, "{r}");
+        }
+        assert_eq!(stretch(lagged, &p, bounds, &Vector3::zeros()).norm(), 0.0);
+    }
+}

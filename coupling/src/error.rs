@@ -109,7 +109,7 @@ pub enum WorldError {
         /// Whose it is.
         part: WorldPart,
         /// What is wrong.
-        source: GeometryError,
+        source: Box<GeometryError>,
     },
 }
 
@@ -183,7 +183,7 @@ pub enum StepError {
         /// Second geometry.
         b: String,
         /// What is wrong.
-        source: GeometryError,
+        source: Box<GeometryError>,
     },
     /// No contact geometry knows this pair.
     #[error(
@@ -265,7 +265,7 @@ impl StepError {
             time_s: state.time_s,
             a: name(a),
             b: name(b),
-            source,
+            source: Box::new(source),
         }
     }
 

@@ -135,7 +135,7 @@ impl WorldBuilder {
             .collision_filter()
             .map_err(|source| WorldError::Geometry {
                 part: WorldPart::World,
-                source,
+                source: Box::new(source),
             })?;
         parts.self_contact = parts.with_self_contact();
         Ok(World {

@@ -126,7 +126,10 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
     geometry
         .material
         .validate()
-        .map_err(|source| WorldError::Geometry { part, source })
+        .map_err(|source| WorldError::Geometry {
+            part,
+            source: Box::new(source),
+        })
 }
 
 fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {

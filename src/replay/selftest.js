@@ -1,5 +1,5 @@
 // Opened as replay.html#selftest, the page looks at its own pictures and leaves what it saw in <html data-report="…">
-// (JSON), for tests/replay_in_browser.rs to read.
+// (JSON), for tests/replay_in_browser to read.
 
 function pixelReport(gl, width, height) {
   const pixels = new Uint8Array(4 * width * height);

@@ -124,17 +124,25 @@ impl PressureField {
                     .norm()
             })
             .fold(0.0, f64::max);
-        Ok(Self::assemble(Parts {
+        Self::assemble(Parts {
             vertices: mesh.vertices().to_vec(),
             pressures: pressures.to_vec(),
             tets: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
             depth: highest / steepest,
             margin: 0.0,
-        }))
+        })
     }
 
-    /// From parts that form a manifold mesh.
-    pub(crate) fn assemble(mut parts: Parts) -> Self {
+    /// From parts; refuses a mesh in which three tetrahedra share a face, as a hull of points that nearly coincide may give.
+    pub(crate) fn assemble(mut parts: Parts) -> Result<Self, GeometryError> {
+        if let Some([a, b, c]) = crate::mesh::crowded_face(&parts.tets) {
+            return Err(GeometryError::Meshing {
+                reason: format!(
+                    "the face of vertices {a}, {b} and {c} belongs to more than two tetrahedra; the surface is folded or its \
+                     vertices nearly coincide"
+                ),
+            });
+        }
         for tet in &mut parts.tets {
             let [a, b, c, d] = tet.map(|v| parts.vertices[v as usize]);
             if (b - a).cross(&(c - a)).dot(&(d - a)) < 0.0 {
@@ -188,7 +196,7 @@ impl PressureField {
             .map(|f| field.skin_range(f))
             .collect();
         field.skin_tree = RangeTree::new(&skin);
-        field
+        Ok(field)
     }
 
     /// The field of a deforming body: `attachments` says for each tetrahedron what it hangs on. Its vertices are in the world

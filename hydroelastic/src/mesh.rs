@@ -60,6 +60,7 @@ pub use options::{
 };
 pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
+pub(crate) use tet_build::crowded_face;
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};
 pub use tetrahedralise::{Crossings, FillSettings, tetrahedralise};
 pub use topology::Edge;

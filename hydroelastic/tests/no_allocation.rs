@@ -9,8 +9,9 @@ use std::cell::Cell;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::{
-    BroadPhase, CollisionFilterBuilder, ContactGeometry, DeformingSurface, GeometryDispatcher,
-    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, Twist,
+    BroadPhase, CollisionFilterBuilder, Compliance, ContactGeometry, DeformingSurface,
+    GeometryDispatcher, PatchGeometry, Posed, PressureField, Proxy, Query, RigidShape,
+    SelfExclusion, Shape, Twist,
 };
 
 struct Counting;
@@ -159,5 +160,66 @@ fn a_steady_step_allocates_nothing() {
     }
     let before = ALLOCATIONS.get();
     assert!(step(3) > 5000);
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+}
+
+#[test]
+fn patches_and_moving_fields_allocate_nothing_in_a_steady_step() {
+    let compliance = Compliance {
+        slab_thickness: Some(0.1),
+        mesh_resolution_hint: 0.05,
+        ..Compliance::default()
+    };
+    let mut bodies = Vec::new();
+    for shape in shapes() {
+        let soft = PatchGeometry::compliant(&shape, &compliance).unwrap();
+        let hard = PatchGeometry::rigid(&shape, 0.05).unwrap();
+        bodies.push((shape.clone(), soft));
+        bodies.push((shape, hard));
+    }
+    let geometry = GeometryDispatcher::default();
+    let q = Query::new(0.001, 9.81).unwrap();
+    let mut moving = PressureField::of_shape(&Shape::sphere(0.1).unwrap(), &compliance).unwrap();
+    let mut vertices = moving.vertices().to_vec();
+    let mut contacts = Vec::new();
+    let mut step = |k: u32| {
+        contacts.clear();
+        let wobble = 1e-6 * f64::from(k);
+        for (a, patch_A) in &bodies {
+            for (b, patch_B) in &bodies {
+                let posed = |shape, patch, z: f64| {
+                    Posed::Rigid(RigidShape {
+                        patch: Some(patch),
+                        ..RigidShape::still(
+                            shape,
+                            Isometry3::new(
+                                Vector3::new(0.01, wobble, z),
+                                Vector3::new(0.1, 0.2, 0.3) * z,
+                            ),
+                        )
+                    })
+                };
+                if patch_A.meets(patch_B) {
+                    geometry
+                        .collide(
+                            posed(a, patch_A, 0.15),
+                            posed(b, patch_B, 0.0),
+                            &q,
+                            &mut contacts,
+                        )
+                        .unwrap()
+                        .unwrap();
+                }
+            }
+        }
+        vertices[0].z += wobble;
+        moving.move_vertices(&vertices).unwrap();
+        contacts.len()
+    };
+    for k in 0..3 {
+        assert!(step(k) > 3000);
+    }
+    let before = ALLOCATIONS.get();
+    assert!(step(3) > 3000);
     assert_eq!(ALLOCATIONS.get() - before, 0);
 }

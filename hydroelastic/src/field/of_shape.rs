@@ -44,7 +44,7 @@ impl PressureField {
                 });
             }
         };
-        Ok(Self::assemble(parts))
+        Self::assemble(parts)
     }
 }
 
@@ -94,13 +94,7 @@ fn of_mesh(mesh: &MeshShape, c: &Compliance) -> Result<PressureField, GeometryEr
     let vertices: Vec<Vector3<f64>> = mesh.vertices().iter().map(|p| p.coords).collect();
     if let Some(depth) = depth_of_convex(mesh) {
         let center = mesh.mass_properties(1.0).center.coords;
-        return Ok(PressureField::assemble(star(
-            vertices,
-            mesh.triangles(),
-            center,
-            depth,
-            c,
-        )));
+        return PressureField::assemble(star(vertices, mesh.triangles(), center, depth, c));
     }
     let meshing = |e: crate::mesh::MeshError| GeometryError::Meshing {
         reason: e.to_string(),

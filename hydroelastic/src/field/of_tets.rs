@@ -80,12 +80,12 @@ impl PressureField {
         for (v, margin) in skin_vertices.iter().zip(&reached) {
             pressures[v.index()] = -E * margin / depth;
         }
-        Ok(Self::assemble(Parts {
+        Self::assemble(Parts {
             vertices,
             pressures,
             tets,
             depth,
             margin: compliance.margin,
-        }))
+        })
     }
 }

@@ -88,6 +88,14 @@ pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
     faces
 }
 
+/// The corners of a face that belongs to more than two tetrahedra.
+pub(crate) fn crowded_face(tets: &[[u32; 4]]) -> Option<[u32; 3]> {
+    sorted_faces(tets)
+        .chunk_by(|a, b| a.corners == b.corners)
+        .find(|group| group.len() > 2)
+        .map(|group| group[0].corners)
+}
+
 pub(crate) fn build_tets(
     mut soup: TetSoup,
     options: &TetOptions,

@@ -3,7 +3,7 @@
 use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
-use super::polygon::Polygon;
+use super::polygon::{Affine, Polygon};
 use crate::field::{OUTSIDE, PressureField, Tetrahedron};
 use crate::range_tree::Relative;
 
@@ -121,13 +121,22 @@ fn pair(
     }
     let gradient = X.rotation * tet_1.pressure.gradient;
     if let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) {
+        // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+        let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
+            Affine {
+                gradient,
+                offset: pressures[0] - gradient.dot(&corners[0]),
+            }
+        } else {
+            tet_2.pressure
+        };
         balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
         found.push(
             polygon,
             (i, j),
             (first.piece(i), second.piece(j)),
             &balance,
-            &tet_2.pressure,
+            &pressure,
         );
     }
     Some(polygon.touched_faces())

@@ -41,7 +41,7 @@ pub(crate) fn find_on_plane(
                 i,
                 &corners,
                 &h,
-                |gradient| Balance::on_rigid(gradient, &plane.gradient),
+                &Partner::Rigid(&plane.gradient),
                 found,
             );
         },
@@ -85,11 +85,19 @@ pub(crate) fn find_on_slab(
                 i,
                 &corners,
                 &h,
-                |gradient| Balance::of_fields(gradient, &pressure.gradient),
+                &Partner::Compliant(&pressure),
                 found,
             );
         },
     );
+}
+
+/// What a tetrahedron is cut by.
+enum Partner<'a> {
+    /// A rigid half space with this normal.
+    Rigid(&'a Vector3<f64>),
+    /// A compliant one with this pressure.
+    Compliant(&'a Affine),
 }
 
 fn cut(
@@ -97,7 +105,7 @@ fn cut(
     i: u32,
     corners: &[Vector3<f64>; 4],
     h: &[f64; 4],
-    balance: impl FnOnce(&Vector3<f64>) -> Option<Balance>,
+    partner: &Partner<'_>,
     found: &mut Found,
 ) {
     let tet = field.functions_of(i);
@@ -105,20 +113,26 @@ fn cut(
     if tet.is_flat() || polygon.corners().len() < 3 {
         return;
     }
-    let Some(mut balance) = balance(&tet.pressure.gradient) else {
+    let own = &tet.pressure;
+    let (balance, pressure) = match partner {
+        Partner::Rigid(normal) => (Balance::on_rigid(&own.gradient, normal), own),
+        // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+        Partner::Compliant(other) => {
+            let softer = own.gradient.norm_squared() < other.gradient.norm_squared();
+            (
+                Balance::of_fields(&own.gradient, &other.gradient),
+                if softer { own } else { *other },
+            )
+        }
+    };
+    let Some(mut balance) = balance else {
         return;
     };
-    let own = polygon.own_faces();
+    let faces = polygon.own_faces();
     for (k, n) in field.across(i).iter().enumerate() {
-        if own >> k & 1 == 1 && *n != OUTSIDE {
+        if faces >> k & 1 == 1 && *n != OUTSIDE {
             balance.weight *= 0.5;
         }
     }
-    found.push(
-        polygon,
-        (i, 0),
-        (field.piece(i), 0),
-        &balance,
-        &tet.pressure,
-    );
+    found.push(polygon, (i, 0), (field.piece(i), 0), &balance, pressure);
 }

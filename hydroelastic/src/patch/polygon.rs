@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 /// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
-pub(crate) const ON_FACE: f64 = 1e-12;
+pub(crate) const ON_FACE: f64 = 1e-10;
 
 /// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
 const CORNERS_MAX: usize = 12;

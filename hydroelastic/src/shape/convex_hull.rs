@@ -73,7 +73,13 @@ impl ConvexHull {
         }
         let input: Vec<_> = points.iter().map(parry::point).collect();
         let hull = ConvexPolyhedron::from_convex_hull(&input).ok_or_else(|| flat(thickness))?;
-        Ok(Self::from_parry(&hull))
+        let hull = Self::from_parry(&hull);
+        // Of needles faces may have been taken for flat that are not: two are then left, or a hole.
+        if hull.is_closed() && hull.mass_properties(1.0).volume > 1e-15 * size.powi(3) {
+            Ok(hull)
+        } else {
+            Err(flat(thickness))
+        }
     }
 
     fn from_parry(hull: &ConvexPolyhedron) -> Self {
@@ -135,6 +141,11 @@ impl ConvexHull {
             bounds,
             radius,
         }
+    }
+
+    /// Whether every side of a face is the side of one other face.
+    fn is_closed(&self) -> bool {
+        self.edges.len() * 2 == self.face_vertices.len()
     }
 
     /// Corners, m.

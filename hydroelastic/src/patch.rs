@@ -65,6 +65,9 @@ use points::PointBuffers;
 /// discretisation; so is their change with the pose, but for small groups. A gradient counts along the normal with at least half of its length: where it is
 /// tangential (the rim of a flat face) the force is right and the stiffness too large, never ill-conditioned.
 ///
+/// Of the points that do not press yet, those count that lie within the margin of the [`Query`] or would press within the step, by the
+/// predicted motion; both only as far as the margin of the fields reaches.
+///
 /// Pairs are looked at where they are now; a body that travels within one step further than its partner's field is deep is
 /// found by [`PointContact`]'s swept paths.
 ///
@@ -264,7 +267,7 @@ impl ContactGeometry for PatchContact {
         WORKSPACE.with_borrow_mut(|w| {
             if let Some(placed) = find(side_A, side_B, w) {
                 let Workspace { found, points, .. } = w;
-                points.emit(found, &placed, (&a, &b), out);
+                points.emit(found, &placed, (&a, &b), q, out);
             }
         });
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {

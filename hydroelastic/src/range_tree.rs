@@ -72,6 +72,9 @@ const LEAF: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     range: Range,
+    /// Of the range's box: what the test of two boxes reads.
+    center: Vector3<f64>,
+    half: Vector3<f64>,
     /// The left child comes right after its parent; this is the right one, or [`LEAF`].
     right: u32,
     item: u32,
@@ -95,6 +98,17 @@ impl Relative {
         }
     }
 
+    #[inline]
+    pub(crate) fn inverse(&self) -> Self {
+        let rotation = self.rotation.transpose();
+        Self {
+            rotation,
+            magnitude: self.magnitude.transpose(),
+            translation: -(rotation * self.translation),
+        }
+    }
+
+    #[inline]
     pub(crate) fn point(&self, p: &Vector3<f64>) -> Vector3<f64> {
         self.rotation * p + self.translation
     }
@@ -137,6 +151,8 @@ impl RangeTree {
             .fold(Range::EMPTY, |r, &i| r.merged(&ranges[i as usize]));
         self.nodes.push(Node {
             range,
+            center: range.center(),
+            half: range.half(),
             right: LEAF,
             item: items[0],
         });
@@ -160,12 +176,18 @@ impl RangeTree {
     pub(crate) fn refit(&mut self, mut range_of: impl FnMut(u32) -> Range) {
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
-            self.nodes[i].range = if node.right == LEAF {
+            let range = if node.right == LEAF {
                 range_of(node.item)
             } else {
                 self.nodes[i + 1]
                     .range
                     .merged(&self.nodes[node.right as usize].range)
+            };
+            self.nodes[i] = Node {
+                range,
+                center: range.center(),
+                half: range.half(),
+                ..node
             };
         }
     }
@@ -217,19 +239,26 @@ impl RangeTree {
             if a.range.p_min > b.range.p_max || b.range.p_min > a.range.p_max {
                 continue;
             }
-            let moved = X.range(&a.range);
-            let apart = |k: usize| moved.min[k] > b.range.max[k] || b.range.min[k] > moved.max[k];
-            if apart(0) || apart(1) || apart(2) {
+            let (center, half) = (X.point(&a.center), X.magnitude * a.half);
+            let (apart, room) = ((center - b.center).abs(), half + b.half);
+            if apart.x > room.x || apart.y > room.y || apart.z > room.z {
                 continue;
             }
-            match (a.right == LEAF, b.right == LEAF) {
-                (true, true) => visit(a.item, b.item),
-                (true, false) => stack.extend([(i, b.right), (i, j + 1)]),
-                (false, true) => stack.extend([(a.right, j), (i + 1, j)]),
-                (false, false) if moved.half().norm_squared() > b.range.half().norm_squared() => {
-                    stack.extend([(a.right, j), (i + 1, j)]);
+            let down_A = match (a.right == LEAF, b.right == LEAF) {
+                (true, true) => {
+                    visit(a.item, b.item);
+                    continue;
                 }
-                (false, false) => stack.extend([(i, b.right), (i, j + 1)]),
+                (true, false) => false,
+                (false, true) => true,
+                (false, false) => half.norm_squared() > b.half.norm_squared(),
+            };
+            if down_A {
+                stack.push((a.right, j));
+                stack.push((i + 1, j));
+            } else {
+                stack.push((i, b.right));
+                stack.push((i, j + 1));
             }
         }
     }

@@ -76,6 +76,22 @@ fn prism(a: [u32; 3], b: [u32; 3], tets: &mut Vec<[u32; 4]>) {
     cut_cell(&[&a, &b, &sides[0], &sides[1], &sides[2]], tets);
 }
 
+/// A regular polygon as triangles: one large one and ever smaller ones towards the rim, so that two polygons on each other share few
+/// pieces.
+fn flat_polygon(n: u32) -> Vec<[u32; 3]> {
+    let (a, b) = (n / 3, 2 * n / 3);
+    let mut triangles = vec![[0, a, b]];
+    let mut arcs = vec![(0, a), (a, b), (b, n)];
+    while let Some((from, to)) = arcs.pop() {
+        if to - from >= 2 {
+            let middle = (from + to) / 2;
+            triangles.push([from, middle, to % n]);
+            arcs.extend([(from, middle), (middle, to)]);
+        }
+    }
+    triangles
+}
+
 fn segments(radius: f64, edge: f64) -> u32 {
     // Eight at least: fewer do not look round.
     (TAU * radius / edge).ceil().clamp(8.0, 4096.0) as u32
@@ -104,16 +120,14 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
     let long = half_length - radius > 1e-9 * radius;
     let flat = radius - half_length > 1e-9 * radius;
     let height = if long { half_length - radius } else { 0.0 };
-    let mut vertices = vec![Vector3::new(0.0, 0.0, height)];
-    let mut pressures = vec![E];
-    let upper = 0;
-    let lower = if long {
-        vertices.push(Vector3::new(0.0, 0.0, -height));
-        pressures.push(E);
-        1
-    } else {
-        0
+    let axis: &[f64] = match (flat, long) {
+        (true, _) => &[],
+        (_, true) => &[height, -height],
+        _ => &[0.0],
     };
+    let mut vertices: Vec<_> = axis.iter().map(|z| Vector3::new(0.0, 0.0, *z)).collect();
+    let mut pressures = vec![E; vertices.len()];
+    let (upper, lower) = (0, u32::from(long));
     let push_ring = |vertices: &mut Vec<_>, pressures: &mut Vec<f64>, radius, z, p| {
         let first = vertices.len() as u32;
         vertices.extend(ring(n, radius, z));
@@ -131,31 +145,19 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
             E,
         )
     });
-    let cap_up = vertices.len() as u32;
-    let cap_down = cap_up + 1;
-    vertices.extend([Vector3::new(0.0, 0.0, top), Vector3::new(0.0, 0.0, -top)]);
-    pressures.extend([outside, outside]);
     let mut tets = Vec::new();
+    // The medial points behind rim points, seen from either end.
+    let above = |i: u32| disc.map_or(upper, |d| d + i);
+    let below = |i: u32| disc.map_or(lower, |d| d + i);
+    for t in flat_polygon(n) {
+        prism(t.map(|i| rim_up + i), t.map(above), &mut tets);
+        prism(t.map(|i| rim_down + i), t.map(below), &mut tets);
+    }
     for i in 0..n {
         let j = (i + 1) % n;
-        // The medial points behind rim points i and j, seen from either end.
-        let (up, down) = match disc {
-            Some(d) => ([d + i, d + j], [d + i, d + j]),
-            None => ([upper; 2], [lower; 2]),
-        };
-        prism(
-            [cap_up, rim_up + i, rim_up + j],
-            [upper, up[0], up[1]],
-            &mut tets,
-        );
-        prism(
-            [cap_down, rim_down + i, rim_down + j],
-            [lower, down[0], down[1]],
-            &mut tets,
-        );
         hexahedron(
             [rim_up + i, rim_up + j, rim_down + j, rim_down + i],
-            [up[0], up[1], down[1], down[0]],
+            [above(i), above(j), below(j), below(i)],
             &mut tets,
         );
     }

@@ -1,10 +1,12 @@
 //! Two compliant bodies: the surface on which their pressures are equal.
 
+use nalgebra::Vector3;
+
 use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
-use super::polygon::{Affine, Polygon};
-use crate::field::{OUTSIDE, PressureField, Tetrahedron};
+use super::polygon::{Affine, ON_FACE, Polygon};
+use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
 use crate::range_tree::Relative;
 
 /// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
@@ -22,26 +24,36 @@ pub(crate) fn find(
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
+    let Flood { stack, seeds, .. } = flood;
     // Where all of a skin is at a lower pressure than all of the other's, no rim lies on it.
     if skin_1.p_max >= skin_2.p_min {
-        let Flood { stack, seeds, .. } = flood;
         first
             .skin_tree()
             .visit_pairs(X, second.tet_tree(), stack, |f, t| {
-                seeds.push((first.skin(f).tet, t));
+                let face = first.skin(f);
+                let corners = face.corners.map(|v| X.point(&first.vertices()[v as usize]));
+                if is_rim(&corners, first, face, second.functions_of(t)) {
+                    seeds.push((face.tet, t));
+                }
             });
     }
     if skin_2.p_max >= skin_1.p_min && skin_1.p_min < skin_2.p_max {
-        let Flood { stack, seeds, .. } = flood;
-        first
-            .tet_tree()
-            .visit_pairs(X, second.skin_tree(), stack, |t, f| {
-                seeds.push((t, second.skin(f).tet));
+        let back = X.inverse();
+        second
+            .skin_tree()
+            .visit_pairs(&back, first.tet_tree(), stack, |f, t| {
+                let face = second.skin(f);
+                let corners = face
+                    .corners
+                    .map(|v| back.point(&second.vertices()[v as usize]));
+                if is_rim(&corners, second, face, first.functions_of(t)) {
+                    seeds.push((t, face.tet));
+                }
             });
     }
     run(first, second, X, flood, found);
     let swallowed = || {
-        let inside = |r: &crate::range_tree::Range, x: &nalgebra::Vector3<f64>| {
+        let inside = |r: &crate::range_tree::Range, x: &Vector3<f64>| {
             (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
         };
         let root_1 = X.range(&first.tet_tree().root());
@@ -69,6 +81,49 @@ pub(crate) fn find_among_all(
         .tet_tree()
         .visit_pairs(X, second.tet_tree(), stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
+}
+
+/// Whether a face of a skin, its corners given in the frame of the tetrahedron, has points inside of the tetrahedron where both
+/// pressures are equal.
+fn is_rim(
+    corners: &[Vector3<f64>; 3],
+    field: &PressureField,
+    face: &SkinFace,
+    tet: &Tetrahedron,
+) -> bool {
+    let mut h = [0.0; 3];
+    for k in 0..3 {
+        h[k] = field.pressures()[face.corners[k] as usize] - tet.pressure.at(&corners[k]);
+    }
+    let tolerance = ON_FACE * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+    let (low, high) = (h[0].min(h[1]).min(h[2]), h[0].max(h[1]).max(h[2]));
+    if low > tolerance || high < -tolerance {
+        return false;
+    }
+    // The two ends of the line of balance; where it runs along an edge or is everywhere, the full test decides.
+    let (mut ends, mut n) = ([Vector3::zeros(); 2], 0);
+    for (i, j) in [(0, 1), (1, 2), (2, 0)] {
+        if h[i].abs() <= tolerance {
+            return true;
+        }
+        if h[i] * h[j] < 0.0 && n < 2 {
+            ends[n] = corners[i] + (corners[j] - corners[i]) * (h[i] / (h[i] - h[j]));
+            n += 1;
+        }
+    }
+    let (mut from, mut to) = (0.0_f64, 1.0_f64);
+    for side in &tet.sides {
+        let (f, g) = (side.at(&ends[0]), side.at(&ends[1]));
+        if f < -ON_FACE && g < -ON_FACE {
+            return false;
+        }
+        if f < -ON_FACE {
+            from = from.max(f / (f - g));
+        } else if g < -ON_FACE {
+            to = to.min(f / (f - g));
+        }
+    }
+    from <= to + 1e-9
 }
 
 fn run(
@@ -110,14 +165,13 @@ fn pair(
         h[k] = pressures[k] - tet_2.pressure.at(&corners[k]);
     }
     let mut polygon = Polygon::slice(&corners, &h);
+    if polygon.corners().is_empty() {
+        return None;
+    }
     for (k, side) in tet_2.sides.iter().enumerate() {
-        if polygon.corners().len() < 3 {
+        if !polygon.clip(side, 4 + k as u32) {
             return None;
         }
-        polygon = polygon.clip(side, 4 + k as u32);
-    }
-    if polygon.corners().len() < 3 {
-        return None;
     }
     let gradient = X.rotation * tet_1.pressure.gradient;
     if let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) {
@@ -154,6 +208,6 @@ fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
 impl Tetrahedron {
     /// Whether it has no volume to speak of.
     pub(crate) fn is_flat(&self) -> bool {
-        self.sides[0].gradient == nalgebra::Vector3::zeros()
+        self.sides[0].gradient == Vector3::zeros()
     }
 }

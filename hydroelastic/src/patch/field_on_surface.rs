@@ -88,8 +88,7 @@ fn pair(
     }
     let mut polygon = Polygon::triangle(&surface.corners(t).map(|x| X.point(&x)));
     for (k, side) in tet.sides.iter().enumerate() {
-        polygon = polygon.clip(side, k as u32);
-        if polygon.corners().len() < 3 {
+        if !polygon.clip(side, k as u32) {
             return None;
         }
     }

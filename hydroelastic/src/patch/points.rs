@@ -5,8 +5,9 @@ use nalgebra::{Isometry3, Matrix2, Point3, Vector2, Vector3};
 use super::found::{Found, Group, Sign};
 use super::polygon::Moments;
 use super::{Order, Placed, Side};
+use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
-use crate::posed::Posed;
+use crate::posed::{Posed, RigidShape};
 
 /// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
 /// move apart.
@@ -26,14 +27,17 @@ struct GroupSum {
 }
 
 impl PointBuffers {
-    /// Appends the points of all groups.
+    /// Appends the points of all groups; of those that do not press yet the ones within the query's margin, and those that the
+    /// predicted motion brings to press within the step.
     pub(super) fn emit(
         &mut self,
         found: &Found,
         placed: &Placed<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
+        q: &Query,
         out: &mut Vec<ContactPoint>,
     ) {
+        let start = out.len();
         self.groups.clear();
         let mut patch = Moments::default();
         for (i, piece) in found.pieces.iter().enumerate() {
@@ -57,6 +61,24 @@ impl PointBuffers {
                 .max(0.0);
             emit_group(sum, spread, found, placed, posed, out);
         }
+        let (Posed::Rigid(a), Posed::Rigid(b)) = posed else {
+            return;
+        };
+        let margin = q.margin_for(a.shape, b.shape);
+        let mut kept = start;
+        for i in start..out.len() {
+            let c = out[i];
+            let velocity =
+                |r: &RigidShape<'_>| r.V_WG.at(&(c.p_WC.coords - r.X_WG.translation.vector));
+            if c.signed_distance <= margin
+                || c.signed_distance + q.time_step_s * c.normal_W.dot(&(velocity(a) - velocity(b)))
+                    <= 0.0
+            {
+                out[kept] = c;
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
     }
 }
 

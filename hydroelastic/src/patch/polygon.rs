@@ -112,7 +112,8 @@ impl Polygon {
     }
 
     /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.
-    pub(crate) fn clip(&self, side: &Affine, face: u32) -> Self {
+    /// Returns whether something is left.
+    pub(crate) fn clip(&mut self, side: &Affine, face: u32) -> bool {
         let mut heights = [0.0; CORNERS_MAX];
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         for (h, x) in heights.iter_mut().zip(self.corners()) {
@@ -121,29 +122,39 @@ impl Polygon {
             highest = highest.max(*h);
         }
         if lowest > ON_FACE {
-            return *self;
+            return true;
         }
-        let mut out = Self::EMPTY;
         if highest < -ON_FACE {
-            return out;
+            self.n = 0;
+            return false;
         }
         let bit = 1 << face;
-        for i in 0..self.n {
-            let j = if i + 1 == self.n { 0 } else { i + 1 };
+        if lowest >= -ON_FACE {
+            for (mask, h) in self.masks[..self.n].iter_mut().zip(&heights) {
+                if *h <= ON_FACE {
+                    *mask |= bit;
+                }
+            }
+            return self.n >= 3;
+        }
+        let whole = *self;
+        self.n = 0;
+        for i in 0..whole.n {
+            let j = if i + 1 == whole.n { 0 } else { i + 1 };
             let (h_i, h_j) = (heights[i], heights[j]);
             let (in_i, in_j) = (h_i >= -ON_FACE, h_j >= -ON_FACE);
             if in_i {
                 let on = if h_i <= ON_FACE { bit } else { 0 };
-                out.push(self.corners[i], self.masks[i] | on);
+                self.push(whole.corners[i], whole.masks[i] | on);
             }
             // A corner on the face already is the crossing.
             if in_i != in_j && h_i.abs() > ON_FACE && h_j.abs() > ON_FACE {
                 let t = h_i / (h_i - h_j);
-                let x = self.corners[i] + (self.corners[j] - self.corners[i]) * t;
-                out.push(x, self.masks[i] & self.masks[j] | bit);
+                let x = whole.corners[i] + (whole.corners[j] - whole.corners[i]) * t;
+                self.push(x, whole.masks[i] & whole.masks[j] | bit);
             }
         }
-        out
+        self.n >= 3
     }
 
     /// The parts where `p` is positive and where it is negative.
@@ -153,6 +164,10 @@ impl Polygon {
             *v = p.at(x);
         }
         let (mut positive, mut negative) = (Self::EMPTY, Self::EMPTY);
+        // Most polygons press as a whole.
+        if values[..self.n].iter().all(|v| *v > 0.0) {
+            return [*self, negative];
+        }
         for i in 0..self.n {
             let j = if i + 1 == self.n { 0 } else { i + 1 };
             let (x, mask) = (self.corners[i], self.masks[i]);
@@ -321,7 +336,10 @@ mod tests {
             let corners = [(); 3].map(|()| random_point(&mut rng));
             let [a, b, c] = corners;
             let whole = Polygon::triangle(&corners);
-            let clipped = (0..4).fold(whole, |p, k| p.clip(&tet.sides[k], k as u32));
+            let mut clipped = whole;
+            for (k, side) in tet.sides.iter().enumerate() {
+                clipped.clip(side, k as u32);
+            }
             let n = 400;
             let mut inside = 0;
             for i in 0..n {

@@ -33,8 +33,8 @@ pub(crate) fn find(
         &mut flood.stack,
         |r| r.heights(&up).0 + offset <= level,
         |t| {
-            let polygon = Polygon::triangle(&surface.corners(t)).clip(&inside, 0);
-            if polygon.corners().len() < 3 {
+            let mut polygon = Polygon::triangle(&surface.corners(t));
+            if !polygon.clip(&inside, 0) {
                 return;
             }
             if let Some(balance) = Balance::on_rigid(&pressure.gradient, surface.normal(t)) {

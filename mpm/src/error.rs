@@ -1,0 +1,114 @@
+//! What can go wrong in a model of material points.
+
+use pliant_contact_sap::BodyError;
+use pliant_hydroelastic::GeometryError;
+
+/// A model, a material or a state that cannot be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MpmError {
+    /// A parameter is out of its range.
+    #[error("{what}: {parameter} = {value} {allowed}")]
+    Parameter {
+        /// The material, object or setting.
+        what: String,
+        /// Its parameter.
+        parameter: &'static str,
+        /// The value given.
+        value: f64,
+        /// What would be right.
+        allowed: &'static str,
+    },
+    /// A particle is where the grid has no numbers for it.
+    #[error(
+        "particle {particle} is at ({}, {}, {}) m, which a grid of spacing {spacing} m does not reach", .place[0], .place[1], .place[2]
+    )]
+    OffTheGrid {
+        /// Index of the particle.
+        particle: usize,
+        /// Its place, m.
+        place: [f64; 3],
+        /// m.
+        spacing: f64,
+    },
+    /// A shape or mesh that cannot be filled.
+    #[error("{object}: {source}")]
+    Geometry {
+        /// The object.
+        object: String,
+        /// What is wrong with its shape.
+        source: GeometryError,
+    },
+    /// The spacing is too coarse for the shape.
+    #[error(
+        "{object}: its shape has a volume of {volume_m3:e} m3, particles {spacing_m} m apart fill {filled_m3:e} m3 of it \
+         ({count} particles); refine the grid or ask for more particles in a cell"
+    )]
+    Unresolved {
+        /// The object.
+        object: String,
+        /// Volume of the shape, m³.
+        volume_m3: f64,
+        /// Distance of neighbouring particles, m.
+        spacing_m: f64,
+        /// Volume that the particles stand for, m³.
+        filled_m3: f64,
+        /// Particles found inside.
+        count: usize,
+    },
+    /// A model without anything in it.
+    #[error("{0}")]
+    Empty(String),
+}
+
+impl From<MpmError> for BodyError {
+    fn from(error: MpmError) -> Self {
+        Self::Model(error.to_string())
+    }
+}
+
+/// The error of a parameter that must be positive and finite.
+pub(crate) fn positive(what: &str, parameter: &'static str, value: f64) -> Result<f64, MpmError> {
+    within(
+        what,
+        parameter,
+        value,
+        value > 0.0 && value.is_finite(),
+        "must be positive and finite",
+    )
+}
+
+/// The error of a parameter that may be zero.
+pub(crate) fn not_negative(
+    what: &str,
+    parameter: &'static str,
+    value: f64,
+) -> Result<f64, MpmError> {
+    within(
+        what,
+        parameter,
+        value,
+        value >= 0.0 && value.is_finite(),
+        "must be zero or positive and finite",
+    )
+}
+
+/// The value if it `fits`.
+pub(crate) fn within(
+    what: &str,
+    parameter: &'static str,
+    value: f64,
+    fits: bool,
+    allowed: &'static str,
+) -> Result<f64, MpmError> {
+    if fits {
+        Ok(value)
+    } else {
+        Err(MpmError::Parameter {
+            what: what.into(),
+            parameter,
+            value,
+            allowed,
+        })
+    }
+}

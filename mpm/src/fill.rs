@@ -1,0 +1,166 @@
+//! Filling closed shapes with particles.
+
+mod poisson;
+#[cfg(test)]
+mod tests;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_hydroelastic::{GeometryError, Shape};
+
+use crate::error::{MpmError, positive, within};
+
+/// Where particles go within a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampling {
+    /// A lattice along the axes of the shape's frame, stretched so that it ends at the sides of the shape's box.
+    Regular {
+        /// Particles in a grid cell; 8 is usual, a solid wants at least 2.
+        per_cell: f64,
+    },
+    /// At random, no two closer than a radius: no direction is preferred (Bridson 2007).
+    PoissonDisk {
+        /// Particles in a grid cell, on average.
+        per_cell: f64,
+        /// The same seed gives the same particles.
+        seed: u64,
+    },
+}
+
+impl Sampling {
+    fn per_cell(&self) -> f64 {
+        match *self {
+            Self::Regular { per_cell } | Self::PoissonDisk { per_cell, .. } => per_cell,
+        }
+    }
+}
+
+impl Default for Sampling {
+    /// Two along each edge of a cell.
+    fn default() -> Self {
+        Self::Regular { per_cell: 8.0 }
+    }
+}
+
+/// Particles of one object at rest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParticleSet {
+    /// Places, world frame, m.
+    pub points: Vec<Point3<f64>>,
+    /// V₀ of each, m³.
+    pub particle_volume: f64,
+}
+
+impl ParticleSet {
+    /// Distance of neighbouring particles: the edge of a cube of a particle's volume, m.
+    #[must_use]
+    pub fn spacing(&self) -> f64 {
+        self.particle_volume.cbrt()
+    }
+
+    /// Volume of all together, m³.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.particle_volume * self.points.len() as f64
+    }
+}
+
+/// Particles inside `shape`, posed at `X_WS`, for a grid of spacing `spacing` (m).
+///
+/// The shape's volume is divided evenly among its particles, so that density times volume is exactly its mass. `object` is
+/// named in errors. Shapes are closed by construction: a mesh with a hole is refused when [`Shape::mesh`] is built.
+///
+/// # Errors
+/// [`MpmError::Unresolved`] if the particles' cubes cover less than three quarters or more than four thirds of the shape;
+/// [`MpmError::Geometry`] for shapes without end; [`MpmError::Parameter`].
+///
+/// ```
+/// use nalgebra::Isometry3;
+/// use pliant_hydroelastic::Shape;
+/// use pliant_mpm::{Sampling, fill};
+///
+/// let ball = fill("ball", &Shape::sphere(0.05)?, &Isometry3::identity(), 0.02, Sampling::default())?;
+/// assert_eq!(ball.points.len(), 552);
+/// assert!((ball.volume() - 4.0 / 3.0 * std::f64::consts::PI * 0.05_f64.powi(3)).abs() < 1e-15);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fill(
+    object: &str,
+    shape: &Shape,
+    X_WS: &Isometry3<f64>,
+    spacing: f64,
+    sampling: Sampling,
+) -> Result<ParticleSet, MpmError> {
+    positive(object, "grid spacing", spacing)?;
+    let per_cell = sampling.per_cell();
+    within(
+        object,
+        "per_cell",
+        per_cell,
+        (0.1..=1000.0).contains(&per_cell),
+        "must lie in [0.1, 1000]",
+    )?;
+    let geometry = |source: GeometryError| MpmError::Geometry {
+        object: object.into(),
+        source,
+    };
+    let bounds = shape.local_aabb();
+    if !bounds.is_bounded() {
+        return Err(geometry(GeometryError::Unbounded {
+            shape: shape.name(),
+        }));
+    }
+    let volume = shape.mass_properties(1.0).map_err(geometry)?.mass;
+    let distance = spacing / per_cell.cbrt();
+    let inside = |p: &Point3<f64>| shape.signed_distance(p).value < 0.0;
+    let (local, cube) = match sampling {
+        Sampling::Regular { .. } => lattice(&bounds.min, &bounds.max, distance, inside),
+        Sampling::PoissonDisk { seed, .. } => {
+            let cube = distance.powi(3);
+            (
+                poisson::disk(&bounds.min, &bounds.max, distance, seed, inside),
+                cube,
+            )
+        }
+    };
+    let filled = cube * local.len() as f64;
+    if !(0.75..=4.0 / 3.0).contains(&(filled / volume)) {
+        return Err(MpmError::Unresolved {
+            object: object.into(),
+            volume_m3: volume,
+            spacing_m: distance,
+            filled_m3: filled,
+            count: local.len(),
+        });
+    }
+    Ok(ParticleSet {
+        particle_volume: volume / local.len() as f64,
+        points: local.iter().map(|p| X_WS * p).collect(),
+    })
+}
+
+/// Points of a lattice about `distance` apart that lie inside, and the volume of its cell.
+fn lattice(
+    min: &Point3<f64>,
+    max: &Point3<f64>,
+    distance: f64,
+    inside: impl Fn(&Point3<f64>) -> bool,
+) -> (Vec<Point3<f64>>, f64) {
+    let size = max - min;
+    // Thinner than half a distance: not even one layer.
+    let counts = size.map(|l| (l / distance).round());
+    let step: Vector3<f64> = size.component_div(&counts);
+    let mut points = Vec::new();
+    for i in 0..counts.x as usize {
+        for j in 0..counts.y as usize {
+            for k in 0..counts.z as usize {
+                let at = Vector3::new(i as f64, j as f64, k as f64).add_scalar(0.5);
+                let p = min + at.component_mul(&step);
+                if inside(&p) {
+                    points.push(p);
+                }
+            }
+        }
+    }
+    let cube = step.x * step.y * step.z;
+    (points, if cube.is_finite() { cube } else { 0.0 })
+}

@@ -1,0 +1,192 @@
+//! v*: the velocities of a step that nothing touches.
+
+use nalgebra::Matrix3;
+
+use crate::material::Definiteness;
+use crate::pcg::Pcg;
+use crate::system::{BlockMatrix, GridSystem};
+
+/// How the free motion is found, where it must be: quadratic models never need it, their A and b say everything.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FreeMotionSettings {
+    /// Stop when the residual |M^(−½) m(v)| is below this part of max(|M^½ v|, |M^(−½) δt f|).
+    pub rel_tolerance: f64,
+    /// Newton iterations before the result is reported as doubtful.
+    pub newton_iterations_max: u32,
+    /// Iterations of one linear solve.
+    pub linear_iterations_max: u32,
+}
+
+impl Default for FreeMotionSettings {
+    /// 10⁻⁶ as in the paper, 30 Newton steps of at most 1000 products each.
+    fn default() -> Self {
+        Self {
+            rel_tolerance: 1e-6,
+            newton_iterations_max: 30,
+            linear_iterations_max: 1000,
+        }
+    }
+}
+
+/// How a free motion was found.
+#[must_use]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FreeMotionReport {
+    /// Newton iterations.
+    pub newton_iterations: u32,
+    /// Products with A in all of them.
+    pub linear_iterations: u32,
+    /// |M^(−½) m(v)| at the end, √J.
+    pub residual: f64,
+    /// What it had to be below.
+    pub tolerance: f64,
+}
+
+impl FreeMotionReport {
+    /// Whether the tolerance was met.
+    #[must_use]
+    pub fn is_converged(&self) -> bool {
+        self.residual <= self.tolerance
+    }
+}
+
+/// Memory of the search for v*.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FreeMotion {
+    pub(crate) pcg: Pcg,
+    pub(crate) gradients: Vec<Matrix3<f64>>,
+    pub(crate) trial_gradients: Vec<Matrix3<f64>>,
+    residual: Vec<f64>,
+    step: Vec<f64>,
+    trial: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+impl FreeMotion {
+    /// Minimises E(v); `v` holds the result. Leaves the tangents of `system` at it, projected.
+    pub(crate) fn solve(
+        &mut self,
+        system: &mut GridSystem,
+        matrix: Option<&mut BlockMatrix>,
+        settings: &FreeMotionSettings,
+        v: &mut Vec<f64>,
+    ) -> FreeMotionReport {
+        let mut matrix = matrix;
+        let n = system.start.len();
+        self.start(system, v);
+        self.residual.resize(n, 0.0);
+        self.step.resize(n, 0.0);
+        let mut report = FreeMotionReport::default();
+        let mut energy = f64::NAN;
+        loop {
+            system.residual(v, &self.gradients, &mut self.residual);
+            report.residual = system.impulse_norm(&self.residual);
+            report.tolerance = tolerance(system, settings, v);
+            system.find_tangents(&self.gradients, Definiteness::Projected);
+            let ended = report.newton_iterations >= settings.newton_iterations_max;
+            if report.is_converged() || report.residual.is_nan() || ended {
+                return report;
+            }
+            report.newton_iterations += 1;
+            // Loose far away, tight near the end: the residual falls quadratically.
+            let far = (report.tolerance / report.residual).max(1e-12);
+            let forcing = (0.1 * far.sqrt()).clamp(1e-3 * settings.rel_tolerance, 0.1);
+            let forcing = if system.is_quadratic() {
+                0.3 * far
+            } else {
+                forcing
+            };
+            system.diagonal(&system.tangents, &mut self.diagonal);
+            self.pcg.factor(&self.diagonal);
+            self.residual.iter_mut().for_each(|m| *m = -*m);
+            self.step.fill(0.0);
+            let max = settings.linear_iterations_max as usize;
+            let (b, x) = (&self.residual, &mut self.step);
+            let solved = match matrix.as_deref_mut() {
+                Some(matrix) => {
+                    matrix.assemble(system, &system.tangents);
+                    self.pcg
+                        .solve(|x, y| matrix.apply(x, y), b, x, forcing, max)
+                }
+                None => {
+                    let apply = |x: &[f64], y: &mut [f64]| system.apply(&system.tangents, x, y);
+                    self.pcg.solve(apply, b, x, forcing, max)
+                }
+            };
+            report.linear_iterations += solved.iterations as u32;
+            if energy.is_nan() {
+                energy = system.energy(v, &self.gradients);
+            }
+            match self.descend(system, v, energy) {
+                Some(lower) => energy = lower,
+                // No step goes down: round-off has the last word.
+                None => return report,
+            }
+        }
+    }
+
+    /// v0 + δt M⁻¹f, or v0 where that would turn a particle inside out.
+    fn start(&mut self, system: &GridSystem, v: &mut Vec<f64>) {
+        let mut guess = Vec::with_capacity(system.start.len());
+        for scale in [1.0, 0.0] {
+            guess.clear();
+            let each = system.start.iter().zip(&system.external).enumerate();
+            guess.extend(each.map(|(i, (v0, f))| v0 + scale * f / system.mass[i / 3]));
+            system.admissible(&guess, v);
+            system.step_gradients(v, &mut self.gradients);
+            if scale == 0.0 || system.energy(v, &self.gradients).is_finite() {
+                break;
+            }
+        }
+        // Deep in the forbidden, only rest is sure to be allowed.
+        if !system.energy(v, &self.gradients).is_finite() {
+            guess.fill(0.0);
+            system.admissible(&guess, v);
+            system.step_gradients(v, &mut self.gradients);
+        }
+    }
+
+    /// Goes along the step until the energy has fallen enough (Armijo), and returns it.
+    fn descend(&mut self, system: &GridSystem, v: &mut Vec<f64>, energy: f64) -> Option<f64> {
+        // The residual holds −m.
+        let slope: f64 = self
+            .residual
+            .iter()
+            .zip(&self.step)
+            .map(|(r, s)| -r * s)
+            .sum();
+        let round_off = 1e-14 * energy.abs();
+        let mut length = 1.0;
+        for _ in 0..30 {
+            self.trial.clear();
+            let each = v.iter().zip(&self.step);
+            self.trial.extend(each.map(|(v, s)| v + length * s));
+            system.step_gradients(&self.trial, &mut self.trial_gradients);
+            let lower = system.energy(&self.trial, &self.trial_gradients);
+            if lower <= energy + 1e-4 * length * slope + round_off {
+                std::mem::swap(v, &mut self.trial);
+                std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
+                return Some(lower);
+            }
+            length *= 0.5;
+        }
+        None
+    }
+}
+
+/// What |M^(−½) m| must be below: a part of the momentum at hand, or what round-off of stress makes of it.
+fn tolerance(system: &GridSystem, settings: &FreeMotionSettings, v: &[f64]) -> f64 {
+    let momentum: f64 = v
+        .iter()
+        .enumerate()
+        .map(|(i, v)| system.mass[i / 3] * v * v)
+        .sum();
+    let external = system.impulse_norm(&system.external);
+    let floor: f64 = system
+        .particles
+        .iter()
+        .map(|p| p.volume * system.materials[p.object as usize].wave_modulus())
+        .sum();
+    // √(Σ m c²) is the momentum at the speed of sound.
+    (settings.rel_tolerance * momentum.sqrt().max(external)).max(1e-13 * floor.sqrt())
+}

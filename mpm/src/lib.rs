@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
+//!
+//! Read in this order: [`Particle`] and [`Transfer`] (matter and grid), [`Law`] and [`Material`] (what matter is made of),
+//! [`MpmBuilder`] (a model), [`MaterialPoints`] (the body).
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as p_WQ are the field's notation"
+)]
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "`!(x > bound)` is how NaN is made to fail a test"
+)]
+
+mod colours;
+mod error;
+mod fill;
+mod free_motion;
+mod lanes;
+mod material;
+mod model;
+mod nodes;
+mod particle;
+mod pcg;
+mod random;
+mod rotation;
+mod scalar;
+mod sparse_grid;
+mod spline;
+mod step;
+mod system;
+mod transfer;
+
+pub use error::MpmError;
+pub use fill::{ParticleSet, Sampling, fill};
+pub use free_motion::{FreeMotionReport, FreeMotionSettings};
+pub use lanes::LaneScalar;
+pub use material::{
+    Corotated, Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, Law,
+    LinearCorotated, Liquid, Material, Moduli, NeoHookean, Preset, ReturnForm, Sand, Strain,
+    Tangent, Tension,
+};
+pub use model::{
+    Emitter, MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec,
+    ParticleView, RotationTarget, Sink, Wall, WallKind,
+};
+pub use particle::Particle;
+pub use rotation::{Svd, polar_rotation};
+pub use scalar::Real;
+pub use sparse_grid::{BLOCK_NODES, SparseGrid};
+pub use spline::{GradientForm, Stencil, base_node};
+pub use transfer::{NodeField, Transfer, momenta, sort_particles};

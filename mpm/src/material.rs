@@ -1,0 +1,144 @@
+//! Materials behind one trait.
+//!
+//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. Everything that a step asks of a
+//! material is therefore a function of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second
+//! derivative, and the strain that is left after plastic flow. A liquid, whose J moves to J(1 + tr G), fits as well as a
+//! solid; and since G is linear in the velocities, a law that is convex in G makes the step a convex problem.
+
+mod corotated;
+mod hencky;
+mod hencky_von_mises;
+mod linear_corotated;
+mod liquid;
+mod moduli;
+mod neo_hookean;
+mod presets;
+mod principal;
+mod sand;
+mod tangent;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use nalgebra::Matrix3;
+
+pub use corotated::Corotated;
+pub use hencky_von_mises::HenckyVonMises;
+pub use linear_corotated::{LinearCorotated, ReturnForm};
+pub use liquid::{Liquid, Tension};
+pub use moduli::Moduli;
+pub use neo_hookean::NeoHookean;
+pub use presets::Preset;
+pub use sand::{FrictionAngle, Sand};
+pub use tangent::{Definiteness, Tangent};
+
+use crate::scalar::Real;
+
+/// What a material remembers of a particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strain<T> {
+    /// Elastic deformation gradient F^E.
+    pub f: Matrix3<T>,
+    /// Two numbers of the material's own: plastic strain, hardening, volume ratio.
+    pub internal: [T; 2],
+}
+
+/// What is held fixed during a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lagged<T> {
+    /// R₀, the rotation of F at the start.
+    pub rotation: Matrix3<T>,
+    /// sym(R₀ᵀR₁), the rest strain of a solid that turns from R₀ to R₁ within the step; the identity if it doesn't turn.
+    pub target: Matrix3<T>,
+    /// Rates of strain are G divided by this time, s; zero: take `velocity_gradient`.
+    pub time_s: T,
+    /// C at the start, 1/s.
+    pub velocity_gradient: Matrix3<T>,
+}
+
+impl<T: Real> Default for Lagged<T> {
+    fn default() -> Self {
+        Self {
+            rotation: Matrix3::identity(),
+            target: Matrix3::identity(),
+            time_s: T::zero(),
+            velocity_gradient: Matrix3::zeros(),
+        }
+    }
+}
+
+impl<T: Real> Lagged<T> {
+    /// sym ∇v, 1/s.
+    pub(crate) fn strain_rate(&self, g: &Matrix3<T>) -> Matrix3<T> {
+        if self.time_s > T::zero() {
+            crate::rotation::sym(g) / self.time_s
+        } else {
+            crate::rotation::sym(&self.velocity_gradient)
+        }
+    }
+}
+
+/// How ψ depends on G.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnergyForm {
+    /// Quadratic: a step is one linear system.
+    Quadratic,
+    /// Anything else: a step is a Newton iteration.
+    General,
+}
+
+/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`.
+pub trait Law<T: Real> {
+    /// Fills in what is held fixed during a step from `strain`; `coming` is an estimate of G at its end, if the rotation
+    /// target is to follow it.
+    fn lag(&self, strain: &Strain<T>, coming: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
+        let _ = (strain, coming, lagged);
+    }
+    /// ψ(G), J per m³ of rest volume; infinite where the material cannot be.
+    fn energy(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> T;
+    /// ∂ψ/∂G = P Fᵀ, Pa, P at (I + G)F.
+    fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T>;
+    /// ∂²ψ/∂G², Pa.
+    fn tangent(
+        &self,
+        strain: &Strain<T>,
+        lagged: &Lagged<T>,
+        g: &Matrix3<T>,
+        definiteness: Definiteness,
+    ) -> Tangent<T>;
+    /// The strain after a step with G, plastic flow included.
+    fn advance(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
+        let _ = lagged;
+        Strain {
+            f: strain.f + g * strain.f,
+            internal: strain.internal,
+        }
+    }
+    /// τ at `strain`, Pa, with the velocity gradient of `lagged` for viscous parts.
+    fn kirchhoff(&self, strain: &Strain<T>, lagged: &Lagged<T>) -> Matrix3<T> {
+        let mut lagged = *lagged;
+        self.lag(strain, None, &mut lagged);
+        self.stress(strain, &lagged, &Matrix3::zeros())
+    }
+}
+
+/// A material: [`Law`] in both precisions, and what doesn't depend on precision.
+pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
+    /// The word for it in messages and files.
+    fn name(&self) -> &'static str;
+    /// How ψ depends on G.
+    fn energy_form(&self) -> EnergyForm;
+    /// ρc² of the fastest wave at rest, Pa: λ + 2μ of a solid.
+    fn wave_modulus(&self) -> f64;
+    /// The internal numbers of fresh material.
+    fn fresh(&self) -> [f64; 2] {
+        [0.0; 2]
+    }
+    /// Pressure, Pa, positive when squeezed, for pictures and reports.
+    fn pressure(&self, strain: &Strain<f64>) -> f64 {
+        let tau = Law::<f64>::kirchhoff(self, strain, &Lagged::default());
+        let ratio = strain.f.determinant();
+        -tau.trace() / (3.0 * ratio.max(f64::MIN_POSITIVE))
+    }
+}

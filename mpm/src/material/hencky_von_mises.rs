@@ -1,0 +1,96 @@
+//! Metal-like and dough-like solids that flow at a yield stress, in logarithmic strain.
+
+use nalgebra::Matrix3;
+
+use super::hencky::{Hencky, clamped_log};
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Moduli, Strain, Tangent, principal};
+use crate::error::{MpmError, positive};
+use crate::rotation::Svd;
+use crate::scalar::Real;
+
+/// Hencky elasticity with the von Mises yield surface |dev τ| ≤ √(2/3) σ_y; flow keeps the volume exactly.
+///
+/// ```text
+/// ε = ln σ,   if |2μ dev ε| > √(2/3) σ_y:   dev ε ← dev ε · √(2/3) σ_y / |2μ dev ε|
+/// ```
+///
+/// `internal[0]` is the accumulated plastic strain √(2/3) Σ|Δε|. Source: Simo and Hughes (1998), "Computational
+/// inelasticity", chapter 9; the form of Yu et al. (2025).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HenckyVonMises {
+    hencky: Hencky,
+    yield_stress: f64,
+}
+
+impl HenckyVonMises {
+    /// `yield_stress`: σ_y in uniaxial tension, Pa; infinite for an elastic solid.
+    ///
+    /// # Errors
+    /// [`MpmError::Parameter`].
+    pub fn new(
+        youngs_modulus: f64,
+        poissons_ratio: f64,
+        yield_stress: f64,
+    ) -> Result<Self, MpmError> {
+        let what = "Hencky von Mises";
+        let moduli = Moduli::new(what, youngs_modulus, poissons_ratio)?;
+        if yield_stress != f64::INFINITY {
+            positive(what, "yield_stress", yield_stress)?;
+        }
+        Ok(Self {
+            hencky: Hencky { moduli },
+            yield_stress,
+        })
+    }
+}
+
+impl<T: Real> Law<T> for HenckyVonMises {
+    fn energy(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> T {
+        principal::energy(&self.hencky, strain, g)
+    }
+    fn stress(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
+        principal::stress(&self.hencky, strain, g)
+    }
+    fn tangent(
+        &self,
+        strain: &Strain<T>,
+        _: &Lagged<T>,
+        g: &Matrix3<T>,
+        definiteness: Definiteness,
+    ) -> Tangent<T> {
+        principal::tangent(&self.hencky, strain, g, definiteness)
+    }
+
+    fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
+        let f = strain.f + g * strain.f;
+        let svd = Svd::of(&f);
+        let e = clamped_log(&svd.sigma);
+        let mean = e.sum() / T::of(3.0);
+        let deviator = e.add_scalar(-mean);
+        let (mu, _) = self.hencky.constants::<T>();
+        let norm = deviator.norm();
+        let bound = T::of((2.0_f64 / 3.0).sqrt() * self.yield_stress) / (T::of(2.0) * mu);
+        if !(norm > bound) && svd.sigma[2] >= T::of(0.05) {
+            return Strain { f, ..*strain };
+        }
+        let kept = if norm > bound { bound / norm } else { T::one() };
+        let flowed = norm * (T::one() - kept) * T::of((2.0_f64 / 3.0).sqrt());
+        let left = (deviator * kept).map(|e| (e + mean).exp());
+        Strain {
+            f: svd.rebuild(&left),
+            internal: [strain.internal[0] + flowed, strain.internal[1]],
+        }
+    }
+}
+
+impl Material for HenckyVonMises {
+    fn name(&self) -> &'static str {
+        "hencky_von_mises"
+    }
+    fn energy_form(&self) -> EnergyForm {
+        EnergyForm::General
+    }
+    fn wave_modulus(&self) -> f64 {
+        self.hencky.moduli.wave_modulus()
+    }
+}

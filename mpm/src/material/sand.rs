@@ -1,0 +1,160 @@
+//! Dry sand: bears pressure, and as much shear as friction gives it.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::hencky::{Hencky, clamped_log};
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Moduli, Strain, Tangent, principal};
+use crate::error::{MpmError, within};
+use crate::rotation::Svd;
+use crate::scalar::Real;
+
+/// How the angle of friction becomes the slope α of the Drucker-Prager cone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrictionAngle {
+    /// α = √(2/3) · 2 sin φ/(3 − sin φ): Mohr-Coulomb in triaxial compression (Klár et al. 2016). In plane strain the
+    /// effective angle is larger: sin φ' = 2√3 sin φ/(3 − sin φ), 43.9° for 30°.
+    TriaxialCompression,
+    /// α = (√2/3) sin φ: Mohr-Coulomb in plane strain with flow that keeps the volume.
+    PlaneStrain,
+}
+
+/// Drucker-Prager sand in Hencky strain, without cohesion, with the volume correction that keeps it from swelling.
+///
+/// ```text
+/// ε = ln σ + v_c/3,  ε̂ = dev ε
+/// tr ε > 0:             σ ← 1,  δq = |ln σ|                          it falls apart
+/// δγ = |ε̂| + α (3λ + 2μ)/(2μ) tr ε ≤ 0:   σ stays                   friction holds it
+/// else:                 ln σ ← ε − δγ ε̂/|ε̂|,  δq = δγ                it shears
+/// after either change   v_c ← v_c + ln det σ_before − ln det σ_after,  q ← q + δq
+/// φ = h0 + (h1 q − h3) exp(−h2 q)                                     hardening
+/// ```
+///
+/// `internal` is (v_c, q). Sources: Klár et al. (2016), "Drucker-Prager elastoplasticity for sand animation"; Tampubolon et
+/// al. (2017), "Multi-species simulation of porous sand and water mixtures", for v_c.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sand {
+    hencky: Hencky,
+    /// h0..h3, angles in radians.
+    hardening: [f64; 4],
+    angle: FrictionAngle,
+}
+
+impl Sand {
+    /// Sand of one angle of friction φ, degrees.
+    ///
+    /// # Errors
+    /// [`MpmError::Parameter`] unless 0 < φ < 90.
+    pub fn new(
+        youngs_modulus: f64,
+        poissons_ratio: f64,
+        friction_angle_deg: f64,
+        angle: FrictionAngle,
+    ) -> Result<Self, MpmError> {
+        let hardening = [friction_angle_deg, 0.0, 0.0, 0.0];
+        Self::hardening(youngs_modulus, poissons_ratio, hardening, angle)
+    }
+
+    /// Sand that hardens: h0, h1, h3 in degrees, h2 without unit.
+    ///
+    /// # Errors
+    /// [`MpmError::Parameter`] unless 0 < h0 − h3 and h0 < 90, h1, h2, h3 ≥ 0.
+    pub fn hardening(
+        youngs_modulus: f64,
+        poissons_ratio: f64,
+        [h0, h1, h2, h3]: [f64; 4],
+        angle: FrictionAngle,
+    ) -> Result<Self, MpmError> {
+        let moduli = Moduli::new("sand", youngs_modulus, poissons_ratio)?;
+        within(
+            "sand",
+            "friction angle",
+            h0,
+            h0 < 90.0 && h0 - h3 > 0.0,
+            "must lie in (0, 90) degrees",
+        )?;
+        for (name, h) in [("h1", h1), ("h2", h2), ("h3", h3)] {
+            within(
+                "sand",
+                name,
+                h,
+                h >= 0.0 && h.is_finite(),
+                "must be zero or positive",
+            )?;
+        }
+        Ok(Self {
+            hencky: Hencky { moduli },
+            hardening: [h0.to_radians(), h1.to_radians(), h2, h3.to_radians()],
+            angle,
+        })
+    }
+
+    /// α after a plastic flow of q.
+    #[must_use]
+    pub fn cone_slope(&self, q: f64) -> f64 {
+        let [h0, h1, h2, h3] = self.hardening;
+        let sine = (h0 + (h1 * q - h3) * (-h2 * q).exp()).sin();
+        match self.angle {
+            FrictionAngle::TriaxialCompression => {
+                (2.0_f64 / 3.0).sqrt() * 2.0 * sine / (3.0 - sine)
+            }
+            FrictionAngle::PlaneStrain => 2.0_f64.sqrt() / 3.0 * sine,
+        }
+    }
+}
+
+impl<T: Real> Law<T> for Sand {
+    fn energy(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> T {
+        principal::energy(&self.hencky, strain, g)
+    }
+    fn stress(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
+        principal::stress(&self.hencky, strain, g)
+    }
+    fn tangent(
+        &self,
+        strain: &Strain<T>,
+        _: &Lagged<T>,
+        g: &Matrix3<T>,
+        definiteness: Definiteness,
+    ) -> Tangent<T> {
+        principal::tangent(&self.hencky, strain, g, definiteness)
+    }
+
+    fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
+        let f = strain.f + g * strain.f;
+        let svd = Svd::of(&f);
+        let (mu, lambda) = self.hencky.constants::<T>();
+        let [correction, q] = strain.internal;
+        let logs = clamped_log(&svd.sigma);
+        let e = logs.add_scalar(correction / T::of(3.0));
+        let trace = e.sum();
+        let deviator = e.add_scalar(-trace / T::of(3.0));
+        let norm = deviator.norm();
+        let (left, flowed): (Vector3<T>, T) = if trace > T::zero() {
+            (Vector3::zeros(), logs.norm())
+        } else {
+            let slope = T::of(self.cone_slope(q.wide()));
+            let ratio = (T::of(3.0) * lambda + T::of(2.0) * mu) / (T::of(2.0) * mu);
+            let excess = norm + slope * ratio * trace;
+            if excess <= T::zero() {
+                return Strain { f, ..*strain };
+            }
+            (e - deviator * (excess / norm), excess)
+        };
+        Strain {
+            f: svd.rebuild(&left.map(|e| e.exp())),
+            internal: [correction + logs.sum() - left.sum(), q + flowed],
+        }
+    }
+}
+
+impl Material for Sand {
+    fn name(&self) -> &'static str {
+        "sand"
+    }
+    fn energy_form(&self) -> EnergyForm {
+        EnergyForm::General
+    }
+    fn wave_modulus(&self) -> f64 {
+        self.hencky.moduli.wave_modulus()
+    }
+}

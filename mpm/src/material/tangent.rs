@@ -1,0 +1,104 @@
+//! ∂²ψ/∂G² of one particle: how stress changes with G.
+
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+
+use crate::rotation::sym;
+use crate::scalar::Real;
+
+/// Whether directions in which the energy bends down are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definiteness {
+    /// The derivative as it is.
+    Exact,
+    /// Negative eigenvalues set to zero, so that every minimisation step goes down.
+    Projected,
+}
+
+/// ∂²ψ/∂G², Pa.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tangent<T: Real> {
+    /// Isotropic linear elasticity in mapped gradients q = W∇w:
+    ///
+    /// ```text
+    /// δτ = (2μ sym(δG Wᵀ) + λ tr(δG Wᵀ) I) W
+    /// ```
+    Isotropic {
+        /// W: R₀Fᵀ of a corotated solid, the identity of a liquid.
+        map: Matrix3<T>,
+        /// μ, Pa.
+        mu: T,
+        /// λ, Pa.
+        lambda: T,
+    },
+    /// 9×9 on columns of G one below the other.
+    General(Box<SMatrix<T, 9, 9>>),
+}
+
+impl<T: Real> Tangent<T> {
+    /// δτ for a change δG.
+    #[must_use]
+    pub fn apply(&self, dg: &Matrix3<T>) -> Matrix3<T> {
+        match self {
+            Self::Isotropic { map, mu, lambda } => {
+                let mapped = dg * map.transpose();
+                let pressure = Matrix3::from_diagonal_element(*lambda * mapped.trace());
+                (sym(&mapped) * (T::of(2.0) * *mu) + pressure) * map
+            }
+            Self::General(h) => {
+                let dg = SVector::<T, 9>::from_column_slice(dg.as_slice());
+                Matrix3::from_column_slice((h.as_ref() * dg).as_slice())
+            }
+        }
+    }
+
+    /// The 3×3 block of two nodes with gradients `a` (row) and `b` (column): ∂(δτ a)/∂u for δG = u bᵀ.
+    #[must_use]
+    pub fn block(&self, a: &Vector3<T>, b: &Vector3<T>) -> Matrix3<T> {
+        match self {
+            Self::Isotropic { map, mu, lambda } => {
+                let (p, q) = (map * a, map * b);
+                let dyad = q * p.transpose();
+                dyad * *mu
+                    + dyad.transpose() * *lambda
+                    + Matrix3::from_diagonal_element(*mu * p.dot(&q))
+            }
+            Self::General(h) => {
+                let mut block = Matrix3::zeros();
+                for c in 0..3 {
+                    for d in 0..3 {
+                        block += h.fixed_view::<3, 3>(3 * c, 3 * d) * (a[c] * b[d]);
+                    }
+                }
+                block
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn blocks_are_what_the_product_does() {
+        let mut random = Random::new(3);
+        let mut number = move || 2.0 * random.unit() - 1.0;
+        let map = Matrix3::from_fn(|_, _| number());
+        let general = SMatrix::<f64, 9, 9>::from_fn(|_, _| number());
+        let tangents = [
+            Tangent::Isotropic {
+                map,
+                mu: 2.0,
+                lambda: 3.0,
+            },
+            Tangent::General(Box::new(general + general.transpose())),
+        ];
+        for tangent in tangents {
+            let [a, b, u] = [0; 3].map(|_| Vector3::from_fn(|_, _| number()));
+            let by_product = tangent.apply(&(u * b.transpose())) * a;
+            let by_block = tangent.block(&a, &b) * u;
+            assert!((by_product - by_block).norm() < 1e-13, "{tangent:?}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! All material points of a world: objects of different materials on one grid, as one body of the contact problem.
+
+mod boundary;
+mod builder;
+mod flow;
+mod records;
+
+use std::sync::Arc;
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+
+use crate::free_motion::FreeMotionSettings;
+use crate::material::{Lagged, Law, Material};
+use crate::spline::GradientForm;
+use crate::step::MpmStep;
+
+pub use boundary::{Wall, WallKind};
+pub use builder::{MpmBuilder, ObjectSpec};
+pub use flow::{Emitter, Sink};
+pub(crate) use records::{Records, check_finite};
+
+/// Index of an object of a [`MaterialPoints`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectIdx(pub usize);
+
+/// What the linear corotated model takes for the rest strain of a particle that turns within a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RotationTarget {
+    /// The identity, as in Zong, Jiang, Han (2024): a body that turns by θ in a step grows by θ² in volume.
+    Start,
+    /// sym(R₀ᵀR₁) with R₁ from the free motion of the step: volume and angular momentum are kept within 1% up to 0.4 rad a
+    /// step. Costs a search for the free motion in steps where something turns by more than about 0.01 rad.
+    #[default]
+    FreeMotion,
+}
+
+/// Whether A is assembled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixForm {
+    /// Always: direct solvers need it.
+    Assembled,
+    /// Never: it is multiplied with particle by particle.
+    MatrixFree,
+    /// Assembled up to so many nodes.
+    Automatic {
+        /// Beyond, a direct factor is out of reach and the matrix would fill memory (5 kB a node).
+        nodes_max: usize,
+    },
+}
+
+impl Default for MatrixForm {
+    fn default() -> Self {
+        Self::Automatic { nodes_max: 30_000 }
+    }
+}
+
+/// Settings of the grid and of a step on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MpmSettings {
+    /// h, distance of grid nodes, m.
+    pub spacing: f64,
+    /// Which velocity gradient particles feel.
+    pub gradient: GradientForm,
+    /// What turning within a step does to the linear corotated model.
+    pub rotation_target: RotationTarget,
+    /// Whether A is assembled.
+    pub matrix: MatrixForm,
+    /// How the free motion is found where it is needed.
+    pub free_motion: FreeMotionSettings,
+    /// Lowest and highest corner of the box that particles may not leave, if any.
+    pub bounds: Option<[Point3<f64>; 2]>,
+}
+
+impl MpmSettings {
+    /// Defaults for a grid of spacing h, m.
+    #[must_use]
+    pub fn new(spacing: f64) -> Self {
+        Self {
+            spacing,
+            gradient: GradientForm::default(),
+            rotation_target: RotationTarget::default(),
+            matrix: MatrixForm::default(),
+            free_motion: FreeMotionSettings::default(),
+            bounds: None,
+        }
+    }
+}
+
+/// One object of a model.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) name: String,
+    pub(crate) material: Arc<dyn Material>,
+    /// kg.
+    pub(crate) particle_mass: f64,
+    /// m³.
+    pub(crate) particle_volume: f64,
+    /// Of contact, m.
+    pub(crate) radius: f64,
+}
+
+/// What a step and its model share.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) settings: MpmSettings,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) walls: Vec<Wall>,
+    pub(crate) emitters: Vec<Emitter>,
+    pub(crate) sinks: Vec<Sink>,
+    /// Names and particles, by identity, of sets that can be held.
+    pub(crate) grips: Vec<(String, Vec<u32>)>,
+    pub(crate) start: BodyState,
+}
+
+impl Parts {
+    /// `particle 12 of "dough"`, by place in the state and object.
+    pub(crate) fn name_of(&self, particle: usize, object: u32) -> String {
+        format!(
+            "particle {particle} of \"{}\"",
+            self.objects[object as usize].name
+        )
+    }
+}
+
+/// Material points: a [`DeformableModel`] whose velocities are those of the grid nodes about its particles, so that their
+/// number changes from step to step. Built by [`MpmBuilder`].
+///
+/// All objects of a world belong into one model: on a shared grid they collide without further ado, on separate grids they
+/// would pass through each other.
+///
+/// Every particle is a vertex of the surface, with half the particle spacing as radius; its basis is the 27 nodes of its
+/// cell. State: q and v hold particles, `history` what [`MaterialPoints::particles`] shows.
+#[derive(Clone, Debug)]
+pub struct MaterialPoints {
+    pub(crate) parts: Arc<Parts>,
+}
+
+/// One particle of a state, for pictures and measurements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleView {
+    /// A number that stays with the particle while others come and go.
+    pub id: u32,
+    /// The object it belongs to.
+    pub object: ObjectIdx,
+    /// Place, m.
+    pub p_WP: Point3<f64>,
+    /// Velocity, m/s.
+    pub v_WP: Vector3<f64>,
+    /// kg.
+    pub mass: f64,
+    /// Volume now over volume at rest.
+    pub volume_ratio: f64,
+    /// Pa, positive when squeezed.
+    pub pressure: f64,
+    /// What the material remembers: plastic strain, or as its documentation says.
+    pub internal: [f64; 2],
+}
+
+impl MaterialPoints {
+    /// Settings.
+    #[must_use]
+    pub fn settings(&self) -> &MpmSettings {
+        &self.parts.settings
+    }
+
+    /// Number of objects.
+    #[must_use]
+    pub fn n_objects(&self) -> usize {
+        self.parts.objects.len()
+    }
+
+    /// Name of an object.
+    #[must_use]
+    pub fn object_name(&self, object: ObjectIdx) -> &str {
+        &self.parts.objects[object.0].name
+    }
+
+    /// Names of the sets that can be held: three entries each of [`Control::held`], in this order, are their velocity.
+    pub fn grip_names(&self) -> impl Iterator<Item = &str> {
+        self.parts.grips.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The particles of a state, in the order of the surface's vertices; none if the state is not of this model.
+    pub fn particles(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
+        let records = Records::read(&self.parts, state).unwrap_or_default();
+        let parts = Arc::clone(&self.parts);
+        records
+            .particles
+            .into_iter()
+            .zip(records.ids)
+            .map(move |(p, id)| {
+                let object = &parts.objects[p.object as usize];
+                let material = &object.material;
+                let liquid = material.fresh()[0] == 1.0;
+                ParticleView {
+                    id,
+                    object: ObjectIdx(p.object as usize),
+                    p_WP: p.x.into(),
+                    v_WP: p.v,
+                    mass: p.mass,
+                    volume_ratio: if liquid {
+                        p.strain.internal[0]
+                    } else {
+                        p.strain.f.determinant()
+                    },
+                    pressure: material.pressure(&p.strain),
+                    internal: p.strain.internal,
+                }
+            })
+    }
+
+    /// The largest step that an explicit integration of this model can take: 0.4 h/c of the fastest material, s.
+    #[must_use]
+    pub fn explicit_time_step_s(&self) -> f64 {
+        let speed = |o: &Object| {
+            let density = o.particle_mass / o.particle_volume;
+            (o.material.wave_modulus() / density).sqrt()
+        };
+        let fastest = self.parts.objects.iter().map(speed).fold(0.0, f64::max);
+        0.4 * self.parts.settings.spacing / fastest
+    }
+}
+
+impl DeformableModel for MaterialPoints {
+    fn default_state(&self) -> BodyState {
+        self.parts.start.clone()
+    }
+
+    fn default_control(&self) -> Control {
+        Control {
+            held: vec![None; 3 * self.parts.grips.len()],
+            ..Control::default()
+        }
+    }
+
+    fn new_step(&self) -> Box<dyn BodyStep> {
+        Box::new(MpmStep::new(Arc::clone(&self.parts)))
+    }
+
+    fn surface(&self, state: &BodyState, out: &mut Surface) {
+        records::write_surface(&self.parts, state, out);
+    }
+
+    fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {
+        let mut energy = Energy::default();
+        let Ok(records) = Records::read(&self.parts, state) else {
+            return energy;
+        };
+        let h = self.parts.settings.spacing;
+        let spread = 0.25 * h * h;
+        for p in &records.particles {
+            energy.kinetic += 0.5 * p.mass * (p.v.norm_squared() + spread * p.c.norm_squared());
+            let material = self.parts.objects[p.object as usize].material.as_ref();
+            let mut lagged = Lagged::default();
+            Law::<f64>::lag(material, &p.strain, None, &mut lagged);
+            let density =
+                Law::<f64>::energy(material, &p.strain, &lagged, &nalgebra::Matrix3::zeros());
+            energy.potential += p.volume * density - p.mass * gravity.dot(&p.x);
+        }
+        let (linear, angular) = crate::transfer::momenta(&records.particles, h);
+        energy.linear_momentum_W = linear;
+        energy.angular_momentum_W = angular;
+        energy
+    }
+}

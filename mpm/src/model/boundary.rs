@@ -1,0 +1,62 @@
+//! Walls that the grid itself knows: nodes behind them do not move.
+
+use nalgebra::{Point3, Vector3};
+
+use crate::error::{MpmError, within};
+use crate::system::GridSystem;
+
+/// What a wall does to the nodes behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WallKind {
+    /// They do not move at all.
+    Sticks,
+    /// They move along it. Only for walls across an axis.
+    Slides,
+}
+
+/// A half space whose grid nodes are held: cheaper than contact, without friction's finer points, and without force to
+/// read. Choose planes through grid nodes: a wall acts at the nodes on and behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wall {
+    /// A point on the wall.
+    pub p_WQ: Point3<f64>,
+    /// Outward normal: into the free side.
+    pub normal_W: Vector3<f64>,
+    /// What it does.
+    pub kind: WallKind,
+}
+
+impl Wall {
+    pub(crate) fn check(&self) -> Result<(), MpmError> {
+        let length = self.normal_W.norm();
+        let unit = (length - 1.0).abs() < 1e-9 && self.p_WQ.iter().all(|x| x.is_finite());
+        within("wall", "length of its normal", length, unit, "must be 1")?;
+        let along_axis = self.normal_W.iter().filter(|n| n.abs() > 1e-12).count() == 1;
+        within(
+            "wall",
+            "largest part of its normal",
+            self.normal_W.amax(),
+            self.kind == WallKind::Sticks || along_axis,
+            "must be 1, along x, y or z, for a wall to slide along",
+        )?;
+        Ok(())
+    }
+
+    /// Holds the nodes behind the wall.
+    pub(crate) fn hold(&self, system: &mut GridSystem) {
+        // Nodes on the wall to round-off count as behind it.
+        let slack = 1e-9 * system.spacing;
+        for node in 0..system.mass.len() {
+            let height = (system.node_place(node) - self.p_WQ.coords).dot(&self.normal_W);
+            if height > slack {
+                continue;
+            }
+            for k in 0..3 {
+                if self.kind == WallKind::Sticks || self.normal_W[k].abs() > 0.5 {
+                    system.prescribed[3 * node + k] = 0.0;
+                    system.any_prescribed = true;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Builds a model, and checks everything once.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::BodyState;
+
+use super::records::Records;
+use super::{Emitter, MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Wall};
+use crate::error::{MpmError, not_negative, positive, within};
+use crate::fill::ParticleSet;
+use crate::material::{Material, Strain};
+use crate::particle::Particle;
+
+/// One object: a material, and where it starts.
+#[derive(Clone, Debug)]
+pub struct ObjectSpec {
+    /// For messages, scenes and pictures.
+    pub name: String,
+    /// What it is made of.
+    pub material: Arc<dyn Material>,
+    /// kg/m³ at rest.
+    pub density: f64,
+    /// Its particles, from [`fill`](crate::fill) or made by hand; none for an object that an emitter will bring.
+    pub particles: ParticleSet,
+    /// Start velocity, m/s.
+    pub velocity_W: Vector3<f64>,
+    /// Start rotation about the centre of mass, rad/s.
+    pub angular_velocity_W: Vector3<f64>,
+    /// Radius about each particle that contact sees, m; `None`: half the particle spacing, so that a lattice that fills a shape
+    /// touches where the shape ends. Zero is the choice of Zong, Jiang, Han (2024).
+    pub contact_radius: Option<f64>,
+}
+
+impl ObjectSpec {
+    /// An object at rest.
+    pub fn new(
+        name: impl Into<String>,
+        material: Arc<dyn Material>,
+        density: f64,
+        particles: ParticleSet,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            material,
+            density,
+            particles,
+            velocity_W: Vector3::zeros(),
+            angular_velocity_W: Vector3::zeros(),
+            contact_radius: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), MpmError> {
+        let name = self.name.as_str();
+        positive(name, "density", self.density)?;
+        positive(name, "particle volume", self.particles.particle_volume)?;
+        if let Some(radius) = self.contact_radius {
+            not_negative(name, "contact_radius", radius)?;
+        }
+        let velocities = self.velocity_W.iter().chain(self.angular_velocity_W.iter());
+        let places = self
+            .particles
+            .points
+            .iter()
+            .flat_map(|p| p.coords.as_slice());
+        let odd = velocities.chain(places).find(|x| !x.is_finite());
+        within(
+            name,
+            "coordinate",
+            odd.copied().unwrap_or(0.0),
+            odd.is_none(),
+            "must be finite",
+        )?;
+        Ok(())
+    }
+}
+
+/// Collects objects, walls, sources and drains of a [`MaterialPoints`].
+#[derive(Clone, Debug)]
+pub struct MpmBuilder {
+    settings: MpmSettings,
+    objects: Vec<ObjectSpec>,
+    walls: Vec<Wall>,
+    emitters: Vec<Emitter>,
+    sinks: Vec<Sink>,
+    grips: Vec<(String, Vec<u32>)>,
+}
+
+impl MpmBuilder {
+    /// An empty model.
+    #[must_use]
+    pub fn new(settings: MpmSettings) -> Self {
+        Self {
+            settings,
+            objects: Vec::new(),
+            walls: Vec::new(),
+            emitters: Vec::new(),
+            sinks: Vec::new(),
+            grips: Vec::new(),
+        }
+    }
+
+    /// Adds an object. Its particles are numbered after those that are there.
+    pub fn object(&mut self, object: ObjectSpec) -> ObjectIdx {
+        self.objects.push(object);
+        ObjectIdx(self.objects.len() - 1)
+    }
+
+    /// Adds a wall of held grid nodes.
+    pub fn wall(&mut self, wall: Wall) -> &mut Self {
+        self.walls.push(wall);
+        self
+    }
+
+    /// Adds a source.
+    pub fn emitter(&mut self, emitter: Emitter) -> &mut Self {
+        self.emitters.push(emitter);
+        self
+    }
+
+    /// Adds a drain.
+    pub fn sink(&mut self, sink: Sink) -> &mut Self {
+        self.sinks.push(sink);
+        self
+    }
+
+    /// Names a set of particles, by identity (in the order of objects and their points, from 0), that can be held and moved:
+    /// while [`Control::held`](pliant_contact_sap::Control::held) gives the set a velocity, grid nodes that get more than
+    /// half of their mass from it have that velocity.
+    pub fn grip(&mut self, name: impl Into<String>, particles: Vec<u32>) -> &mut Self {
+        self.grips.push((name.into(), particles));
+        self
+    }
+
+    /// # Errors
+    /// The first thing that cannot be, by name.
+    pub fn build(self) -> Result<MaterialPoints, MpmError> {
+        self.check()?;
+        let mut records = Records::default();
+        let mut objects = Vec::new();
+        for (number, spec) in self.objects.iter().enumerate() {
+            let set = &spec.particles;
+            objects.push(Object {
+                name: spec.name.clone(),
+                material: Arc::clone(&spec.material),
+                particle_mass: spec.density * set.particle_volume,
+                particle_volume: set.particle_volume,
+                radius: spec.contact_radius.unwrap_or(0.5 * set.spacing()),
+            });
+            let count = set.points.len().max(1) as f64;
+            let centre = set.points.iter().map(|p| p.coords).sum::<Vector3<f64>>() / count;
+            let c = spec.angular_velocity_W.cross_matrix();
+            for point in &set.points {
+                records.ids.push(records.particles.len() as u32);
+                records.particles.push(Particle {
+                    x: point.coords,
+                    v: spec.velocity_W + c * (point.coords - centre),
+                    c,
+                    strain: Strain {
+                        internal: spec.material.fresh(),
+                        ..Particle::default().strain
+                    },
+                    object: number as u32,
+                    ..Particle::default()
+                });
+            }
+        }
+        records.header = vec![0.0; 2 + self.emitters.len()];
+        records.header[1] = records.particles.len() as f64;
+        let n = records.particles.len() as u32;
+        for (name, members) in &self.grips {
+            let odd = members.iter().find(|p| **p >= n).copied();
+            let value = f64::from(odd.unwrap_or(0));
+            within(
+                name,
+                "particle",
+                value,
+                odd.is_none(),
+                "is not a particle of the model at its start",
+            )?;
+        }
+        let mut parts = Parts {
+            settings: self.settings,
+            objects,
+            walls: self.walls,
+            emitters: self.emitters,
+            sinks: self.sinks,
+            grips: self.grips,
+            start: BodyState::default(),
+        };
+        // What is due at once is there at the start.
+        crate::step::emit(&parts, &mut records);
+        records.write(&mut parts.start);
+        Ok(MaterialPoints {
+            parts: Arc::new(parts),
+        })
+    }
+
+    fn check(&self) -> Result<(), MpmError> {
+        let settings = &self.settings;
+        positive("grid", "spacing", settings.spacing)?;
+        let free_motion = &settings.free_motion;
+        positive("free motion", "rel_tolerance", free_motion.rel_tolerance)?;
+        if let Some([low, high]) = settings.bounds {
+            let least = (high - low).min();
+            within(
+                "bounds",
+                "smallest extent",
+                least,
+                least > 0.0,
+                "must be positive",
+            )?;
+        }
+        let nothing = self.objects.iter().all(|o| o.particles.points.is_empty());
+        if nothing && self.emitters.is_empty() {
+            return Err(MpmError::Empty(
+                "a model of material points needs particles or an emitter".into(),
+            ));
+        }
+        for (name, members) in &self.grips {
+            let sorted = members.is_sorted_by(|a, b| a < b);
+            within(
+                name,
+                "order of particles",
+                0.0,
+                sorted,
+                "must ascend without repetition",
+            )?;
+        }
+        self.objects.iter().try_for_each(ObjectSpec::check)?;
+        self.walls.iter().try_for_each(Wall::check)?;
+        self.emitters
+            .iter()
+            .try_for_each(|e| e.check(self.objects.len()))
+    }
+}

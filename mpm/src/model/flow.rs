@@ -1,0 +1,109 @@
+//! Particles that come and go while a simulation runs: a tap, a conveyor, a drain.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_hydroelastic::Shape;
+
+use super::ObjectIdx;
+use crate::error::{MpmError, positive, within};
+
+/// A source: lays down the same batch of particles again and again.
+///
+/// For a jet of speed v let the batch be one layer and the interval its thickness over v.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emitter {
+    /// The object that new particles belong to; its particle volume is theirs.
+    pub object: ObjectIdx,
+    /// Places of one batch, world frame, m.
+    pub points: Vec<Point3<f64>>,
+    /// Velocity of new particles, m/s.
+    pub velocity_W: Vector3<f64>,
+    /// Time of the first batch, s.
+    pub start_s: f64,
+    /// Time between batches, s.
+    pub interval_s: f64,
+    /// Number of batches.
+    pub batches: u32,
+}
+
+impl Emitter {
+    pub(crate) fn check(&self, objects: usize) -> Result<(), MpmError> {
+        positive("emitter", "interval_s", self.interval_s)?;
+        within(
+            "emitter",
+            "start_s",
+            self.start_s,
+            self.start_s >= 0.0,
+            "must not be negative",
+        )?;
+        let object = self.object.0;
+        within(
+            "emitter",
+            "object",
+            object as f64,
+            object < objects,
+            "is not an object of the model",
+        )?;
+        let places = self
+            .points
+            .iter()
+            .flat_map(|p| p.coords.iter().copied().collect::<Vec<_>>());
+        let odd = places
+            .chain(self.velocity_W.iter().copied())
+            .find(|x| !x.is_finite());
+        within(
+            "emitter",
+            "coordinate",
+            odd.unwrap_or(0.0),
+            odd.is_none(),
+            "must be finite",
+        )?;
+        Ok(())
+    }
+
+    /// Batches due by `time`, s.
+    pub(crate) fn due(&self, time: f64) -> u32 {
+        if time < self.start_s {
+            return 0;
+        }
+        // A batch that falls on a step's end belongs to it, whatever round-off says.
+        let passed = ((time - self.start_s) / self.interval_s + 1e-9).floor();
+        (passed.min(f64::from(u32::MAX - 1)) as u32 + 1).min(self.batches)
+    }
+}
+
+/// A drain: particles inside the shape at the end of a step are taken out.
+#[derive(Clone, Debug)]
+pub struct Sink {
+    /// Where.
+    pub shape: Shape,
+    /// Its pose.
+    pub X_WS: Isometry3<f64>,
+}
+
+impl Sink {
+    pub(crate) fn takes(&self, p: &Point3<f64>) -> bool {
+        self.shape
+            .signed_distance(&self.X_WS.inverse_transform_point(p))
+            .value
+            < 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_come_at_their_times() {
+        let emitter = Emitter {
+            object: ObjectIdx(0),
+            points: Vec::new(),
+            velocity_W: Vector3::zeros(),
+            start_s: 0.1,
+            interval_s: 0.05,
+            batches: 4,
+        };
+        let due = [0.0, 0.0999, 0.1, 0.149, 0.15, 0.2, 0.25, 9.0].map(|t| emitter.due(t));
+        assert_eq!(due, [0, 0, 1, 1, 2, 3, 4, 4]);
+    }
+}

@@ -1,0 +1,152 @@
+//! How particles lie in a body's state.
+//!
+//! q and v: three numbers a particle. History: elapsed time (s), next identity, batches laid down by each emitter; then for
+//! each particle C and F column by column, two internal numbers, object, identity.
+
+use nalgebra::{Matrix3, Point3, Vector3};
+use pliant_contact_sap::{BodyError, BodyState, Surface};
+
+use super::Parts;
+use crate::material::Strain;
+use crate::particle::Particle;
+
+/// Numbers of a particle in the history.
+const RECORD: usize = 22;
+
+/// Numbers before the particles.
+fn header_length(parts: &Parts) -> usize {
+    2 + parts.emitters.len()
+}
+
+/// A state, taken apart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) particles: Vec<Particle<f64>>,
+    pub(crate) ids: Vec<u32>,
+    pub(crate) header: Vec<f64>,
+}
+
+impl Records {
+    pub(crate) fn read(parts: &Parts, state: &BodyState) -> Result<Self, BodyError> {
+        let mut records = Self::default();
+        records.read_again(parts, state)?;
+        Ok(records)
+    }
+
+    /// Takes `state` apart, reusing memory.
+    pub(crate) fn read_again(&mut self, parts: &Parts, state: &BodyState) -> Result<(), BodyError> {
+        let header = header_length(parts);
+        let BodyState { q, v, history } = state;
+        let n = history.len().saturating_sub(header) / RECORD;
+        for (what, found, expected) in [
+            (
+                "history of material points",
+                history.len(),
+                header + RECORD * n,
+            ),
+            ("q of material points", q.len(), 3 * n),
+            ("v of material points", v.len(), 3 * n),
+        ] {
+            if found != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found,
+                    expected,
+                });
+            }
+        }
+        self.header.clear();
+        self.header.extend_from_slice(&history[..header]);
+        self.particles.clear();
+        self.ids.clear();
+        for (p, record) in history[header..].chunks_exact(RECORD).enumerate() {
+            let object = record[20];
+            if !(object >= 0.0 && object < parts.objects.len() as f64) {
+                return Err(BodyError::Model(format!(
+                    "particle {p} belongs to object {object}, the model has {}",
+                    parts.objects.len()
+                )));
+            }
+            let object = object as u32;
+            let spec = &parts.objects[object as usize];
+            let particle = Particle {
+                x: Vector3::from_column_slice(&q[3 * p..3 * p + 3]),
+                v: Vector3::from_column_slice(&v[3 * p..3 * p + 3]),
+                mass: spec.particle_mass,
+                volume: spec.particle_volume,
+                c: Matrix3::from_column_slice(&record[..9]),
+                strain: Strain {
+                    f: Matrix3::from_column_slice(&record[9..18]),
+                    internal: [record[18], record[19]],
+                },
+                object,
+                index: p as u32,
+            };
+            check_finite(parts, p, &particle)?;
+            self.particles.push(particle);
+            self.ids.push(record[21] as u32);
+        }
+        if let Some(x) = self.header.iter().find(|x| !x.is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: "time or count of material points".into(),
+                value: *x,
+            });
+        }
+        Ok(())
+    }
+
+    /// Puts a state together; `next` is overwritten and its memory reused.
+    pub(crate) fn write(&self, next: &mut BodyState) {
+        next.q.clear();
+        next.v.clear();
+        next.history.clear();
+        next.history.extend_from_slice(&self.header);
+        for (p, id) in self.particles.iter().zip(&self.ids) {
+            next.q.extend_from_slice(p.x.as_slice());
+            next.v.extend_from_slice(p.v.as_slice());
+            next.history.extend_from_slice(p.c.as_slice());
+            next.history.extend_from_slice(p.strain.f.as_slice());
+            next.history.extend_from_slice(&p.strain.internal);
+            next.history.extend([f64::from(p.object), f64::from(*id)]);
+        }
+    }
+}
+
+/// The first quantity of a particle that is not a number, named.
+pub(crate) fn check_finite(
+    parts: &Parts,
+    place: usize,
+    p: &Particle<f64>,
+) -> Result<(), BodyError> {
+    let quantities: [(&str, &[f64]); 5] = [
+        ("place", p.x.as_slice()),
+        ("velocity", p.v.as_slice()),
+        ("affine velocity", p.c.as_slice()),
+        ("deformation gradient", p.strain.f.as_slice()),
+        ("internal state", &p.strain.internal),
+    ];
+    for (what, values) in quantities {
+        if let Some(value) = values.iter().find(|x| !x.is_finite()) {
+            return Err(BodyError::NotFinite {
+                place: format!("{what} of {}", parts.name_of(place, p.object)),
+                value: *value,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Particles as vertices.
+pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface) {
+    out.clear();
+    out.vertices
+        .extend(state.q.chunks_exact(3).map(Point3::from_slice));
+    let start = header_length(parts).min(state.history.len());
+    let records = state.history[start..].chunks_exact(RECORD);
+    let radius = |record: &[f64]| {
+        let object = parts.objects.get(record[20] as usize);
+        object.map_or(0.0, |o| o.radius)
+    };
+    out.radii.extend(records.map(radius));
+    out.radii.resize(out.vertices.len(), 0.0);
+}

@@ -1,0 +1,232 @@
+//! The nodes that have mass, numbered: their velocities are the unknowns of an implicit step.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::colours::{for_each_block, scatter};
+use crate::sparse_grid::{BLOCK_NODES, Cell, NONE, SparseGrid};
+use crate::spline::Stencil;
+use crate::transfer::NodeField;
+
+/// Nodes lighter than this part of the heaviest have no part in the step: with slopes of the order of the root of it, what
+/// they would add is below round-off.
+const MASS_PART_MIN: f64 = 1e-32;
+
+/// Values at the 27 nodes of a cell.
+pub(crate) type Local = [Vector3<f64>; 27];
+
+/// Numbers of the nodes that have mass, block by block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Nodes {
+    /// Nodes of each occupied cell; [`NONE`] where there is no mass.
+    pub(crate) of_cell: Vec<[u32; 27]>,
+    /// Where the numbers of each block end.
+    ends: Vec<u32>,
+    /// Number of each place of storage.
+    numbers: Vec<u32>,
+    /// In units of the spacing.
+    pub(crate) coordinates: Vec<[i32; 3]>,
+}
+
+impl Nodes {
+    /// Numbers the nodes of `field`, which holds momentum and mass, and takes out mass and velocity.
+    pub(crate) fn number(
+        &mut self,
+        grid: &SparseGrid,
+        field: &NodeField<f64>,
+        mass: &mut Vec<f64>,
+        velocity: &mut Vec<f64>,
+    ) {
+        let heaviest = field.nodes().map(|n| n[3]).fold(0.0, f64::max);
+        let least = MASS_PART_MIN * heaviest;
+        self.ends.clear();
+        self.numbers.clear();
+        self.coordinates.clear();
+        mass.clear();
+        velocity.clear();
+        let mut nodes = field.nodes();
+        for block in 0..grid.n_blocks() {
+            for (place, node) in nodes.by_ref().take(BLOCK_NODES).enumerate() {
+                if node[3] > least {
+                    self.numbers.push(mass.len() as u32);
+                    self.coordinates.push(grid.node_coordinates(block, place));
+                    mass.push(node[3]);
+                    velocity.extend(node[..3].iter().map(|p| p / node[3]));
+                } else {
+                    self.numbers.push(NONE);
+                }
+            }
+            self.ends.push(mass.len() as u32);
+        }
+        self.of_cell.clear();
+        for block in &grid.blocks {
+            for cell in &grid.cells[block.cells.start as usize..block.cells.end as usize] {
+                let local = cell.local();
+                self.of_cell.push(std::array::from_fn(|n| {
+                    let (octant, place) = locate(local, n);
+                    let block = block.plus[octant];
+                    if block == NONE {
+                        NONE
+                    } else {
+                        self.numbers[block as usize * BLOCK_NODES + place]
+                    }
+                }));
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// Number of the first node of a block.
+    pub(crate) fn start(&self, block: usize) -> usize {
+        if block == 0 {
+            0
+        } else {
+            self.ends[block - 1] as usize
+        }
+    }
+
+    pub(crate) fn end(&self, block: usize) -> usize {
+        self.ends[block] as usize
+    }
+
+    /// Vectors at the nodes of a cell, zero where there is no mass.
+    #[inline(always)]
+    pub(crate) fn local(&self, cell: usize, values: &[f64]) -> Local {
+        std::array::from_fn(|n| match self.of_cell[cell][n] {
+            NONE => Vector3::zeros(),
+            node => {
+                let at = 3 * node as usize;
+                Vector3::new(values[at], values[at + 1], values[at + 2])
+            }
+        })
+    }
+
+    /// Calls `visit` for every particle, with its place among the sorted ones, the values `values` at its nodes, and its
+    /// entry of `out`, which has one for each sorted particle.
+    pub(crate) fn gather<V: Send>(
+        &self,
+        grid: &SparseGrid,
+        values: &[f64],
+        out: &mut [V],
+        visit: impl Fn(usize, &Local, &mut V) + Sync,
+    ) {
+        for_each_block(grid, out, |block, out| {
+            let cells = grid.blocks[block].cells.clone();
+            let first = grid.cells[cells.start as usize].particles.start;
+            for cell in cells {
+                let local = self.local(cell as usize, values);
+                for p in grid.cells[cell as usize].particles.clone() {
+                    visit(p as usize, &local, &mut out[(p - first) as usize]);
+                }
+            }
+        });
+    }
+
+    /// Adds to `out`, `width` values a node, what `fill` puts at the 27 nodes of every occupied cell.
+    pub(crate) fn scatter<const W: usize>(
+        &self,
+        grid: &SparseGrid,
+        out: &mut [f64],
+        fill: impl Fn(usize, &Cell, &mut [[f64; W]; 27]) + Sync,
+    ) {
+        scatter(
+            grid,
+            |block| W * self.end(block),
+            out,
+            |block, octants| {
+                let plus = grid.blocks[block].plus;
+                let starts = plus.map(|b| if b == NONE { 0 } else { self.start(b as usize) });
+                for cell in grid.blocks[block].cells.clone() {
+                    let cell_data = &grid.cells[cell as usize];
+                    let mut local = [[0.0; W]; 27];
+                    fill(cell as usize, cell_data, &mut local);
+                    for (n, values) in local.iter().enumerate() {
+                        let node = self.of_cell[cell as usize][n];
+                        if node == NONE {
+                            continue;
+                        }
+                        let (octant, _) = locate(cell_data.local(), n);
+                        let at = W * (node as usize - starts[octant]);
+                        let to = &mut octants[octant][at..at + W];
+                        to.iter_mut().zip(values).for_each(|(to, v)| *to += v);
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// Octant and storage place of node `n` of the 27 of a cell at `local` within its block.
+#[inline(always)]
+pub(crate) fn locate(local: [usize; 3], n: usize) -> (usize, usize) {
+    let [x, y, z] = [local[0] + n / 9, local[1] + n / 3 % 3, local[2] + n % 3];
+    (
+        x / 4 | (y / 4) << 1 | (z / 4) << 2,
+        (x % 4) * 16 + (y % 4) * 4 + z % 4,
+    )
+}
+
+/// Σ u_i ∇w_iᵀ.
+#[inline(always)]
+pub(crate) fn gradient(s: &Stencil<f64>, u: &Local) -> Matrix3<f64> {
+    let ([wx, wy, wz], [dx, dy, dz]) = (&s.weights, &s.slopes);
+    let zero = Vector3::zeros();
+    let (mut by_x, mut by_y, mut by_z) = (zero, zero, zero);
+    for i in 0..3 {
+        let (mut plain, mut along_y, mut along_z) = (zero, zero, zero);
+        for j in 0..3 {
+            let row = &u[9 * i + 3 * j..9 * i + 3 * j + 3];
+            let sum = row[0] * wz[0] + row[1] * wz[1] + row[2] * wz[2];
+            let sloped = row[0] * dz[0] + row[1] * dz[1] + row[2] * dz[2];
+            plain += sum * wy[j];
+            along_y += sum * dy[j];
+            along_z += sloped * wy[j];
+        }
+        by_x += plain * dx[i];
+        by_y += along_y * wx[i];
+        by_z += along_z * wx[i];
+    }
+    Matrix3::from_columns(&[by_x, by_y, by_z])
+}
+
+/// Adds S ∇w_i to every node: the transpose of [`gradient`].
+#[inline(always)]
+pub(crate) fn add_divergence(s: &Stencil<f64>, stress: &Matrix3<f64>, out: &mut [[f64; 3]; 27]) {
+    let ([wx, wy, wz], [dx, dy, dz]) = (&s.weights, &s.slopes);
+    let column = |k: usize| Vector3::new(stress[(0, k)], stress[(1, k)], stress[(2, k)]);
+    let (sx, sy, sz) = (column(0), column(1), column(2));
+    for i in 0..3 {
+        let (px, py, pz) = (sx * dx[i], sy * wx[i], sz * wx[i]);
+        for j in 0..3 {
+            let (plain, sloped) = (px * wy[j] + py * dy[j], pz * wy[j]);
+            for k in 0..3 {
+                let share = plain * wz[k] + sloped * dz[k];
+                let to = &mut out[9 * i + 3 * j + k];
+                (0..3).for_each(|a| to[a] += share[a]);
+            }
+        }
+    }
+}
+
+/// Σ w_i u_i.
+#[inline(always)]
+pub(crate) fn interpolate(s: &Stencil<f64>, u: &Local) -> Vector3<f64> {
+    let mut sum = Vector3::zeros();
+    for (n, u) in u.iter().enumerate() {
+        sum += u * s.weight(crate::spline::corner(n));
+    }
+    sum
+}
+
+/// (4/h²) Σ w_i u_i (x_i − x)ᵀ.
+#[inline(always)]
+pub(crate) fn affine(s: &Stencil<f64>, u: &Local, spacing: f64) -> Matrix3<f64> {
+    let mut sum = Matrix3::zeros();
+    for (n, u) in u.iter().enumerate() {
+        let n = crate::spline::corner(n);
+        sum += u * s.weight(n) * s.arm(n, spacing).transpose();
+    }
+    sum * (4.0 / (spacing * spacing))
+}

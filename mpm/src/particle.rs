@@ -1,0 +1,46 @@
+//! What is known of one particle.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::material::Strain;
+use crate::scalar::Real;
+
+/// One material point with everything that transfers and materials need of it, side by side in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Particle<T> {
+    /// Place, m, world frame.
+    pub x: Vector3<T>,
+    /// kg.
+    pub mass: T,
+    /// Velocity, m/s.
+    pub v: Vector3<T>,
+    /// Volume at rest V₀, m³.
+    pub volume: T,
+    /// Affine velocity C, 1/s: ∂v_j/∂x_k.
+    pub c: Matrix3<T>,
+    /// What its material remembers.
+    pub strain: Strain<T>,
+    /// The object it belongs to.
+    pub object: u32,
+    /// Its place in the state.
+    pub index: u32,
+}
+
+impl<T: Real> Default for Particle<T> {
+    /// At the origin, at rest, undeformed, without mass.
+    fn default() -> Self {
+        Self {
+            x: Vector3::zeros(),
+            mass: T::zero(),
+            v: Vector3::zeros(),
+            volume: T::zero(),
+            c: Matrix3::zeros(),
+            strain: Strain {
+                f: Matrix3::identity(),
+                internal: [T::zero(); 2],
+            },
+            object: 0,
+            index: 0,
+        }
+    }
+}

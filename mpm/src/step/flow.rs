@@ -1,0 +1,51 @@
+//! Sources and drains at the end of a step.
+
+use nalgebra::Point3;
+
+use crate::material::Strain;
+use crate::model::{Parts, Records};
+use crate::particle::Particle;
+
+/// Lays down the batches that are due.
+pub(crate) fn emit(parts: &Parts, records: &mut Records) {
+    let time = records.header[0];
+    for (k, emitter) in parts.emitters.iter().enumerate() {
+        let due = emitter.due(time);
+        let done = records.header[2 + k] as u32;
+        records.header[2 + k] = f64::from(due.max(done));
+        let object = &parts.objects[emitter.object.0];
+        for _ in done..due {
+            for point in &emitter.points {
+                records.ids.push(records.header[1] as u32);
+                records.header[1] += 1.0;
+                records.particles.push(Particle {
+                    x: point.coords,
+                    v: emitter.velocity_W,
+                    mass: object.particle_mass,
+                    volume: object.particle_volume,
+                    strain: Strain {
+                        internal: object.material.fresh(),
+                        ..Particle::default().strain
+                    },
+                    object: emitter.object.0 as u32,
+                    ..Particle::default()
+                });
+            }
+        }
+    }
+}
+
+/// Takes out what is in a sink, keeping the order of the others.
+pub(super) fn drain(parts: &Parts, records: &mut Records) {
+    if parts.sinks.is_empty() {
+        return;
+    }
+    let taken = |p: &Particle<f64>| parts.sinks.iter().any(|s| s.takes(&Point3::from(p.x)));
+    let stays: Vec<bool> = records.particles.iter().map(|p| !taken(p)).collect();
+    let mut stay = stays.iter();
+    records
+        .particles
+        .retain(|_| *stay.next().expect("one for each"));
+    let mut stay = stays.iter();
+    records.ids.retain(|_| *stay.next().expect("one for each"));
+}

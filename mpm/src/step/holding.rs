@@ -1,0 +1,78 @@
+//! Bounds, and sets of particles that are held.
+
+use pliant_contact_sap::BodyError;
+
+use super::MpmStep;
+use crate::particle::Particle;
+use crate::sparse_grid::NONE;
+use crate::spline::corner;
+
+impl MpmStep {
+    /// The first particle beyond the bounds is an error.
+    pub(super) fn check_bounds(&self, particles: &[Particle<f64>]) -> Result<(), BodyError> {
+        let Some([low, high]) = self.parts.settings.bounds else {
+            return Ok(());
+        };
+        let outside = |p: &Particle<f64>| (0..3).any(|k| p.x[k] < low[k] || p.x[k] > high[k]);
+        match particles.iter().position(outside) {
+            None => Ok(()),
+            Some(place) => {
+                let p = &particles[place];
+                Err(BodyError::Model(format!(
+                    "{} left the bounds: it is at ({}, {}, {}) m, they reach from ({}, {}, {}) to ({}, {}, {})",
+                    self.parts.name_of(place, p.object),
+                    p.x.x,
+                    p.x.y,
+                    p.x.z,
+                    low.x,
+                    low.y,
+                    low.z,
+                    high.x,
+                    high.y,
+                    high.z
+                )))
+            }
+        }
+    }
+
+    /// Gives nodes that have more than half of their mass from a held set the velocity of the set.
+    pub(super) fn hold_grips(&mut self, held: &[Option<f64>]) -> Result<(), BodyError> {
+        let grips = &self.parts.grips;
+        if !held.is_empty() && held.len() != 3 * grips.len() {
+            return Err(BodyError::StateLength {
+                what: "held velocities of material points (three for each set)",
+                found: held.len(),
+                expected: 3 * grips.len(),
+            });
+        }
+        let system = &mut self.system;
+        for ((_, members), velocity) in grips.iter().zip(held.chunks_exact(3)) {
+            if velocity.iter().all(Option::is_none) {
+                continue;
+            }
+            let mut share = vec![0.0; system.mass.len()];
+            for (place, id) in self.records.ids.iter().enumerate() {
+                if members.binary_search(id).is_err() {
+                    continue;
+                }
+                let p = self.sorted_place[place] as usize;
+                let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
+                for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let weight = system.stencils[p].weight(corner(n));
+                    share[node as usize] += weight * system.particles[p].mass;
+                }
+            }
+            for (node, share) in share.into_iter().enumerate() {
+                if share > 0.5 * system.mass[node] {
+                    for (k, v) in velocity.iter().enumerate() {
+                        if let Some(v) = *v {
+                            system.prescribed[3 * node + k] = v;
+                            system.any_prescribed = true;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,80 @@
+//! A times a vector without A, and the 3×3 blocks on its diagonal.
+
+use crate::material::Tangent;
+use crate::nodes::{add_divergence, gradient};
+use crate::spline::corner;
+
+use super::GridSystem;
+
+impl GridSystem {
+    /// y = A x: a gather, a contraction at every particle, a scatter.
+    pub(crate) fn apply(&self, tangents: &[Tangent<f64>], x: &[f64], y: &mut [f64]) {
+        let masked;
+        let inner = if self.any_prescribed {
+            let each = x.iter().zip(&self.prescribed);
+            masked = each
+                .map(|(x, p)| if p.is_nan() { *x } else { 0.0 })
+                .collect::<Vec<_>>();
+            &masked
+        } else {
+            x
+        };
+        y.fill(0.0);
+        let scale = self.tangent_scale();
+        if scale != 0.0 {
+            self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
+                let local = self.nodes.local(number, inner);
+                for p in cell.particles.clone().map(|p| p as usize) {
+                    let stencil = &self.stencils[p];
+                    let change = tangents[p].apply(&gradient(stencil, &local));
+                    let scaled = change * (scale * self.particles[p].volume);
+                    add_divergence(stencil, &scaled, out);
+                }
+            });
+        }
+        if self.any_prescribed {
+            for (y, p) in y.iter_mut().zip(&self.prescribed) {
+                if !p.is_nan() {
+                    *y = 0.0;
+                }
+            }
+        }
+        for (i, y) in y.iter_mut().enumerate() {
+            *y += self.mass[i / 3] * x[i];
+        }
+    }
+
+    /// The 3×3 blocks on the diagonal of A, column-major:
+    ///
+    /// ```text
+    /// A_ii = m_i I + αδt Σ_p V_p (μ |q|² I + (μ + λ) q qᵀ),  q = W ∇w_i,   for isotropic tangents
+    /// ```
+    pub(crate) fn diagonal(&self, tangents: &[Tangent<f64>], out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(9 * self.nodes.len(), 0.0);
+        let scale = self.tangent_scale();
+        if scale != 0.0 {
+            self.nodes.scatter::<9>(&self.grid, out, |_, cell, local| {
+                for p in cell.particles.clone().map(|p| p as usize) {
+                    let scale = scale * self.particles[p].volume;
+                    for (n, to) in local.iter_mut().enumerate() {
+                        let g = self.stencils[p].gradient(corner(n));
+                        let block = tangents[p].block(&g, &g) * scale;
+                        to.iter_mut().zip(block.iter()).for_each(|(to, b)| *to += b);
+                    }
+                }
+            });
+        }
+        for (node, block) in out.chunks_exact_mut(9).enumerate() {
+            for a in 0..3 {
+                if !self.prescribed[3 * node + a].is_nan() {
+                    (0..3).for_each(|b| {
+                        block[3 * a + b] = 0.0;
+                        block[3 * b + a] = 0.0;
+                    });
+                }
+                block[4 * a] += self.mass[node];
+            }
+        }
+    }
+}

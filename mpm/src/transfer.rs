@@ -1,0 +1,165 @@
+//! Mass and momentum from particles to the grid, velocities and their gradients back.
+//!
+//! Affine particle-in-cell (Jiang et al. 2015): a particle hands its nodes w m (v + C(x_i − x)) and takes back
+//!
+//! ```text
+//! v = Σ w_i v_i        C = (4/h²) Σ w_i v_i (x_i − x)ᵀ
+//! ```
+//!
+//! which keeps mass, linear and angular momentum to round-off and reproduces affine velocity fields. An impulse −δt V τ
+//! rides along as stress, spread by the gradient of the [`GradientForm`].
+
+mod kernel;
+#[cfg(test)]
+mod tests;
+
+use nalgebra::{Matrix3, Vector3};
+use rayon::prelude::*;
+
+use crate::colours::{for_each_block, scatter, worth_threads};
+use crate::lanes::LaneScalar;
+use crate::particle::Particle;
+use crate::scalar::Real;
+use crate::sparse_grid::{BLOCK_NODES, SparseGrid};
+use crate::spline::GradientForm;
+use kernel::{Gather, Scatter};
+
+/// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers a node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeField<T> {
+    pub(crate) values: Vec<T>,
+}
+
+impl<T: Real> NodeField<T> {
+    /// Values of node `node` of block `block`: three of momentum or velocity, and mass.
+    #[must_use]
+    pub fn node(&self, block: usize, node: usize) -> [T; 4] {
+        let at = 4 * (block * BLOCK_NODES + node);
+        [0, 1, 2, 3].map(|k| self.values[at + k])
+    }
+
+    /// The same, to be changed.
+    pub fn node_mut(&mut self, block: usize, node: usize) -> &mut [T] {
+        let at = 4 * (block * BLOCK_NODES + node);
+        &mut self.values[at..at + 4]
+    }
+
+    /// Calls `each` with every node's values, in the order of storage.
+    pub fn nodes(&self) -> impl Iterator<Item = &[T]> {
+        self.values.chunks_exact(4)
+    }
+
+    /// Divides momentum by mass and adds `acceleration` × `time`; nodes without mass stay at zero.
+    pub fn momentum_to_velocity(&mut self, acceleration: &Vector3<T>, time: T) {
+        let kick = acceleration * time;
+        let each = |node: &mut [T]| {
+            if node[3] > T::zero() {
+                let inverse = T::one() / node[3];
+                for k in 0..3 {
+                    node[k] = node[k] * inverse + kick[k];
+                }
+            }
+        };
+        if self.values.len() > 1 << 16 && rayon::current_num_threads() > 1 {
+            self.values
+                .par_chunks_exact_mut(4)
+                .with_min_len(1 << 12)
+                .for_each(each);
+        } else {
+            self.values.chunks_exact_mut(4).for_each(each);
+        }
+    }
+}
+
+/// How a transfer reads the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transfer<T> {
+    /// h, m.
+    pub spacing: T,
+    /// Which gradient spreads stress and moves F.
+    pub form: GradientForm,
+}
+
+impl<T: LaneScalar> Transfer<T> {
+    /// Mass and momentum of `particles`, sorted as `grid` says, onto its nodes; `out` is overwritten.
+    ///
+    /// `impulse` is −δt V τ of a particle, N·s·m, or zero.
+    pub fn particles_to_grid(
+        &self,
+        grid: &SparseGrid,
+        particles: &[Particle<T>],
+        impulse: impl Fn(&Particle<T>) -> Matrix3<T> + Sync,
+        out: &mut NodeField<T>,
+    ) {
+        out.values.clear();
+        out.values
+            .resize(grid.n_blocks() * BLOCK_NODES * 4, T::zero());
+        let end = |block: usize| (block + 1) * BLOCK_NODES * 4;
+        scatter(grid, end, &mut out.values, |block, octants| {
+            T::dispatch(Scatter {
+                transfer: *self,
+                cells: grid.cells_of(block),
+                particles,
+                impulse: &impulse,
+                octants,
+            });
+        });
+    }
+
+    /// Velocities of `field` back to `particles`, sorted as `grid` says: v and C are replaced, and `update` is called with the
+    /// velocity gradient of the form, to move x and F.
+    pub fn grid_to_particles(
+        &self,
+        grid: &SparseGrid,
+        field: &NodeField<T>,
+        particles: &mut [Particle<T>],
+        update: impl Fn(&mut Particle<T>, &Matrix3<T>) + Sync,
+    ) {
+        for_each_block(grid, particles, |block, particles| {
+            T::dispatch(Gather {
+                transfer: *self,
+                grid,
+                block,
+                field: &field.values,
+                particles,
+                update: &update,
+            });
+        });
+    }
+}
+
+/// Linear and angular momentum of particles about the origin, the affine part included.
+///
+/// ```text
+/// p = Σ m v        L = Σ [x × m v + m (h²/4) (C_32 − C_23, C_13 − C_31, C_21 − C_12)]
+/// ```
+#[must_use]
+pub fn momenta<T: Real>(particles: &[Particle<T>], spacing: T) -> (Vector3<T>, Vector3<T>) {
+    let quarter = spacing * spacing * T::of(0.25);
+    let mut sum = (Vector3::zeros(), Vector3::zeros());
+    for p in particles {
+        let c = &p.c;
+        let axial = Vector3::new(
+            c[(2, 1)] - c[(1, 2)],
+            c[(0, 2)] - c[(2, 0)],
+            c[(1, 0)] - c[(0, 1)],
+        );
+        sum.0 += p.v * p.mass;
+        sum.1 += (p.x.cross(&p.v) + axial * quarter) * p.mass;
+    }
+    sum
+}
+
+/// Copies `particles` into the order of `grid`.
+pub fn sort_particles<T: Real>(
+    grid: &SparseGrid,
+    particles: &[Particle<T>],
+    sorted: &mut Vec<Particle<T>>,
+) {
+    sorted.clear();
+    if worth_threads(grid) {
+        sorted.par_extend(grid.order.par_iter().map(|&p| particles[p as usize]));
+    } else {
+        sorted.extend(grid.order.iter().map(|&p| particles[p as usize]));
+    }
+}

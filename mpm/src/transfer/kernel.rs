@@ -1,0 +1,312 @@
+//! The two inner loops: a cell's particles against its nine rows of three nodes.
+//!
+//! A particle's share in node (i, j, k) of its cell is, four values at once,
+//!
+//! ```text
+//! w_i w_j w_k (c0 + i cx + j cy + k cz) + d_i w_j w_k sx + w_i d_j w_k sy + w_i w_j d_k sz
+//! c0 = (m v − h A f, m),  cx = (h A e_x, 0), ...     A = m C (+ (4/h²) S with moving least squares)
+//! sx = (S e_x, 0), ...  with true gradients, d their slopes
+//! ```
+//!
+//! so a row of nodes along z costs two multiply-adds of sixteen lanes, four with true-gradient stress. Rows of a cell are
+//! summed over all its particles before they are written.
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::Transfer;
+use crate::colours::Octants;
+use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
+use crate::particle::Particle;
+use crate::scalar::Real;
+use crate::sparse_grid::{Cell, NONE, SparseGrid};
+use crate::spline::{GradientForm, Stencil};
+
+/// Nodes that the particles of a block reach along x and y.
+const ARENA: usize = 6;
+/// The same along z, with room for the padding of the last row.
+const ARENA_Z: usize = 8;
+const ARENA_VALUES: usize = ARENA * ARENA * ARENA_Z * 4;
+
+/// Start of the row of nodes (x, y, z..) of an arena.
+#[inline(always)]
+fn row_start(x: usize, y: usize, z: usize) -> usize {
+    ((x * ARENA + y) * ARENA_Z + z) * 4
+}
+
+/// Octant and start of the z row that an arena's column (x, y) has in it: the first four nodes, and the last two.
+#[inline(always)]
+fn pieces(x: usize, y: usize) -> (usize, usize) {
+    let octant = x / 4 | (y / 4) << 1;
+    (octant, ((x % 4) * 16 + (y % 4) * 4) * 4)
+}
+
+pub(super) struct Scatter<'a, T, I> {
+    pub(super) transfer: Transfer<T>,
+    pub(super) cells: &'a [Cell],
+    pub(super) particles: &'a [Particle<T>],
+    pub(super) impulse: &'a I,
+    pub(super) octants: Octants<'a, T>,
+}
+
+#[inline(always)]
+fn tile<T: Real>(v: &Vector3<T>, last: T) -> [T; LANES] {
+    [
+        v.x, v.y, v.z, last, v.x, v.y, v.z, last, v.x, v.y, v.z, last, v.x, v.y, v.z, last,
+    ]
+}
+
+/// Three values, each four times, and four zeros.
+#[inline(always)]
+fn spread<T: Real>([a, b, c]: [T; 3]) -> [T; LANES] {
+    let o = T::zero();
+    [a, a, a, a, b, b, b, b, c, c, c, c, o, o, o, o]
+}
+
+impl<T: LaneScalar, I: Fn(&Particle<T>) -> Matrix3<T>> LaneWork<T> for Scatter<'_, T, I> {
+    #[inline(always)]
+    fn run<L: Lanes<T>>(self, lanes: L) {
+        let h = self.transfer.spacing;
+        let inverse = T::one() / h;
+        let mut arena = [T::zero(); ARENA_VALUES];
+        for cell in self.cells {
+            let mut rows = [lanes.splat(T::zero()); 9];
+            for p in &self.particles[cell.particles.start as usize..cell.particles.end as usize] {
+                let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
+                let stress = (self.impulse)(p);
+                let affine = p.c * p.mass;
+                match self.transfer.form {
+                    GradientForm::Mls => {
+                        let a = affine + stress * (T::of(4.0) * inverse * inverse);
+                        affine_share(lanes, p, &stencil, &a, h, &mut rows);
+                    }
+                    GradientForm::True => {
+                        affine_share(lanes, p, &stencil, &affine, h, &mut rows);
+                        stress_share(lanes, &stencil, &stress, &mut rows);
+                    }
+                }
+            }
+            let [x, y, z] = cell.local();
+            for (n, row) in rows.into_iter().enumerate() {
+                let start = row_start(x + n / 3, y + n % 3, z);
+                let to: &mut [T; LANES] = (&mut arena[start..start + LANES])
+                    .try_into()
+                    .expect("a row is sixteen values");
+                let sum = lanes.add(lanes.load(to), row);
+                lanes.store(sum, to);
+            }
+        }
+        flush(&arena, self.octants);
+    }
+}
+
+/// Adds an arena to the blocks it lies in.
+#[inline(always)]
+fn flush<T: Real>(arena: &[T; ARENA_VALUES], octants: Octants<'_, T>) {
+    for x in 0..ARENA {
+        for y in 0..ARENA {
+            let (octant, start) = pieces(x, y);
+            let from = row_start(x, y, 0);
+            for (octant, from, count) in [(octant, from, 16), (octant | 4, from + 16, 8)] {
+                // A block that is not there is one that no particle reaches.
+                if let Some(to) = octants[octant].get_mut(start..start + count) {
+                    for (to, value) in to.iter_mut().zip(&arena[from..from + count]) {
+                        *to += *value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn affine_share<T: Real, L: Lanes<T>>(
+    lanes: L,
+    p: &Particle<T>,
+    stencil: &Stencil<T>,
+    a: &Matrix3<T>,
+    h: T,
+    rows: &mut [L::Row; 9],
+) {
+    let [wx, wy, wz] = &stencil.weights;
+    let scaled = a * h;
+    let c0 = p.v * p.mass - scaled * Vector3::from(stencil.fraction);
+    let (cx, cy, cz) = (scaled.column(0), scaled.column(1), scaled.column(2));
+    let weights = lanes.load(&spread(*wz));
+    let heights = lanes.load(&spread([T::zero(), wz[1], wz[2] + wz[2]]));
+    let base = lanes.mul(lanes.load(&tile(&c0, p.mass)), weights);
+    let base = lanes.mul_add(lanes.load(&tile(&cz.into(), T::zero())), heights, base);
+    let along_x = lanes.mul(lanes.load(&tile(&cx.into(), T::zero())), weights);
+    let along_y = lanes.mul(lanes.load(&tile(&cy.into(), T::zero())), weights);
+    let mut at_x = base;
+    for i in 0..3 {
+        let mut at = at_x;
+        for j in 0..3 {
+            let w = lanes.splat(wx[i] * wy[j]);
+            rows[3 * i + j] = lanes.mul_add(w, at, rows[3 * i + j]);
+            at = lanes.add(at, along_y);
+        }
+        at_x = lanes.add(at_x, along_x);
+    }
+}
+
+#[inline(always)]
+fn stress_share<T: Real, L: Lanes<T>>(
+    lanes: L,
+    stencil: &Stencil<T>,
+    stress: &Matrix3<T>,
+    rows: &mut [L::Row; 9],
+) {
+    let ([wx, wy, wz], [dx, dy, dz]) = (&stencil.weights, &stencil.slopes);
+    let column = |k: usize| lanes.load(&tile(&stress.column(k).into(), T::zero()));
+    let weights = lanes.load(&spread(*wz));
+    let sx = lanes.mul(column(0), weights);
+    let sy = lanes.mul(column(1), weights);
+    let sz = lanes.mul(column(2), lanes.load(&spread(*dz)));
+    for i in 0..3 {
+        for j in 0..3 {
+            let row = &mut rows[3 * i + j];
+            *row = lanes.mul_add(lanes.splat(dx[i] * wy[j]), sx, *row);
+            *row = lanes.mul_add(lanes.splat(wx[i] * dy[j]), sy, *row);
+            *row = lanes.mul_add(lanes.splat(wx[i] * wy[j]), sz, *row);
+        }
+    }
+}
+
+pub(super) struct Gather<'a, T, U> {
+    pub(super) transfer: Transfer<T>,
+    pub(super) grid: &'a SparseGrid,
+    pub(super) block: usize,
+    pub(super) field: &'a [T],
+    pub(super) particles: &'a mut [Particle<T>],
+    pub(super) update: &'a U,
+}
+
+impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather<'_, T, U> {
+    #[inline(always)]
+    fn run<L: Lanes<T>>(self, lanes: L) {
+        let h = self.transfer.spacing;
+        let inverse = T::one() / h;
+        let mut arena = [T::zero(); ARENA_VALUES];
+        self.fill(&mut arena);
+        let cells = self.grid.cells_of(self.block);
+        let first = cells.first().map_or(0, |c| c.particles.start);
+        for cell in cells {
+            let [x, y, z] = cell.local();
+            let rows: [L::Row; 9] = std::array::from_fn(|n| {
+                let start = row_start(x + n / 3, y + n % 3, z);
+                let from: &[T; LANES] = (&arena[start..start + LANES])
+                    .try_into()
+                    .expect("a row is sixteen values");
+                lanes.load(from)
+            });
+            let own =
+                (cell.particles.start - first) as usize..(cell.particles.end - first) as usize;
+            for p in &mut self.particles[own] {
+                let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
+                let moments = moments(lanes, &stencil, &rows);
+                p.v = moments.velocity;
+                let lever = T::of(4.0) * inverse;
+                let fraction = Vector3::from(stencil.fraction);
+                p.c = (moments.first - moments.velocity * fraction.transpose()) * lever;
+                match self.transfer.form {
+                    GradientForm::Mls => {
+                        let gradient = p.c;
+                        (self.update)(p, &gradient);
+                    }
+                    GradientForm::True => {
+                        let gradient = slopes(lanes, &stencil, &rows);
+                        (self.update)(p, &gradient);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: LaneScalar, U> Gather<'_, T, U> {
+    #[inline(always)]
+    fn fill(&self, arena: &mut [T; ARENA_VALUES]) {
+        let plus = self.grid.blocks[self.block].plus;
+        for x in 0..ARENA {
+            for y in 0..ARENA {
+                let (octant, start) = pieces(x, y);
+                let to = row_start(x, y, 0);
+                for (octant, to, count) in [(octant, to, 16), (octant | 4, to + 16, 8)] {
+                    let block = plus[octant];
+                    if block != NONE {
+                        let from = block as usize * 256 + start;
+                        arena[to..to + count].copy_from_slice(&self.field[from..from + count]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Σ w v and Σ w v (i, j, k).
+struct Moments<T> {
+    velocity: Vector3<T>,
+    first: Matrix3<T>,
+}
+
+/// The first three of four values at each of three nodes.
+#[inline(always)]
+fn nodes<T: Real, L: Lanes<T>>(lanes: L, row: L::Row) -> [Vector3<T>; 3] {
+    let mut values = [T::zero(); LANES];
+    lanes.store(row, &mut values);
+    [0, 4, 8].map(|k| Vector3::new(values[k], values[k + 1], values[k + 2]))
+}
+
+#[inline(always)]
+fn moments<T: Real, L: Lanes<T>>(lanes: L, stencil: &Stencil<T>, rows: &[L::Row; 9]) -> Moments<T> {
+    let [wx, wy, wz] = &stencil.weights;
+    let zero = lanes.splat(T::zero());
+    let (mut plain, mut by_x, mut by_y) = (zero, zero, zero);
+    for i in 0..3 {
+        let one = lanes.mul(rows[3 * i + 1], lanes.splat(wy[1]));
+        let two = lanes.mul(rows[3 * i + 2], lanes.splat(wy[2]));
+        let sum = lanes.mul_add(rows[3 * i], lanes.splat(wy[0]), lanes.add(one, two));
+        let raised = lanes.add(one, lanes.add(two, two));
+        let w = lanes.splat(wx[i]);
+        plain = lanes.mul_add(w, sum, plain);
+        by_y = lanes.mul_add(w, raised, by_y);
+        if i > 0 {
+            by_x = lanes.mul_add(lanes.splat(T::of(i as f64) * wx[i]), sum, by_x);
+        }
+    }
+    let along_z = |v: [Vector3<T>; 3]| v[0] * wz[0] + v[1] * wz[1] + v[2] * wz[2];
+    let plain = nodes(lanes, plain);
+    let by_z = plain[1] * wz[1] + plain[2] * (wz[2] + wz[2]);
+    Moments {
+        velocity: along_z(plain),
+        first: Matrix3::from_columns(&[
+            along_z(nodes(lanes, by_x)),
+            along_z(nodes(lanes, by_y)),
+            by_z,
+        ]),
+    }
+}
+
+/// Σ v ∇wᵀ.
+#[inline(always)]
+fn slopes<T: Real, L: Lanes<T>>(lanes: L, stencil: &Stencil<T>, rows: &[L::Row; 9]) -> Matrix3<T> {
+    let ([wx, wy, wz], [dx, dy, dz]) = (&stencil.weights, &stencil.slopes);
+    let zero = lanes.splat(T::zero());
+    let (mut plain, mut by_x, mut by_y) = (zero, zero, zero);
+    for i in 0..3 {
+        let (mut sum, mut sloped) = (zero, zero);
+        for j in 0..3 {
+            sum = lanes.mul_add(rows[3 * i + j], lanes.splat(wy[j]), sum);
+            sloped = lanes.mul_add(rows[3 * i + j], lanes.splat(dy[j]), sloped);
+        }
+        plain = lanes.mul_add(lanes.splat(wx[i]), sum, plain);
+        by_y = lanes.mul_add(lanes.splat(wx[i]), sloped, by_y);
+        by_x = lanes.mul_add(lanes.splat(dx[i]), sum, by_x);
+    }
+    let along = |v: [Vector3<T>; 3], w: &[T; 3]| v[0] * w[0] + v[1] * w[1] + v[2] * w[2];
+    Matrix3::from_columns(&[
+        along(nodes(lanes, by_x), wz),
+        along(nodes(lanes, by_y), wz),
+        along(nodes(lanes, plain), dz),
+    ])
+}

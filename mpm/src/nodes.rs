@@ -163,7 +163,7 @@ impl Nodes {
 pub(crate) fn locate(local: [usize; 3], n: usize) -> (usize, usize) {
     let [x, y, z] = [local[0] + n / 9, local[1] + n / 3 % 3, local[2] + n % 3];
     (
-        x / 4 | (y / 4) << 1 | (z / 4) << 2,
+        x / 4 + (y / 4) * 2 + (z / 4) * 4,
         (x % 4) * 16 + (y % 4) * 4 + z % 4,
     )
 }

@@ -65,11 +65,19 @@ impl MpmStep {
         }
     }
 
-    fn particle(&self, p: &MaterialPoint) -> usize {
-        let Primitive::Vertex(vertex) = p.primitive else {
-            unreachable!("the surface of material points has vertices only");
+    /// Place among the sorted ones of the particle that `p` names.
+    fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
+        let place = match p.primitive {
+            Primitive::Vertex(vertex) => self.sorted_place.get(vertex as usize),
+            _ => None,
         };
-        self.sorted_place[vertex as usize] as usize
+        match place {
+            Some(place) => Ok(*place as usize),
+            None => Err(BodyError::NoSuchPoint {
+                point: p.primitive,
+                places: format!("{} particles, each a vertex", self.sorted_place.len()),
+            }),
+        }
     }
 
     /// Gravity and loads, N·s on each node.
@@ -79,24 +87,14 @@ impl MpmStep {
             *f = dt * self.system.mass[i / 3] * input.gravity[i % 3];
         }
         for load in &input.control.loads {
-            let Primitive::Vertex(vertex) = load.point.primitive else {
-                return Err(BodyError::Unsupported {
-                    what: "load but on particles",
-                });
-            };
             if load.torque_W != Vector3::zeros() {
                 return Err(BodyError::Unsupported {
                     what: "torque on a particle",
                 });
             }
-            let Some(&p) = self.sorted_place.get(vertex as usize) else {
-                return Err(BodyError::Model(format!(
-                    "a load acts on particle {vertex}, there are {} of them",
-                    self.sorted_place.len()
-                )));
-            };
-            let stencil = &self.system.stencils[p as usize];
-            let nodes = &self.system.nodes.of_cell[self.system.cell_of[p as usize] as usize];
+            let p = self.particle(&load.point)?;
+            let stencil = &self.system.stencils[p];
+            let nodes = &self.system.nodes.of_cell[self.system.cell_of[p] as usize];
             for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
                 let share = load.force_W * (dt * stencil.weight(corner(n)));
                 let at = 3 * node as usize;
@@ -232,18 +230,11 @@ impl BodyStep for MpmStep {
         self
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> BasisIdx {
-        let p = self.particle(p);
+    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+        let p = self.particle(p)?;
         let stencil = &self.system.stencils[p];
-        let weights = (0..27).map(|n| stencil.weight(corner(n)));
-        match out {
-            Lever::Weights(values) => {
-                values.clear();
-                values.extend(weights);
-            }
-            _ => *out = Lever::Weights(weights.collect()),
-        }
-        BasisIdx(self.system.cell_of[p])
+        out.set_weights((0..27).map(|n| stencil.weight(corner(n))));
+        Ok(BasisIdx(self.system.cell_of[p]))
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -389,8 +380,8 @@ impl BodyStep for MpmStep {
         Some(())
     }
 
-    fn point(&self, v: &[f64], p: &MaterialPoint) -> Point3<f64> {
-        let sorted = self.particle(p);
+    fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        let sorted = self.particle(p)?;
         let system = &self.system;
         let mut velocity = Vector3::zeros();
         let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
@@ -404,7 +395,7 @@ impl BodyStep for MpmStep {
             velocity += mean * system.stencils[sorted].weight(corner(n));
         }
         let place = system.particles[sorted].x + velocity * system.time_step.length_s;
-        (place + p.offset).into()
+        Ok((place + p.offset).into())
     }
 }
 

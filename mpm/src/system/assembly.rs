@@ -134,10 +134,10 @@ impl BlockMatrix {
                             }
                             let slot = 3 * slots[column][offset(a, b)] as usize;
                             let block = stiffness.block(b, a);
-                            for c in 0..3 {
+                            for (c, entries) in block.iter().enumerate() {
                                 let at = c * height + slot;
-                                let to = &mut to[at..at + 3];
-                                (0..3).for_each(|r| to[r] += block[c][r]);
+                                let to = to[at..at + 3].iter_mut();
+                                to.zip(entries).for_each(|(to, k)| *to += k);
                             }
                         }
                     }

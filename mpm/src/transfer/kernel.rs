@@ -36,7 +36,7 @@ fn row_start(x: usize, y: usize, z: usize) -> usize {
 /// Octant and start of the z row that an arena's column (x, y) has in it: the first four nodes, and the last two.
 #[inline(always)]
 fn pieces(x: usize, y: usize) -> (usize, usize) {
-    let octant = x / 4 | (y / 4) << 1;
+    let octant = x / 4 + (y / 4) * 2;
     (octant, ((x % 4) * 16 + (y % 4) * 4) * 4)
 }
 

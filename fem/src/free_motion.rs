@@ -1,21 +1,48 @@
-//! A v* = b by sparse Cholesky, for bodies that turn: where they will be without contact.
+//! A v = b for one body: conjugate gradients, preconditioned with the factor of A at rest, turned with the body.
+//!
+//! A of a body at rest depends on the length of the step and on what is held, on nothing else: it is factored once, and the
+//! factor is a pure function of the step at hand. Turned into the body's frame, R A₀⁻¹Rᵀ, it is close to A⁻¹ while strains
+//! are moderate: a few iterations where a factorisation would cost as much as thirty.
 
 use std::fmt;
 
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, SymbolicCholesky, SymmetricOrdering, factorize_symbolic_cholesky,
+    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
+    factorize_symbolic_cholesky,
 };
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
+use nalgebra::{Matrix3, Vector3};
+use pliant_contact_sap::{Assembled, Dynamics};
 use sprs::CsMatViewI;
 
-/// A factorisation of A whose symbolic part is kept while the pattern stands.
+use crate::matrix::System;
+
+/// More iterations than this cost more than to factor A itself.
+const ITERATIONS_MAX: usize = 25;
+/// Of the energy norm of v: far below what an estimate of rotations can tell.
+const TOLERANCE: f64 = 1e-9;
+
+/// Factors of one body's matrices; the symbolic part is kept while the pattern stands.
 #[derive(Default)]
 pub(crate) struct FreeMotion {
     symbolic: Option<SymbolicCholesky<u32>>,
+    rest: Option<RestFactor>,
     factor: Vec<f64>,
-    memory: Option<MemBuffer>,
+}
+
+/// L of A at rest.
+struct RestFactor {
+    key: RestKey,
+    factor: Vec<f64>,
+}
+
+/// What A at rest depends on besides the pattern: the factors of M and K in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RestKey {
+    pub(crate) mass: f64,
+    pub(crate) stiffness: f64,
 }
 
 impl fmt::Debug for FreeMotion {
@@ -32,56 +59,167 @@ impl FreeMotion {
     /// The pattern has changed.
     pub(crate) fn forget_pattern(&mut self) {
         self.symbolic = None;
+        self.rest = None;
     }
 
-    /// x ← A⁻¹x. One thread: the answer is the same for any number of them.
+    /// Makes sure that there is a factor of A at rest; `assemble` writes that A.
+    pub(crate) fn provide_rest(
+        &mut self,
+        key: RestKey,
+        assemble: impl FnOnce() -> System,
+    ) -> Result<(), NotPositiveDefinite> {
+        if self.rest.as_ref().is_some_and(|rest| rest.key == key) {
+            return Ok(());
+        }
+        let mut factor = self.rest.take().map_or_else(Vec::new, |rest| rest.factor);
+        factorise(&mut self.symbolic, matrix(&assemble()), &mut factor)?;
+        self.rest = Some(RestFactor { key, factor });
+        Ok(())
+    }
+
+    /// x ← R A₀⁻¹Rᵀ x for the turn R of a body whose velocities come in threes; false without a factor.
+    pub(crate) fn precondition(&self, turn: Option<&Matrix3<f64>>, x: &mut [f64]) -> bool {
+        let (Some(symbolic), Some(rest)) = (&self.symbolic, &self.rest) else {
+            return false;
+        };
+        if let Some(turn) = turn {
+            turn_threes(&turn.transpose(), x);
+        }
+        solve_factored(symbolic, &rest.factor, x);
+        if let Some(turn) = turn {
+            turn_threes(turn, x);
+        }
+        true
+    }
+
+    /// A v = b from `v` as a guess. One thread: the answer is the same for any number of them.
+    ///
+    /// Where the factor at rest does not help within a few iterations, A is factored.
     pub(crate) fn solve(
         &mut self,
-        a: CsMatViewI<'_, f64, u32>,
-        x: &mut [f64],
+        system: &System,
+        turn: Option<&Matrix3<f64>>,
+        v: &mut [f64],
     ) -> Result<(), NotPositiveDefinite> {
-        let n = a.rows();
-        let starts = a.indptr();
-        let starts = starts.to_proper();
-        let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, a.indices());
-        let symbolic = match self.symbolic.take() {
-            Some(symbolic) => symbolic,
-            None => factorize_symbolic_cholesky(
+        if self.iterate(system, turn, v) {
+            return Ok(());
+        }
+        factorise(&mut self.symbolic, matrix(system), &mut self.factor)?;
+        v.copy_from_slice(system.right_hand_side());
+        if let Some(symbolic) = &self.symbolic {
+            solve_factored(symbolic, &self.factor, v);
+        }
+        Ok(())
+    }
+
+    /// Preconditioned conjugate gradients; whether they converged.
+    fn iterate(&self, system: &System, turn: Option<&Matrix3<f64>>, v: &mut [f64]) -> bool {
+        let b = system.right_hand_side();
+        let n = b.len();
+        let (mut product, mut residual) = (vec![0.0; n], vec![0.0; n]);
+        system.apply(v, &mut product);
+        for ((r, b), p) in residual.iter_mut().zip(b).zip(&product) {
+            *r = b - p;
+        }
+        let mut z = b.to_vec();
+        if !self.precondition(turn, &mut z) {
+            return false;
+        }
+        let enough = TOLERANCE * TOLERANCE * dot(b, &z);
+        z.copy_from_slice(&residual);
+        self.precondition(turn, &mut z);
+        let mut direction = z.clone();
+        let mut energy = dot(&residual, &z);
+        for _ in 0..ITERATIONS_MAX {
+            if energy <= enough {
+                return true;
+            }
+            system.apply(&direction, &mut product);
+            let step = energy / dot(&direction, &product);
+            if !step.is_finite() {
+                return false;
+            }
+            add_scaled(v, step, &direction);
+            add_scaled(&mut residual, -step, &product);
+            z.copy_from_slice(&residual);
+            self.precondition(turn, &mut z);
+            let before = std::mem::replace(&mut energy, dot(&residual, &z));
+            let ratio = energy / before;
+            for (d, z) in direction.iter_mut().zip(&z) {
+                *d = z + ratio * *d;
+            }
+        }
+        energy <= enough
+    }
+}
+
+fn matrix(system: &System) -> CsMatViewI<'_, f64, u32> {
+    match system.assembled() {
+        Some(Assembled::Sparse(matrix)) => matrix,
+        _ => unreachable!("the system of a finite-element body is sparse"),
+    }
+}
+
+fn factorise(
+    symbolic: &mut Option<SymbolicCholesky<u32>>,
+    a: CsMatViewI<'_, f64, u32>,
+    factor: &mut Vec<f64>,
+) -> Result<(), NotPositiveDefinite> {
+    let n = a.rows();
+    let starts = a.indptr();
+    let starts = starts.to_proper();
+    let pattern = SymbolicSparseColMatRef::new_checked(n, n, &starts, None, a.indices());
+    let symbolic = match symbolic.take() {
+        Some(known) => symbolic.insert(known),
+        None => {
+            let ordered = factorize_symbolic_cholesky(
                 pattern,
                 Side::Lower,
                 SymmetricOrdering::Amd,
                 CholeskySymbolicParams::default(),
-            )
-            .map_err(|_| NotPositiveDefinite)?,
-        };
-        let symbolic = self.symbolic.insert(symbolic);
-        self.factor.resize(symbolic.len_val(), 0.0);
-        let need = StackReq::any_of(&[
-            symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default()),
-            symbolic.solve_in_place_scratch::<f64>(1, Par::Seq),
-        ]);
-        let memory = match self.memory.take() {
-            Some(memory) if memory.len() >= need.size_bytes() => memory,
-            _ => MemBuffer::new(need),
-        };
-        let memory = self.memory.insert(memory);
-        let llt = symbolic
-            .factorize_numeric_llt(
-                &mut self.factor,
-                SparseColMatRef::new(pattern, a.data()),
-                Side::Lower,
-                Default::default(),
-                Par::Seq,
-                MemStack::new(memory),
-                Default::default(),
-            )
-            .map_err(|_| NotPositiveDefinite)?;
-        llt.solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(x, n, 1),
+            );
+            symbolic.insert(ordered.map_err(|_| NotPositiveDefinite)?)
+        }
+    };
+    factor.resize(symbolic.len_val(), 0.0);
+    let need = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+    let mut memory = MemBuffer::new(need);
+    symbolic
+        .factorize_numeric_llt(
+            factor,
+            SparseColMatRef::new(pattern, a.data()),
+            Side::Lower,
+            Default::default(),
             Par::Seq,
-            MemStack::new(memory),
-        );
-        Ok(())
+            MemStack::new(&mut memory),
+            Default::default(),
+        )
+        .map_err(|_| NotPositiveDefinite)?;
+    Ok(())
+}
+
+fn solve_factored(symbolic: &SymbolicCholesky<u32>, factor: &[f64], x: &mut [f64]) {
+    let n = x.len();
+    let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
+    LltRef::<'_, u32, f64>::new(symbolic, factor).solve_in_place_with_conj(
+        Conj::No,
+        MatMut::from_column_major_slice_mut(x, n, 1),
+        Par::Seq,
+        MemStack::new(&mut memory),
+    );
+}
+
+fn turn_threes(turn: &Matrix3<f64>, x: &mut [f64]) {
+    for x in x.chunks_exact_mut(3) {
+        let turned = turn * Vector3::from_column_slice(x);
+        x.copy_from_slice(turned.as_slice());
     }
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+fn add_scaled(x: &mut [f64], scale: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += scale * y);
 }

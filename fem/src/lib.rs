@@ -28,7 +28,7 @@ mod rest;
 mod signed_svd;
 mod step;
 
-pub use body::{AnchorCompliance, FemBody, FemBuilder, Rayleigh, Rotation};
+pub use body::{AnchorCompliance, FemBody, FemBuilder, Preconditioning, Rayleigh, Rotation};
 pub use error::FemError;
 pub use loads::{ForceField, UniformForce};
 pub use mass::MassKind;

@@ -7,31 +7,33 @@
 //! ```
 //!
 //! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
-//! extrapolated from q0. Laws that are linear within a
-//! step make m(v) = A v − b exactly. Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
+//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly.
+//!
+//! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
+mod balance;
 mod elements;
+mod input;
+mod outcome;
 mod turning;
 
 use std::sync::Arc;
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
     ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, Primitive, RowLaw, Rows,
     StepInput, Surface, TimeStep,
 };
 
-use crate::body::{AnchorCompliance, Parts};
+use crate::body::{AnchorCompliance, Parts, Preconditioning};
 use crate::dofs::{DofMap, HELD};
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
-use crate::material::{Domain, Linearity};
-use crate::matrix::{MassPart, System};
-use crate::parallel;
+use crate::material::Domain;
+use crate::matrix::System;
 
 use elements::{Elasticity, ElementState};
-use turning::TURN_WARNED;
 
 /// Workspace of one step after another.
 #[derive(Debug)]
@@ -49,6 +51,8 @@ pub(crate) struct FemStep {
     elements: ElementState,
     system: System,
     free_motion: FreeMotion,
+    /// The body's mean turn, where the step offers a preconditioner.
+    turn: Option<Matrix3<f64>>,
     scratch: Scratch,
 }
 
@@ -75,18 +79,9 @@ impl FemStep {
             elements: ElementState::default(),
             system: System::default(),
             free_motion: FreeMotion::default(),
+            turn: None,
             scratch: Scratch::default(),
         }
-    }
-
-    /// θδt(θ_vq δt + β), the factor of K in A.
-    fn stiffness_factor(&self) -> f64 {
-        self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
-    }
-
-    /// 1 + αθδt, the factor of M in A.
-    fn mass_factor(&self) -> f64 {
-        1.0 + self.parts.damping.mass * self.time_step.forces_s()
     }
 
     /// q at the end of the step of a vertex with velocity `v`.
@@ -113,226 +108,6 @@ impl FemStep {
     fn all_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) {
         out.clone_from(&self.v);
         self.dofs.scatter(v, out);
-    }
-
-    /// m(v) of all vertices for velocities `v` of all vertices.
-    fn momentum(&self, v: &[Vector3<f64>], elasticity: Elasticity, scratch: &mut Scratch) {
-        let parts = &*self.parts;
-        let dt = self.time_step.length_s;
-        let alpha = parts.damping.mass;
-        self.elements.pulls(self, v, elasticity, scratch);
-        let Scratch {
-            field,
-            residual,
-            pulls,
-            ..
-        } = scratch;
-        // M(v − v0 + δtα v^θ).
-        let moved = v.iter().enumerate().map(|(vertex, v)| {
-            (v - self.v[vertex]) + self.force_velocity(vertex, v) * (dt * alpha)
-        });
-        field.clear();
-        field.extend(moved);
-        residual.resize(v.len(), Vector3::zeros());
-        parts.mass_product(field, residual);
-        let links = &parts.links;
-        let pulls = &*pulls;
-        parallel::update(residual, |vertex, momentum| {
-            let mut internal = Vector3::zeros();
-            for incidence in links.incidences(vertex as u32) {
-                let (element, local) = links.element(incidence);
-                let [a, b, c] = &pulls[element];
-                match local {
-                    0 => internal -= a + b + c,
-                    1 => internal += a,
-                    2 => internal += b,
-                    _ => internal += c,
-                }
-            }
-            *momentum += (internal - self.external[vertex]) * dt;
-        });
-    }
-
-    /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
-    /// b = −m at v = 0. Others have b = A v0 − m(v0) with stresses extrapolated from the start, where A's are; what made A
-    /// semidefinite then resists only changes of velocity.
-    fn write_right_hand_side(&mut self) {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let quadratic = self.parts.linearity != Linearity::Nonlinear;
-        let mut v = std::mem::take(&mut scratch.velocity);
-        v.clone_from(&self.v);
-        let mut b = std::mem::take(&mut self.system.right_hand_side);
-        scratch.values.clear();
-        scratch.values.resize(self.dofs.n_dofs(), 0.0);
-        if quadratic {
-            self.dofs.scatter(&scratch.values, &mut v);
-        } else {
-            self.system.apply(&self.start, &mut scratch.values);
-        }
-        self.momentum(&v, Elasticity::Extrapolated, &mut scratch);
-        self.dofs.gather(&scratch.residual, &mut b);
-        for (b, av) in b.iter_mut().zip(&scratch.values) {
-            *b = av - *b;
-        }
-        scratch.velocity = v;
-        self.system.right_hand_side = b;
-        self.scratch = scratch;
-    }
-
-    fn assemble(&mut self) {
-        let parts = Arc::clone(&self.parts);
-        let factor = self.mass_factor();
-        let mass = match parts.mass_kind {
-            MassKind::Lumped => MassPart::Lumped(factor, &parts.vertex_mass),
-            MassKind::Consistent => MassPart::Consistent(factor, &parts.element_mass),
-        };
-        let stiffness = self.stiffness_factor();
-        let mut system = std::mem::take(&mut self.system);
-        self.elements
-            .assemble(&parts, &self.dofs, stiffness, mass, &mut system);
-        self.system = system;
-    }
-
-    fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
-        let expected = 3 * self.parts.rest.len();
-        for (what, values) in [
-            ("q of a finite-element body", &state.q),
-            ("v of a finite-element body", &state.v),
-        ] {
-            if values.len() != expected {
-                return Err(BodyError::StateLength {
-                    what,
-                    found: values.len(),
-                    expected,
-                });
-            }
-            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
-                return Err(BodyError::NotFinite {
-                    place: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
-                    value: values[i],
-                });
-            }
-        }
-        let control = input.control;
-        for (what, values) in [
-            ("actuator positions", &control.position),
-            ("actuator velocities", &control.velocity),
-        ] {
-            if !values.is_empty() {
-                return Err(BodyError::Unsupported { what });
-            }
-        }
-        for (what, found) in [
-            (
-                "held velocities of a finite-element body",
-                control.held.len(),
-            ),
-            (
-                "forces on the vertices of a finite-element body",
-                control.effort.len(),
-            ),
-        ] {
-            if found != 0 && found != expected {
-                return Err(BodyError::StateLength {
-                    what,
-                    found,
-                    expected,
-                });
-            }
-        }
-        let turned = control
-            .loads
-            .iter()
-            .any(|load| load.torque_W != Vector3::zeros());
-        if turned {
-            return Err(BodyError::Unsupported {
-                what: "torque on a point; use a pair of forces",
-            });
-        }
-        Ok(())
-    }
-
-    /// Which components leave the solve, and the velocities they are held at.
-    fn hold(&mut self, input: &StepInput<'_>) {
-        self.held.clone_from(&self.parts.fixed);
-        for (held, v) in self.held.iter().zip(&mut self.v) {
-            for k in 0..3 {
-                if held[k] {
-                    v[k] = 0.0;
-                }
-            }
-        }
-        for (i, velocity) in input.control.held.iter().enumerate() {
-            let (vertex, k) = (i / 3, i % 3);
-            if let (Some(velocity), false) = (velocity, self.parts.fixed[vertex][k]) {
-                self.held[vertex][k] = true;
-                self.v[vertex][k] = *velocity;
-            }
-        }
-    }
-
-    fn gather_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
-        let parts = &*self.parts;
-        self.external.clear();
-        let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
-        self.external.extend(weights);
-        for field in &parts.fields {
-            for (vertex, force) in self.external.iter_mut().enumerate() {
-                let share = parts.vertex_mass[vertex] / parts.density;
-                *force += field.force_density(&Point3::from(self.q[vertex])) * share;
-            }
-        }
-        let efforts = input.control.effort.chunks_exact(3);
-        for (force, effort) in self.external.iter_mut().zip(efforts) {
-            *force += Vector3::from_column_slice(effort);
-        }
-        for load in &input.control.loads {
-            for (vertex, weight) in parts.stencil(&load.point)?.terms() {
-                self.external[vertex] += load.force_W * weight;
-            }
-        }
-        Ok(())
-    }
-
-    /// An element that the law has no energy for.
-    fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
-        let parts = &*self.parts;
-        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
-        let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) else {
-            return Ok(());
-        };
-        let more = match many {
-            1 => String::new(),
-            n => format!(" and {} more", n - 1),
-        };
-        Err(BodyError::Model(format!(
-            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; take a smaller time step, or a law that bears inversion such as stable-neo-hookean",
-            parts.elements[first].vertices,
-            det(first)
-        )))
-    }
-
-    fn warnings(&self, q: &[Vector3<f64>], v: &[Vector3<f64>]) -> Vec<String> {
-        let parts = &*self.parts;
-        let mut warnings = Vec::new();
-        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
-        if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
-            warnings.push(format!(
-                "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surface gives no contact",
-                parts.elements.len(),
-                parts.elements[first].vertices,
-                det(first)
-            ));
-        }
-        if parts.linearity == Linearity::Corotated {
-            let turn = self.elements.largest_turn(self, v);
-            if turn > TURN_WARNED {
-                warnings.push(format!(
-                    "an element turned by {turn:.2} rad in one step; beyond {TURN_WARNED} the linear corotated law swells: take a smaller time step"
-                ));
-            }
-        }
-        warnings
     }
 }
 
@@ -368,17 +143,22 @@ impl BodyStep for FemStep {
     }
 
     fn linearise(&mut self) -> Result<(), BodyError> {
-        // The targets of begin, whatever a correction made of them since.
-        let mut elements = std::mem::take(&mut self.elements);
-        elements.expect_last_turn(self);
-        self.elements = elements;
+        if self.elements.corrected {
+            let mut elements = std::mem::take(&mut self.elements);
+            elements.expect_last_turn(self);
+            self.elements = elements;
+        }
         self.assemble();
         self.write_right_hand_side();
+        if self.parts.preconditioning == Preconditioning::RestShape {
+            self.provide_rest_factor()?;
+            self.turn = self.mean_turn();
+        }
         self.follow_rotation()
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
-        &self.system
+        self
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {

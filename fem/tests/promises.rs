@@ -9,13 +9,14 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Matrix3, Rotation3, Vector3};
 use pliant_contact_sap::conformance::{check_body, check_dynamics};
 use pliant_contact_sap::{
-    BodyError, BodyState, Control, DeformableModel, Load, MaterialPoint, Primitive, StepInput,
-    Surface,
+    BodyError, BodyState, ConstraintSet, ContactProblem, Control, ConvexContactSolver,
+    DeformableModel, Load, MaterialPoint, Newton, NewtonCg, NewtonCgSettings, Preconditioner,
+    Primitive, Solution, StepInput, Surface,
 };
 use pliant_fem::{
     AnchorCompliance, Axis, Domain, FemBody, FemBuilder, FemError, Kinematics, LawKind,
-    LinearCorotated, MassKind, Material, MooneyRivlin, Rayleigh, Region, Rotation, UniformForce,
-    lame_parameters,
+    LinearCorotated, MassKind, Material, MooneyRivlin, Preconditioning, Rayleigh, Region, Rotation,
+    UniformForce, lame_parameters,
 };
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -107,6 +108,9 @@ fn a_body_keeps_its_promises_however_it_is_built() {
     );
     check(builder().anchor(wall(), AnchorCompliance::NearRigid), free);
     check(builder().contact_radius(2e-3), free);
+    let offering = || builder().preconditioning(Preconditioning::RestShape);
+    check(offering(), free);
+    check(offering().fix(wall(), &[Axis::X]), free);
     let material = LawKind::StableNeoHookean
         .of(lame_parameters(1e5, 0.4).unwrap())
         .unwrap();
@@ -224,6 +228,49 @@ fn a_large_body_s_dynamics_agree_with_themselves() {
     step.begin(&shaken(&body), &input(&control)).unwrap();
     step.linearise().unwrap();
     check_dynamics(step.dynamics()).unwrap();
+}
+
+#[test]
+fn the_rest_shape_preconditions_a_turned_and_strained_body() {
+    let mesh = tet_cuboid(Vector3::new(0.3, 0.1, 0.1), [12, 4, 4]).unwrap();
+    let builder = FemBuilder::new(mesh, rubber(), 1000.0);
+    let body = built(builder.preconditioning(Preconditioning::RestShape));
+    let state = shaken(&body);
+    let control = Control::default();
+    let input = StepInput {
+        time_step: 0.02.into(),
+        ..input(&control)
+    };
+    let mut step = body.new_step();
+    step.begin(&state, &input).unwrap();
+    step.linearise().unwrap();
+    let dynamics = [step.dynamics()];
+    let set = ConstraintSet::default();
+    let problem = ContactProblem {
+        dynamics: &dynamics,
+        constraints: &set,
+    };
+    let mut exact = Solution::default();
+    let _ = Newton::default()
+        .solve(&problem, step.start_velocity(), &mut exact)
+        .unwrap();
+    let iterations = [Preconditioner::BlockDiagonal, Preconditioner::Body].map(|preconditioner| {
+        let mut solver = NewtonCg::new(NewtonCgSettings {
+            preconditioner,
+            ..NewtonCgSettings::default()
+        });
+        let mut found = Solution::default();
+        let report = solver
+            .solve(&problem, step.start_velocity(), &mut found)
+            .unwrap();
+        assert!(report.is_trusted());
+        let pairs = found.velocity.iter().zip(&exact.velocity);
+        let error = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-4, "{error}");
+        report.inner_iterations
+    });
+    eprintln!("iterations by block diagonal and by rest shape: {iterations:?}");
+    assert!(10 * iterations[1] < iterations[0], "{iterations:?}");
 }
 
 #[test]

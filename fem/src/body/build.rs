@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::mesh::{LoadReport, MeshError, Place, Severity, Spot, TetIdx, TetMesh};
 
-use super::{Anchor, AnchorCompliance, FemBody, Parts, Rayleigh, Rotation, Skin};
+use super::{Anchor, AnchorCompliance, FemBody, Parts, Preconditioning, Rayleigh, Rotation, Skin};
 use crate::error::FemError;
 use crate::loads::ForceField;
 use crate::mass::{MassKind, lumped};
@@ -45,6 +45,7 @@ pub struct FemBuilder {
     density: f64,
     damping: Rayleigh,
     rotation: Rotation,
+    preconditioning: Preconditioning,
     mass_kind: MassKind,
     kinematics: Kinematics,
     X_WM: Isometry3<f64>,
@@ -64,6 +65,7 @@ impl FemBuilder {
             density,
             damping: Rayleigh::default(),
             rotation: Rotation::default(),
+            preconditioning: Preconditioning::default(),
             mass_kind: MassKind::default(),
             kinematics: Kinematics::default(),
             X_WM: Isometry3::identity(),
@@ -85,6 +87,13 @@ impl FemBuilder {
     #[must_use]
     pub fn rotation(mut self, rotation: Rotation) -> Self {
         self.rotation = rotation;
+        self
+    }
+
+    /// Whether steps offer a preconditioner.
+    #[must_use]
+    pub fn preconditioning(mut self, preconditioning: Preconditioning) -> Self {
+        self.preconditioning = preconditioning;
         self
     }
 
@@ -172,6 +181,7 @@ impl FemBuilder {
             density: self.density,
             damping: self.damping,
             rotation: self.rotation,
+            preconditioning: self.preconditioning,
             mass_kind: self.mass_kind,
             kinematics: self.kinematics,
             rest,

@@ -3,10 +3,8 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::{FemStep, Scratch};
-use crate::body::Parts;
-use crate::dofs::DofMap;
 use crate::material::{Lag, Linearity, Tangent};
-use crate::matrix::{BlockTable, HookeBlocks, MassPart, System};
+use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
 use crate::polar_decomposition::rotation_of;
 use crate::rest::RestElement;
@@ -30,6 +28,8 @@ pub(super) struct ElementState {
     pub(super) targets: Vec<Matrix3<f64>>,
     /// Largest turn expected in the step, rad.
     pub(super) turn: f64,
+    /// The targets are no longer those of `begin`.
+    pub(super) corrected: bool,
     /// ∂P/∂F at the start, of nonlinear laws; and the same without negative eigenvalues.
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
@@ -74,15 +74,11 @@ impl ElementState {
         }
     }
 
-    /// A of the step; `factor` is that of K.
-    pub(super) fn assemble(
-        &mut self,
-        parts: &Parts,
-        dofs: &DofMap,
-        factor: f64,
-        mass: MassPart<'_>,
-        system: &mut System,
-    ) {
+    /// A of the step.
+    pub(super) fn assemble(&mut self, step: &FemStep, system: &mut System) {
+        let (parts, dofs) = (&*step.parts, &step.dofs);
+        let factor = step.stiffness_factor();
+        let mass = step.mass_part();
         let n = parts.elements.len();
         if parts.linearity == Linearity::Nonlinear {
             self.blocks.resize(n, [Matrix3::zeros(); 10]);

@@ -8,12 +8,14 @@
 //! once, take R₁ from that, and correct b. Without the correction, noise in the turning rates would become strain.
 
 use nalgebra::{Matrix3, Vector3};
-use pliant_contact_sap::{Assembled, BodyError, Dynamics, Integration};
+use pliant_contact_sap::{BodyError, Dynamics, Integration};
 
 use super::FemStep;
 use super::elements::ElementState;
 use crate::body::Rotation;
+use crate::free_motion::RestKey;
 use crate::material::Linearity;
+use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
 use crate::polar_decomposition::rotation_of;
 
@@ -33,6 +35,7 @@ impl ElementState {
     pub(super) fn expect_last_turn(&mut self, step: &FemStep) {
         let parts = &*step.parts;
         self.turn = 0.0;
+        self.corrected = false;
         if !step.follows() {
             self.targets.clear();
             return;
@@ -81,6 +84,7 @@ impl ElementState {
         let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
         if change > TARGET_CHANGE_MIN {
             self.targets = targets;
+            self.corrected = true;
         }
         change
     }
@@ -110,15 +114,13 @@ impl FemStep {
         if !self.follows() || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
             return Ok(());
         }
-        let mut v = self.system.right_hand_side.clone();
-        let Some(Assembled::Sparse(a)) = self.system.assembled() else {
-            unreachable!("the system of a finite-element body is sparse")
-        };
-        self.free_motion.solve(a, &mut v).map_err(|_| {
-            BodyError::Model(
-                "the free motion could not be solved: A is not positive definite to round-off; the stiffness exceeds the mass by more than 1e15, take a smaller time step".into(),
-            )
-        })?;
+        self.provide_rest_factor()?;
+        let turn = self.mean_turn();
+        let mut v = self.start.clone();
+        let mut free_motion = std::mem::take(&mut self.free_motion);
+        let solved = free_motion.solve(&self.system, turn.as_ref(), &mut v);
+        self.free_motion = free_motion;
+        solved.map_err(|_| indefinite())?;
         let mut velocities = Vec::new();
         self.all_velocities(&v, &mut velocities);
         let mut elements = std::mem::take(&mut self.elements);
@@ -128,6 +130,52 @@ impl FemStep {
             self.write_right_hand_side();
         }
         Ok(())
+    }
+
+    /// A factor of A at rest, for steps as long as this one.
+    pub(super) fn provide_rest_factor(&mut self) -> Result<(), BodyError> {
+        let key = RestKey {
+            mass: self.mass_factor(),
+            stiffness: self.stiffness_factor(),
+        };
+        let mut free_motion = std::mem::take(&mut self.free_motion);
+        let provided = free_motion.provide_rest(key, || {
+            let parts = &*self.parts;
+            let mut system = System::default();
+            system.lay_out(&parts.links, &self.dofs);
+            let mut gradients = vec![[Vector3::zeros(); 4]; parts.elements.len()];
+            parallel::fill(&mut gradients, |e| {
+                let element = &parts.elements[e];
+                let scale = (key.stiffness * element.volume).sqrt();
+                element.all_gradients().map(|g| g * scale)
+            });
+            let blocks = HookeBlocks {
+                lame: parts.lame,
+                gradients: &gradients,
+            };
+            system.assemble(&parts.links, &self.dofs, self.mass_part(), &blocks);
+            system
+        });
+        self.free_motion = free_motion;
+        provided.map_err(|_| indefinite())
+    }
+
+    /// The turn that takes the rest shape closest to where the body is; none where velocities do not come in threes.
+    pub(super) fn mean_turn(&self) -> Option<Matrix3<f64>> {
+        if !self.dofs.is_whole() {
+            return None;
+        }
+        let parts = &*self.parts;
+        let mean = |places: &[Vector3<f64>]| {
+            let weighted = places.iter().zip(&parts.vertex_mass);
+            weighted.map(|(p, m)| p * *m).sum::<Vector3<f64>>() / parts.mass()
+        };
+        let (here, rest) = (mean(&self.q), mean(&parts.rest));
+        let mut moment = Matrix3::zeros();
+        for ((p, x), mass) in self.q.iter().zip(&parts.rest).zip(&parts.vertex_mass) {
+            moment += (p - here) * (x - rest).transpose() * *mass;
+        }
+        Some(rotation_of(&moment))
     }
 
     /// How far a body that is held somewhere is about to swing by what pulls at it, rad: δt² |net force|/(mass · size).
@@ -147,6 +195,13 @@ impl FemStep {
         let mass: f64 = moving.map(|v| self.parts.vertex_mass[*v as usize]).sum();
         self.time_step.length_s * net.norm() / (mass * self.parts.extent)
     }
+}
+
+fn indefinite() -> BodyError {
+    BodyError::Model(
+        "A is not positive definite to round-off: stiffness exceeds mass by more than 1e15; take a smaller time step"
+            .into(),
+    )
 }
 
 /// sin θ times the axis, in the frame of R₀, for R₀ᵀδF.

@@ -1,0 +1,136 @@
+//! The balance of momentum: m(v), A and b.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
+
+use super::elements::Elasticity;
+use super::{FemStep, Scratch};
+use crate::body::Preconditioning;
+use crate::mass::MassKind;
+use crate::material::Linearity;
+use crate::matrix::MassPart;
+use crate::parallel;
+
+impl FemStep {
+    /// θδt(θ_vq δt + β), the factor of K in A.
+    pub(super) fn stiffness_factor(&self) -> f64 {
+        self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
+    }
+
+    /// 1 + αθδt, the factor of M in A.
+    pub(super) fn mass_factor(&self) -> f64 {
+        1.0 + self.parts.damping.mass * self.time_step.forces_s()
+    }
+
+    /// m(v) of all vertices for velocities `v` of all vertices.
+    pub(super) fn momentum(
+        &self,
+        v: &[Vector3<f64>],
+        elasticity: Elasticity,
+        scratch: &mut Scratch,
+    ) {
+        let parts = &*self.parts;
+        let dt = self.time_step.length_s;
+        let alpha = parts.damping.mass;
+        self.elements.pulls(self, v, elasticity, scratch);
+        let Scratch {
+            field,
+            residual,
+            pulls,
+            ..
+        } = scratch;
+        // M(v − v0 + δtα v^θ).
+        let moved = v.iter().enumerate().map(|(vertex, v)| {
+            (v - self.v[vertex]) + self.force_velocity(vertex, v) * (dt * alpha)
+        });
+        field.clear();
+        field.extend(moved);
+        residual.resize(v.len(), Vector3::zeros());
+        parts.mass_product(field, residual);
+        let links = &parts.links;
+        let pulls = &*pulls;
+        parallel::update(residual, |vertex, momentum| {
+            let mut internal = Vector3::zeros();
+            for incidence in links.incidences(vertex as u32) {
+                let (element, local) = links.element(incidence);
+                let [a, b, c] = &pulls[element];
+                match local {
+                    0 => internal -= a + b + c,
+                    1 => internal += a,
+                    2 => internal += b,
+                    _ => internal += c,
+                }
+            }
+            *momentum += (internal - self.external[vertex]) * dt;
+        });
+    }
+
+    /// b, for the rest strains as they are. Laws that are linear within the step need no product with A: m is affine and
+    /// b = −m at v = 0. Others have b = A v0 − m(v0) with stresses extrapolated from the start, where A's are; what made A
+    /// semidefinite then resists only changes of velocity.
+    pub(super) fn write_right_hand_side(&mut self) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let quadratic = self.parts.linearity != Linearity::Nonlinear;
+        let mut v = std::mem::take(&mut scratch.velocity);
+        v.clone_from(&self.v);
+        let mut b = std::mem::take(&mut self.system.right_hand_side);
+        scratch.values.clear();
+        scratch.values.resize(self.dofs.n_dofs(), 0.0);
+        if quadratic {
+            self.dofs.scatter(&scratch.values, &mut v);
+        } else {
+            self.system.apply(&self.start, &mut scratch.values);
+        }
+        self.momentum(&v, Elasticity::Extrapolated, &mut scratch);
+        self.dofs.gather(&scratch.residual, &mut b);
+        for (b, av) in b.iter_mut().zip(&scratch.values) {
+            *b = av - *b;
+        }
+        scratch.velocity = v;
+        self.system.right_hand_side = b;
+        self.scratch = scratch;
+    }
+
+    /// M's part of A.
+    pub(super) fn mass_part(&self) -> MassPart<'_> {
+        let factor = self.mass_factor();
+        match self.parts.mass_kind {
+            MassKind::Lumped => MassPart::Lumped(factor, &self.parts.vertex_mass),
+            MassKind::Consistent => MassPart::Consistent(factor, &self.parts.element_mass),
+        }
+    }
+
+    pub(super) fn assemble(&mut self) {
+        let mut system = std::mem::take(&mut self.system);
+        let mut elements = std::mem::take(&mut self.elements);
+        elements.assemble(self, &mut system);
+        self.elements = elements;
+        self.system = system;
+    }
+}
+
+impl Dynamics for FemStep {
+    fn right_hand_side(&self) -> &[f64] {
+        &self.system.right_hand_side
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        self.system.apply(x, y);
+    }
+
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        self.system.diagonal_blocks()
+    }
+
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        self.system.assembled()
+    }
+
+    fn precondition(&self, x: &mut [f64]) -> bool {
+        // Not by whatever factor there happens to be: what a step offers must not depend on the steps before.
+        match self.parts.preconditioning {
+            Preconditioning::None => false,
+            Preconditioning::RestShape => self.free_motion.precondition(self.turn.as_ref(), x),
+        }
+    }
+}

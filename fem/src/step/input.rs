@@ -1,0 +1,109 @@
+//! What a step is given: checked, and turned into what is held and what pulls.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{BodyError, BodyState, StepInput};
+
+use super::FemStep;
+
+impl FemStep {
+    pub(super) fn check(&self, state: &BodyState, input: &StepInput<'_>) -> Result<(), BodyError> {
+        let expected = 3 * self.parts.rest.len();
+        for (what, values) in [
+            ("q of a finite-element body", &state.q),
+            ("v of a finite-element body", &state.v),
+        ] {
+            if values.len() != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found: values.len(),
+                    expected,
+                });
+            }
+            if let Some(i) = values.iter().position(|x| !x.is_finite()) {
+                return Err(BodyError::NotFinite {
+                    place: format!("{what}, vertex {}, axis {}", i / 3, ["x", "y", "z"][i % 3]),
+                    value: values[i],
+                });
+            }
+        }
+        let control = input.control;
+        for (what, values) in [
+            ("actuator positions", &control.position),
+            ("actuator velocities", &control.velocity),
+        ] {
+            if !values.is_empty() {
+                return Err(BodyError::Unsupported { what });
+            }
+        }
+        for (what, found) in [
+            (
+                "held velocities of a finite-element body",
+                control.held.len(),
+            ),
+            (
+                "forces on the vertices of a finite-element body",
+                control.effort.len(),
+            ),
+        ] {
+            if found != 0 && found != expected {
+                return Err(BodyError::StateLength {
+                    what,
+                    found,
+                    expected,
+                });
+            }
+        }
+        let turned = control
+            .loads
+            .iter()
+            .any(|load| load.torque_W != Vector3::zeros());
+        if turned {
+            return Err(BodyError::Unsupported {
+                what: "torque on a point; use a pair of forces",
+            });
+        }
+        Ok(())
+    }
+
+    /// Which components leave the solve, and the velocities they are held at.
+    pub(super) fn hold(&mut self, input: &StepInput<'_>) {
+        self.held.clone_from(&self.parts.fixed);
+        for (held, v) in self.held.iter().zip(&mut self.v) {
+            for k in 0..3 {
+                if held[k] {
+                    v[k] = 0.0;
+                }
+            }
+        }
+        for (i, velocity) in input.control.held.iter().enumerate() {
+            let (vertex, k) = (i / 3, i % 3);
+            if let (Some(velocity), false) = (velocity, self.parts.fixed[vertex][k]) {
+                self.held[vertex][k] = true;
+                self.v[vertex][k] = *velocity;
+            }
+        }
+    }
+
+    pub(super) fn gather_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        self.external.clear();
+        let weights = parts.vertex_mass.iter().map(|mass| input.gravity * *mass);
+        self.external.extend(weights);
+        for field in &parts.fields {
+            for (vertex, force) in self.external.iter_mut().enumerate() {
+                let share = parts.vertex_mass[vertex] / parts.density;
+                *force += field.force_density(&Point3::from(self.q[vertex])) * share;
+            }
+        }
+        let efforts = input.control.effort.chunks_exact(3);
+        for (force, effort) in self.external.iter_mut().zip(efforts) {
+            *force += Vector3::from_column_slice(effort);
+        }
+        for load in &input.control.loads {
+            for (vertex, weight) in parts.stencil(&load.point)?.terms() {
+                self.external[vertex] += load.force_W * weight;
+            }
+        }
+        Ok(())
+    }
+}

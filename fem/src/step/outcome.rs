@@ -1,0 +1,52 @@
+//! What a step led to: elements that are inverted or turned too far.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::BodyError;
+
+use super::FemStep;
+use super::turning::TURN_WARNED;
+use crate::material::Linearity;
+use crate::parallel;
+
+impl FemStep {
+    /// An element that the law has no energy for.
+    pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
+        let parts = &*self.parts;
+        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
+        let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) else {
+            return Ok(());
+        };
+        let more = match many {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        Err(BodyError::Model(format!(
+            "tetrahedron {first} (vertices {:?}){more} is inverted {when}, det F = {:.3e}, where this material's energy is infinite; take a smaller time step, or a law that bears inversion such as stable-neo-hookean",
+            parts.elements[first].vertices,
+            det(first)
+        )))
+    }
+
+    pub(super) fn warnings(&self, q: &[Vector3<f64>], v: &[Vector3<f64>]) -> Vec<String> {
+        let parts = &*self.parts;
+        let mut warnings = Vec::new();
+        let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
+        if let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) {
+            warnings.push(format!(
+                "{many} of {} tetrahedra are inverted, the first is {first} (vertices {:?}), det F = {:.3e}; their surface gives no contact",
+                parts.elements.len(),
+                parts.elements[first].vertices,
+                det(first)
+            ));
+        }
+        if parts.linearity == Linearity::Corotated {
+            let turn = self.elements.largest_turn(self, v);
+            if turn > TURN_WARNED {
+                warnings.push(format!(
+                    "an element turned by {turn:.2} rad in one step; beyond {TURN_WARNED} the linear corotated law swells: take a smaller time step"
+                ));
+            }
+        }
+        warnings
+    }
+}

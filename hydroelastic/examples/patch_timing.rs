@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "ball in rigid mesh bowl",
             (&ball, soft(&ball, 0.02)?),
             (&bowl, PatchGeometry::rigid(&bowl, 0.02)?),
-            0.2,
+            0.1164,
         ),
         (
             "cylinder on cylinder",

@@ -1,19 +1,4 @@
 //! Pressure fields: how hard a compliant body pushes back at each of its points.
-//!
-//! A field is linear on each tetrahedron of a mesh: E on the medial points, 0 on the surface, negative within a margin outside
-//! of it, with the hydroelastic modulus E in Pa. Where it comes from:
-//!
-//! | what | mesh | pressure |
-//! |---|---|---|
-//! | box, cylinder, capsule | faces joined to the medial axis | exact distance to the (faceted) surface |
-//! | sphere, ellipsoid | facets joined to the centre | E (1 − ‖S⁻¹x‖) |
-//! | cone | facets joined to the incentre | exact distance to the (faceted) surface |
-//! | convex hull | faces joined to the centroid | linear from each face to the centroid |
-//! | closed surface | [`tetrahedralise`](crate::mesh::tetrahedralise): a lattice cut at the surface | exact distance at the vertices |
-//! | given tetrahedral mesh | as given | exact distance to its surface at the vertices, or your own at each vertex |
-//! | half space | none: a [`Slab`](crate::Slab) | E·(−z)/thickness |
-//!
-//! Facets of curved shapes stand as far outside as inside of the true surface: the volume is the true one.
 
 mod compliance;
 mod inflate;
@@ -38,6 +23,21 @@ use crate::{Aabb, GeometryError};
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
 /// A pressure field on a tetrahedral mesh, in the frame G of its geometry.
+///
+/// A field is linear on each tetrahedron of a mesh: E on the medial points, 0 on the surface, negative within a margin outside
+/// of it, with the hydroelastic modulus E in Pa. Where it comes from:
+///
+/// | what | mesh | pressure |
+/// |---|---|---|
+/// | box, cylinder, capsule | faces joined to the medial axis | exact distance to the (faceted) surface |
+/// | sphere, ellipsoid | facets joined to the centre | E (1 − ‖S⁻¹x‖) |
+/// | cone | facets joined to the incentre | exact distance to the (faceted) surface |
+/// | convex hull | faces joined to the centroid | linear from each face to the centroid |
+/// | closed surface | [`tetrahedralise`](crate::mesh::tetrahedralise): a lattice cut at the surface | exact distance at the vertices |
+/// | given tetrahedral mesh | as given | exact distance to its surface at the vertices, or your own at each vertex |
+/// | half space | none: a [`Slab`](crate::Slab) | E·(−z)/thickness |
+///
+/// Facets of curved shapes stand as far outside as inside of the true surface: the volume is the true one.
 #[derive(Clone, Debug)]
 pub struct PressureField {
     vertices: Vec<Vector3<f64>>,

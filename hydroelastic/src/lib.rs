@@ -51,3 +51,8 @@ pub use shape::{
     MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
+
+/// The program of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct ReadmeProgram;

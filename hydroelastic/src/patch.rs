@@ -1,21 +1,4 @@
 //! Contact patches: the surface on which two pressure fields balance, or the part of a rigid surface inside of a field.
-//!
-//! | A \ B | compliant body | compliant half space | rigid surface | rigid half space |
-//! |---|---|---|---|---|
-//! | **compliant body** | equal pressure | equal pressure | clipped triangles | clipped plane |
-//! | **compliant half space** | equal pressure | — | clipped triangles | — |
-//! | **rigid surface** | clipped triangles | clipped triangles | — | — |
-//! | **rigid half space** | clipped plane | — | — | — |
-//!
-//! Compliant bodies are those of [`PressureField`](crate::PressureField), those whose vertices move included; every bounded
-//! shape has a rigid surface. A pair marked — has no patch: [`PatchGeometry::check_pair`] says so before a simulation begins.
-//!
-//! Which polygons count. A polygon belongs to the patch as far as both fields rise across it: in full while n̂ makes an angle
-//! of less than 5π/8 with ∇p_A and −n̂ with ∇p_B, less and less up to 3π/4, not at all beyond. (A sharp limit would let the force
-//! jump when a polygon turns past it.) In the same way equal-pressure polygons fade where ‖∇p_A − ∇p_B‖ falls from 0.3 to 0.1 of
-//! ‖∇p_A‖ + ‖∇p_B‖: fields that rise in the same direction do not press on each other. A polygon inside of a face that two
-//! tetrahedra share is found from either side and counts half each time. Polygons smaller than 1e-12 of the square of the depth of
-//! the (shallower) field are dropped.
 
 mod balance;
 mod contact_patch;
@@ -50,9 +33,16 @@ use flood::Flood;
 use found::Found;
 use points::PointBuffers;
 
-/// Patch contact of pairs of which at least one side is compliant; the table of this module says which.
+/// Patch contact of pairs of which at least one side is compliant; the table of [`PatchGeometry`] says which.
 ///
-/// What it gives to a solver. Polygons that lie in one plane under one linear pressure are taken together (the whole underside of a
+/// **Which polygons count.** A polygon belongs to the patch as far as both fields rise across it: in full while n̂ makes an angle
+/// of less than 5π/8 with ∇p_A and −n̂ with ∇p_B, less and less up to 3π/4, not at all beyond. (A sharp limit would let the force
+/// jump when a polygon turns past it.) In the same way equal-pressure polygons fade where ‖∇p_A − ∇p_B‖ falls from 0.3 to 0.1 of
+/// ‖∇p_A‖ + ‖∇p_B‖: fields that rise in the same direction do not press on each other. A polygon inside of a face that two
+/// tetrahedra share is found from either side and counts half each time. Polygons smaller than 1e-12 of the square of the depth of
+/// the (shallower) field are dropped.
+///
+/// **What it gives to a solver.** Polygons that lie in one plane under one linear pressure are taken together (the whole underside of a
 /// box, however its mesh is cut), the part that presses apart from the part that is only foreseen. Each such group is
 /// three points that have its area, its centre and its second moments, or a single one at its centre where it is small
 /// against the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure gradients along the normal:
@@ -255,7 +245,7 @@ impl ContactGeometry for PatchContact {
                 ContactChoice::Patch => Some(Err(GeometryError::NoPatch {
                     a: name(&a).into(),
                     b: name(&b).into(),
-                    why: "the table of the module `patch` has no such pair",
+                    why: "the table of `PatchGeometry` has no such pair",
                 })),
                 _ => None,
             };

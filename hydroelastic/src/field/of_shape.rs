@@ -9,7 +9,7 @@ use crate::shape::{Cone, ConvexHull, MeshShape};
 use crate::{GeometryError, Shape};
 
 impl PressureField {
-    /// The field of a compliant shape; the table of the module `field` says how. A half space has none (it is a
+    /// The field of a compliant shape; the table of [`PressureField`] says how. A half space has none (it is a
     /// [`Slab`](crate::Slab)), nor has a shape of your own.
     ///
     /// A mesh that is not convex is filled by [`tetrahedralise`] with tetrahedra of the size of the resolution hint, or of a half, a

@@ -229,8 +229,10 @@ impl View {
         }
     }
 
-    /// Two segments share a stretch only if they are parallel; else their nearest points are the whole contact.
+    /// Two segments share a stretch only if they are parallel; else their nearest points are the whole contact. In between, from
+    /// half of the largest angle on, the two points of the stretch move together to where the segments cross.
     fn parallel_segments(&self, a: &Feature, b: &Feature, out: &mut Vec<PairPoint>) {
+        const SINE_MAX: f64 = 1e-3;
         let ((ax, ay), (bx, by)) = (self.flat(&a.corners[0].p), self.flat(&a.corners[1].p));
         let along = [bx - ax, by - ay];
         let length = along[0].hypot(along[1]);
@@ -240,26 +242,40 @@ impl View {
         };
         let across = [other[1][0] - other[0][0], other[1][1] - other[0][1]];
         let other_length = across[0].hypot(across[1]);
-        let sine = along[0] * across[1] - along[1] * across[0];
-        if length <= 0.0 || other_length <= 0.0 || sine.abs() > 1e-3 * length * other_length {
+        let area = along[0] * across[1] - along[1] * across[0];
+        let sine = area.abs() / (length * other_length);
+        if sine.is_nan() || sine > SINE_MAX {
             return;
         }
         let parameter =
             |p: [f64; 2]| ((p[0] - ax) * along[0] + (p[1] - ay) * along[1]) / (length * length);
         let ends = other.map(parameter);
-        let from = ends[0].min(ends[1]).max(0.0);
-        let to = ends[0].max(ends[1]).min(1.0);
+        let first = ends[0].min(ends[1]).max(0.0);
+        let last = ends[0].max(ends[1]).min(1.0);
+        let together = (2.0 * sine / SINE_MAX - 1.0).max(0.0);
+        let (mut from, mut to) = (first, last);
+        if together > 0.0 && first < last {
+            let (x, y) = (other[0][0] - ax, other[0][1] - ay);
+            let crossing = ((x * across[1] - y * across[0]) / area).clamp(first, last);
+            from += (crossing - first) * together;
+            to += (crossing - last) * together;
+        }
         if from >= to {
             return;
         }
         let (hA0, hA1) = (self.n.dot(&a.corners[0].p), self.n.dot(&a.corners[1].p));
         let (hB0, hB1) = (self.n.dot(&b.corners[0].p), self.n.dot(&b.corners[1].p));
         let share = 0.5 + 0.5 * (to - from) * length / length.min(other_length);
-        for (t, corner_A, reached) in [(from, 0, from > 0.0), (to, 1, to < 1.0)] {
-            let u = ((t - ends[0]) / (ends[1] - ends[0])).clamp(0.0, 1.0);
+        let of_other = |t: f64| ((t - ends[0]) / (ends[1] - ends[0])).clamp(0.0, 1.0);
+        // Named by the ends of the whole stretch, wherever the points have moved.
+        for (t, end, corner_A, reached) in
+            [(from, first, 0, first > 0.0), (to, last, 1, last < 1.0)]
+        {
+            let u = of_other(t);
             let heights = (hA0 + (hA1 - hA0) * t, hB0 + (hB1 - hB0) * u);
             let features = if reached {
-                (a.corners[0].side, b.corners[usize::from(u > 0.5)].vertex)
+                let vertex_B = usize::from(of_other(end) > 0.5);
+                (a.corners[0].side, b.corners[vertex_B].vertex)
             } else {
                 (a.corners[corner_A].vertex, b.corners[0].side)
             };

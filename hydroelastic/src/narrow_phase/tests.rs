@@ -411,6 +411,30 @@ fn capsule_on_a_box_and_parallel_capsules_touch_at_two_points() {
 }
 
 #[test]
+fn capsules_turning_out_of_parallel_lose_their_second_point_without_a_jump() {
+    let capsule = Shape::capsule(0.1, 0.4).unwrap();
+    let at = |angle: f64| {
+        let X = Isometry3::new(Vector3::new(0.2 - 1e-4, 0.0, 0.1), Vector3::x() * angle);
+        let points = contact(&capsule, &capsule, &X, 1e-3);
+        let force: f64 = points.iter().map(|p| p.share * -p.phi).sum();
+        let moment: f64 = points.iter().map(|p| p.share * -p.phi * p.p_B.z).sum();
+        (points.len(), force * 1e4, moment * 1e4)
+    };
+    let (two, one) = (at(0.0), at(2e-3));
+    assert_eq!((two.0, one.0), (2, 1));
+    let mut last = two;
+    for i in 1..=1000 {
+        let now = at(2e-6 * f64::from(i));
+        // Forces are of order one, levers 0.1 m.
+        assert!(
+            (now.1 - last.1).abs() < 0.01 && (now.2 - last.2).abs() < 0.002,
+            "{i}: {last:?} {now:?}"
+        );
+        last = now;
+    }
+}
+
+#[test]
 fn half_space_meets_every_shape_at_its_lowest_points() {
     let mut rng = ChaCha8Rng::seed_from_u64(41);
     for a in convex_shapes() {

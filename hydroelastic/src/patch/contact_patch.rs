@@ -21,7 +21,7 @@ pub struct PatchPolygon {
     count: u32,
     /// Unit normal from B into A.
     pub normal_W: Vector3<f64>,
-    /// m²; of a polygon that fades (see the module `patch`) the part that counts.
+    /// m²; of a polygon that fades (see [`PatchContact`](crate::PatchContact)) the part that counts.
     pub area: f64,
     /// Mean pressure, Pa.
     pub pressure: f64,

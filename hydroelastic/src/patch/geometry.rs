@@ -6,6 +6,16 @@ use crate::field::{Compliance, PressureField};
 use crate::{Aabb, GeometryError, Shape};
 
 /// The stand-in of a shape in patch contact, in the shape's own frame.
+///
+/// | A \ B | compliant body | compliant half space | rigid surface | rigid half space |
+/// |---|---|---|---|---|
+/// | **compliant body** | equal pressure | equal pressure | clipped triangles | clipped plane |
+/// | **compliant half space** | equal pressure | — | clipped triangles | — |
+/// | **rigid surface** | clipped triangles | clipped triangles | — | — |
+/// | **rigid half space** | clipped plane | — | — | — |
+///
+/// Compliant bodies are those of [`PressureField`], those whose vertices move included; every bounded
+/// shape has a rigid surface. A pair marked — has no patch: [`check_pair`](Self::check_pair) says so before a simulation begins.
 #[derive(Clone, Debug)]
 pub enum PatchGeometry {
     /// A compliant body.

@@ -8,8 +8,8 @@ use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, ConstraintSet, ContactLaw,
     ContactParameters, ContactProblem, Control, ConvexContactSolver, DeformableModel,
     DenseDynamics, Dissipation, Dynamics, Energy, FrictionLimit, Lagged, Lever, MaterialPoint,
-    Newton, NormalPrediction, ParticipantIdx, Primitive, Rows, Solution, StepInput, Surface,
-    TimeStep,
+    NEAR_RIGID_CONTACT, Newton, NormalPrediction, ParticipantIdx, Primitive, Rows, Solution,
+    StepInput, Surface, TimeStep,
 };
 
 struct Bead {
@@ -161,6 +161,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             friction: 0.5,
             stiction_speed: 1e-4,
             inverse_inertia: 1.0 / bead.mass,
+            near_rigid: NEAR_RIGID_CONTACT,
         };
         let predicted = NormalPrediction {
             free,

@@ -1,4 +1,4 @@
-//! Estimates of the friction directions that the primal-dual tangent converges with.
+//! Estimates of friction's direction and load that the primal-dual tangent converges with.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -7,10 +7,11 @@ use crate::island::IslandProblem;
 use crate::law::{ContactLaw, SmoothNorm};
 use crate::potential::Potential;
 
-/// The curvature of softened friction, for the lagged and similar models; others know only their Hessian.
+/// The curvature of friction as Newton sees it; laws of a user's own know only their Hessian.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionTangent {
-    /// Hessian with an estimate of the friction direction that converges along with v: two to five times fewer iterations.
+    /// The Hessian with estimates of friction's direction and load that converge along with v: two to five times fewer
+    /// iterations of the lagged model, a tenth fewer of the others.
     ///
     /// Source: Chan, Golub, Mulet (1999), for total variation.
     #[default]
@@ -19,18 +20,25 @@ pub enum FrictionTangent {
     Plain,
 }
 
-/// A vector y for each contact, ‖y‖ ≤ 1, that tends to t̂ = v_t/S as the velocities converge.
+/// Estimates for each contact that tend to what they stand for as the velocities converge.
 ///
-/// In the Hessian (P − ½(y t̂ᵀ + t̂ yᵀ))/S of softened friction it stands for one of the two t̂. That tangent doesn't jump
-/// where slip passes through ε, which is what keeps Newton from cycling through stick and slip.
+/// - Lagged and similar: a vector y, ‖y‖ ≤ 1, for one of the two t̂ = v_t/S in the Hessian (P − ½(y t̂ᵀ + t̂ yᵀ))/S of
+///   softened friction. That tangent doesn't jump where slip passes through ε, which is what keeps Newton from cycling
+///   through stick and slip.
+/// - Similar and SAP: the normal impulse that the last direction foresaw. The border of their cones is curved, and μ n/S of
+///   it enters the Hessian; on a stiff border n is far too large or zero wherever the last step, straight, left it. The
+///   mean of n and what was foreseen is close enough for full steps. Measured on 10,000 random problems with β = 1:
+///   the worst takes 64 iterations instead of 82 with n alone, and 175 with the foreseen impulse alone.
 ///
 /// Source: Chan, Golub, Mulet (1999), "A nonlinear primal-dual method for total variation-based image restoration".
 #[derive(Debug, Default)]
-pub(crate) struct DualDirections {
+pub(crate) struct DualEstimates {
     y: Vec<Vector3<f64>>,
+    /// N·s; `None` before the first direction.
+    foreseen: Vec<Option<f64>>,
 }
 
-impl DualDirections {
+impl DualEstimates {
     /// The estimates to start from, once `e` is evaluated at the guess.
     ///
     /// Near the solution y = t̂, so that the first step is Newton's. Far from it slip directions are about to turn and
@@ -40,6 +48,8 @@ impl DualDirections {
         const NEAR: f64 = 0.3;
         self.y.clear();
         self.y.resize(p.island.n_contacts, Vector3::zeros());
+        self.foreseen.clear();
+        self.foreseen.resize(p.island.n_contacts, None);
         if residual.norm > NEAR * residual.reference {
             return;
         }
@@ -75,36 +85,47 @@ impl DualDirections {
     /// G of contact `i` of the island.
     #[inline]
     fn tangent(&self, i: usize, law: &ContactLaw, v_c: &Vector3<f64>) -> Matrix3<f64> {
+        let load = |n: f64| 0.5 * (n + self.foreseen[i].unwrap_or(n));
         match law {
             ContactLaw::Lagged(law) => law.primal_dual_hessian(v_c, &self.y[i]),
-            ContactLaw::Similar(law) => law.primal_dual_hessian(v_c, &self.y[i]),
-            ContactLaw::Sap(law) => law.hessian(v_c),
+            ContactLaw::Similar(law) => {
+                let (n, _) = law.normal_impulses(v_c, &Vector3::zeros());
+                law.primal_dual_hessian(v_c, &self.y[i], load(n))
+            }
+            ContactLaw::Sap(law) => {
+                let (n, _) = law.normal_impulses(v_c, &Vector3::zeros());
+                law.primal_dual_hessian(v_c, load(n))
+            }
             ContactLaw::Custom(law) => law.hessian(v_c),
         }
     }
 
-    /// Newton's full step for y that belongs to the direction Δv of `e`: y + (P Δv_c − y (t̂·Δv_c))/S − (y − t̂), cut to length 1.
+    /// What the full step along the direction Δv of `e` makes of the estimates: of y, Newton's own
+    /// y + (P Δv_c − y (t̂·Δv_c))/S − (y − t̂), cut to length 1; of impulses, their linear part, cut at zero.
     pub(crate) fn update(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
         let set = p.set();
         for basis in &p.island.bases {
             let contacts = set.contacts[basis.contacts.clone()].iter();
             for (k, contact) in contacts.enumerate() {
                 let i = basis.first_contact + k;
+                let (v_c, dv_c) = (&e.v_c[i], &e.dv_c[i]);
                 match &contact.law {
-                    ContactLaw::Lagged(law) => {
-                        self.step(i, &law.slip(&e.v_c[i]), law.normal(), &e.dv_c[i]);
-                    }
+                    ContactLaw::Lagged(law) => self.turn(i, &law.slip(v_c), law.normal(), dv_c),
                     ContactLaw::Similar(law) => {
-                        self.step(i, &law.slip(&e.v_c[i]), law.normal(), &e.dv_c[i]);
+                        self.turn(i, &law.slip(v_c), law.normal(), dv_c);
+                        self.foreseen[i] = Some(law.normal_impulses(v_c, dv_c).1.max(0.0));
                     }
-                    ContactLaw::Sap(_) | ContactLaw::Custom(_) => {}
+                    ContactLaw::Sap(law) => {
+                        self.foreseen[i] = Some(law.normal_impulses(v_c, dv_c).1.max(0.0));
+                    }
+                    ContactLaw::Custom(_) => {}
                 }
             }
         }
     }
 
     #[inline]
-    fn step(&mut self, i: usize, slip: &SmoothNorm, n: &Vector3<f64>, dv: &Vector3<f64>) {
+    fn turn(&mut self, i: usize, slip: &SmoothNorm, n: &Vector3<f64>, dv: &Vector3<f64>) {
         let t = &slip.direction;
         let y = &self.y[i];
         let along = t.dot(dv);

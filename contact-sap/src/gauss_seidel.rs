@@ -539,6 +539,7 @@ mod tests {
                 friction,
                 stiction_speed: 1e-4,
                 inverse_inertia: w.norm() / 3.0,
+                near_rigid: 1.0,
             };
             let n = Vector3::z();
             let laws = [

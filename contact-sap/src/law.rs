@@ -29,7 +29,7 @@ pub use limit::Limit;
 pub use normal_force::NormalForce;
 pub use parameters::{
     ContactParameters, Dissipation, FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_ROW,
-    NormalPrediction, STICTION_REGULARISATION, near_rigid_regularisation,
+    NEAR_RIGID_SIMILAR, NormalPrediction, STICTION_REGULARISATION, near_rigid_regularisation,
 };
 pub use pd_actuator::{PdActuator, PdCommand, PdGains};
 pub use sap::Sap;

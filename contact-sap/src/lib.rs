@@ -54,8 +54,9 @@ pub use friction_tangent::FrictionTangent;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
 pub use law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged, Limit,
-    NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NormalForce, NormalPrediction, PdActuator, PdCommand,
-    PdGains, RowLaw, STICTION_REGULARISATION, Sap, Similar, SmoothNorm, near_rigid_regularisation,
+    NEAR_RIGID_CONTACT, NEAR_RIGID_ROW, NEAR_RIGID_SIMILAR, NormalForce, NormalPrediction,
+    PdActuator, PdCommand, PdGains, RowLaw, STICTION_REGULARISATION, Sap, Similar, SmoothNorm,
+    near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
 pub use newton::{Newton, NewtonSettings};

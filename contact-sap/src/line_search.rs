@@ -3,13 +3,13 @@
 use crate::evaluation::{Evaluation, QuadraticPart};
 use crate::island::IslandProblem;
 
-/// The longest step of a search, as a multiple of Newton's.
-const ALPHA_MAX: f64 = 1.5;
+/// The longest step of a search, as a multiple of Newton's: where a law's cost falls with a cube, Newton's is half of the way.
+const ALPHA_MAX: f64 = 2.0;
 
 /// How a solver chooses α along its direction Δv.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineSearch {
-    /// The minimiser in [0, 1.5] by Newton's method safeguarded with bisection.
+    /// The minimiser in [0, 2] by Newton's method safeguarded with bisection.
     ///
     /// `slope_tolerance`: stops when |ℓ'(α)| ≤ `slope_tolerance` |ℓ'(0)|, in (0, 1). The result is insensitive to it
     /// over many decades; small values cost evaluations, values above 0.1 cost iterations.
@@ -69,7 +69,7 @@ impl LineSearch {
     }
 }
 
-/// The root of a non-decreasing φ' in [0, 1.5]; `slope(α)` = (φ', φ''), φ'(0) = `slope0` < 0.
+/// The root of a non-decreasing φ' in [0, 2]; `slope(α)` = (φ', φ''), φ'(0) = `slope0` < 0.
 fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step {
     let enough = tolerance * slope0.abs();
     // The best α known to lie before the root, and φ' there.

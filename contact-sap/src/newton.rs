@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
-use crate::friction_tangent::{DualDirections, FrictionTangent};
+use crate::friction_tangent::{DualEstimates, FrictionTangent};
 use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
@@ -79,7 +79,7 @@ struct NewtonMethod {
 struct NewtonWorkspace {
     evaluation: Evaluation,
     hessian: Hessian,
-    directions: DualDirections,
+    estimates: DualEstimates,
 }
 
 const NAME: &str = "newton";
@@ -96,7 +96,7 @@ impl IslandSolver for NewtonMethod {
         let NewtonWorkspace {
             evaluation: e,
             hessian,
-            directions,
+            estimates,
         } = workspace;
         let mut report = IslandReport::default();
         let stages = &mut report.stages;
@@ -123,10 +123,10 @@ impl IslandSolver for NewtonMethod {
             let clock = Instant::now();
             if !laid_out {
                 hessian.begin(p, NAME)?;
-                directions.begin(p, e, residual);
+                estimates.begin(p, e, residual);
                 laid_out = true;
             }
-            directions.aggregate(p, e, self.settings.friction);
+            estimates.aggregate(p, e, self.settings.friction);
             hessian.assemble(p, e, 0.0);
             stages.assembly += clock.elapsed();
 
@@ -141,7 +141,7 @@ impl IslandSolver for NewtonMethod {
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
             if self.settings.friction == FrictionTangent::PrimalDual {
-                directions.update(p, e);
+                estimates.update(p, e);
             }
             report.line_search_evaluations +=
                 progress.advance(p, e, quadratic, &self.settings.line_search);

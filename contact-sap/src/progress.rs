@@ -88,6 +88,11 @@ impl<'a> Progress<'a> {
         Ok(Verdict::Continue)
     }
 
+    /// The largest relative residual that a direction may be left with; see [`NewtonCg`](crate::NewtonCg).
+    pub(crate) fn forcing_max(&self) -> f64 {
+        if self.iterations < 20 { 1e-2 } else { 1e-6 }
+    }
+
     /// Steps along the direction of `e`; returns the evaluations of its line search.
     pub(crate) fn advance(
         &mut self,

@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn every_solver_passes_the_conformance_kit() {
         for kind in SolverKind::ALL {
-            // The first-order solvers need more than the hundred iterations of the default.
+            // The first-order solvers need more iterations than the default.
             let mut solver = kind.build(StopCriteria {
                 iterations_max: 20_000,
                 ..StopCriteria::default()

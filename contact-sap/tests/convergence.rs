@@ -14,12 +14,8 @@ use support::{Extras, Recipe, Scene, Stiffness, random_scene, with_problem};
 
 type Solvers = Vec<(&'static str, Box<dyn ConvexContactSolver>)>;
 
-/// A few problems in ten thousand follow a curved border of a friction cone in small steps and take close to a hundred.
 fn newtons() -> Solvers {
-    let stop = StopCriteria {
-        iterations_max: 200,
-        ..StopCriteria::default()
-    };
+    let stop = StopCriteria::default();
     let plain = NewtonSettings {
         stop,
         friction: FrictionTangent::Plain,
@@ -79,7 +75,12 @@ fn check_all_converge(mut solvers: Solvers, seeds: Range<u64>, recipe: &Recipe) 
             let gap = (report.cost - best.cost).abs();
             let residual = report.residual.max(best.residual) * scene.bodies.len() as f64;
             let allowed = 5e3 * residual * residual + 1e-12 * best.cost.abs();
-            assert!(gap <= allowed, "seed {seed}, {name}: {gap:e} > {allowed:e}");
+            if gap > allowed {
+                // Terms of the cost may cancel: its round-off is that of the energies it is summed from.
+                let (_, momentum) = scene.residual(&out.velocity);
+                let allowed = allowed + 1e-12 * momentum * momentum;
+                assert!(gap <= allowed, "seed {seed}, {name}: {gap:e} > {allowed:e}");
+            }
         }
     }
     for ((name, _), (reasons, iterations)) in solvers.iter().zip(reasons.iter().zip(iterations)) {

@@ -3,8 +3,8 @@
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
     BlockDiagonal, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
-    ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit, ParticipantIdx, Potential,
-    RowLaw, Rows, Sap, Solution, SolveError, SolverKind, StopCriteria,
+    ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit, NEAR_RIGID_CONTACT,
+    ParticipantIdx, Potential, RowLaw, Rows, Sap, Solution, SolveError, SolverKind, StopCriteria,
 };
 
 /// Two boxes of 1 kg, a contact between them and a limit on the first.
@@ -30,6 +30,7 @@ fn parameters() -> ContactParameters {
         friction: 0.5,
         stiction_speed: 1e-4,
         inverse_inertia: 1.0,
+        near_rigid: NEAR_RIGID_CONTACT,
     }
 }
 

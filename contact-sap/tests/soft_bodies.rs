@@ -10,8 +10,8 @@ use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, 
 use pliant_contact_sap::{
     BasisIdx, BlockFactors, BodyState, BodyStep, ConstraintSet, ContactLaw, ContactParameters,
     ContactProblem, Control, ConvexContactSolver, DeformableModel, Dissipation, Dynamics,
-    FrictionLimit, Lagged, Lever, MaterialPoint, Newton, NormalPrediction, ParticipantIdx, Rows,
-    Solution, StepInput, Surface,
+    FrictionLimit, Lagged, Lever, MaterialPoint, NEAR_RIGID_CONTACT, Newton, NormalPrediction,
+    ParticipantIdx, Rows, Solution, StepInput, Surface,
 };
 
 const DT: f64 = 0.005;
@@ -226,6 +226,7 @@ impl<'a> World<'a> {
             friction: 0.4,
             stiction_speed: 1e-3,
             inverse_inertia: w.norm() / 3.0,
+            near_rigid: NEAR_RIGID_CONTACT,
         };
         let predicted = NormalPrediction {
             free: v_n,

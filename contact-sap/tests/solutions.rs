@@ -5,8 +5,8 @@ mod support;
 use nalgebra::{DMatrix, DVector, Vector3};
 use pliant_contact_sap::{
     Bilateral, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
-    ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, FrictionTangent, Newton,
-    NewtonSettings, ParticipantIdx, RowLaw, Rows, Sap, Solution, SolveReport, SolverKind,
+    ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, FrictionTangent, NEAR_RIGID_CONTACT,
+    Newton, NewtonSettings, ParticipantIdx, RowLaw, Rows, Sap, Solution, SolveReport, SolverKind,
     StopCriteria, StopReason,
 };
 use support::clutter::clutter;
@@ -103,6 +103,7 @@ fn parameters(w: f64) -> ContactParameters {
         friction: 0.5,
         stiction_speed: 1e-4,
         inverse_inertia: w,
+        near_rigid: NEAR_RIGID_CONTACT,
     }
 }
 

@@ -165,6 +165,7 @@ impl ContactAssembly {
                 friction: material.friction,
                 stiction_speed: settings.stiction_speed,
                 inverse_inertia: w,
+                near_rigid: settings.near_rigid_period(),
             };
             parameters
                 .validate(|| {

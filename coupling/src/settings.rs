@@ -1,6 +1,6 @@
 //! How contact is modelled in a world.
 
-use pliant_contact_sap::FrictionLimit;
+use pliant_contact_sap::{FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR};
 
 use crate::error::{WorldError, WorldPart};
 
@@ -26,6 +26,9 @@ pub struct ContactSettings {
     pub stiction_speed: f64,
     /// What friction remembers of the step before.
     pub stiction: Stiction,
+    /// β: stiffness is capped where the lighter body would swing on a contact with the period β δt. `None`: the model's
+    /// default, [`NEAR_RIGID_CONTACT`] or [`NEAR_RIGID_SIMILAR`].
+    pub near_rigid: Option<f64>,
     /// What is done about bodies fast enough to pass through each other within a step.
     pub speculation: Speculation,
 }
@@ -70,6 +73,7 @@ impl Default for ContactSettings {
             dissipation: DissipationRule::HuntCrossley,
             stiction_speed: 1e-4,
             stiction: Stiction::Creeping,
+            near_rigid: None,
             speculation: Speculation::Swept,
         }
     }
@@ -86,14 +90,28 @@ impl ContactSettings {
     /// # Errors
     /// [`WorldError::Parameter`].
     pub fn validate(&self) -> Result<(), WorldError> {
-        if self.stiction_speed > 0.0 && self.stiction_speed.is_finite() {
-            return Ok(());
+        for (what, value) in [
+            ("stiction speed (m/s)", self.stiction_speed),
+            ("near-rigid period (time steps)", self.near_rigid_period()),
+        ] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(WorldError::Parameter {
+                    part: WorldPart::World,
+                    parameter: what.into(),
+                    value,
+                    allowed: "must be positive and finite",
+                });
+            }
         }
-        Err(WorldError::Parameter {
-            part: WorldPart::World,
-            parameter: "stiction speed (m/s)".into(),
-            value: self.stiction_speed,
-            allowed: "must be positive and finite",
+        Ok(())
+    }
+
+    /// β in use.
+    #[must_use]
+    pub fn near_rigid_period(&self) -> f64 {
+        self.near_rigid.unwrap_or(match self.model {
+            ContactModel::Lagged(_) | ContactModel::Sap => NEAR_RIGID_CONTACT,
+            ContactModel::Similar => NEAR_RIGID_SIMILAR,
         })
     }
 }

@@ -107,6 +107,7 @@ mod tests {
             friction: 0.5,
             stiction_speed: 1e-4,
             inverse_inertia: 2.0,
+            near_rigid: pliant_contact_sap::NEAR_RIGID_CONTACT,
         };
         let normal = Vector3::new(0.6, 0.0, 0.8);
         let along = Vector3::new(0.8, 0.3, -0.6);

@@ -91,6 +91,13 @@ static CONTACT: TableSchema = TableSchema {
             about: "what sticks and bears a load creeps at up to a few times `stiction_speed`; `held`: it remembers its load from step to step and stands still",
         },
         Key {
+            name: "near_rigid",
+            value: "number > 0",
+            unit: "time steps",
+            default: "0.1, and 1 for `similar`",
+            about: "stiffness is capped where the lighter body would swing on a contact with this period; smaller for heavier loads on light bodies",
+        },
+        Key {
             name: "dissipation",
             value: "`hunt-crossley` or `relaxation-time`",
             unit: "",
@@ -271,6 +278,10 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
             "stiction",
             &[("creeping", Stiction::Creeping), ("held", Stiction::Held)],
         )?,
+        near_rigid: table
+            .optional("near_rigid")
+            .map(|item| item.positive())
+            .transpose()?,
         speculation: table.choice_or_first(
             "speculation",
             &[

@@ -42,7 +42,7 @@ impl Model {
         }
     }
 
-    fn settings(self) -> ContactSettings {
+    pub(super) fn settings(self) -> ContactSettings {
         ContactSettings {
             model: match self {
                 Model::Lagged => ContactModel::Lagged(FrictionLimit::LocalImplicit),

@@ -43,6 +43,8 @@ pub(super) fn parameters(phi: f64) -> ContactParameters {
         friction: 0.5,
         stiction_speed: 1e-3,
         inverse_inertia: 1.0,
+        // δt² k w ≤ 4π²/β² = 1: what first-order solvers can do, too.
+        near_rigid: std::f64::consts::TAU,
     }
 }
 

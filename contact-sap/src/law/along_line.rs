@@ -75,7 +75,7 @@ impl ContactLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::law::{ContactParameters, Dissipation, Lagged, Sap, Similar};
+    use crate::law::{ContactParameters, Dissipation, Lagged, NEAR_RIGID_CONTACT, Sap, Similar};
     use crate::potential::Potential;
 
     #[test]
@@ -99,6 +99,7 @@ mod tests {
                 friction,
                 stiction_speed: 1e-4,
                 inverse_inertia: 0.7,
+                near_rigid: NEAR_RIGID_CONTACT,
             };
             let laws = [
                 ContactLaw::Lagged(Lagged::new(&p, n, 0.2)),

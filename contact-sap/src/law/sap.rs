@@ -3,9 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::along_line::LinePoint;
-use super::parameters::{
-    ContactParameters, NEAR_RIGID_CONTACT, STICTION_REGULARISATION, near_rigid_regularisation,
-};
+use super::parameters::{ContactParameters, STICTION_REGULARISATION, near_rigid_regularisation};
 use super::validity::{Fault, at_least_zero, finite, positive, unit};
 use crate::potential::Potential;
 
@@ -42,7 +40,7 @@ impl Sap {
         let lead = p.time_step.positions_s() + p.relaxation_time();
         let distance = p.coasted_distance();
         let compliance = 1.0 / (p.time_step.length_s * p.stiffness * lead);
-        let near_rigid = near_rigid_regularisation(NEAR_RIGID_CONTACT, w);
+        let near_rigid = near_rigid_regularisation(p.near_rigid, w);
         // As k → 0 the impulse vanishes; R_n = ∞ itself would make the cost ∞·0.
         let (r_n, stabilisation) = if compliance == f64::INFINITY {
             (near_rigid, f64::NEG_INFINITY)
@@ -113,6 +111,50 @@ impl Sap {
         }
     }
 
+    /// G with the normal impulse `load` ≥ 0 (N·s) in place of γ_n in the curvature of the cone.
+    pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, load: f64) -> Matrix3<f64> {
+        self.hessian_with(v_c, Some(load))
+    }
+
+    /// γ_n, N·s, and what γ_n + ∂γ_n/∂v_c Δv_c foresees for v_c + Δv_c.
+    pub(crate) fn normal_impulses(&self, v_c: &Vector3<f64>, dv_c: &Vector3<f64>) -> (f64, f64) {
+        let (y_n, y_t) = self.unprojected(v_c);
+        let dv_n = self.normal.dot(dv_c);
+        match self.region(y_n, &y_t) {
+            Region::Stiction => (y_n, y_n - dv_n / self.r_n),
+            Region::Sliding(gamma_n, t, _) => {
+                let (_, f) = self.cone_factors();
+                let along = dv_n + self.friction * t.dot(dv_c);
+                (gamma_n, gamma_n - f / self.r_n * along)
+            }
+            Region::NoContact => (0.0, 0.0),
+        }
+    }
+
+    /// G; `load` replaces γ_n in the curvature of the cone.
+    fn hessian_with(&self, v_c: &Vector3<f64>, load: Option<f64>) -> Matrix3<f64> {
+        let (y_n, y_t) = self.unprojected(v_c);
+        let n = &self.normal;
+        let nn = n * n.transpose();
+        match self.region(y_n, &y_t) {
+            Region::Stiction => nn / self.r_n + (Matrix3::identity() - nn) / self.r_t,
+            Region::Sliding(gamma_n, t, y_r) => {
+                // γ = γ_n (n̂ + μ t̂), and R_t/R_n = μ̂/μ makes the derivative symmetric:
+                // G = (f/R_n)(n̂ + μ t̂)(n̂ + μ t̂)ᵀ + (μ γ_n/(y_r R_t))(P − t̂ t̂ᵀ).
+                let (_, f) = self.cone_factors();
+                let e = n + t * self.friction;
+                let mut g = e * e.transpose() * (f / self.r_n);
+                if y_r > 0.0 {
+                    let across = Matrix3::identity() - nn - t * t.transpose();
+                    let load = load.unwrap_or(gamma_n);
+                    g += across * (self.friction * load / (y_r * self.r_t));
+                }
+                g
+            }
+            Region::NoContact => Matrix3::zeros(),
+        }
+    }
+
     /// (y_n, y_t).
     #[inline]
     fn unprojected(&self, v_c: &Vector3<f64>) -> (f64, Vector3<f64>) {
@@ -174,25 +216,7 @@ impl Potential<3> for Sap {
     }
 
     fn hessian(&self, v_c: &Vector3<f64>) -> Matrix3<f64> {
-        let (y_n, y_t) = self.unprojected(v_c);
-        let n = &self.normal;
-        let nn = n * n.transpose();
-        match self.region(y_n, &y_t) {
-            Region::Stiction => nn / self.r_n + (Matrix3::identity() - nn) / self.r_t,
-            Region::Sliding(gamma_n, t, y_r) => {
-                // γ = γ_n (n̂ + μ t̂), and R_t/R_n = μ̂/μ makes the derivative symmetric:
-                // G = (f/R_n)(n̂ + μ t̂)(n̂ + μ t̂)ᵀ + (μ γ_n/(y_r R_t))(P − t̂ t̂ᵀ).
-                let (_, f) = self.cone_factors();
-                let e = n + t * self.friction;
-                let mut g = e * e.transpose() * (f / self.r_n);
-                if y_r > 0.0 {
-                    let across = Matrix3::identity() - nn - t * t.transpose();
-                    g += across * (self.friction * gamma_n / (y_r * self.r_t));
-                }
-                g
-            }
-            Region::NoContact => Matrix3::zeros(),
-        }
+        self.hessian_with(v_c, None)
     }
 }
 
@@ -203,7 +227,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use crate::conformance::check_potential;
-    use crate::law::Dissipation;
+    use crate::law::{Dissipation, NEAR_RIGID_CONTACT};
 
     const DT: f64 = 0.01;
 
@@ -217,6 +241,7 @@ mod tests {
             friction,
             stiction_speed: 1e-4,
             inverse_inertia: 0.8,
+            near_rigid: NEAR_RIGID_CONTACT,
         }
     }
 

@@ -46,12 +46,28 @@ impl Similar {
         SmoothNorm::new(&v_t, self.slip_softening)
     }
 
-    /// G with the primal-dual tangent of friction, for the direction estimate `y` (in the contact plane, ‖y‖ ≤ 1).
+    /// G with the primal-dual tangent of friction, for the direction estimate `y` (in the contact plane, ‖y‖ ≤ 1) and the
+    /// normal impulse `load` ≥ 0 (N·s) that curves the cone.
     #[inline]
-    pub(crate) fn primal_dual_hessian(&self, v_c: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
+    pub(crate) fn primal_dual_hessian(
+        &self,
+        v_c: &Vector3<f64>,
+        y: &Vector3<f64>,
+        load: f64,
+    ) -> Matrix3<f64> {
         let slip = self.slip(v_c);
         let curvature = slip.primal_dual_hessian(&self.normal, y);
-        self.hessian_with(v_c, &slip, curvature)
+        self.hessian_with(v_c, &slip, curvature, load)
+    }
+
+    /// n, N·s, and what n + ∂n/∂v_c Δv_c foresees for v_c + Δv_c.
+    #[inline]
+    pub(crate) fn normal_impulses(&self, v_c: &Vector3<f64>, dv_c: &Vector3<f64>) -> (f64, f64) {
+        let slip = self.slip(v_c);
+        let z = self.z(v_c, &slip);
+        let dz = self.normal.dot(dv_c) - self.friction * slip.direction.dot(dv_c);
+        let n = self.normal_force.impulse(z);
+        (n, n - self.normal_force.stiffness(z) * dz)
     }
 
     #[inline]
@@ -65,11 +81,11 @@ impl Similar {
         v_c: &Vector3<f64>,
         slip: &SmoothNorm,
         curvature: Matrix3<f64>,
+        load: f64,
     ) -> Matrix3<f64> {
         let z = self.z(v_c, slip);
         let e = self.normal - slip.direction * self.friction;
-        e * e.transpose() * self.normal_force.stiffness(z)
-            + curvature * (self.friction * self.normal_force.impulse(z))
+        e * e.transpose() * self.normal_force.stiffness(z) + curvature * (self.friction * load)
     }
 
     pub(super) fn validate(&self) -> Result<(), Fault> {
@@ -117,6 +133,7 @@ impl Potential<3> for Similar {
     fn hessian(&self, v_c: &Vector3<f64>) -> Matrix3<f64> {
         let slip = self.slip(v_c);
         let curvature = slip.hessian(&self.normal);
-        self.hessian_with(v_c, &slip, curvature)
+        let load = self.normal_force.impulse(self.z(v_c, &slip));
+        self.hessian_with(v_c, &slip, curvature, load)
     }
 }

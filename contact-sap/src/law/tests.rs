@@ -21,6 +21,7 @@ fn parameters(signed_distance: f64, stiffness: f64) -> ContactParameters {
         friction: 0.5,
         stiction_speed: 1e-4,
         inverse_inertia: 0.8,
+        near_rigid: NEAR_RIGID_CONTACT,
     }
 }
 
@@ -198,6 +199,7 @@ fn every_model_is_consistent_for_random_parameters() {
             friction: decade(&mut rng, -2.0, 1.0),
             stiction_speed: 1e-4,
             inverse_inertia: decade(&mut rng, -4.0, 4.0),
+            near_rigid: NEAR_RIGID_CONTACT,
         };
         let normal = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
         let n0 = rng.random_range(0.0..1.0) / p.inverse_inertia;
@@ -211,30 +213,63 @@ fn primal_dual_tangent_is_semidefinite_and_ends_as_the_hessian() {
     let n = Vector3::new(0.48, -0.6, 0.64);
     let r = frame(&n);
     let p = parameters(-1e-3, 1e6);
-    let (lagged, similar) = (Lagged::new(&p, n, 0.2), Similar::new(&p, n, 0.2));
+    let lagged = Lagged::new(&p, n, 0.2);
+    let similar = Similar::new(&p, n, 0.2);
+    let sap = Sap::new(&p, n);
+    type Tangent<'a> = &'a dyn Fn(&Vector3<f64>, f64) -> Matrix3<f64>;
     for v in velocities(&p, &n, &mut rng) {
-        for (hessian, slip, primal_dual) in [
-            (
-                lagged.hessian(&v),
-                lagged.slip(&v),
-                &(|y: &Vector3<f64>| lagged.primal_dual_hessian(&v, y)) as &dyn Fn(&_) -> _,
-            ),
-            (similar.hessian(&v), similar.slip(&v), &|y: &Vector3<
-                f64,
-            >| {
-                similar.primal_dual_hessian(&v, y)
+        let tangents: [(Matrix3<f64>, SmoothNorm, f64, Tangent<'_>); 3] = [
+            (lagged.hessian(&v), lagged.slip(&v), 0.0, &|y, _| {
+                lagged.primal_dual_hessian(&v, y)
             }),
-        ] {
-            let at_convergence: Matrix3<f64> = primal_dual(&slip.direction);
-            assert!((at_convergence - hessian).norm() <= 1e-15 * hessian.norm());
+            (
+                similar.hessian(&v),
+                similar.slip(&v),
+                similar.normal_impulses(&v, &Vector3::zeros()).0,
+                &|y, load| similar.primal_dual_hessian(&v, y, load),
+            ),
+            (
+                sap.hessian(&v),
+                lagged.slip(&v),
+                sap.normal_impulses(&v, &Vector3::zeros()).0,
+                &|_, load| sap.primal_dual_hessian(&v, load),
+            ),
+        ];
+        for (hessian, slip, load, tangent) in tangents {
+            let at_convergence = tangent(&slip.direction, load);
+            assert!((at_convergence - hessian).norm() <= 1e-14 * hessian.norm());
             for length in [0.0, 0.5, 1.0] {
                 let angle = rng.random_range(0.0..std::f64::consts::TAU);
                 let y = r * Vector3::new(angle.cos(), angle.sin(), 0.0) * length;
-                let g = primal_dual(&y);
+                let g = tangent(&y, 2.0 * length * load);
                 assert!((g - g.transpose()).norm() <= 1e-15 * g.norm());
                 let least = g.symmetric_eigenvalues().min();
                 assert!(least >= -1e-14 * g.norm(), "{least} at {v:?}");
             }
+        }
+    }
+}
+
+#[test]
+fn foreseen_normal_impulses_are_the_linear_part_of_the_law() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let n = Vector3::new(0.48, -0.6, 0.64);
+    let p = parameters(-1e-3, 1e6);
+    let (similar, sap) = (Similar::new(&p, n, 0.2), Sap::new(&p, n));
+    for v in velocities(&p, &n, &mut rng) {
+        let dv = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        for ((found, foreseen), law) in [
+            (
+                similar.normal_impulses(&v, &dv),
+                ContactLaw::Similar(similar),
+            ),
+            (sap.normal_impulses(&v, &dv), ContactLaw::Sap(sap)),
+        ] {
+            let (gamma, change) = (law.impulse(&v), law.hessian(&v) * dv);
+            let scale = 1e-13 * (gamma.norm() + law.hessian(&v).norm() * (v.norm() + dv.norm()));
+            assert!((found - n.dot(&gamma)).abs() <= scale, "{law:?} at {v:?}");
+            let expected = n.dot(&(gamma - change));
+            assert!((foreseen - expected).abs() <= scale, "{law:?} at {v:?}");
         }
     }
 }
@@ -248,6 +283,7 @@ fn softened_friction_tends_to_coulombs_law() {
             friction: mu,
             stiction_speed,
             inverse_inertia: 1e-6,
+            near_rigid: NEAR_RIGID_CONTACT,
             ..parameters(-1e-3, 1e4)
         };
         let law = Lagged::new(&p, Vector3::z(), n0);

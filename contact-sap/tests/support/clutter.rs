@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactLaw, ContactParameters, DenseDynamics, Dissipation,
-    FrictionLimit, Lagged, NormalPrediction, ParticipantIdx, Rows, Sap, Similar,
+    FrictionLimit, Lagged, NEAR_RIGID_CONTACT, NormalPrediction, ParticipantIdx, Rows, Sap,
+    Similar,
 };
 use rand::{RngExt, SeedableRng};
 
@@ -147,6 +148,7 @@ fn touch(
             friction: 0.5,
             stiction_speed: 1e-4,
             inverse_inertia: w,
+            near_rigid: NEAR_RIGID_CONTACT,
         };
         let predicted = NormalPrediction {
             free: -0.1,

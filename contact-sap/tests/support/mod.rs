@@ -13,8 +13,9 @@ use nalgebra::{DMatrix, DVector, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
     Assembled, Bilateral, BlockDiagonal, BlockFactors, ConstraintKind, ConstraintLabel,
     ConstraintSet, ContactLaw, ContactParameters, ContactProblem, DenseDynamics, Dissipation,
-    Dynamics, FrictionLimit, Lagged, Limit, NormalPrediction, ParticipantIdx, PdActuator,
-    PdCommand, PdGains, Potential, RowLaw, Rows, Sap, Similar,
+    Dynamics, FrictionLimit, Lagged, Limit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR,
+    NormalPrediction, ParticipantIdx, PdActuator, PdCommand, PdGains, Potential, RowLaw, Rows, Sap,
+    Similar,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -681,7 +682,15 @@ fn random_law(
         },
         stiction_speed: 1e-4,
         inverse_inertia: w,
+        near_rigid: NEAR_RIGID_CONTACT,
     };
+    let model = match recipe.models {
+        Models::Any => [Models::Lagged, Models::Similar, Models::Sap][random.random_range(0..3)],
+        model => model,
+    };
+    if model == Models::Similar {
+        p.near_rigid = NEAR_RIGID_SIMILAR;
+    }
     p.validate(|| "random contact".to_owned())
         .expect("in range");
     let predicted = NormalPrediction {
@@ -690,10 +699,6 @@ fn random_law(
         row_sum: w * 2.0,
     };
     let n0 = p.friction_limit(FrictionLimit::LocalImplicit, &predicted);
-    let model = match recipe.models {
-        Models::Any => [Models::Lagged, Models::Similar, Models::Sap][random.random_range(0..3)],
-        model => model,
-    };
     if soft {
         p.stiction_speed = p.stiction_speed.max(p.friction * n0 * w);
     }

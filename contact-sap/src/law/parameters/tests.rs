@@ -19,6 +19,7 @@ fn contact(phi: f64, k: f64, d: f64, w: f64) -> ContactParameters {
         friction: 0.5,
         stiction_speed: 1e-4,
         inverse_inertia: w,
+        near_rigid: NEAR_RIGID_CONTACT,
     }
 }
 

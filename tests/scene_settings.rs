@@ -78,6 +78,78 @@ fn models_start_at_their_positions_with_their_velocities() {
     check_near(of("joint-position"), 0.5, 1e-9);
 }
 
+/// A disc on a planar joint, a bob on a ball joint: `fragment` goes into its `[[models]]`.
+fn joints_of_several_coordinates(fragment: &str) -> String {
+    let link = |name: &str| {
+        format!(
+            "<link name=\"{name}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial></link>"
+        )
+    };
+    let joint = |tag: &str, kind: &str, child: &str| {
+        format!(
+            "<{tag} name=\"{kind}\" type=\"{kind}\"><parent link=\"base\"/><child link=\"{child}\"/><axis xyz=\"0 0 1\"/></{tag}>"
+        )
+    };
+    let urdf = format!(
+        "<robot name=\"r\">{}{}{}{}{}</robot>",
+        link("base"),
+        link("disc"),
+        link("bob"),
+        joint("joint", "planar", "disc"),
+        joint("drake:joint", "ball", "bob"),
+    );
+    let file = std::env::temp_dir().join(format!("pliant-joints-{}.urdf", std::process::id()));
+    std::fs::write(&file, urdf).expect("a temporary file");
+    format!("[[models]]\nname = \"r\"\nurdf = {file:?}\ngravity = \"absent\"\n{fragment}\n")
+}
+
+#[test]
+fn joints_of_several_coordinates_start_where_their_lists_say() {
+    let model = joints_of_several_coordinates(
+        "positions = { planar = [0.1, 0.2, 0.3], ball = [0.7071, 0.7071, 0, 0] }\nvelocities = { planar = [1, 2, 3], ball = [4, 0, 0] }",
+    );
+    let of = |link: &str, quantity: &str, component: &str| {
+        last(
+            0.01,
+            &model,
+            &format!("quantity = \"{quantity}\"\nof = \"r/{link}\"\ncomponent = \"{component}\""),
+        )
+    };
+    check_near(of("disc", "position", "x"), 0.1 + 0.01, 1e-9);
+    check_near(of("disc", "position", "y"), 0.2 + 0.02, 1e-9);
+    check_near(of("disc", "orientation", "yaw"), 0.3 + 0.03, 1e-9);
+    let quarter = std::f64::consts::FRAC_PI_2;
+    check_near(of("bob", "orientation", "roll"), quarter + 0.04, 1e-9);
+}
+
+#[test]
+fn lists_that_do_not_fit_their_joint_are_refused() {
+    let refusal = |fragment: &str| {
+        let model = joints_of_several_coordinates(fragment);
+        let text = format!("schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n{model}");
+        let scene = Scene::parse("s.toml", &text, &SceneOptions::default()).expect("well formed");
+        match run(&scene, &RunOptions::default(), &mut |_| {}) {
+            Ok(_) => panic!("{fragment} was accepted"),
+            Err(error) => error.to_string(),
+        }
+    };
+    let text = refusal("positions = { planar = 0.1 }");
+    assert!(
+        text.contains("must be 3 numbers for a Planar joint"),
+        "{text}"
+    );
+    let text = refusal("velocities = { ball = [1, 2, 3, 4] }");
+    assert!(
+        text.contains("must be 3 numbers for a Ball joint"),
+        "{text}"
+    );
+    let text = refusal("positions = { ball = [1, 1, 0, 0] }");
+    assert!(
+        text.contains("must have a quaternion of length 1"),
+        "{text}"
+    );
+}
+
 #[test]
 fn softer_surfaces_are_pressed_in_deeper() {
     // Two equal surfaces in series have half the stiffness.

@@ -161,6 +161,14 @@ impl<'a> Item<'a> {
         self.elements()?.iter().map(Item::number).collect()
     }
 
+    /// A finite number, as a list of one, or a list of them.
+    pub(super) fn number_or_list(&self) -> Result<Vec<f64>, SceneError> {
+        match self.value.get_ref() {
+            DeValue::Array(_) => self.number_list(),
+            _ => Ok(vec![self.number()?]),
+        }
+    }
+
     pub(super) fn vector3(&self) -> Result<Vector3<f64>, SceneError> {
         self.numbers::<3>().map(Vector3::from)
     }

@@ -94,17 +94,17 @@ static MODEL: TableSchema = TableSchema {
         },
         Key {
             name: "positions",
-            value: "table of joint = number",
+            value: "table of joint = number or list",
             unit: "rad or m",
             default: "0 each",
-            about: "where joints start, and where actuators without a target hold them",
+            about: "where joints start, and where actuators without a target hold them; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {
             name: "velocities",
-            value: "table of joint = number",
+            value: "table of joint = number or list",
             unit: "rad/s or m/s",
             default: "0 each",
-            about: "how fast joints start",
+            about: "how fast joints start; lists for planar (rates of x, y, angle), ball (angular velocity) and floating joints (angular, then linear), in the axes of the parent side",
         },
         Key {
             name: "held",
@@ -209,10 +209,10 @@ pub struct ModelEntry {
     pub color: Option<[f64; 4]>,
     /// What is welded on, in this order.
     pub attached: Vec<AttachedEntry>,
-    /// Initial joint positions, rad or m.
-    pub positions: Vec<(Mention, f64)>,
-    /// Initial joint velocities, rad/s or m/s.
-    pub velocities: Vec<(Mention, f64)>,
+    /// Initial joint positions, rad or m; as many as the joint has coordinates.
+    pub positions: Vec<(Mention, Vec<f64>)>,
+    /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
+    pub velocities: Vec<(Mention, Vec<f64>)>,
     /// Locked joints.
     pub held: Vec<Mention>,
     /// By joint name or `*`.
@@ -261,13 +261,13 @@ pub(super) fn model(
     let mut table = item.table(&MODEL)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
-    let numbers = |key| -> Result<Vec<(Mention, f64)>, SceneError> {
+    let numbers = |key| -> Result<Vec<(Mention, Vec<f64>)>, SceneError> {
         let Some(item) = table.optional(key) else {
             return Ok(Vec::new());
         };
         item.entries()?
             .into_iter()
-            .map(|(joint, value)| Ok((joint, value.number()?)))
+            .map(|(joint, value)| Ok((joint, value.number_or_list()?)))
             .collect()
     };
     let entry = ModelEntry {

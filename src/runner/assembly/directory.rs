@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
-use pliant_multibody::{DofIdx, JointIdx, LinkIdx, Model};
+use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
 use crate::scene::{Mention, NameKind, Scene, SceneError, SceneFault, remedy};
 
@@ -287,31 +287,55 @@ pub(super) fn joint_in(
     tree: &Model,
     mention: &Mention,
 ) -> Result<JointRef, SceneError> {
-    let error = |fault| scene.text.error(mention.at, fault);
-    let movable = || tree.joints().iter().filter(|joint| joint.kind.n_v() == 1);
-    let Ok(index) = tree.joint_named(&mention.name) else {
-        return Err(error(SceneFault::UnknownName {
-            what: "joint".into(),
-            name: mention.name.clone(),
-            remedy: format!(
-                " in robot {:?}{}",
-                tree.name(),
-                remedy(&mention.name, movable().map(|joint| joint.name.as_str()))
-            ),
-        }));
-    };
+    let index = joint_named_in(scene, tree, mention)?;
     let joint = tree.joint(index);
     if joint.kind.n_v() != 1 {
-        return Err(error(SceneFault::UnknownName {
+        let fault = SceneFault::UnknownName {
             what: "joint of one degree of freedom".into(),
             name: mention.name.clone(),
             remedy: format!("; it is {:?} and has {}", joint.kind, joint.kind.n_v()),
-        }));
+        };
+        return Err(scene.text.error(mention.at, fault));
     }
     Ok(JointRef {
         body: BodyIdx(0),
         joint: index,
         q: joint.positions().start,
         dof: DofIdx(joint.dofs().start),
+    })
+}
+
+/// The movable joint of that name.
+pub(super) fn movable_joint_in<'a>(
+    scene: &Scene,
+    tree: &'a Model,
+    mention: &Mention,
+) -> Result<&'a Joint, SceneError> {
+    let joint = tree.joint(joint_named_in(scene, tree, mention)?);
+    if joint.kind.n_v() == 0 {
+        let fault = SceneFault::UnknownName {
+            what: "movable joint".into(),
+            name: mention.name.clone(),
+            remedy: "; it is fixed".into(),
+        };
+        return Err(scene.text.error(mention.at, fault));
+    }
+    Ok(joint)
+}
+
+fn joint_named_in(scene: &Scene, tree: &Model, mention: &Mention) -> Result<JointIdx, SceneError> {
+    tree.joint_named(&mention.name).map_err(|_| {
+        let movable = tree.joints().iter().filter(|joint| joint.kind.n_v() > 0);
+        let names = movable.map(|joint| joint.name.as_str());
+        let fault = SceneFault::UnknownName {
+            what: "joint".into(),
+            name: mention.name.clone(),
+            remedy: format!(
+                " in robot {:?}{}",
+                tree.name(),
+                remedy(&mention.name, names)
+            ),
+        };
+        scene.text.error(mention.at, fault)
     })
 }

@@ -8,11 +8,13 @@ use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
-use pliant_multibody::{JointIdx, LinkIdx, Model, ProximityProperties, RigidTree, Root};
+use pliant_multibody::{
+    Joint, JointIdx, JointKind, LinkIdx, Model, ProximityProperties, RigidTree, Root,
+};
 
 use super::Draft;
 use super::bodies::gravity_action;
-use super::directory::{Owner, joint_in};
+use super::directory::{Owner, joint_in, movable_joint_in};
 use super::{files, solids};
 use crate::recording::Color;
 use crate::scene::{Mention, ModelEntry, RootEntry, SceneError, SceneFault};
@@ -143,30 +145,86 @@ impl Draft<'_> {
                 ));
             }
         }
-        for (mention, position) in &entry.positions {
-            let found = joint_in(self.scene, tree, mention)?;
-            let limits = tree.joint(found.joint).limits;
-            // The slack is for limits and positions that were rounded to four digits.
-            if *position < limits.lower - 1e-4 || *position > limits.upper + 1e-4 {
-                return Err(self.scene.text.error(
-                    mention.at,
-                    SceneFault::OutOfRange {
-                        table: format!("[[models]] {:?}", entry.name.name),
-                        key: format!("positions.{}", mention.name),
-                        value: position.to_string(),
-                        allowed: format!(
-                            "lies outside the joint's limits [{}, {}]",
-                            limits.lower, limits.upper
-                        ),
-                    },
-                ));
+        for (mention, values) in &entry.positions {
+            let joint = movable_joint_in(self.scene, tree, mention)?;
+            let place = (entry, "positions", mention);
+            self.check_count(place, joint, values, joint.kind.n_q())?;
+            self.check_limits(place, joint, values)?;
+            q[joint.positions()].copy_from_slice(values);
+            let quat_wxyz = match joint.kind {
+                JointKind::Ball => &mut q[joint.positions()],
+                JointKind::Floating => &mut q[joint.positions()][3..],
+                _ => continue,
+            };
+            let norm = quat_wxyz.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if (norm - 1.0).abs() > 1e-2 {
+                let allowed = format!("must have a quaternion of length 1, it has {norm:.4}");
+                return Err(self.out_of_range(place, values, allowed));
             }
-            q[found.q] = *position;
+            quat_wxyz.iter_mut().for_each(|x| *x /= norm);
         }
-        for (mention, velocity) in &entry.velocities {
-            v[joint_in(self.scene, tree, mention)?.dof.0] = *velocity;
+        for (mention, values) in &entry.velocities {
+            let joint = movable_joint_in(self.scene, tree, mention)?;
+            self.check_count(
+                (entry, "velocities", mention),
+                joint,
+                values,
+                joint.kind.n_v(),
+            )?;
+            v[joint.dofs()].copy_from_slice(values);
         }
         Ok((q, v))
+    }
+
+    fn check_count(
+        &self,
+        place: (&ModelEntry, &str, &Mention),
+        joint: &Joint,
+        values: &[f64],
+        expected: usize,
+    ) -> Result<(), SceneError> {
+        if values.len() == expected {
+            return Ok(());
+        }
+        let allowed = format!("must be {expected} numbers for a {:?} joint", joint.kind);
+        Err(self.out_of_range(place, values, allowed))
+    }
+
+    fn check_limits(
+        &self,
+        place: (&ModelEntry, &str, &Mention),
+        joint: &Joint,
+        values: &[f64],
+    ) -> Result<(), SceneError> {
+        // The slack is for limits and positions that were rounded to four digits.
+        const SLACK: f64 = 1e-4;
+        let limits = joint.limits;
+        let is_within = |x: &f64| (limits.lower - SLACK..=limits.upper + SLACK).contains(x);
+        if joint.kind.n_v() == 1 && !values.iter().all(is_within) {
+            let (lower, upper) = (limits.lower, limits.upper);
+            let allowed = format!("lies outside the joint's limits [{lower}, {upper}]");
+            return Err(self.out_of_range(place, values, allowed));
+        }
+        Ok(())
+    }
+
+    fn out_of_range(
+        &self,
+        (entry, key, mention): (&ModelEntry, &str, &Mention),
+        values: &[f64],
+        allowed: String,
+    ) -> SceneError {
+        let value = match values {
+            [value] => value.to_string(),
+            _ => format!("{values:?}"),
+        };
+        let fault = SceneFault::OutOfRange {
+            table: format!("[[models]] {:?}", entry.name.name),
+            key: format!("{key}.{}", mention.name),
+            value,
+            allowed,
+        };
+        self.scene.text.error(mention.at, fault)
     }
 
     /// Joints with actuators; `*` is every movable joint that has no entry, is not held and follows no other.

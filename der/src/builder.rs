@@ -12,7 +12,7 @@ use crate::free_motion::FreeMotionSettings;
 use crate::natural_shape::{Drive, JointStrain, NaturalShape, NaturalTable};
 use crate::rod::{End, Rayleigh, Rod, RodFrame, RodParts};
 use crate::section::{Material, RodProperties, Section, parameter, positive};
-use crate::strain::{JointStiffness, JointStrains};
+use crate::strain::{EdgeKinematics, JointStiffness, JointStrains};
 
 /// How an end of an open rod is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -709,7 +709,7 @@ impl InitialFrames {
     /// Strains of the centreline as built.
     fn strains(&self, edges: &[Vector3<f64>]) -> Vec<JointStrain> {
         let kinematics: Vec<_> = (0..edges.len())
-            .map(|i| initial_kinematics(&self.anchors[i], &edges[i], self.angles[i]))
+            .map(|i| EdgeKinematics::at_anchor(&self.anchors[i], edges[i].norm(), self.angles[i]))
             .collect();
         let joint = |(j, beta): (usize, &f64)| {
             let (a, b) = (&kinematics[j], &kinematics[(j + 1) % edges.len()]);
@@ -768,22 +768,4 @@ fn check_director(
         angle_deg,
         least_deg: LEAST_DIRECTOR_ANGLE_DEG,
     })
-}
-
-fn initial_kinematics(
-    anchor: &Anchor,
-    edge: &Vector3<f64>,
-    angle: f64,
-) -> crate::strain::EdgeKinematics {
-    let (m_1, m_2) = crate::frames::material_directors(&anchor.tangent, &anchor.director, angle);
-    crate::strain::EdgeKinematics {
-        length: edge.norm(),
-        tangent: anchor.tangent,
-        director: anchor.director,
-        m_1,
-        m_2,
-        z: Vector3::zeros(),
-        s: anchor.tangent * 2.0,
-        angle,
-    }
 }

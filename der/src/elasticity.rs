@@ -70,9 +70,9 @@ impl Reference {
             let e = node(q, second) - node(q, first);
             let angle = q[4 * i + 3];
             let anchor = &mut self.anchors[i];
-            let moved = edge_kinematics(rod.rest_length[i], anchor, &e, angle, i)?;
-            *anchor = anchor.moved_to(&moved.tangent);
-            edges.push(edge_kinematics(rod.rest_length[i], anchor, &e, angle, i)?);
+            let (length, tangent) = edge_direction(rod.rest_length[i], anchor, &e, i)?;
+            *anchor = anchor.moved_to(&tangent);
+            edges.push(EdgeKinematics::at_anchor(anchor, length, angle));
         }
         for (joint, beta) in self.betas.iter_mut().enumerate() {
             let (a, b) = rod.edges_of_joint(joint);
@@ -103,6 +103,22 @@ const LEAST_LENGTH: f64 = 1e-3;
 impl Elasticity {
     /// Everything at `q`, down to `depth`.
     pub(crate) fn evaluate(
+        &mut self,
+        rod: &RodParts,
+        reference: &Reference,
+        q: &[f64],
+        depth: Depth,
+    ) -> Result<ElasticEnergy, Impossible> {
+        // With the processor's wide registers; the bits are the same without.
+        pulp::Arch::new().dispatch(|| match depth {
+            Depth::Strains => self.evaluate_here(rod, reference, q, Depth::Strains),
+            Depth::Gradient => self.evaluate_here(rod, reference, q, Depth::Gradient),
+            Depth::Hessian => self.evaluate_here(rod, reference, q, Depth::Hessian),
+        })
+    }
+
+    #[inline(always)]
+    fn evaluate_here(
         &mut self,
         rod: &RodParts,
         reference: &Reference,
@@ -282,7 +298,7 @@ type NodeColumns = [[f64; 11]; 4];
 /// [x_i+2, x_i] = −C_i+1ᵀ                           [x_i+2, γ^i] = C_i+1ᵀ
 /// [γ^i+1, x_i] = −C_i+1ᵀ                           [γ^i+1, γ^i] = C_i+1
 /// ```
-#[inline]
+#[inline(always)]
 fn node_columns(
     before: &EdgeBlock,
     after: &EdgeBlock,
@@ -311,7 +327,7 @@ fn node_columns(
     columns
 }
 
-#[inline]
+#[inline(always)]
 fn add_columns(matrix: &mut RodMatrix, node: usize, columns: &NodeColumns) {
     let n = matrix.n();
     let first = 4 * node;
@@ -338,7 +354,7 @@ fn add_columns(matrix: &mut RodMatrix, node: usize, columns: &NodeColumns) {
 }
 
 /// (EA/l̄) t tᵀ + (EA ε/l)(I − t tᵀ), both with l².
-#[inline]
+#[inline(always)]
 fn stretch_block(edge: &EdgeKinematics, tension_length: f64, along: f64) -> EdgeBlock {
     let mut xx = edge.tangent * (edge.tangent * (along - tension_length)).transpose();
     for i in 0..3 {
@@ -350,8 +366,28 @@ fn stretch_block(edge: &EdgeKinematics, tension_length: f64, along: f64) -> Edge
     }
 }
 
+/// Length and tangent of edge `i` with vector `e`, if it can be that short and that far from its anchor.
+#[inline(always)]
+pub(crate) fn edge_direction(
+    rest_length: f64,
+    anchor: &Anchor,
+    e: &Vector3<f64>,
+    i: usize,
+) -> Result<(f64, Vector3<f64>), Impossible> {
+    let length = e.norm();
+    if length.is_nan() || length <= LEAST_LENGTH * rest_length {
+        return Err(Impossible::Collapsed { edge: i });
+    }
+    let tangent = e / length;
+    let turn = 1.0 + anchor.tangent.dot(&tangent);
+    if turn.is_nan() || turn <= LEAST_TURN {
+        return Err(Impossible::Turned { edge: i });
+    }
+    Ok((length, tangent))
+}
+
 /// Length, tangent and frames of edge `i` with vector `e` and material angle `angle`.
-#[inline]
+#[inline(always)]
 pub(crate) fn edge_kinematics(
     rest_length: f64,
     anchor: &Anchor,
@@ -359,19 +395,12 @@ pub(crate) fn edge_kinematics(
     angle: f64,
     i: usize,
 ) -> Result<EdgeKinematics, Impossible> {
-    let length = e.norm();
-    if length.is_nan() || length <= LEAST_LENGTH * rest_length {
-        return Err(Impossible::Collapsed { edge: i });
-    }
-    let tangent = e / length;
+    let (length, tangent) = edge_direction(rest_length, anchor, e, i)?;
     let Anchor {
         tangent: t_0,
         director: d_0,
     } = anchor;
     let turn = 1.0 + t_0.dot(&tangent);
-    if turn.is_nan() || turn <= LEAST_TURN {
-        return Err(Impossible::Turned { edge: i });
-    }
     let w = t_0.cross(&tangent);
     let z = w / turn;
     let director = d_0 * (turn - 1.0) + w.cross(d_0) + z * w.dot(d_0);
@@ -389,7 +418,7 @@ pub(crate) fn edge_kinematics(
 }
 
 /// Position of a node.
-#[inline]
+#[inline(always)]
 pub(crate) fn node(q: &[f64], i: usize) -> Vector3<f64> {
     Vector3::new(q[4 * i], q[4 * i + 1], q[4 * i + 2])
 }

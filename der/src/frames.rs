@@ -13,6 +13,7 @@ use nalgebra::Vector3;
 /// P v = c v + w × v + w (w·v)/(1 + c),   w = t0 × t,  c = t0·t
 /// ```
 /// No branch at t = t0, and no digit lost there.
+#[inline(always)]
 pub(crate) fn transport(t_0: &Vector3<f64>, t: &Vector3<f64>, v: &Vector3<f64>) -> Vector3<f64> {
     let (w, c) = (t_0.cross(t), t_0.dot(t));
     v * c + w.cross(v) + w * (w.dot(v) / (1.0 + c))
@@ -46,6 +47,7 @@ impl Anchor {
 }
 
 /// Signed angle about u from P(t, u) d1ᵃ to d1ᵇ: the branch that is nearest to `near`.
+#[inline(always)]
 pub(crate) fn reference_twist(
     (t, d_a): (&Vector3<f64>, &Vector3<f64>),
     (u, d_b): (&Vector3<f64>, &Vector3<f64>),
@@ -57,11 +59,13 @@ pub(crate) fn reference_twist(
 }
 
 /// angle + 2πk, k such that it is nearest to `near`.
+#[inline(always)]
 pub(crate) fn nearest_branch(angle: f64, near: f64) -> f64 {
     angle + TAU * ((near - angle) / TAU).round()
 }
 
 /// Rows of the material frame: m1 = cos γ d1 + sin γ d2, m2 = −sin γ d1 + cos γ d2, d2 = t × d1.
+#[inline(always)]
 pub(crate) fn material_directors(
     t: &Vector3<f64>,
     d_1: &Vector3<f64>,

@@ -34,7 +34,7 @@ pub struct FreeMotionSettings {
 impl Default for FreeMotionSettings {
     fn default() -> Self {
         Self {
-            relative_tolerance: 1e-6, // the step after it leaves 1e-11, near round-off of a stiff rod
+            relative_tolerance: 1e-4, // the linearised step after it leaves the square: 1e-7 and less
             iterations_max: 60,
         }
     }
@@ -172,12 +172,12 @@ impl FreeMotion {
         }
         // What rounding of positions makes of elastic forces.
         let reach = q0.iter().fold(0.0_f64, |a, q| a.max(q.abs()));
-        let stiffest = rod
-            .stretch
-            .iter()
-            .zip(&rod.rest_length)
-            .map(|(ea, l)| ea * (1.0 + reach / l))
-            .fold(0.0, f64::max);
+        let stretch = rod.stretch.iter().zip(&rod.rest_length);
+        let stretch = stretch.map(|(ea, l)| ea * (1.0 + reach / l));
+        // A joint's moment over the length of an edge: what rules where edges are shorter than the section is wide.
+        let bend = rod.joint_stiffness.iter().zip(&rod.voronoi);
+        let bend = bend.map(|(w, v)| 4.0 * (w.bend_1.max(w.bend_2) / v) * (1.0 + reach / v));
+        let stiffest = stretch.chain(bend).fold(0.0, f64::max);
         self.round_off = 4.0 * f64::EPSILON * dt * stiffest * (q0.len() as f64).sqrt();
 
         let beta = rod.damping.stiffness;
@@ -453,6 +453,11 @@ impl FreeMotion {
                 .zip(&self.residual)
                 .map(|(d, m)| d * m)
                 .sum();
+            // What Newton promises is less than the potential can show.
+            if descent.abs() <= f64::EPSILON * merit.size {
+                report.stop = FreeMotionStop::RoundOff;
+                return Ok(());
+            }
             let mut share = self.longest_step(rod);
             let mut accepted = false;
             // 2⁻³⁰ of a Newton step moves nothing.

@@ -7,6 +7,8 @@
 const HALF_BAND: usize = 10;
 /// Stored values of a column: diagonal, ten below it, one for alignment.
 const STRIDE: usize = 12;
+/// Rows that the four columns of a node reach, from its own first.
+const REACH: usize = HALF_BAND + 1;
 /// Unknowns of a ring's border: two nodes with their edges.
 const BORDER: usize = 8;
 
@@ -174,7 +176,7 @@ impl RodMatrix {
 pub(crate) struct RodFactor {
     n: usize,
     n_band: usize,
-    /// Unit lower band by columns, 1/d in place of the diagonal; ten columns of padding.
+    /// Unit lower band by columns, 1/d in place of the diagonal; whole blocks of four columns.
     band: Vec<f64>,
     /// L⁻¹ of the border's rows, each n_band values.
     border: Vec<f64>,
@@ -194,45 +196,33 @@ pub(crate) enum Pivots {
 impl RodFactor {
     /// Factors `a`; returns the number of negative pivots, or the first row whose pivot is not positive.
     pub(crate) fn factor(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        // With the processor's wide registers; the order of operations and hence the bits are the same without.
+        pulp::Arch::new().dispatch(|| self.factor_here(a, pivots))
+    }
+
+    #[inline(always)]
+    fn factor_here(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
         (self.n, self.n_band) = (a.n, a.n_band);
         let used = STRIDE * a.n_band;
-        self.band.resize(used + STRIDE * HALF_BAND, 0.0);
+        let n_blocks = a.n_band.div_ceil(4);
+        self.band.resize(STRIDE * 4 * n_blocks, 0.0);
         self.band[..used].copy_from_slice(&a.values[..used]);
-        self.band[used..].fill(0.0);
+        // The last block is filled up with the identity.
+        for column in self.band[used..].chunks_exact_mut(STRIDE) {
+            column.fill(0.0);
+            column[0] = 1.0;
+        }
         let mut negative = 0;
-        for j in 0..a.n_band {
-            negative += self.eliminate(j, pivots)?;
+        let (mut pending, mut next) = (&mut [[0.0; 8]; 8], &mut [[0.0; 8]; 8]);
+        for (i, block) in self.band.chunks_exact_mut(4 * STRIDE).enumerate() {
+            let block = block.try_into().expect("four columns");
+            negative += eliminate(block, pending, next, pivots).map_err(|row| 4 * i + row)?;
+            std::mem::swap(&mut pending, &mut next);
         }
         let n_border = a.n - a.n_band;
         if n_border > 0 {
             negative += self.factor_border(a, pivots)?;
         }
-        Ok(negative)
-    }
-
-    /// Divides column j by its pivot and subtracts it from the ten columns after it.
-    #[inline]
-    fn eliminate(&mut self, j: usize, pivots: Pivots) -> Result<usize, usize> {
-        let (head, tail) = self.band[STRIDE * j..].split_at_mut(STRIDE);
-        let column: [f64; STRIDE] = (&*head).try_into().expect("one column");
-        let d = column[0];
-        let negative = match pivots {
-            Pivots::Positive if d.is_nan() || d <= 0.0 => return Err(j),
-            _ => usize::from(d < 0.0),
-        };
-        let inverse = 1.0 / d;
-        let tail: &mut [f64; STRIDE * HALF_BAND] = (&mut tail[..STRIDE * HALF_BAND])
-            .try_into()
-            .expect("ten columns");
-        for k in 1..=HALF_BAND {
-            let l = column[k] * inverse;
-            let target = &mut tail[STRIDE * (k - 1)..STRIDE * k];
-            for m in 0..=HALF_BAND - k {
-                target[m] -= l * column[k + m];
-            }
-            head[k] = l;
-        }
-        head[0] = inverse;
         Ok(negative)
     }
 
@@ -288,42 +278,59 @@ impl RodFactor {
     }
 
     /// x = L⁻¹x for the band.
+    #[inline(always)]
     fn solve_lower(&self, x: &mut [f64]) {
-        let n = self.n_band;
-        for j in 0..n {
-            let column = &self.band[STRIDE * j..STRIDE * (j + 1)];
-            let x_j = x[j];
-            if j + HALF_BAND < n {
-                let below: &mut [f64; HALF_BAND] = (&mut x[j + 1..j + 1 + HALF_BAND])
-                    .try_into()
-                    .expect("ten below");
-                for k in 0..HALF_BAND {
-                    below[k] -= column[k + 1] * x_j;
+        // What the columns so far do to the next rows.
+        let mut pending = [0.0; STRIDE];
+        for (block, x) in self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4)) {
+            for (x, pending) in x.iter_mut().zip(&pending) {
+                *x += pending;
+            }
+            let mut y = [0.0; 4];
+            y[..x.len()].copy_from_slice(x);
+            for c in 0..4 {
+                let column = &block[STRIDE * c..STRIDE * (c + 1)];
+                for r in c + 1..4 {
+                    y[r] -= column[r - c] * y[c];
                 }
-            } else {
-                for k in 1..n - j {
-                    x[j + k] -= column[k] * x_j;
+                for r in 4..REACH {
+                    pending[r] -= column[r - c] * y[c];
                 }
             }
+            x.copy_from_slice(&y[..x.len()]);
+            pending.copy_within(4.., 0);
+            pending[STRIDE - 4..].fill(0.0);
         }
     }
 
     /// x = L⁻ᵀx for the band.
+    #[inline(always)]
     fn solve_upper(&self, x: &mut [f64]) {
-        let n = self.n_band;
-        for j in (0..n).rev() {
-            let column = &self.band[STRIDE * j..STRIDE * (j + 1)];
-            let below = HALF_BAND.min(n - 1 - j);
-            let mut sum = 0.0;
-            for k in 1..=below {
-                sum += column[k] * x[j + k];
+        // The solution below the block at hand.
+        let mut below = [0.0; STRIDE];
+        let blocks = self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4));
+        for (block, x) in blocks.rev() {
+            below.copy_within(..STRIDE - 4, 4);
+            below[..4].fill(0.0);
+            for c in (0..x.len()).rev() {
+                let column = &block[STRIDE * c..STRIDE * (c + 1)];
+                let mut sum = x[c];
+                for r in c + 1..REACH {
+                    sum -= column[r - c] * below[r];
+                }
+                x[c] = sum;
+                below[c] = sum;
             }
-            x[j] -= sum;
         }
     }
 
     /// x = A⁻¹x.
     pub(crate) fn solve(&self, x: &mut [f64]) {
+        pulp::Arch::new().dispatch(|| self.solve_here(x));
+    }
+
+    #[inline(always)]
+    fn solve_here(&self, x: &mut [f64]) {
         let n_band = self.n_band;
         let (inner, outer) = x.split_at_mut(n_band);
         self.solve_lower(inner);
@@ -361,6 +368,66 @@ impl RodFactor {
         }
         self.solve_upper(inner);
     }
+}
+
+/// What the columns so far do to eight columns, to their first eight rows.
+type Pending = [[f64; 8]; 8];
+
+/// Eliminates the four columns of one node: `block` holds them and gets L with 1/d, `pending` is what the columns before do
+/// to it and the four after it, `next` becomes the same for the next block.
+///
+/// All four reach down to row 10 of the block and no further, also when filled. Updates of the columns after the block are
+/// done four at a time: one load and store for four products.
+#[inline(always)]
+fn eliminate(
+    block: &mut [f64; 4 * STRIDE],
+    pending: &Pending,
+    next: &mut Pending,
+    pivots: Pivots,
+) -> Result<usize, usize> {
+    let mut columns = [[0.0; STRIDE]; 4];
+    for c in 0..4 {
+        columns[c][..8].copy_from_slice(&pending[c]);
+        for r in c..REACH {
+            columns[c][r] += block[STRIDE * c + r - c];
+        }
+    }
+    let mut scaled = [[0.0; STRIDE]; 4];
+    let mut negative = 0;
+    for k in 0..4 {
+        let column = columns[k];
+        let d = column[k];
+        match pivots {
+            Pivots::Positive if d.is_nan() || d <= 0.0 => return Err(k),
+            _ => negative += usize::from(d < 0.0),
+        }
+        let inverse = 1.0 / d;
+        for r in 0..STRIDE {
+            scaled[k][r] = column[r] * inverse;
+        }
+        for c in k + 1..4 {
+            for r in 0..STRIDE {
+                columns[c][r] -= scaled[k][c] * column[r];
+            }
+        }
+        block[STRIDE * k] = inverse;
+        block[STRIDE * k + 1..STRIDE * k + REACH - k].copy_from_slice(&scaled[k][k + 1..REACH]);
+    }
+    for c in 0..8 {
+        // Rows above the diagonal are not used.
+        let mut sum = [0.0; 8];
+        if c < 4 {
+            sum[..4].copy_from_slice(&pending[c + 4][4..]);
+        }
+        for k in 0..4 {
+            let factor = scaled[k][c + 4];
+            for r in 0..8 {
+                sum[r] -= factor * columns[k][r + 4];
+            }
+        }
+        next[c] = sum;
+    }
+    Ok(negative)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use pliant_contact_sap::{
 };
 
 use crate::dynamics::RodDynamics;
-use crate::elasticity::{Impossible, edge_kinematics, node};
+use crate::elasticity::{Impossible, edge_direction, edge_kinematics, node};
 use crate::frames::reference_twist;
 use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings, FreeMotionStop};
 use crate::rod::{Rod, RodParts};
@@ -528,10 +528,12 @@ impl BodyStep for RodStep {
         next.q.extend((0..v.len()).map(|i| self.moved(v, i)));
         let mut edges = Vec::with_capacity(rod.n_edges);
         for edge in 0..rod.n_edges {
-            let moved = self.moved_edge(v, edge);
-            let (kinematics, _) = moved.map_err(|i| self.impossible(i))?;
-            let anchor = self.motion.reference.anchors[edge].moved_to(&kinematics.tangent);
-            edges.push(anchor);
+            let (a, b) = rod.nodes_of_edge(edge);
+            let e = node(&next.q, b) - node(&next.q, a);
+            let anchor = &self.motion.reference.anchors[edge];
+            let direction = edge_direction(rod.rest_length[edge], anchor, &e, edge);
+            let (_, tangent) = direction.map_err(|i| self.impossible(i))?;
+            edges.push(anchor.moved_to(&tangent));
         }
         let frame = |i: usize| (&edges[i].tangent, &edges[i].director);
         let mut betas = Vec::with_capacity(rod.n_joints);

@@ -18,7 +18,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::frames::reference_twist;
+use crate::frames::{Anchor, material_directors, reference_twist};
 use crate::natural_shape::JointStrain;
 
 /// An edge as its joints see it.
@@ -37,6 +37,23 @@ pub(crate) struct EdgeKinematics {
     pub(crate) s: Vector3<f64>,
     /// γ.
     pub(crate) angle: f64,
+}
+
+impl EdgeKinematics {
+    /// An edge that lies where its anchor is.
+    pub(crate) fn at_anchor(anchor: &Anchor, length: f64, angle: f64) -> Self {
+        let (m_1, m_2) = material_directors(&anchor.tangent, &anchor.director, angle);
+        Self {
+            length,
+            tangent: anchor.tangent,
+            director: anchor.director,
+            m_1,
+            m_2,
+            z: Vector3::zeros(),
+            s: anchor.tangent * 2.0,
+            angle,
+        }
+    }
 }
 
 /// Stiffnesses of a joint: EI₁/v̄, EI₂/v̄, GJ/v̄, N·m.
@@ -60,7 +77,7 @@ pub(crate) struct JointStrains {
 
 impl JointStrains {
     /// The strains; `beta_near` is the reference twist of the last accepted state. `None` where the joint is folded flat.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(a: &EdgeKinematics, b: &EdgeKinematics, beta_near: f64) -> Option<Self> {
         let chi = 1.0 + a.tangent.dot(&b.tangent);
         if chi.is_nan() || chi <= LEAST_CHI {
@@ -83,7 +100,7 @@ impl JointStrains {
     }
 
     /// Bending and twisting energy, J.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn energy(&self, w: &JointStiffness, natural: &JointStrain) -> (f64, f64) {
         let (d_1, d_2) = (self.k_1 - natural.k_1, self.k_2 - natural.k_2);
         let d_tau = self.tau - natural.tau;
@@ -111,7 +128,7 @@ pub(crate) struct JointGradient {
 pub(crate) struct StrainGradients([JointGradient; 3]);
 
 impl StrainGradients {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(j: &JointStrains, a: &EdgeKinematics, b: &EdgeKinematics) -> Self {
         let (t, u) = (&a.tangent, &b.tangent);
         let inverse = 1.0 / j.chi;
@@ -139,7 +156,7 @@ impl StrainGradients {
     }
 
     /// Derivative of the energy.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn weighted(&self, c: &[f64; 3]) -> JointGradient {
         let [k_1, k_2, tau] = &self.0;
         JointGradient {
@@ -152,7 +169,7 @@ impl StrainGradients {
 }
 
 /// w (s − s̄) of the three strains: moments, N·m.
-#[inline]
+#[inline(always)]
 pub(crate) fn moments(j: &JointStrains, w: &JointStiffness, natural: &JointStrain) -> [f64; 3] {
     [
         w.bend_1 * (j.k_1 - natural.k_1),
@@ -181,14 +198,14 @@ pub(crate) struct JointBlock {
 }
 
 /// x yᵀ + y xᵀ.
-#[inline]
+#[inline(always)]
 fn pair(x: &Vector3<f64>, y: &Vector3<f64>) -> Matrix3<f64> {
     let xy = x * y.transpose();
     xy + xy.transpose()
 }
 
 /// Σ w ds dsᵀ, the material part: positive semidefinite, and zero for rigid motion.
-#[inline]
+#[inline(always)]
 pub(crate) fn material_blocks(
     w: &JointStiffness,
     gradients: &StrainGradients,
@@ -216,7 +233,7 @@ pub(crate) fn material_blocks(
 ///
 /// d²k is linear in the directors, so both curvatures are done at once with M = c₁ m2 − c₂ m1 in their place and
 /// P = dM/dγ = −c₁ m1 − c₂ m2.
-#[inline]
+#[inline(always)]
 pub(crate) fn geometric_blocks(
     j: &JointStrains,
     c: &[f64; 3],

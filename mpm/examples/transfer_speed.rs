@@ -1,0 +1,150 @@
+//! How many particles a second one core takes to the grid and back, and what a product with A costs.
+//!
+//! A cube of neo-Hookean material, eight particles a cell, sorted: stress and scatter, gather and update of F, nothing else.
+//! `cargo run --release -p pliant-mpm --example transfer_speed [particles along an edge]`
+
+use std::time::Instant;
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{DeformableModel, StepInput};
+use pliant_mpm::{
+    GradientForm, Lagged, LaneScalar, Law, LinearCorotated, MatrixForm, MpmBuilder, MpmSettings,
+    NeoHookean, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer, sort_particles,
+};
+
+fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
+    let place = |k: usize| T::of(0.5 * k as f64 + 0.25 + 0.05 * (k % 3) as f64);
+    let each = 0..edge * edge * edge;
+    each.map(|k| Particle {
+        x: Vector3::new(
+            place(k / edge / edge),
+            place(k / edge % edge),
+            place(k % edge),
+        ),
+        mass: T::of(0.125),
+        volume: T::of(0.125),
+        v: Vector3::new(T::of(0.01), T::zero(), T::of(-0.02)),
+        index: k as u32,
+        ..Particle::default()
+    })
+    .collect()
+}
+
+/// Millions of particle-substeps a second: all, scatter alone, gather alone, sorting alone.
+fn speed<T: LaneScalar>(edge: usize, form: GradientForm) -> [f64; 4]
+where
+    NeoHookean: Law<T>,
+{
+    let mut particles = cube::<T>(edge);
+    let (mut grid, mut sorted) = (SparseGrid::default(), Vec::new());
+    let material = NeoHookean::new(1e3, 0.3).expect("legal constants");
+    let transfer = Transfer {
+        spacing: T::one(),
+        form,
+    };
+    let dt = T::of(1e-3);
+    let mut field = NodeField::default();
+    let mut times = [f64::INFINITY; 3];
+    for _ in 0..12 {
+        let start = Instant::now();
+        grid.build(T::one(), particles.iter().map(|p| p.x))
+            .expect("on the grid");
+        sort_particles(&grid, &particles, &mut sorted);
+        times[2] = times[2].min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        let lagged = Lagged::default();
+        let stress = |p: &Particle<T>| material.kirchhoff(&p.strain, &lagged) * (-dt * p.volume);
+        transfer.particles_to_grid(&grid, &sorted, stress, &mut field);
+        times[0] = times[0].min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        field.momentum_to_velocity(&Vector3::zeros(), dt);
+        transfer.grid_to_particles(&grid, &field, &mut sorted, |p, gradient| {
+            p.x += p.v * dt;
+            let f = p.strain.f;
+            p.strain.f = f + gradient * f * dt;
+        });
+        times[1] = times[1].min(start.elapsed().as_secs_f64());
+        std::mem::swap(&mut particles, &mut sorted);
+    }
+    let millions = particles.len() as f64 * 1e-6;
+    let [scatter, gather, sort] = times;
+    [scatter + gather, scatter, gather, sort].map(|t| millions / t)
+}
+
+/// Nanoseconds a particle for one product with A, and for opening and linearising a step.
+fn product(edge: usize, matrix: MatrixForm) -> [f64; 3] {
+    let points: Vec<_> = cube::<f64>(edge)
+        .iter()
+        .map(|p| Point3::from(p.x))
+        .collect();
+    let n = points.len() as f64;
+    let mut settings = MpmSettings::new(1.0);
+    settings.matrix = matrix;
+    let mut builder = MpmBuilder::new(settings);
+    let set = ParticleSet {
+        points,
+        particle_volume: 0.125,
+    };
+    let material = LinearCorotated::new(1e5, 0.3).expect("legal constants");
+    builder.object(ObjectSpec::new(
+        "cube",
+        std::sync::Arc::new(material),
+        1000.0,
+        set,
+    ));
+    let model = builder.build().expect("a legal model");
+    let control = model.default_control();
+    let input = StepInput {
+        time_step: 0.01.into(),
+        gravity: Vector3::zeros(),
+        control: &control,
+    };
+    let state = model.default_state();
+    let mut step = model.new_step();
+    let mut times = [f64::INFINITY; 3];
+    for _ in 0..5 {
+        let start = Instant::now();
+        step.begin(&state, &input).expect("a legal step");
+        times[1] = times[1].min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        step.linearise().expect("a legal step");
+        times[2] = times[2].min(start.elapsed().as_secs_f64());
+        let x = vec![1.0; step.start_velocity().len()];
+        let mut y = x.clone();
+        for _ in 0..10 {
+            let start = Instant::now();
+            step.dynamics().apply(&x, &mut y);
+            times[0] = times[0].min(start.elapsed().as_secs_f64());
+        }
+    }
+    times.map(|t| 1e9 * t / n)
+}
+
+fn main() {
+    let edge = std::env::args()
+        .nth(1)
+        .and_then(|a| a.parse().ok())
+        .unwrap_or(32);
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("one thread");
+    pool.install(|| {
+        eprintln!(
+            "{} particles, one thread, millions a second: all, scatter, gather, sort",
+            edge * edge * edge
+        );
+        for form in [GradientForm::Mls, GradientForm::True] {
+            eprintln!("f32 {form:?}: {:.1?}", speed::<f32>(edge, form));
+            eprintln!("f64 {form:?}: {:.1?}", speed::<f64>(edge, form));
+        }
+        let edge = edge.min(32);
+        eprintln!(
+            "{} particles, ns a particle: product with A, begin, linearise",
+            edge * edge * edge
+        );
+        for matrix in [MatrixForm::Assembled, MatrixForm::MatrixFree] {
+            eprintln!("{matrix:?}: {:.0?}", product(edge, matrix));
+        }
+    });
+}

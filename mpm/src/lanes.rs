@@ -78,15 +78,27 @@ macro_rules! wide_lanes {
             }
             #[inline(always)]
             fn add(self, a: Self::Row, b: Self::Row) -> Self::Row {
-                std::array::from_fn(|k| self.0.$add(a[k], b[k]))
+                let mut out = a;
+                for k in 0..LANES / $width {
+                    out[k] = self.0.$add(a[k], b[k]);
+                }
+                out
             }
             #[inline(always)]
             fn mul(self, a: Self::Row, b: Self::Row) -> Self::Row {
-                std::array::from_fn(|k| self.0.$mul(a[k], b[k]))
+                let mut out = a;
+                for k in 0..LANES / $width {
+                    out[k] = self.0.$mul(a[k], b[k]);
+                }
+                out
             }
             #[inline(always)]
             fn mul_add(self, a: Self::Row, b: Self::Row, c: Self::Row) -> Self::Row {
-                std::array::from_fn(|k| self.0.$mul_add(a[k], b[k], c[k]))
+                let mut out = c;
+                for k in 0..LANES / $width {
+                    out[k] = self.0.$mul_add(a[k], b[k], c[k]);
+                }
+                out
             }
         }
     };
@@ -148,3 +160,52 @@ macro_rules! dispatch {
 }
 dispatch!(f32);
 dispatch!(f64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// a·b + c, a + b, a·b and a splat, one after the other.
+    struct All<'a, T> {
+        inputs: [[T; LANES]; 3],
+        out: &'a mut [[T; LANES]; 4],
+    }
+
+    impl<T: Real> LaneWork<T> for All<'_, T> {
+        #[inline(always)]
+        fn run<L: Lanes<T>>(self, lanes: L) {
+            let [a, b, c] = [0, 1, 2].map(|k| lanes.load(&self.inputs[k]));
+            lanes.store(lanes.mul_add(a, b, c), &mut self.out[0]);
+            lanes.store(lanes.add(a, b), &mut self.out[1]);
+            lanes.store(lanes.mul(a, b), &mut self.out[2]);
+            lanes.store(lanes.splat(self.inputs[0][3]), &mut self.out[3]);
+        }
+    }
+
+    fn check<T: LaneScalar>() {
+        let inputs = [1.3, -0.7, 2.9].map(|s| std::array::from_fn(|k| T::of(s * (k as f64 + 0.1))));
+        let (mut plain, mut wide) = ([[T::zero(); LANES]; 4], [[T::zero(); LANES]; 4]);
+        All {
+            inputs,
+            out: &mut plain,
+        }
+        .run(Baseline);
+        T::dispatch(All {
+            inputs,
+            out: &mut wide,
+        });
+        for (plain, wide) in plain.iter().flatten().zip(wide.iter().flatten()) {
+            // One rounding or two.
+            assert!(
+                (*plain - *wide).abs()
+                    <= T::of(4.0) * T::default_epsilon() * plain.abs().max(T::of(50.0))
+            );
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_does_the_same_arithmetic() {
+        check::<f32>();
+        check::<f64>();
+    }
+}

@@ -94,13 +94,15 @@ impl Nodes {
     /// Vectors at the nodes of a cell, zero where there is no mass.
     #[inline(always)]
     pub(crate) fn local(&self, cell: usize, values: &[f64]) -> Local {
-        std::array::from_fn(|n| match self.of_cell[cell][n] {
-            NONE => Vector3::zeros(),
-            node => {
+        let mut local = [Vector3::zeros(); 27];
+        for (local, &node) in local.iter_mut().zip(&self.of_cell[cell]) {
+            if node != NONE {
                 let at = 3 * node as usize;
-                Vector3::new(values[at], values[at + 1], values[at + 2])
+                let x = &values[at..at + 3];
+                *local = Vector3::new(x[0], x[1], x[2]);
             }
-        })
+        }
+        local
     }
 
     /// Calls `visit` for every particle, with its place among the sorted ones, the values `values` at its nodes, and its

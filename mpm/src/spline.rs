@@ -21,7 +21,8 @@ pub enum GradientForm {
 #[inline(always)]
 pub fn base_node<T: Real>(x: &Vector3<T>, inverse_spacing: T) -> [i32; 3] {
     let half = T::of(0.5);
-    [0, 1, 2].map(|k| (x[k] * inverse_spacing - half).floor_index())
+    let along = |k: usize| (x[k] * inverse_spacing - half).floor_index();
+    [along(0), along(1), along(2)]
 }
 
 /// Weights and slopes of a particle at three nodes on each axis; the 27 are their products.
@@ -54,10 +55,13 @@ impl<T: Real> Stencil<T> {
             stencil.fraction[k] = f;
             stencil.weights[k] = w;
             stencil.slopes[k] = match form {
-                GradientForm::True => [-a, -two * b, c].map(|s| s * inverse_spacing),
+                GradientForm::True => {
+                    let twice = two * inverse_spacing;
+                    [-a * inverse_spacing, -b * twice, c * inverse_spacing]
+                }
                 GradientForm::Mls => {
                     let four = T::of(4.0) * inverse_spacing;
-                    [-w[0] * f, -w[1] * b, w[2] * (two - f)].map(|s| s * four)
+                    [-w[0] * f * four, -w[1] * b * four, w[2] * (two - f) * four]
                 }
             };
         }

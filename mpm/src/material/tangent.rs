@@ -37,6 +37,7 @@ pub enum Tangent<T: Real> {
 impl<T: Real> Tangent<T> {
     /// δτ for a change δG.
     #[must_use]
+    #[inline(always)]
     pub fn apply(&self, dg: &Matrix3<T>) -> Matrix3<T> {
         match self {
             Self::Isotropic { map, mu, lambda } => {
@@ -53,6 +54,7 @@ impl<T: Real> Tangent<T> {
 
     /// The 3×3 block of two nodes with gradients `a` (row) and `b` (column): ∂(δτ a)/∂u for δG = u bᵀ.
     #[must_use]
+    #[inline]
     pub fn block(&self, a: &Vector3<T>, b: &Vector3<T>) -> Matrix3<T> {
         match self {
             Self::Isotropic { map, mu, lambda } => {

@@ -9,6 +9,7 @@ use nalgebra::Vector3;
 use sprs::CsMatI;
 
 use crate::colours::scatter;
+use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
 use crate::material::Tangent;
 use crate::nodes::locate;
 use crate::sparse_grid::{Cell, NONE};
@@ -128,18 +129,7 @@ impl BlockMatrix {
                         let (octant, _) = locate(cell.local(), a);
                         let from = 9 * starts[column] - first[octant];
                         let to = &mut octants[octant][from..from + 3 * height];
-                        for (b, &row) in nodes.iter().enumerate() {
-                            if row == NONE {
-                                continue;
-                            }
-                            let slot = 3 * slots[column][offset(a, b)] as usize;
-                            let block = stiffness.block(b, a);
-                            for (c, entries) in block.iter().enumerate() {
-                                let at = c * height + slot;
-                                let to = to[at..at + 3].iter_mut();
-                                to.zip(entries).for_each(|(to, k)| *to += k);
-                            }
-                        }
+                        add_columns(to, height, nodes, &slots[column], a, &stiffness.sum);
                     }
                 }
             });
@@ -149,49 +139,106 @@ impl BlockMatrix {
 
     /// Prescribed rows and columns, and mass.
     fn finish(&mut self, system: &GridSystem) {
-        let indptr: Vec<usize> = self
-            .matrix
-            .indptr()
-            .raw_storage()
-            .iter()
-            .map(|i| *i as usize)
-            .collect();
-        let indices = self.matrix.indices().to_vec();
+        if system.any_prescribed {
+            let free: Vec<f64> = system
+                .prescribed
+                .iter()
+                .map(|p| f64::from(u8::from(p.is_nan())))
+                .collect();
+            for (column, mut entries) in self.matrix.outer_iterator_mut().enumerate() {
+                for (row, value) in entries.iter_mut() {
+                    *value *= free[row] * free[column];
+                }
+            }
+        }
         let values = self.matrix.data_mut();
-        for column in 0..indptr.len() - 1 {
-            for at in indptr[column]..indptr[column + 1] {
-                let row = indices[at] as usize;
-                if system.any_prescribed
-                    && (!system.prescribed[row].is_nan() || !system.prescribed[column].is_nan())
-                {
-                    values[at] = 0.0;
-                }
-                if row == column {
-                    values[at] += system.mass[row / 3];
-                }
+        for (node, slots) in self.slots.iter().enumerate() {
+            let (first, count) = (self.starts[node], self.starts[node + 1] - self.starts[node]);
+            let own = 3 * slots[NEIGHBOURS / 2] as usize;
+            for k in 0..3 {
+                values[9 * first + 3 * count * k + own + k] += system.mass[node];
             }
         }
     }
 
     /// y = A x, by columns, which are rows: A is symmetric.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
-        let (indices, values) = (self.matrix.indices(), self.matrix.data());
-        for (node, y) in y.chunks_exact_mut(3).enumerate() {
-            let (first, count) = (self.starts[node], self.starts[node + 1] - self.starts[node]);
-            let ids = &indices[9 * first..9 * first + 3 * count];
-            let columns = &values[9 * first..9 * first + 9 * count];
-            let (c0, rest) = columns.split_at(3 * count);
-            let (c1, c2) = rest.split_at(3 * count);
-            let mut sum = [[0.0; 3]; 3];
-            for (slot, id) in ids.chunks_exact(3).enumerate() {
+        f64::dispatch(Product { matrix: self, x, y });
+    }
+}
+
+/// A product with A.
+struct Product<'a> {
+    matrix: &'a BlockMatrix,
+    x: &'a [f64],
+    y: &'a mut [f64],
+}
+
+impl LaneWork<f64> for Product<'_> {
+    #[inline(always)]
+    fn run<L: Lanes<f64>>(self, lanes: L) {
+        let starts = &self.matrix.starts;
+        let (indices, values) = (self.matrix.matrix.indices(), self.matrix.matrix.data());
+        // What a node's neighbours have, side by side, with zeros behind for whole rows of lanes.
+        let mut near = [0.0; 3 * NEIGHBOURS + LANES];
+        for (node, y) in self.y.chunks_exact_mut(3).enumerate() {
+            let (first, count) = (starts[node], starts[node + 1] - starts[node]);
+            let height = 3 * count;
+            let ids = &indices[9 * first..9 * first + height];
+            for (near, id) in near.chunks_exact_mut(3).zip(ids.chunks_exact(3)) {
                 let at = id[0] as usize;
-                let x = &x[at..at + 3];
-                for (sum, c) in sum.iter_mut().zip([c0, c1, c2]) {
-                    let c = &c[3 * slot..3 * slot + 3];
-                    (0..3).for_each(|k| sum[k] += c[k] * x[k]);
+                near.copy_from_slice(&self.x[at..at + 3]);
+            }
+            for (k, y) in y.iter_mut().enumerate() {
+                let from = 9 * first + height * k;
+                *y = dot(lanes, &values[from..from + height], &near[..height]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn dot<L: Lanes<f64>>(lanes: L, a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = lanes.splat(0.0);
+    let (whole, rest) = a.as_chunks::<LANES>();
+    let (whole_b, rest_b) = b.as_chunks::<LANES>();
+    for (a, b) in whole.iter().zip(whole_b) {
+        sum = lanes.mul_add(lanes.load(a), lanes.load(b), sum);
+    }
+    let mut parts = [0.0; LANES];
+    lanes.store(sum, &mut parts);
+    let rest: f64 = rest.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+    parts.iter().sum::<f64>() + rest
+}
+
+/// Adds the three columns of node `a` of a cell; `height` is the length of a column.
+fn add_columns(
+    to: &mut [f64],
+    height: usize,
+    nodes: &[u32; 27],
+    slots: &[u8; NEIGHBOURS],
+    a: usize,
+    stiffness: &[f64],
+) {
+    for (row, nodes) in nodes.as_chunks::<3>().0.iter().enumerate() {
+        let slot = [0, 1, 2].map(|k| 3 * slots[offset(a, 3 * row + k)] as usize);
+        // Neighbours along z usually follow one another in memory.
+        let together = nodes.iter().all(|n| *n != NONE) && slot[0] + 6 == slot[2];
+        for c in 0..3 {
+            let column = &mut to[c * height..(c + 1) * height];
+            let from = (3 * a + c) * 81 + 9 * row;
+            let values = &stiffness[from..from + 9];
+            if together {
+                let to = column[slot[0]..slot[0] + 9].iter_mut();
+                to.zip(values).for_each(|(to, k)| *to += k);
+                continue;
+            }
+            for (k, values) in values.chunks_exact(3).enumerate() {
+                if nodes[k] != NONE {
+                    let to = column[slot[k]..slot[k] + 3].iter_mut();
+                    to.zip(values).for_each(|(to, k)| *to += k);
                 }
             }
-            (0..3).for_each(|k| y[k] = sum[k][0] + sum[k][1] + sum[k][2]);
         }
     }
 }
@@ -200,7 +247,7 @@ impl BlockMatrix {
 struct CellStiffness {
     /// Column-major 81×81 of Σ V q qᵀ for one pair (μ, λ), lower triangle of blocks.
     gram: Vec<f64>,
-    /// K, column-major 81×81, in blocks b ≥ a.
+    /// K, column-major 81×81.
     sum: Vec<f64>,
 }
 
@@ -266,18 +313,16 @@ impl CellStiffness {
             }
         }
         self.settle(pending);
+        self.mirror();
     }
 
     /// gram += w q qᵀ, from the diagonal block down.
     fn rank_one(&mut self, q: &[f64; 81], w: f64) {
-        for column in 0..81 {
-            let from = column / 3 * 3;
-            let scaled = w * q[column];
-            let to = &mut self.gram[column * 81 + from..column * 81 + 81];
-            for (to, q) in to.iter_mut().zip(&q[from..]) {
-                *to += scaled * q;
-            }
-        }
+        f64::dispatch(RankOne {
+            gram: &mut self.gram,
+            q,
+            w,
+        });
     }
 
     /// Adds K of the Gram matrix gathered for (μ, λ).
@@ -286,31 +331,52 @@ impl CellStiffness {
             return;
         };
         for a in 0..27 {
+            let (g, k) = (
+                &self.gram[243 * a..243 * (a + 1)],
+                &mut self.sum[243 * a..243 * (a + 1)],
+            );
             for b in a..27 {
-                let at = |r: usize, c: usize| (3 * a + c) * 81 + 3 * b + r;
-                let trace = self.gram[at(0, 0)] + self.gram[at(1, 1)] + self.gram[at(2, 2)];
+                let at = |r: usize, c: usize| 81 * c + 3 * b + r;
+                let trace = mu * (g[at(0, 0)] + g[at(1, 1)] + g[at(2, 2)]);
                 for c in 0..3 {
                     for r in 0..3 {
                         // T_ba = q_b q_aᵀ; K_ba = μ (tr T I + T_baᵀ) + λ T_ba.
-                        let own = if r == c { mu * trace } else { 0.0 };
-                        self.sum[at(r, c)] +=
-                            own + mu * self.gram[at(c, r)] + lambda * self.gram[at(r, c)];
+                        let own = if r == c { trace } else { 0.0 };
+                        k[at(r, c)] += own + mu * g[at(c, r)] + lambda * g[at(r, c)];
                     }
                 }
             }
         }
     }
 
-    /// Columns of the block of row node `b` and column node `a`.
-    #[inline(always)]
-    fn block(&self, b: usize, a: usize) -> [[f64; 3]; 3] {
-        let entry = |r: usize, c: usize| {
-            if b >= a {
-                self.sum[(3 * a + c) * 81 + 3 * b + r]
-            } else {
-                self.sum[(3 * b + r) * 81 + 3 * a + c]
+    /// Fills in the blocks above the diagonal.
+    fn mirror(&mut self) {
+        for column in 0..81 {
+            for row in column / 3 * 3 + 3..81 {
+                self.sum[row * 81 + column] = self.sum[column * 81 + row];
             }
-        };
-        [0, 1, 2].map(|c| [0, 1, 2].map(|r| entry(r, c)))
+        }
+    }
+}
+
+/// gram += w q qᵀ.
+struct RankOne<'a> {
+    gram: &'a mut [f64],
+    q: &'a [f64; 81],
+    w: f64,
+}
+
+impl LaneWork<f64> for RankOne<'_> {
+    #[inline(always)]
+    fn run<L: Lanes<f64>>(self, _: L) {
+        let q = self.q;
+        for (column, to) in self.gram.as_chunks_mut::<81>().0.iter_mut().enumerate() {
+            // From a multiple of four, so that whole registers are added.
+            let from = column / 3 * 3 / 4 * 4;
+            let scaled = self.w * q[column];
+            for (to, q) in to[from..].iter_mut().zip(&q[from..]) {
+                *to += scaled * q;
+            }
+        }
     }
 }

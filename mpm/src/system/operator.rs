@@ -5,6 +5,8 @@ use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
 use super::GridSystem;
+use crate::lanes::{LaneScalar, LaneWork, Lanes};
+use crate::sparse_grid::Cell;
 
 impl GridSystem {
     /// y = A x: a gather, a contraction at every particle, a scatter.
@@ -23,13 +25,16 @@ impl GridSystem {
         let scale = self.tangent_scale();
         if scale != 0.0 {
             self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
-                let local = self.nodes.local(number, inner);
-                for p in cell.particles.clone().map(|p| p as usize) {
-                    let stencil = &self.stencils[p];
-                    let change = tangents[p].apply(&gradient(stencil, &local));
-                    let scaled = change * (scale * self.particles[p].volume);
-                    add_divergence(stencil, &scaled, out);
-                }
+                let (system, x) = (self, inner);
+                f64::dispatch(CellProduct {
+                    system,
+                    tangents,
+                    number,
+                    cell,
+                    x,
+                    scale,
+                    out,
+                });
             });
         }
         if self.any_prescribed {
@@ -75,6 +80,31 @@ impl GridSystem {
                 }
                 block[4 * a] += self.mass[node];
             }
+        }
+    }
+}
+
+/// The particles of one cell in a product.
+struct CellProduct<'a> {
+    system: &'a GridSystem,
+    tangents: &'a [Tangent<f64>],
+    number: usize,
+    cell: &'a Cell,
+    x: &'a [f64],
+    scale: f64,
+    out: &'a mut [[f64; 3]; 27],
+}
+
+impl LaneWork<f64> for CellProduct<'_> {
+    #[inline(always)]
+    fn run<L: Lanes<f64>>(self, _: L) {
+        let system = self.system;
+        let local = system.nodes.local(self.number, self.x);
+        for p in self.cell.particles.clone().map(|p| p as usize) {
+            let stencil = &system.stencils[p];
+            let change = self.tangents[p].apply(&gradient(stencil, &local));
+            let scaled = change * (self.scale * system.particles[p].volume);
+            add_divergence(stencil, &scaled, self.out);
         }
     }
 }

@@ -192,13 +192,14 @@ impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather
         let first = cells.first().map_or(0, |c| c.particles.start);
         for cell in cells {
             let [x, y, z] = cell.local();
-            let rows: [L::Row; 9] = std::array::from_fn(|n| {
+            let mut rows = [lanes.splat(T::zero()); 9];
+            for (n, row) in rows.iter_mut().enumerate() {
                 let start = row_start(x + n / 3, y + n % 3, z);
                 let from: &[T; LANES] = (&arena[start..start + LANES])
                     .try_into()
                     .expect("a row is sixteen values");
-                lanes.load(from)
-            });
+                *row = lanes.load(from);
+            }
             let own =
                 (cell.particles.start - first) as usize..(cell.particles.end - first) as usize;
             for p in &mut self.particles[own] {
@@ -254,7 +255,8 @@ struct Moments<T> {
 fn nodes<T: Real, L: Lanes<T>>(lanes: L, row: L::Row) -> [Vector3<T>; 3] {
     let mut values = [T::zero(); LANES];
     lanes.store(row, &mut values);
-    [0, 4, 8].map(|k| Vector3::new(values[k], values[k + 1], values[k + 2]))
+    let at = |k: usize| Vector3::new(values[k], values[k + 1], values[k + 2]);
+    [at(0), at(4), at(8)]
 }
 
 #[inline(always)]

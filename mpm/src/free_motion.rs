@@ -57,6 +57,7 @@ pub(crate) struct FreeMotion {
     pub(crate) gradients: Vec<Matrix3<f64>>,
     pub(crate) trial_gradients: Vec<Matrix3<f64>>,
     residual: Vec<f64>,
+    trial_residual: Vec<f64>,
     step: Vec<f64>,
     trial: Vec<f64>,
     diagonal: Vec<f64>,
@@ -117,7 +118,7 @@ impl FreeMotion {
             if energy.is_nan() {
                 energy = system.energy(v, &self.gradients);
             }
-            match self.descend(system, v, energy) {
+            match self.descend(system, v, energy, report.residual) {
                 Some(lower) => energy = lower,
                 // No step goes down: round-off has the last word.
                 None => return report,
@@ -146,16 +147,24 @@ impl FreeMotion {
         }
     }
 
-    /// Goes along the step until the energy has fallen enough (Armijo), and returns it.
-    fn descend(&mut self, system: &GridSystem, v: &mut Vec<f64>, energy: f64) -> Option<f64> {
+    /// Goes along the step until the energy has fallen enough (Armijo), and returns it. Near the minimum, where the fall is
+    /// lost in round-off, a full step that halves the residual will do.
+    fn descend(
+        &mut self,
+        system: &GridSystem,
+        v: &mut Vec<f64>,
+        energy: f64,
+        residual: f64,
+    ) -> Option<f64> {
         // The residual holds −m.
-        let slope: f64 = self
-            .residual
+        let each = self.residual.iter().zip(&self.step);
+        let slope: f64 = each.map(|(r, s)| -r * s).sum();
+        let kinetic: f64 = v
             .iter()
-            .zip(&self.step)
-            .map(|(r, s)| -r * s)
+            .enumerate()
+            .map(|(i, v)| system.mass[i / 3] * v * v)
             .sum();
-        let round_off = 1e-14 * energy.abs();
+        let visible = 1e-9 * (energy.abs() + kinetic);
         let mut length = 1.0;
         for _ in 0..30 {
             self.trial.clear();
@@ -163,7 +172,13 @@ impl FreeMotion {
             self.trial.extend(each.map(|(v, s)| v + length * s));
             system.step_gradients(&self.trial, &mut self.trial_gradients);
             let lower = system.energy(&self.trial, &self.trial_gradients);
-            if lower <= energy + 1e-4 * length * slope + round_off {
+            let mut falls = lower <= energy + 1e-4 * length * slope;
+            if !falls && length == 1.0 && (lower - energy).abs() <= visible {
+                self.trial_residual.resize(v.len(), 0.0);
+                system.residual(&self.trial, &self.trial_gradients, &mut self.trial_residual);
+                falls = system.impulse_norm(&self.trial_residual) <= 0.5 * residual;
+            }
+            if falls {
                 std::mem::swap(v, &mut self.trial);
                 std::mem::swap(&mut self.gradients, &mut self.trial_gradients);
                 return Some(lower);

@@ -210,6 +210,7 @@ fn spin(target: RotationTarget, e: f64, omega: f64, dt: f64, turns: f64) -> (f64
 #[test]
 fn a_spinning_cube_keeps_volume_and_angular_momentum() {
     let (volume, lost) = spin(RotationTarget::FreeMotion, 1e5, 20.0, 0.01, 3.0);
+    eprintln!("volume {volume:.5}, angular momentum {lost:.5} a turn");
     assert!(volume < 0.01, "volume {volume}");
     assert!(lost.abs() < 0.01, "angular momentum {lost} a turn");
     // The paper's model grows by θ².

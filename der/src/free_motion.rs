@@ -200,6 +200,26 @@ impl FreeMotion {
         Ok(())
     }
 
+    /// The same problem with memory of its own to evaluate it in.
+    pub(crate) fn apart(&self) -> Self {
+        let n = self.start.len();
+        Self {
+            time_step: self.time_step,
+            settings: self.settings,
+            reference: self.reference.clone(),
+            start: self.start.clone(),
+            held: self.held.clone(),
+            base: self.base.clone(),
+            impulse: self.impulse.clone(),
+            damping: self.damping.clone(),
+            residual: vec![0.0; n],
+            inertial: vec![0.0; n],
+            elastic: vec![0.0; n],
+            trial: vec![0.0; n],
+            ..Self::default()
+        }
+    }
+
     fn scale(&self) -> f64 {
         self.time_step.integration.theta() * self.time_step.positions_s()
     }
@@ -279,6 +299,7 @@ impl FreeMotion {
     ) -> Result<(), Impossible> {
         let held_as_told = self.with_held(v);
         self.evaluate(rod, &held_as_told, Depth::Hessian)?;
+        self.matrix = rod.new_matrix();
         self.assemble(rod);
         self.matrix.apply(x, y);
         Ok(())

@@ -579,13 +579,13 @@ impl BodyStep for RodStep {
     }
 
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.clone();
+        let mut motion = self.motion.apart();
         let done = motion.residual_at(&self.rod, v, out);
         done.map_err(|i| self.impossible(i))
     }
 
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
-        let mut motion = self.motion.clone();
+        let mut motion = self.motion.apart();
         let done = motion.tangent_at(&self.rod, v, x, y);
         done.map_err(|i| self.impossible(i))
     }

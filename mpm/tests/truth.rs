@@ -211,8 +211,8 @@ fn spin(target: RotationTarget, e: f64, omega: f64, dt: f64, turns: f64) -> (f64
 fn a_spinning_cube_keeps_volume_and_angular_momentum() {
     let (volume, lost) = spin(RotationTarget::FreeMotion, 1e5, 20.0, 0.01, 3.0);
     eprintln!("volume {volume:.5}, angular momentum {lost:.5} a turn");
-    assert!(volume < 0.01, "volume {volume}");
-    assert!(lost.abs() < 0.01, "angular momentum {lost} a turn");
+    assert!(volume < 0.003, "volume {volume}");
+    assert!(lost.abs() < 0.002, "angular momentum {lost} a turn");
     // The paper's model grows by θ².
     let (volume, _) = spin(RotationTarget::Start, 1e5, 20.0, 0.01, 1.0);
     assert!((0.03..0.06).contains(&volume), "volume {volume}");

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::GeometryError;
+use crate::{GeometryError, PointStiffness};
 
 /// Point contact parameters of one body's surface.
 ///
@@ -117,6 +117,17 @@ impl ContactMaterial {
             },
         }
     }
+
+    /// d of a contact point between this surface (A) and another (B), s/m: the mean by how much of an approach either takes up. In
+    /// point contact that is the d of [`combined_with`](Self::combined_with); at a point of a patch the geometry says it.
+    pub fn dissipation_at(&self, other: &Self, stiffness: &PointStiffness) -> f64 {
+        match *stiffness {
+            PointStiffness::Share(_) => self.combined_with(other).dissipation,
+            PointStiffness::OfPatch { part_of_A, .. } => {
+                part_of_A * self.dissipation + (1.0 - part_of_A) * other.dissipation
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -155,6 +166,19 @@ mod tests {
             (pair.stiffness, pair.dissipation, pair.friction),
             (f64::INFINITY, 5.0, 0.0)
         );
+    }
+
+    #[test]
+    fn at_a_point_of_a_patch_the_side_that_yields_dissipates() {
+        let (a, b) = (surface(1.0e4, 10.0, 0.3), surface(f64::INFINITY, 50.0, 0.6));
+        let patch = |part_of_A| PointStiffness::OfPatch {
+            stiffness: 7.0,
+            part_of_A,
+        };
+        assert_eq!(a.dissipation_at(&b, &patch(1.0)), 10.0);
+        assert_eq!(a.dissipation_at(&b, &patch(0.25)), 40.0);
+        assert_eq!(b.dissipation_at(&a, &patch(0.75)), 40.0);
+        assert_eq!(a.dissipation_at(&b, &PointStiffness::Share(0.5)), 10.0);
     }
 
     #[test]

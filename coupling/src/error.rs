@@ -97,6 +97,14 @@ pub enum WorldError {
         /// Name of the tie.
         name: String,
     },
+    /// A weld of a point.
+    #[error(
+        "tie \"{name}\" is a weld, but one of its anchors is a point, which has no axes; use a ball tie for each of several points"
+    )]
+    TieWithoutAxes {
+        /// Name of the tie.
+        name: String,
+    },
     /// A geometry on a frame or in the world without a shape.
     #[error("geometry \"{name}\" has no shape; only a geometry mounted on vertices goes without")]
     ShapeMissing {
@@ -122,7 +130,9 @@ impl WorldError {
             | Self::UnknownIndex { part, .. }
             | Self::Parameter { part, .. }
             | Self::Geometry { part, .. } => part.clone(),
-            Self::TieWithoutBody { name } => WorldPart::Tie(name.clone()),
+            Self::TieWithoutBody { name } | Self::TieWithoutAxes { name } => {
+                WorldPart::Tie(name.clone())
+            }
             Self::ShapeMissing { name } => WorldPart::Geometry(name.clone()),
         }
     }

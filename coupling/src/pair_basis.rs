@@ -178,7 +178,7 @@ impl PairBasis {
     /// Rate of a row Φ, of r values, at the start of the step.
     ///
     /// Only for a pair of twists that touch at one place, as ties do.
-    pub(crate) fn start_rate(&self, phi: &[f64; 6]) -> f64 {
+    pub(crate) fn start_rate(&self, phi: &[f64]) -> f64 {
         debug_assert_eq!(self.layout, Some(Layout::RelativeTwist));
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
     }

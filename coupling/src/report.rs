@@ -79,7 +79,7 @@ pub enum RowOwner {
 pub struct TieForce {
     /// The tie.
     pub tie: TieIdx,
-    /// Midpoint of its anchors at the start of the step, world frame.
+    /// Where it acts, at the start of the step, world frame: the midpoint of its anchors; where one is a material point, that.
     pub p_WO: Point3<f64>,
     /// On the body of its end A, about that point; on end B it is the negative.
     pub on_a: Wrench,

@@ -1,10 +1,11 @@
 //! Ties: bilateral constraints between material points.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_contact_sap::MaterialPoint;
 
 use crate::world::BodyIdx;
 
-/// A bilateral constraint between two frames of bodies, or of a body and the world.
+/// A bilateral constraint between two frames or points of bodies, or of a body and the world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tie {
     /// Its name, unique in the world.
@@ -45,7 +46,7 @@ pub enum TieCompliance {
     },
 }
 
-/// One end of a tie: a frame fixed on a body or in the world.
+/// One end of a tie: a frame fixed on a body or in the world, or a material point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
     /// Fixed in the world, X_WA.
@@ -58,6 +59,13 @@ pub enum Anchor {
         frame: u32,
         /// Pose of the anchor in that frame.
         X_FA: Isometry3<f64>,
+    },
+    /// A material point of a body, a vertex of a soft one for instance. It has no axes: not for welds.
+    Point {
+        /// The body.
+        body: BodyIdx,
+        /// The point.
+        point: MaterialPoint,
     },
 }
 

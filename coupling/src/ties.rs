@@ -1,16 +1,16 @@
 //! Ties as rows of the contact problem.
 
-use nalgebra::{Isometry3, Point3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, ConstraintKind, ConstraintLabel, ConstraintSet, MaterialPoint, RowLaw,
-    Surface, TimeStep,
+    Bilateral, BlockFactors, ConstraintKind, ConstraintLabel, ConstraintSet, MaterialPoint,
+    Primitive, RowLaw, Surface, TimeStep,
 };
 
 use crate::error::StepError;
-use crate::pair_basis::{Bodies, Meeting, PairBasis, Side};
+use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::report::RowOwner;
 use crate::state::{State, TieState};
-use crate::tie::{self, Anchor, TieCompliance, TieKind, TieRow};
+use crate::tie::{self, Anchor, Tie, TieCompliance, TieKind, TieRow};
 use crate::world::{TieIdx, World};
 
 /// Memory for turning ties into rows.
@@ -20,6 +20,7 @@ pub(crate) struct TieAssembly {
     a: Side,
     b: Side,
     rows: Vec<TieRow>,
+    phi: Vec<f64>,
     /// Every row in the set, in the order of its rows.
     pub(crate) records: Vec<TieRecord>,
 }
@@ -67,32 +68,31 @@ impl TieAssembly {
                     length,
                 });
             }
-            let ends = [(&mut self.a, &tie.a), (&mut self.b, &tie.b)];
-            for (side, anchor) in ends {
-                let Anchor::Frame { body, frame, X_FA } = *anchor else {
-                    *side = Side::default();
-                    continue;
-                };
-                let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
-                side.be_at(body, &point, bodies.steps).map_err(|source| {
-                    let what = format!("tie \"{}\"", tie.name);
-                    StepError::of_point(world, state, what, body, source)
-                })?;
-            }
-            let p_WO = tie::midpoint(&X_WA, &X_WB);
+            self.find_sides(world, state, tie, bodies)?;
+            let point_A = matches!(tie.a, Anchor::Point { .. });
+            let point_B = matches!(tie.b, Anchor::Point { .. });
+            // Both sides feel a point's impulse where the point is, so that action and reaction are exact.
+            let p_WO = match (point_A, point_B) {
+                (true, _) => Point3::from(X_WA.translation.vector),
+                (false, true) => Point3::from(X_WB.translation.vector),
+                (false, false) => tie::midpoint(&X_WA, &X_WB),
+            };
+            let place = Place { a: p_WO, b: p_WO };
+            let sides = (&self.a, &self.b);
             self.basis
-                .open(set, factors, bodies, (&self.a, &self.b), Meeting::Now, p_WO);
+                .open(set, factors, bodies, sides, Meeting::Now, p_WO);
             for row in &self.rows {
-                let phi: [f64; 6] = [
-                    row.angular.x,
-                    row.angular.y,
-                    row.angular.z,
-                    row.linear.x,
-                    row.linear.y,
-                    row.linear.z,
-                ];
-                let w = self.basis.response(&phi);
-                let error = time_step.coasted(row.error, self.basis.start_rate(&phi));
+                self.phi.clear();
+                let rate = if point_A || point_B {
+                    self.basis
+                        .normal_direction(sides, &place, &row.linear, &mut self.phi);
+                    row.linear.dot(&self.basis.velocity(sides, &place).start)
+                } else {
+                    self.phi.extend(row.angular.iter().chain(row.linear.iter()));
+                    self.basis.start_rate(&self.phi)
+                };
+                let w = self.basis.response(&self.phi);
+                let error = time_step.coasted(row.error, rate);
                 let law = match tie.compliance {
                     TieCompliance::NearRigid => Bilateral::near_rigid(time_step, error, w),
                     TieCompliance::Spring {
@@ -105,7 +105,7 @@ impl TieAssembly {
                     index: t as u32,
                 };
                 set.last_basis()
-                    .dense_row(&phi, RowLaw::Bilateral(law), label);
+                    .dense_row(&self.phi, RowLaw::Bilateral(law), label);
                 owners.push(RowOwner::Tie(TieIdx(t)));
                 self.records.push(TieRecord {
                     tie: TieIdx(t),
@@ -116,11 +116,71 @@ impl TieAssembly {
         }
         Ok(())
     }
+
+    /// The two sides of a tie; the world's last, as it takes after the other.
+    fn find_sides(
+        &mut self,
+        world: &World,
+        state: &State,
+        tie: &Tie,
+        bodies: &Bodies<'_>,
+    ) -> Result<(), StepError> {
+        for (side, anchor) in [(&mut self.a, &tie.a), (&mut self.b, &tie.b)] {
+            let (body, point) = match *anchor {
+                Anchor::World(_) => continue,
+                Anchor::Frame { body, frame, X_FA } => {
+                    let point = MaterialPoint::on_frame(frame, X_FA.translation.vector);
+                    (body, point)
+                }
+                Anchor::Point { body, point } => (body, point),
+            };
+            side.be_at(body, &point, bodies.steps).map_err(|source| {
+                let what = format!("tie \"{}\"", tie.name);
+                StepError::of_point(world, state, what, body, source)
+            })?;
+        }
+        match (&tie.a, &tie.b) {
+            (Anchor::World(_), _) => self.a.be_world_against(&self.b),
+            (_, Anchor::World(_)) => self.b.be_world_against(&self.a),
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
     match *anchor {
         Anchor::World(X_WA) => X_WA,
         Anchor::Frame { body, frame, X_FA } => surfaces[body.0].frames[frame as usize] * X_FA,
+        Anchor::Point { body, point } => {
+            Isometry3::from_parts(place(&surfaces[body.0], &point).into(), Default::default())
+        }
     }
+}
+
+/// Where a material point is; the origin, if the surface has no such point, which its body then refuses.
+fn place(surface: &Surface, point: &MaterialPoint) -> Vector3<f64> {
+    let vertex;
+    let vertices = match point.primitive {
+        Primitive::Frame(i) => {
+            let X_WF = surface.frames.get(i as usize);
+            return X_WF.map_or_else(Vector3::zeros, |X_WF| {
+                (X_WF * Point3::from(point.offset)).coords
+            });
+        }
+        Primitive::Vertex(i) => {
+            vertex = [i];
+            Some(&vertex[..])
+        }
+        Primitive::Edge(i) => surface.edges.get(i as usize).map(|v| &v[..]),
+        Primitive::Triangle(i) => surface.triangles.get(i as usize).map(|v| &v[..]),
+        Primitive::Tetrahedron(i) => surface.tetrahedra.get(i as usize).map(|v| &v[..]),
+    };
+    let weights = match point.primitive {
+        Primitive::Vertex(_) => [1.0, 0.0, 0.0, 0.0],
+        _ => point.weights,
+    };
+    let terms = vertices.unwrap_or_default().iter().zip(weights);
+    let terms = terms.filter_map(|(v, w)| Some(surface.vertices.get(*v as usize)?.coords * w));
+    point.offset + terms.sum::<Vector3<f64>>()
 }

@@ -143,6 +143,17 @@ fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
                 check_pose(&part, &X_FA)?;
                 n_bodies += 1;
             }
+            Anchor::Point { body, point } => {
+                in_range(&part, "body", body.0, n_frames.len())?;
+                for x in point.weights.iter().chain(point.offset.iter()) {
+                    finite(&part, "weight or offset of a point", *x)?;
+                }
+                if tie.kind == TieKind::Weld {
+                    let name = tie.name.clone();
+                    return Err(WorldError::TieWithoutAxes { name });
+                }
+                n_bodies += 1;
+            }
         }
     }
     if n_bodies == 0 {

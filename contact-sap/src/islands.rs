@@ -10,10 +10,10 @@ use crate::error::SolveError;
 use crate::island::{Island, IslandProblem};
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::problem_checks::check_problem;
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, StageTimes, StopReason};
+use crate::solver::{Solution, SolveReport, StageTimes, StopReason};
 
-/// A method that solves one island.
-pub(crate) trait IslandSolver: Send + Sync {
+/// A method that solves one island: the settings of a solver.
+pub(crate) trait IslandSolver: Default + Send + Sync {
     /// Memory of one island, reused from solve to solve. Its content must not change results.
     type Workspace: Default + Send;
 
@@ -80,6 +80,48 @@ struct Slot<W> {
     x: Vec<f64>,
     outcome: Option<SolveError>,
 }
+
+/// Makes a [`ConvexContactSolver`](crate::ConvexContactSolver) of a struct that holds `islands` solved by its settings.
+macro_rules! solver_by_islands {
+    ($solver:ty, $settings:ty) => {
+        impl $solver {
+            /// A solver with the given settings.
+            #[must_use]
+            pub fn new(settings: $settings) -> Self {
+                Self {
+                    islands: $crate::islands::Islands::new(settings),
+                }
+            }
+        }
+
+        impl Default for $solver {
+            fn default() -> Self {
+                Self::new(<$settings>::default())
+            }
+        }
+
+        impl $crate::solver::ConvexContactSolver for $solver {
+            fn solve(
+                &mut self,
+                problem: &$crate::problem::ContactProblem<'_>,
+                guess: &[f64],
+                out: &mut $crate::solver::Solution,
+            ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
+                self.islands.solve(problem, guess, out)
+            }
+
+            fn hessian_solve(
+                &mut self,
+                problem: &$crate::problem::ContactProblem<'_>,
+                at: &$crate::solver::Solution,
+                x: &mut [f64],
+            ) -> Result<(), $crate::error::SolveError> {
+                self.islands.hessian_solve(problem, at, x)
+            }
+        }
+    };
+}
+pub(crate) use solver_by_islands;
 
 /// Which island every participant belongs to, named by its first participant.
 #[derive(Default)]
@@ -217,8 +259,8 @@ impl Partition {
     }
 }
 
-impl<S: IslandSolver> ConvexContactSolver for Islands<S> {
-    fn solve(
+impl<S: IslandSolver> Islands<S> {
+    pub(crate) fn solve(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
@@ -268,7 +310,7 @@ impl<S: IslandSolver> ConvexContactSolver for Islands<S> {
         Ok(report)
     }
 
-    fn hessian_solve(
+    pub(crate) fn hessian_solve(
         &mut self,
         problem: &ContactProblem<'_>,
         at: &Solution,

@@ -7,12 +7,12 @@ use crate::evaluation::Evaluation;
 use crate::friction_tangent::{DualEstimates, FrictionTangent};
 use crate::hessian::Hessian;
 use crate::island::IslandProblem;
-use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
+use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
 use crate::potential::Potential;
-use crate::problem::ContactProblem;
-use crate::progress::{Progress, Rate, Verdict};
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria};
+use crate::progress::{Progress, Rate};
+use crate::solver::StopCriteria;
+use crate::solver_kind::SolverKind;
 
 /// Settings of [`Newton`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,59 +32,21 @@ pub struct NewtonSettings {
 ///
 /// Source: Castro, Permenter, Han (2022), section VI.
 pub struct Newton {
-    islands: Islands<NewtonMethod>,
+    islands: Islands<NewtonSettings>,
 }
 
-impl Newton {
-    /// A solver with the given settings.
-    #[must_use]
-    pub fn new(settings: NewtonSettings) -> Self {
-        Self {
-            islands: Islands::new(NewtonMethod { settings }),
-        }
-    }
-}
-
-impl Default for Newton {
-    fn default() -> Self {
-        Self::new(NewtonSettings::default())
-    }
-}
-
-impl ConvexContactSolver for Newton {
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        self.islands.solve(problem, guess, out)
-    }
-
-    fn hessian_solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        at: &Solution,
-        x: &mut [f64],
-    ) -> Result<(), SolveError> {
-        self.islands.hessian_solve(problem, at, x)
-    }
-}
-
-struct NewtonMethod {
-    settings: NewtonSettings,
-}
+solver_by_islands!(Newton, NewtonSettings);
 
 #[derive(Default)]
-struct NewtonWorkspace {
+pub(crate) struct NewtonWorkspace {
     evaluation: Evaluation,
     hessian: Hessian,
     estimates: DualEstimates,
 }
 
-const NAME: &str = "newton";
+const NAME: &str = SolverKind::Newton.name();
 
-impl IslandSolver for NewtonMethod {
+impl IslandSolver for NewtonSettings {
     type Workspace = NewtonWorkspace;
 
     fn solve(
@@ -98,57 +60,34 @@ impl IslandSolver for NewtonMethod {
             hessian,
             estimates,
         } = workspace;
-        let mut report = IslandReport::default();
-        let stages = &mut report.stages;
-        let clock = Instant::now();
-        e.begin(p);
-        e.v.copy_from_slice(&answer.velocity);
-        let mut progress = Progress::begin(
-            &self.settings.stop,
-            Rate::Superlinear,
-            &mut answer.residual_history,
-        );
-        let mut laid_out = false;
-        stages.set_up += clock.elapsed();
-        loop {
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
+        while let Some(residual) = progress.residual(p, e)? {
             let clock = Instant::now();
-            let residual = e.update(p);
-            let verdict = progress.judge(p, e, residual)?;
-            stages.gradient += clock.elapsed();
-            if let Verdict::Stop(reason) = verdict {
-                report.stop = reason;
-                break;
-            }
-
-            let clock = Instant::now();
-            if !laid_out {
+            if progress.at_start() {
                 hessian.begin(p, NAME)?;
                 estimates.begin(p, e, residual);
-                laid_out = true;
             }
-            estimates.aggregate(p, e, self.settings.friction);
+            estimates.aggregate(p, e, self.friction);
             hessian.assemble(p, e, 0.0);
-            stages.assembly += clock.elapsed();
+            progress.report.stages.assembly += clock.elapsed();
 
             let clock = Instant::now();
-            report.factorisations += factor(p, e, hessian)?;
+            progress.report.factorisations += factor(p, e, hessian)?;
             for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
                 *dv = -g;
             }
             hessian.solve(&mut e.dv);
-            stages.linear_solve += clock.elapsed();
+            progress.report.stages.linear_solve += clock.elapsed();
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            if self.settings.friction == FrictionTangent::PrimalDual {
+            if self.friction == FrictionTangent::PrimalDual {
                 estimates.update(p, e);
             }
-            report.line_search_evaluations +=
-                progress.advance(p, e, quadratic, &self.settings.line_search);
-            stages.line_search += clock.elapsed();
+            progress.advance(p, e, quadratic, &self.line_search);
+            progress.report.stages.line_search += clock.elapsed();
         }
-        progress.finish(p, e, &mut report);
-        answer.take(e, report);
+        progress.finish(p, e);
         Ok(())
     }
 

@@ -7,13 +7,12 @@ use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::friction_tangent::{DualEstimates, FrictionTangent};
 use crate::island::IslandProblem;
-use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
+use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::levers::dot;
 use crate::line_search::LineSearch;
 use crate::potential::Potential;
-use crate::problem::ContactProblem;
-use crate::progress::{Progress, Rate, Verdict};
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria};
+use crate::progress::{Progress, Rate};
+use crate::solver::StopCriteria;
 
 /// Settings of [`NewtonCg`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -48,57 +47,19 @@ pub enum Preconditioner {
 /// and 1e-6 after twenty iterations: behind stiff contact a loose direction is a wrong one. Measured on 10,000 random
 /// problems: at most 64 iterations, with η_max = 0.1 throughout as many as 145.
 pub struct NewtonCg {
-    islands: Islands<NewtonCgMethod>,
+    islands: Islands<NewtonCgSettings>,
 }
 
-impl NewtonCg {
-    /// A solver with the given settings.
-    #[must_use]
-    pub fn new(settings: NewtonCgSettings) -> Self {
-        Self {
-            islands: Islands::new(NewtonCgMethod { settings }),
-        }
-    }
-}
-
-impl Default for NewtonCg {
-    fn default() -> Self {
-        Self::new(NewtonCgSettings::default())
-    }
-}
-
-impl ConvexContactSolver for NewtonCg {
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        self.islands.solve(problem, guess, out)
-    }
-
-    fn hessian_solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        at: &Solution,
-        x: &mut [f64],
-    ) -> Result<(), SolveError> {
-        self.islands.hessian_solve(problem, at, x)
-    }
-}
-
-struct NewtonCgMethod {
-    settings: NewtonCgSettings,
-}
+solver_by_islands!(NewtonCg, NewtonCgSettings);
 
 #[derive(Default)]
-struct NewtonCgWorkspace {
+pub(crate) struct NewtonCgWorkspace {
     evaluation: Evaluation,
     estimates: DualEstimates,
     gradients: ConjugateGradients,
 }
 
-impl IslandSolver for NewtonCgMethod {
+impl IslandSolver for NewtonCgSettings {
     type Workspace = NewtonCgWorkspace;
 
     fn solve(
@@ -112,64 +73,45 @@ impl IslandSolver for NewtonCgMethod {
             estimates,
             gradients,
         } = workspace;
-        let settings = &self.settings;
-        let mut report = IslandReport::default();
-        let stages = &mut report.stages;
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
         let clock = Instant::now();
-        e.begin(p);
-        e.v.copy_from_slice(&answer.velocity);
         gradients.begin(p);
-        let mut progress = Progress::begin(
-            &settings.stop,
-            Rate::Superlinear,
-            &mut answer.residual_history,
-        );
+        progress.report.stages.set_up += clock.elapsed();
         let mut last_residual = f64::INFINITY;
-        stages.set_up += clock.elapsed();
-        loop {
+        while let Some(residual) = progress.residual(p, e)? {
             let clock = Instant::now();
-            let residual = e.update(p);
-            let verdict = progress.judge(p, e, residual)?;
-            stages.gradient += clock.elapsed();
-            if let Verdict::Stop(reason) = verdict {
-                report.stop = reason;
-                break;
-            }
-
-            let clock = Instant::now();
-            if last_residual == f64::INFINITY {
+            if progress.at_start() {
                 estimates.begin(p, e, residual);
             }
-            estimates.aggregate(p, e, settings.friction);
-            gradients.blocks.factor(p, e)?;
-            report.factorisations += 1;
-            stages.assembly += clock.elapsed();
+            estimates.aggregate(p, e, self.friction);
+            progress.report.stages.assembly += clock.elapsed();
 
             let clock = Instant::now();
+            gradients.blocks.factor(p, e)?;
+            progress.report.factorisations += 1;
             let ratio = residual.norm / last_residual;
             last_residual = residual.norm;
             // Solving past the tolerance of the outer iteration would be thrown away.
-            let floor = 0.3 * settings.stop.tolerance(residual) / residual.norm;
+            let floor = 0.3 * self.stop.tolerance(residual) / residual.norm;
             let eta = (0.9 * ratio * ratio).min(progress.forcing_max()).max(floor);
             let mut dv = std::mem::take(&mut e.dv);
             for (dv, g) in dv.iter_mut().zip(&e.gradient) {
                 *dv = -g;
             }
-            report.inner_iterations += gradients.solve(p, e, settings.preconditioner, eta, &mut dv);
+            progress.report.inner_iterations +=
+                gradients.solve(p, e, self.preconditioner, eta, &mut dv);
             e.dv = dv;
-            stages.linear_solve += clock.elapsed();
+            progress.report.stages.linear_solve += clock.elapsed();
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            if settings.friction == FrictionTangent::PrimalDual {
+            if self.friction == FrictionTangent::PrimalDual {
                 estimates.update(p, e);
             }
-            report.line_search_evaluations +=
-                progress.advance(p, e, quadratic, &settings.line_search);
-            stages.line_search += clock.elapsed();
+            progress.advance(p, e, quadratic, &self.line_search);
+            progress.report.stages.line_search += clock.elapsed();
         }
-        progress.finish(p, e, &mut report);
-        answer.take(e, report);
+        progress.finish(p, e);
         Ok(())
     }
 
@@ -191,7 +133,7 @@ impl IslandSolver for NewtonCgMethod {
         e.update_aggregates(p, |_, law, v_c| law.hessian(v_c));
         gradients.begin(p);
         gradients.blocks.factor(p, e)?;
-        gradients.solve(p, e, self.settings.preconditioner, 1e-13, x);
+        gradients.solve(p, e, self.preconditioner, 1e-13, x);
         Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! When an iteration stops, and how it steps: the same for every method.
 
+use std::time::Instant;
+
 use crate::error::SolveError;
 use crate::evaluation::{Evaluation, QuadraticPart, Residual};
 use crate::island::IslandProblem;
@@ -11,11 +13,12 @@ use crate::solver::{StopCriteria, StopReason};
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     criteria: &'a StopCriteria,
-    history: &'a mut Vec<f64>,
     rate: Rate,
+    answer: &'a mut IslandAnswer,
     /// The last steps were too short for the cost to show: the residual before them, and how many.
     at_round_off: Option<(f64, usize)>,
-    iterations: usize,
+    /// What is said of the solve at its end.
+    pub(crate) report: IslandReport,
 }
 
 /// How a method approaches the solution.
@@ -37,76 +40,107 @@ impl Rate {
     }
 }
 
-/// Go on, or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Continue,
-    Stop(StopReason),
-}
-
 impl<'a> Progress<'a> {
-    /// `history` takes ‖D∇ℓ‖ of every iteration. `rate` is that of the method near the solution.
-    pub(crate) fn begin(criteria: &'a StopCriteria, rate: Rate, history: &'a mut Vec<f64>) -> Self {
-        history.clear();
-        history.reserve(criteria.iterations_max + 1);
+    /// Starts at the velocities of `answer`, whose history takes ‖D∇ℓ‖ of every iteration. `rate` is that of the method near
+    /// the solution.
+    pub(crate) fn begin(
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        criteria: &'a StopCriteria,
+        rate: Rate,
+        answer: &'a mut IslandAnswer,
+    ) -> Self {
+        let clock = Instant::now();
+        e.begin(p);
+        e.v.copy_from_slice(&answer.velocity);
+        answer.residual_history.clear();
+        answer.residual_history.reserve(criteria.iterations_max + 1);
+        let mut report = IslandReport::default();
+        report.stages.set_up += clock.elapsed();
         Self {
             criteria,
-            history,
             rate,
+            answer,
             at_round_off: None,
-            iterations: 0,
+            report,
         }
     }
 
-    /// Judges the residual at the current velocities.
+    /// Evaluates impulses and gradient at the current velocities; `None` if it is time to stop.
     ///
     /// # Errors
     /// A residual that is not a number, blaming the constraint that made it so.
-    pub(crate) fn judge(
+    pub(crate) fn residual(
         &mut self,
         p: &IslandProblem<'_>,
-        e: &Evaluation,
-        residual: Residual,
-    ) -> Result<Verdict, SolveError> {
-        if !residual.norm.is_finite() {
-            return Err(blame(p, e));
-        }
-        self.history.push(residual.norm);
+        e: &mut Evaluation,
+    ) -> Result<Option<Residual>, SolveError> {
+        let clock = Instant::now();
+        let residual = e.update(p);
+        let verdict = if residual.norm.is_finite() {
+            Ok(self.judge(residual))
+        } else {
+            Err(blame(p, e))
+        };
+        self.report.stages.gradient += clock.elapsed();
+        Ok(match verdict? {
+            Some(reason) => {
+                self.report.stop = reason;
+                None
+            }
+            None => Some(residual),
+        })
+    }
+
+    /// Why to stop here, if there is a reason.
+    fn judge(&mut self, residual: Residual) -> Option<StopReason> {
+        self.answer.residual_history.push(residual.norm);
         if residual.norm <= self.criteria.tolerance(residual) {
-            return Ok(Verdict::Stop(StopReason::Converged));
+            return Some(StopReason::Converged);
         }
         match self.at_round_off {
             Some((before, _)) if residual.norm <= 0.5 * before => self.at_round_off = None,
             Some((_, steps)) if steps >= self.rate.patience() => {
-                return Ok(Verdict::Stop(StopReason::CostStalledAtRoundOff));
+                return Some(StopReason::CostStalledAtRoundOff);
             }
             _ => {}
         }
-        if self.iterations >= self.criteria.iterations_max {
-            return Ok(Verdict::Stop(StopReason::IterationLimit));
-        }
-        Ok(Verdict::Continue)
+        (self.report.iterations >= self.criteria.iterations_max)
+            .then_some(StopReason::IterationLimit)
+    }
+
+    /// Whether no step was taken yet.
+    pub(crate) fn at_start(&self) -> bool {
+        self.report.iterations == 0
     }
 
     /// The largest relative residual that a direction may be left with; see [`NewtonCg`](crate::NewtonCg).
     pub(crate) fn forcing_max(&self) -> f64 {
-        if self.iterations < 20 { 1e-2 } else { 1e-6 }
+        if self.report.iterations < 20 {
+            1e-2
+        } else {
+            1e-6
+        }
     }
 
-    /// Steps along the direction of `e`; returns the evaluations of its line search.
+    /// Steps along the direction of `e`.
     pub(crate) fn advance(
         &mut self,
         p: &IslandProblem<'_>,
         e: &mut Evaluation,
         quadratic: QuadraticPart,
         line_search: &LineSearch,
-    ) -> usize {
-        self.iterations += 1;
+    ) {
+        self.report.iterations += 1;
         let slope0 = e.slope_at_start();
         // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton takes its own step.
         let gain = -0.5 * slope0;
         let shows = gain > f64::EPSILON * e.cost_scale();
-        self.at_round_off = match (shows, self.at_round_off, self.history.last()) {
+        self.at_round_off = match (
+            shows,
+            self.at_round_off,
+            self.answer.residual_history.last(),
+        ) {
             (true, ..) => None,
             (false, Some((before, steps)), _) => Some((before, steps + 1)),
             (false, None, last) => last.map(|&residual| (residual, 1)),
@@ -122,30 +156,24 @@ impl<'a> Progress<'a> {
             }
         };
         e.advance(step.alpha);
-        step.evaluations
+        self.report.line_search_evaluations += step.evaluations;
     }
 
-    /// [`Progress::advance`] for directions that need not descend: stays where it is if this one doesn't.
-    pub(crate) fn advance_or_stay(
-        &mut self,
-        p: &IslandProblem<'_>,
-        e: &mut Evaluation,
-        quadratic: QuadraticPart,
-        line_search: &LineSearch,
-    ) -> usize {
-        if e.slope_at_start() < 0.0 {
-            return self.advance(p, e, quadratic, line_search);
-        }
-        self.iterations += 1;
+    /// Stays where it is, for a direction that does not descend.
+    pub(crate) fn stay(&mut self) {
+        self.report.iterations += 1;
         self.at_round_off = None;
-        0
     }
 
-    /// Completes the report; `e` is as last judged.
-    pub(crate) fn finish(self, p: &IslandProblem<'_>, e: &Evaluation, report: &mut IslandReport) {
-        report.iterations = self.iterations;
-        report.residual = self.history.last().copied().unwrap_or_default();
-        report.cost = e.cost(p);
+    /// Completes the answer with velocities and impulses of `e`, as last judged.
+    pub(crate) fn finish(mut self, p: &IslandProblem<'_>, e: &Evaluation) {
+        let answer = self.answer;
+        self.report.residual = answer.residual_history.last().copied().unwrap_or_default();
+        self.report.cost = e.cost(p);
+        answer.velocity.clone_from(&e.v);
+        answer.contact_impulse.clone_from(&e.gamma);
+        answer.row_impulse.clone_from(&e.sigma);
+        answer.report = self.report;
     }
 }
 
@@ -153,16 +181,6 @@ impl StopCriteria {
     /// ε_a + ε_r max(‖D A v‖, ‖D Jᵀγ‖), √J.
     pub(crate) fn tolerance(&self, residual: Residual) -> f64 {
         self.absolute_tolerance + self.relative_tolerance * residual.reference
-    }
-}
-
-impl IslandAnswer {
-    /// Takes over velocities and impulses of `e`.
-    pub(crate) fn take(&mut self, e: &Evaluation, report: IslandReport) {
-        self.velocity.clone_from(&e.v);
-        self.contact_impulse.clone_from(&e.gamma);
-        self.row_impulse.clone_from(&e.sigma);
-        self.report = report;
     }
 }
 

@@ -7,14 +7,14 @@ use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::Hessian;
 use crate::island::IslandProblem;
-use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands};
+use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::levers::dot;
 use crate::line_search::LineSearch;
 use crate::newton::exact_hessian_solve;
 use crate::potential::Potential;
-use crate::problem::ContactProblem;
-use crate::progress::{Progress, Rate, Verdict};
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria};
+use crate::progress::{Progress, Rate};
+use crate::solver::StopCriteria;
+use crate::solver_kind::SolverKind;
 
 /// Settings of [`QuasiNewton`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,51 +46,13 @@ pub enum Acceleration {
 ///
 /// Source: Yu et al. (2025), Algorithm 1, with γ = −∂ℓ/∂v_c (its step 6 lacks the sign).
 pub struct QuasiNewton {
-    islands: Islands<QuasiNewtonMethod>,
+    islands: Islands<QuasiNewtonSettings>,
 }
 
-impl QuasiNewton {
-    /// A solver with the given settings.
-    #[must_use]
-    pub fn new(settings: QuasiNewtonSettings) -> Self {
-        Self {
-            islands: Islands::new(QuasiNewtonMethod { settings }),
-        }
-    }
-}
-
-impl Default for QuasiNewton {
-    fn default() -> Self {
-        Self::new(QuasiNewtonSettings::default())
-    }
-}
-
-impl ConvexContactSolver for QuasiNewton {
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        self.islands.solve(problem, guess, out)
-    }
-
-    fn hessian_solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        at: &Solution,
-        x: &mut [f64],
-    ) -> Result<(), SolveError> {
-        self.islands.hessian_solve(problem, at, x)
-    }
-}
-
-struct QuasiNewtonMethod {
-    settings: QuasiNewtonSettings,
-}
+solver_by_islands!(QuasiNewton, QuasiNewtonSettings);
 
 #[derive(Default)]
-struct QuasiNewtonWorkspace {
+pub(crate) struct QuasiNewtonWorkspace {
     evaluation: Evaluation,
     blocks: BlockHessian,
     last_gradient: Vec<f64>,
@@ -98,7 +60,7 @@ struct QuasiNewtonWorkspace {
     hessian: Hessian,
 }
 
-impl IslandSolver for QuasiNewtonMethod {
+impl IslandSolver for QuasiNewtonSettings {
     type Workspace = QuasiNewtonWorkspace;
 
     fn solve(
@@ -114,46 +76,29 @@ impl IslandSolver for QuasiNewtonMethod {
             step,
             ..
         } = workspace;
-        let mut report = IslandReport::default();
-        let stages = &mut report.stages;
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Linear, answer);
         let clock = Instant::now();
-        e.begin(p);
-        e.v.copy_from_slice(&answer.velocity);
         blocks.begin(p);
         last_gradient.resize(p.island.n_dofs, 0.0);
         step.resize(p.island.n_dofs, 0.0);
-        let mut progress = Progress::begin(
-            &self.settings.stop,
-            Rate::Linear,
-            &mut answer.residual_history,
-        );
+        progress.report.stages.set_up += clock.elapsed();
         // ∇ℓ·H_D⁻¹∇ℓ of the last iteration.
         let mut last_decrement = f64::INFINITY;
-        stages.set_up += clock.elapsed();
-        loop {
-            let clock = Instant::now();
-            let residual = e.update(p);
-            let verdict = progress.judge(p, e, residual)?;
-            stages.gradient += clock.elapsed();
-            if let Verdict::Stop(reason) = verdict {
-                report.stop = reason;
-                break;
-            }
-
+        while progress.residual(p, e)?.is_some() {
             let clock = Instant::now();
             e.update_aggregates(p, |_, law, v_c| law.hessian(v_c));
-            stages.assembly += clock.elapsed();
+            progress.report.stages.assembly += clock.elapsed();
 
             let clock = Instant::now();
             blocks.factor(p, e)?;
-            report.factorisations += 1;
+            progress.report.factorisations += 1;
             for (s, g) in step.iter_mut().zip(&e.gradient) {
                 *s = -g;
             }
             blocks.solve(p, 0..p.island.n_dofs, step);
             let decrement = -dot(&e.gradient, step);
             let change = decrement + dot(last_gradient, step);
-            let beta = match self.settings.acceleration {
+            let beta = match self.acceleration {
                 Acceleration::None => 0.0,
                 Acceleration::Conjugate => (change / last_decrement).max(0.0),
             };
@@ -165,16 +110,14 @@ impl IslandSolver for QuasiNewtonMethod {
             }
             last_decrement = decrement;
             last_gradient.copy_from_slice(&e.gradient);
-            stages.linear_solve += clock.elapsed();
+            progress.report.stages.linear_solve += clock.elapsed();
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            report.line_search_evaluations +=
-                progress.advance(p, e, quadratic, &self.settings.line_search);
-            stages.line_search += clock.elapsed();
+            progress.advance(p, e, quadratic, &self.line_search);
+            progress.report.stages.line_search += clock.elapsed();
         }
-        progress.finish(p, e, &mut report);
-        answer.take(e, report);
+        progress.finish(p, e);
         Ok(())
     }
 
@@ -190,6 +133,7 @@ impl IslandSolver for QuasiNewtonMethod {
             hessian,
             ..
         } = workspace;
-        exact_hessian_solve(p, evaluation, hessian, "quasi-newton", velocity, x)
+        let name = SolverKind::QuasiNewton.name();
+        exact_hessian_solve(p, evaluation, hessian, name, velocity, x)
     }
 }

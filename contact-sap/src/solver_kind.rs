@@ -43,7 +43,7 @@ impl SolverKind {
 
     /// Its name in scene files and on the command line.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             SolverKind::Newton => "newton",
             SolverKind::NewtonCg => "newton-cg",

@@ -64,7 +64,7 @@ pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
 pub use item::Mention;
-pub use material::{Materials, Surface};
+pub use material::{Hydroelastic, Materials, Surface};
 pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{Among, ObservableEntry};

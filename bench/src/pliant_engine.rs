@@ -74,6 +74,7 @@ impl PliantEngine {
             mount,
             shape: Some(shape),
             material,
+            patch: None,
             surface_velocity: Vector3::zeros(),
         };
         let legal = |name: &str, solid: &crate::scene::Solid| {

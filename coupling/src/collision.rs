@@ -227,7 +227,10 @@ impl Collision {
         let mut looked_at = other_pairs.chain(self_pairs).filter(is_looked_at);
         let result = looked_at.try_for_each(|(a, b)| {
             points.clear();
-            let mut query = query;
+            let mut query = Query {
+                choice: world.choice(GeometryIdx(a), GeometryIdx(b)),
+                ..query
+            };
             if glides {
                 query.margin += self.gliding_gap(world, a, b, time_step_s);
             }
@@ -377,7 +380,7 @@ impl Collision {
                 shape,
                 X_WG: self.poses[g],
                 V_WG: self.twists[g],
-                patch: None,
+                patch: geometry.patch.as_deref(),
             }),
             (None, _) => {
                 unreachable!("a mounted geometry has a shape: checked when the world was built")

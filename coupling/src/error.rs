@@ -22,7 +22,7 @@ pub enum WorldPart {
     Tie(String),
     /// The group of this name.
     Group(String),
-    /// The material of the pair of these two geometries.
+    /// What is said about the pair of these two geometries.
     Pair(String, String),
     /// The exclusion added as this one, counted from 0.
     Exclusion(usize),
@@ -51,7 +51,7 @@ impl fmt::Display for WorldPart {
             Self::Geometry(name) => write!(f, "geometry \"{name}\""),
             Self::Tie(name) => write!(f, "tie \"{name}\""),
             Self::Group(name) => write!(f, "group \"{name}\""),
-            Self::Pair(a, b) => write!(f, "the material of the pair \"{a}\", \"{b}\""),
+            Self::Pair(a, b) => write!(f, "the pair \"{a}\", \"{b}\""),
             Self::Exclusion(index) => write!(f, "exclusion {index}"),
         }
     }
@@ -111,7 +111,15 @@ pub enum WorldError {
         /// Name of the geometry.
         name: String,
     },
-    /// A material or the collision filter is not right.
+    /// A patch geometry on a mount without a frame.
+    #[error(
+        "geometry \"{name}\" is mounted on vertices, which have no frame for a patch geometry; leave it out"
+    )]
+    PatchOnVertices {
+        /// Name of the geometry.
+        name: String,
+    },
+    /// A material, the collision filter or a pair that is to touch in a patch is not right.
     #[error("{part}: {source}")]
     Geometry {
         /// Whose it is.
@@ -133,7 +141,9 @@ impl WorldError {
             Self::TieWithoutBody { name } | Self::TieWithoutAxes { name } => {
                 WorldPart::Tie(name.clone())
             }
-            Self::ShapeMissing { name } => WorldPart::Geometry(name.clone()),
+            Self::ShapeMissing { name } | Self::PatchOnVertices { name } => {
+                WorldPart::Geometry(name.clone())
+            }
         }
     }
 }

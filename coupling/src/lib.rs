@@ -8,6 +8,7 @@ mod collision;
 mod contacts;
 mod error;
 mod pair_basis;
+mod patches;
 mod report;
 mod settings;
 mod state;
@@ -18,6 +19,7 @@ mod ties;
 mod world;
 
 pub use error::{StepError, WorldError, WorldPart};
+pub use patches::{PairPatch, PatchFinder};
 pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};
 pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
 pub use state::{State, TieState};
@@ -25,5 +27,6 @@ pub use stiction::StuckContact;
 pub use strong_implicit::StrongImplicit;
 pub use tie::{Anchor, Tie, TieCompliance, TieKind};
 pub use world::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, TieIdx, World, WorldBuilder,
+    BodyIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, PairRule, TieIdx, World,
+    WorldBuilder,
 };

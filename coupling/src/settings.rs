@@ -1,6 +1,7 @@
 //! How contact is modelled in a world.
 
 use pliant_contact_sap::{FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR};
+use pliant_hydroelastic::ContactChoice;
 
 use crate::error::{WorldError, WorldPart};
 
@@ -31,6 +32,8 @@ pub struct ContactSettings {
     pub near_rigid: Option<f64>,
     /// What is done about bodies fast enough to pass through each other within a step.
     pub speculation: Speculation,
+    /// Points or patches, where a pair's own rule does not say.
+    pub choice: ContactChoice,
 }
 
 /// Which of a material's two dissipation parameters is used. The SAP model knows the second only.
@@ -75,6 +78,7 @@ impl Default for ContactSettings {
             stiction: Stiction::Creeping,
             near_rigid: None,
             speculation: Speculation::Swept,
+            choice: ContactChoice::PatchElsePoint,
         }
     }
 }

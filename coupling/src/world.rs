@@ -3,18 +3,23 @@
 mod builder;
 mod checks;
 mod filter;
+mod pair_rule;
 
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
-use pliant_hydroelastic::{CollisionFilter, ContactMaterial, PairMaterial, Shape};
+use pliant_hydroelastic::{
+    CollisionFilter, ContactChoice, ContactMaterial, PairMaterial, PatchGeometry, PointStiffness,
+    Shape,
+};
 
 use crate::settings::ContactSettings;
 use crate::state::{State, TieState};
 use crate::tie::Tie;
 
 pub use builder::WorldBuilder;
+pub use pair_rule::PairRule;
 
 /// Names a body of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,6 +80,8 @@ pub struct Geometry {
     pub mount: Mount,
     /// Its shape; none for [`Mount::Vertices`].
     pub shape: Option<Shape>,
+    /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
+    pub patch: Option<Arc<PatchGeometry>>,
     /// Its surface.
     pub material: ContactMaterial,
     /// Velocity of the surface over the body, m/s, in the geometry's frame: a conveyor belt.
@@ -94,8 +101,29 @@ impl Geometry {
             name: name.into(),
             mount,
             shape: Some(shape),
+            patch: None,
             material,
             surface_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// The same, touching in patches where its partner can, too.
+    ///
+    /// ```
+    /// use nalgebra::{Isometry3, Vector3};
+    /// use pliant_coupling::{Geometry, Mount};
+    /// use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
+    /// let cube = Shape::cuboid(Vector3::repeat(0.1))?;
+    /// let rubber = PatchGeometry::compliant(&cube, &Compliance::default())?;
+    /// let mount = Mount::World(Isometry3::identity());
+    /// let _ = Geometry::new("cube", mount, cube, ContactMaterial::default()).with_patch(rubber);
+    /// # Ok::<(), pliant_hydroelastic::GeometryError>(())
+    /// ```
+    #[must_use]
+    pub fn with_patch(self, patch: PatchGeometry) -> Self {
+        Self {
+            patch: Some(Arc::new(patch)),
+            ..self
         }
     }
 
@@ -106,6 +134,7 @@ impl Geometry {
             name: name.into(),
             mount: Mount::Vertices { body },
             shape: None,
+            patch: None,
             material,
             surface_velocity: Vector3::zeros(),
         }
@@ -148,7 +177,8 @@ pub(crate) struct WorldParts {
     pub(crate) gravity: Vector3<f64>,
     pub(crate) integration: Integration,
     pub(crate) contact: ContactSettings,
-    pub(crate) pair_materials: Vec<((GeometryIdx, GeometryIdx), PairMaterial)>,
+    /// Ascending once the world is built.
+    pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
     pub(crate) groups: Vec<Group>,
     pub(crate) exclusions: Vec<Exclusion>,
     /// Which pairs may touch.
@@ -165,8 +195,10 @@ impl WorldParts {
             // μ ≤ 2 min(μ₁, μ₂) and τ = τ₁ + τ₂.
             (2.0 * m.friction, 2.0 * m.relaxation_time_s)
         });
-        let given = self.pair_materials.iter();
-        let given = given.map(|(_, m)| (m.friction, m.relaxation_time_s));
+        let given = self.pair_rules.iter().map(|(_, rule)| {
+            let (friction, tau) = (rule.friction, rule.relaxation_time_s);
+            (friction.unwrap_or(0.0), tau.unwrap_or(0.0))
+        });
         own.chain(given)
             .fold((0.0, 0.0), |a, b| (a.0.max(b.0), a.1.max(b.1)))
     }
@@ -271,18 +303,47 @@ impl World {
         sum
     }
 
+    /// What is said about a pair, if anything is.
+    fn rule(&self, a: GeometryIdx, b: GeometryIdx) -> Option<&PairRule> {
+        let key = (a.min(b), a.max(b));
+        let rules = &self.parts.pair_rules;
+        let found = rules.binary_search_by_key(&key, |(pair, _)| *pair);
+        found.ok().map(|found| &rules[found].1)
+    }
+
+    /// Whether a pair touches in points or in a patch.
+    pub(crate) fn choice(&self, a: GeometryIdx, b: GeometryIdx) -> ContactChoice {
+        self.rule(a, b)
+            .and_then(|rule| rule.choice)
+            .unwrap_or(self.parts.contact.choice)
+    }
+
     /// Contact parameters of a pair.
     pub(crate) fn pair(&self, a: GeometryIdx, b: GeometryIdx) -> PairMaterial {
-        let key = (a.min(b), a.max(b));
-        let overrides = &self.parts.pair_materials;
-        match overrides.binary_search_by_key(&key, |(pair, _)| *pair) {
-            Ok(found) => overrides[found].1,
-            Err(_) => {
-                let geometries = &self.parts.geometries;
-                geometries[a.0]
-                    .material
-                    .combined_with(&geometries[b.0].material)
-            }
+        let [m_a, m_b] = [a, b].map(|g| &self.parts.geometries[g.0].material);
+        let combined = m_a.combined_with(m_b);
+        match self.rule(a, b) {
+            Some(rule) => rule.over(&combined),
+            None => combined,
+        }
+    }
+
+    /// Contact parameters of a pair at one of its points: where it is of a patch, who yields more loses more.
+    pub(crate) fn pair_at(
+        &self,
+        a: GeometryIdx,
+        b: GeometryIdx,
+        point: &PointStiffness,
+    ) -> PairMaterial {
+        let pair = self.pair(a, b);
+        if let PointStiffness::Share(_) = point {
+            return pair;
+        }
+        let [m_a, m_b] = [a, b].map(|g| &self.parts.geometries[g.0].material);
+        let given = self.rule(a, b).and_then(|rule| rule.dissipation);
+        PairMaterial {
+            dissipation: given.unwrap_or_else(|| m_a.dissipation_at(m_b, point)),
+            ..pair
         }
     }
 }

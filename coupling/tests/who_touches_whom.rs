@@ -9,8 +9,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit,
-    Tie, TieCompliance, TieKind, TieState, World, WorldBuilder, WorldPart,
+    Anchor, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, PairRule, State, StepReport,
+    StrongImplicit, Tie, TieCompliance, TieKind, TieState, World, WorldBuilder, WorldPart,
 };
 use pliant_hydroelastic::{ContactMaterial, PairMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -121,8 +121,8 @@ fn a_pair_s_own_material_replaces_the_combination_of_its_surfaces() {
         ..rough
     };
     // In whatever order; the last one holds.
-    builder.pair_material(floor, icy_shape, rough);
-    builder.pair_material(icy_shape, floor, ice);
+    builder.pair_rule(floor, icy_shape, PairRule::material(rough));
+    builder.pair_rule(icy_shape, floor, PairRule::material(ice));
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
     let _ = run(&world, &mut state, 0.5);
@@ -230,10 +230,10 @@ fn what_does_not_fit_is_refused_with_the_part_it_is_about() {
                     friction: -0.5,
                     ..material.combined_with(&material)
                 };
-                b.pair_material(g, GeometryIdx(0), material);
+                b.pair_rule(g, GeometryIdx(0), PairRule::material(material));
             },
             WorldPart::Pair("floor".into(), "box".into()),
-            "the material of the pair \"floor\", \"box\": friction = -0.5 must be finite",
+            "the pair \"floor\", \"box\": friction = -0.5 must be finite",
         ),
         (
             |b, g, _| {

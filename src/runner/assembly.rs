@@ -4,6 +4,7 @@ mod bodies;
 mod contact;
 mod directory;
 mod files;
+mod patch;
 mod picture;
 mod robots;
 mod solids;
@@ -39,8 +40,6 @@ struct Draft<'s> {
     builder: WorldBuilder,
     directory: Directory,
     picture: Picture,
-    /// Of each geometry.
-    materials: Vec<ContactMaterial>,
     /// Positions q of each body at the start.
     starts: Vec<Vec<f64>>,
     notes: Vec<String>,
@@ -58,7 +57,6 @@ impl Assembly {
             builder: WorldBuilder::default(),
             directory: Directory::default(),
             picture: Picture::default(),
-            materials: Vec::new(),
             starts: Vec::new(),
             notes: Vec::new(),
         };
@@ -126,7 +124,7 @@ fn refused_world(scene: &Scene, error: &WorldError) -> SceneError {
 impl Draft<'_> {
     /// The full material of a surface: what is open comes from `[materials.default]`, then from the built-in defaults.
     fn material(&self, surface: Surface) -> ContactMaterial {
-        let surface = surface.or(self.scene.materials.default_surface());
+        let surface = self.filled(surface);
         let built_in = ContactMaterial::default();
         ContactMaterial {
             stiffness: surface.stiffness.unwrap_or(built_in.stiffness),
@@ -138,13 +136,17 @@ impl Draft<'_> {
         }
     }
 
+    /// A surface with what it leaves open from `[materials.default]`.
+    fn filled(&self, surface: Surface) -> Surface {
+        surface.or(self.scene.materials.default_surface())
+    }
+
     /// Adds a geometry and remembers whose it is.
     fn add_geometry(&mut self, owner: directory::Owner, geometry: Geometry) -> GeometryIdx {
         debug_assert_eq!(
             matches!(geometry.mount, Mount::World(_)),
             matches!(owner, directory::Owner::Fixed)
         );
-        self.materials.push(geometry.material);
         self.directory.owners.push(owner);
         self.builder.add_geometry(geometry)
     }

@@ -40,8 +40,60 @@ static MATERIAL: TableSchema = TableSchema {
             default: "0.5",
             about: "Coulomb's μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
+        Key {
+            name: "hydroelastic",
+            value: "`absent`, `compliant` or `rigid`",
+            unit: "",
+            default: "`absent`",
+            about: "what the shape is in patch contact: a body with a pressure field, a rigid surface, or nothing (it touches in points); two `rigid` ones touch in points",
+        },
+        Key {
+            name: "hydroelastic_modulus",
+            value: "number > 0",
+            unit: "Pa",
+            default: "10000000",
+            about: "of a `compliant` shape: the pressure at its deepest point; a flat body of thickness H sinks by f H/(E A)",
+        },
+        Key {
+            name: "hydroelastic_margin",
+            value: "number >= 0",
+            unit: "m",
+            default: "0.0001",
+            about: "of a `compliant` shape: how far ahead of touching its field is felt by the solver, so that faces at rest do not lose and find each other",
+        },
+        Key {
+            name: "mesh_resolution_hint",
+            value: "number > 0",
+            unit: "m",
+            default: "0.02",
+            about: "of a `compliant` or `rigid` shape: edge length where it is curved",
+        },
+        Key {
+            name: "slab_thickness",
+            value: "number > 0",
+            unit: "m",
+            default: "none",
+            about: "of a `compliant` half space, which needs it: the pressure rises to the modulus over this depth",
+        },
     ],
 };
+
+/// Drake's `drake:proximity_properties` that have another name here, and what to write.
+const DRAKE: [(&str, &str); 7] = [
+    ("compliant_hydroelastic", "hydroelastic = \"compliant\""),
+    ("rigid_hydroelastic", "hydroelastic = \"rigid\""),
+    ("hunt_crossley_dissipation", "dissipation"),
+    ("relaxation_time", "relaxation_time_s"),
+    ("point_contact_stiffness", "stiffness"),
+    ("mu_dynamic", "friction"),
+    ("mu_static", "friction"),
+];
+
+/// What a property of `drake:proximity_properties` is called here, as a clause.
+pub(super) fn drake_remedy(key: &str) -> Option<String> {
+    let said = DRAKE.iter().find(|(name, _)| *name == key);
+    said.map(|(_, here)| format!("; the material's key for it is `{here}`"))
+}
 
 /// A surface, each property only where it is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,6 +106,27 @@ pub struct Surface {
     pub relaxation_time_s: Option<f64>,
     /// μ.
     pub friction: Option<f64>,
+    /// Its part in patch contact.
+    pub hydroelastic: Option<Hydroelastic>,
+    /// Pa.
+    pub hydroelastic_modulus: Option<f64>,
+    /// m.
+    pub hydroelastic_margin: Option<f64>,
+    /// m.
+    pub mesh_resolution_hint: Option<f64>,
+    /// m.
+    pub slab_thickness: Option<f64>,
+}
+
+/// The part of a shape in patch contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hydroelastic {
+    /// None: it touches in points.
+    Absent,
+    /// A pressure field.
+    Compliant,
+    /// A surface in the fields of others.
+    Rigid,
 }
 
 impl Surface {
@@ -65,12 +138,12 @@ impl Surface {
             dissipation: self.dissipation.or(other.dissipation),
             relaxation_time_s: self.relaxation_time_s.or(other.relaxation_time_s),
             friction: self.friction.or(other.friction),
+            hydroelastic: self.hydroelastic.or(other.hydroelastic),
+            hydroelastic_modulus: self.hydroelastic_modulus.or(other.hydroelastic_modulus),
+            hydroelastic_margin: self.hydroelastic_margin.or(other.hydroelastic_margin),
+            mesh_resolution_hint: self.mesh_resolution_hint.or(other.mesh_resolution_hint),
+            slab_thickness: self.slab_thickness.or(other.slab_thickness),
         }
-    }
-
-    /// Whether nothing is given.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -85,7 +158,7 @@ impl Materials {
         for (mention, entry) in item.map_or(Ok(Vec::new()), Item::entries)? {
             let mut table = entry.table(&MATERIAL)?;
             table.called(&mention.name);
-            materials.insert(mention.name, surface_keys(&table)?);
+            materials.insert(mention.name, material_keys(&table)?);
             table.finish();
         }
         Ok(Self(materials))
@@ -107,7 +180,7 @@ impl Materials {
         };
         if !item.is_text() {
             let table = item.table(&MATERIAL)?;
-            let surface = surface_keys(&table)?;
+            let surface = material_keys(&table)?;
             table.finish();
             return Ok(surface);
         }
@@ -121,6 +194,52 @@ impl Materials {
             context.text.error(mention.at, fault)
         })
     }
+}
+
+fn material_keys(table: &TableReader<'_>) -> Result<Surface, SceneError> {
+    let positive = |key| table.optional(key).map(|item| item.positive()).transpose();
+    let surface = Surface {
+        hydroelastic: table
+            .optional("hydroelastic")
+            .map(|item| {
+                item.choice(&[
+                    ("absent", Hydroelastic::Absent),
+                    ("compliant", Hydroelastic::Compliant),
+                    ("rigid", Hydroelastic::Rigid),
+                ])
+            })
+            .transpose()?,
+        hydroelastic_modulus: positive("hydroelastic_modulus")?,
+        hydroelastic_margin: table
+            .optional("hydroelastic_margin")
+            .map(|item| item.non_negative())
+            .transpose()?,
+        mesh_resolution_hint: positive("mesh_resolution_hint")?,
+        slab_thickness: positive("slab_thickness")?,
+        ..surface_keys(table)?
+    };
+    let idle = |key: &str, given: Option<f64>, word: &str| match given {
+        Some(_) => Err(table.conflict(format!(
+            "`{key}` does nothing with `hydroelastic = \"{word}\"`; drop one of the two"
+        ))),
+        None => Ok(()),
+    };
+    let of_fields = [
+        ("hydroelastic_modulus", surface.hydroelastic_modulus),
+        ("hydroelastic_margin", surface.hydroelastic_margin),
+        ("slab_thickness", surface.slab_thickness),
+    ];
+    match surface.hydroelastic {
+        Some(Hydroelastic::Rigid) => of_fields
+            .iter()
+            .try_for_each(|(key, given)| idle(key, *given, "rigid"))?,
+        Some(Hydroelastic::Absent) => of_fields
+            .iter()
+            .chain([&("mesh_resolution_hint", surface.mesh_resolution_hint)])
+            .try_for_each(|(key, given)| idle(key, *given, "absent"))?,
+        Some(Hydroelastic::Compliant) | None => {}
+    }
+    Ok(surface)
 }
 
 /// The keys that `[[pairs]]` has in common with a material.
@@ -139,5 +258,6 @@ pub(super) fn surface_keys(table: &TableReader<'_>) -> Result<Surface, SceneErro
         dissipation: non_negative("dissipation")?,
         relaxation_time_s: non_negative("relaxation_time_s")?,
         friction: non_negative("friction")?,
+        ..Surface::default()
     })
 }

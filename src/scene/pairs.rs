@@ -1,5 +1,7 @@
 //! Which pairs touch, and how: `[[filters]]` and `[[pairs]]`.
 
+use pliant_hydroelastic::ContactChoice;
+
 use super::error::SceneError;
 use super::item::{Item, Mention};
 use super::material::{Surface, surface_keys};
@@ -65,8 +67,22 @@ static PAIR: TableSchema = TableSchema {
             default: "combined",
             about: "as above",
         },
+        Key {
+            name: "kind",
+            value: "`patch-else-point`, `patch` or `point`",
+            unit: "",
+            default: "that of `[contact]`",
+            about: "how the two touch; `patch`: refused unless each two of their shapes have a patch",
+        },
     ],
 };
+
+/// The words for points and patches, the default first.
+pub(super) const CONTACT_KINDS: [(&str, ContactChoice); 3] = [
+    ("patch-else-point", ContactChoice::PatchElsePoint),
+    ("patch", ContactChoice::Patch),
+    ("point", ContactChoice::Point),
+];
 
 /// Contact that is not computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +100,8 @@ pub struct PairEntry {
     pub between: [Mention; 2],
     /// What replaces the combination of both surfaces.
     pub surface: Surface,
+    /// Points or a patch.
+    pub kind: Option<ContactChoice>,
 }
 
 /// An element of `[[filters]]`.
@@ -109,11 +127,19 @@ pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let table = item.table(&PAIR)?;
     let between = table.required("between")?.two_mentions()?;
     let surface = surface_keys(&table)?;
-    if surface.is_empty() {
+    let kind = table
+        .optional("kind")
+        .map(|item| item.choice(&CONTACT_KINDS))
+        .transpose()?;
+    if surface == Surface::default() && kind.is_none() {
         return Err(table.conflict(
-            "changes nothing; give `friction`, `stiffness`, `dissipation` or `relaxation_time_s`",
+            "changes nothing; give `friction`, `stiffness`, `dissipation`, `relaxation_time_s` or `kind`",
         ));
     }
     table.finish();
-    Ok(PairEntry { between, surface })
+    Ok(PairEntry {
+        between,
+        surface,
+        kind,
+    })
 }

@@ -6,6 +6,7 @@ use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculatio
 
 use super::error::SceneError;
 use super::item::Item;
+use super::pairs::CONTACT_KINDS;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::TableReader;
 
@@ -110,6 +111,13 @@ static CONTACT: TableSchema = TableSchema {
             unit: "",
             default: "`swept`",
             about: "`swept`: contacts that begin within the step are foreseen, fast bodies do not tunnel",
+        },
+        Key {
+            name: "kind",
+            value: "`patch-else-point`, `patch` or `point`",
+            unit: "",
+            default: "`patch-else-point`",
+            about: "patches for pairs of which both are `hydroelastic` and one `compliant`, points for the others; `patch`: such others are refused; `point`: points for all. `[[pairs]]` may say otherwise",
         },
     ],
 };
@@ -289,6 +297,7 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
                 ("resting-margin", Speculation::RestingMargin),
             ],
         )?,
+        choice: table.choice_or_first("kind", &CONTACT_KINDS)?,
     };
     if table.optional("friction_limit").is_some()
         && !matches!(settings.model, ContactModel::Lagged(_))

@@ -49,7 +49,8 @@ impl<'a> TableReader<'a> {
             let fault = SceneFault::UnknownKey {
                 table: schema.name.into(),
                 key: key.get_ref().to_string(),
-                remedy: remedy(key.get_ref(), schema.keys.iter().map(|k| k.name)),
+                remedy: super::material::drake_remedy(key.get_ref())
+                    .unwrap_or_else(|| remedy(key.get_ref(), schema.keys.iter().map(|k| k.name))),
             };
             return Err(context.text.error(key.span().into(), fault));
         }

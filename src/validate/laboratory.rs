@@ -98,6 +98,7 @@ impl Laboratory {
             mount: Mount::World(X_WG),
             shape: Some(Shape::half_space()),
             material: self.material,
+            patch: None,
             surface_velocity: Vector3::zeros(),
         })
     }
@@ -115,6 +116,7 @@ impl Laboratory {
             mount: Mount::Frame { body, frame, X_FG },
             shape: Some(shape),
             material: self.material,
+            patch: None,
             surface_velocity: Vector3::zeros(),
         })
     }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{DeformableModel, Integration};
-use pliant_hydroelastic::{CollisionFilter, PairMaterial};
+use pliant_hydroelastic::CollisionFilter;
 
 use super::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, TieIdx, World,
-    WorldParts,
+    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, PairRule, TieIdx,
+    World, WorldParts,
 };
 use crate::error::{WorldError, WorldPart};
 use crate::settings::ContactSettings;
@@ -30,7 +30,7 @@ impl Default for WorldBuilder {
                 gravity: Vector3::new(0.0, 0.0, -9.81),
                 integration: Integration::default(),
                 contact: ContactSettings::default(),
-                pair_materials: Vec::new(),
+                pair_rules: Vec::new(),
                 groups: Vec::new(),
                 exclusions: Vec::new(),
                 filter: CollisionFilter::default(),
@@ -108,18 +108,11 @@ impl WorldBuilder {
         self
     }
 
-    /// Contact parameters of one pair, in place of the combination of the two materials; given again, the last holds.
-    pub fn pair_material(
-        &mut self,
-        a: GeometryIdx,
-        b: GeometryIdx,
-        material: PairMaterial,
-    ) -> &mut Self {
+    /// What is to hold for the contact of one pair; given again, the last rule holds, and all of it.
+    pub fn pair_rule(&mut self, a: GeometryIdx, b: GeometryIdx, rule: PairRule) -> &mut Self {
         let pair = (a.min(b), a.max(b));
-        self.parts
-            .pair_materials
-            .retain(|(known, _)| *known != pair);
-        self.parts.pair_materials.push((pair, material));
+        self.parts.pair_rules.retain(|(known, _)| *known != pair);
+        self.parts.pair_rules.push((pair, rule));
         self
     }
 
@@ -130,13 +123,14 @@ impl WorldBuilder {
     pub fn build(mut self) -> Result<World, WorldError> {
         let parts = &mut self.parts;
         parts.check()?;
-        parts.pair_materials.sort_by_key(|(pair, _)| *pair);
+        parts.pair_rules.sort_by_key(|(pair, _)| *pair);
         parts.filter = parts
             .collision_filter()
             .map_err(|source| WorldError::Geometry {
                 part: WorldPart::World,
                 source: Box::new(source),
             })?;
+        parts.check_patches()?;
         parts.self_contact = parts.with_self_contact();
         Ok(World {
             parts: Arc::new(self.parts),

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::Surface;
+use pliant_hydroelastic::{ContactChoice, PatchGeometry};
 
-use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, WorldParts};
+use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
 use crate::error::{WorldError, WorldPart};
 use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
 
@@ -33,7 +34,7 @@ impl WorldParts {
         for tie in &self.ties {
             check_tie(tie, &n_frames)?;
         }
-        self.check_pair_materials()?;
+        self.check_pair_rules()?;
         let n_geometries = self.geometries.len();
         for group in &self.groups {
             let part = WorldPart::Group(group.name.clone());
@@ -47,28 +48,69 @@ impl WorldParts {
         Ok(())
     }
 
-    fn check_pair_materials(&self) -> Result<(), WorldError> {
+    fn check_pair_rules(&self) -> Result<(), WorldError> {
         let n_geometries = self.geometries.len();
-        for ((a, b), material) in &self.pair_materials {
-            let name = |g: &GeometryIdx| match self.geometries.get(g.0) {
-                Some(geometry) => geometry.name.clone(),
-                None => format!("geometry {}", g.0),
-            };
-            let part = WorldPart::Pair(name(a), name(b));
+        for ((a, b), rule) in &self.pair_rules {
+            let part = self.pair_part(*a, *b);
             for g in [a, b] {
                 in_range(&part, "geometry", g.0, n_geometries)?;
             }
-            let k = material.stiffness;
-            if k.is_nan() || k <= 0.0 {
+            if let Some(k) = rule.stiffness
+                && (k.is_nan() || k <= 0.0)
+            {
                 let allowed = "must be positive (infinite means rigid)";
                 return Err(parameter(&part, "stiffness (N/m)", k, allowed));
             }
             for (name, value) in [
-                ("dissipation (s/m)", material.dissipation),
-                ("relaxation time (s)", material.relaxation_time_s),
-                ("friction", material.friction),
+                ("dissipation (s/m)", rule.dissipation),
+                ("relaxation time (s)", rule.relaxation_time_s),
+                ("friction", rule.friction),
             ] {
-                not_negative(&part, name, value)?;
+                not_negative(&part, name, value.unwrap_or(0.0))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pair_part(&self, a: GeometryIdx, b: GeometryIdx) -> WorldPart {
+        let name = |g: GeometryIdx| match self.geometries.get(g.0) {
+            Some(geometry) => geometry.name.clone(),
+            None => format!("geometry {}", g.0),
+        };
+        WorldPart::Pair(name(a), name(b))
+    }
+
+    /// Refuses pairs that are to touch in a patch and can have none; the filter is there already.
+    pub(super) fn check_patches(&self) -> Result<(), WorldError> {
+        let check = |a: GeometryIdx, b: GeometryIdx| {
+            let [side_A, side_B] = [a, b].map(|g| {
+                let geometry = &self.geometries[g.0];
+                (geometry.name.as_str(), geometry.patch.as_deref())
+            });
+            PatchGeometry::check_pair(side_A, side_B).map_err(|source| WorldError::Geometry {
+                part: self.pair_part(a, b),
+                source,
+            })
+        };
+        let says = |rule: &PairRule, choice| rule.choice == Some(choice);
+        for ((a, b), _) in self
+            .pair_rules
+            .iter()
+            .filter(|(_, rule)| says(rule, ContactChoice::Patch))
+        {
+            check(*a, *b)?;
+        }
+        if self.contact.choice != ContactChoice::Patch {
+            return Ok(());
+        }
+        let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
+        for b in 0..self.geometries.len() {
+            for a in (0..b).filter(|&a| self.filter.allows(index(a), index(b))) {
+                let pair = (GeometryIdx(a), GeometryIdx(b));
+                let rule = self.pair_rules.iter().find(|(known, _)| *known == pair);
+                if rule.is_none_or(|(_, rule)| rule.choice.is_none()) {
+                    check(pair.0, pair.1)?;
+                }
             }
         }
         Ok(())
@@ -117,6 +159,11 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
     let on_vertices = matches!(geometry.mount, Mount::Vertices { .. });
     if geometry.shape.is_none() && !on_vertices {
         return Err(WorldError::ShapeMissing {
+            name: geometry.name.clone(),
+        });
+    }
+    if geometry.patch.is_some() && on_vertices {
+        return Err(WorldError::PatchOnVertices {
             name: geometry.name.clone(),
         });
     }

@@ -26,6 +26,7 @@ impl Draft<'_> {
         let geometry = Geometry {
             name: name.clone(),
             mount: Mount::World(placed.pose),
+            patch: self.patch_geometry(&shape, placed.surface, placed.at, name)?,
             shape: Some(shape),
             material: self.material(placed.surface),
             surface_velocity: placed.surface_velocity,
@@ -69,6 +70,7 @@ impl Draft<'_> {
             self.picture
                 .add_visual(&own, link, placed.pose, solids::look(&shape), color);
             let geometry = Geometry {
+                patch: self.patch_geometry(&shape, placed.surface, placed.at, &own)?,
                 name: own,
                 mount: Mount::Frame {
                     body,

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use pliant_coupling::{Exclusion, GeometryIdx};
-use pliant_hydroelastic::PairMaterial;
+use pliant_coupling::{Exclusion, GeometryIdx, PairRule};
 
 use super::Draft;
 use crate::scene::{FilterEntry, Mention, PairEntry, SceneError, SceneFault};
 
 /// Two shapes and how they touch.
-type PairOfShapes = ((GeometryIdx, GeometryIdx), PairMaterial);
+type PairOfShapes = ((GeometryIdx, GeometryIdx), PairRule);
 
 impl Draft<'_> {
     pub(super) fn add_pairs(&mut self) -> Result<(), SceneError> {
@@ -36,7 +35,7 @@ impl Draft<'_> {
             }
         }
         // Of several entries about the same two shapes the last one counts.
-        let mut materials = BTreeMap::new();
+        let mut rules = BTreeMap::new();
         for (k, pair) in self.scene.pairs.iter().enumerate() {
             if let Some(first) = self.scene.pairs[..k].iter().find(|p| same_names(p, pair)) {
                 let line = self.line(&first.between[0]);
@@ -53,32 +52,30 @@ impl Draft<'_> {
             if found.is_empty() {
                 return Err(self.idle(pair.between[0].at, "[[pairs]]", "pair"));
             }
-            materials.extend(found);
+            rules.extend(found);
         }
-        for ((a, b), material) in materials {
-            self.builder.pair_material(a, b, material);
+        for ((a, b), rule) in rules {
+            self.builder.pair_rule(a, b, rule);
         }
         Ok(())
     }
 
-    /// The parameters of all pairs of shapes that an entry is about.
+    /// What an entry says of all pairs of shapes that it is about.
     fn pair(&self, pair: &PairEntry) -> Result<Vec<PairOfShapes>, SceneError> {
         let a = self.directory.geometries(self.scene, &pair.between[0])?;
         let b = self.directory.geometries(self.scene, &pair.between[1])?;
+        let given = &pair.surface;
+        let rule = PairRule {
+            stiffness: given.stiffness,
+            dissipation: given.dissipation,
+            relaxation_time_s: given.relaxation_time_s,
+            friction: given.friction,
+            choice: pair.kind,
+        };
         let mut found = Vec::new();
         for &a in &a {
             for &b in b.iter().filter(|&&b| self.can_touch(a, b)) {
-                let combined = self.materials[a.0].combined_with(&self.materials[b.0]);
-                let given = &pair.surface;
-                let material = PairMaterial {
-                    stiffness: given.stiffness.unwrap_or(combined.stiffness),
-                    dissipation: given.dissipation.unwrap_or(combined.dissipation),
-                    relaxation_time_s: given
-                        .relaxation_time_s
-                        .unwrap_or(combined.relaxation_time_s),
-                    friction: given.friction.unwrap_or(combined.friction),
-                };
-                found.push(((a.min(b), a.max(b)), material));
+                found.push(((a.min(b), a.max(b)), rule));
             }
         }
         Ok(found)

@@ -5,16 +5,14 @@ use std::sync::Arc;
 use nalgebra::Isometry3;
 use pliant_contact_sap::PdGains;
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, Mount};
-use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
-use pliant_multibody::{
-    Joint, JointIdx, JointKind, LinkIdx, Model, ProximityProperties, RigidTree, Root,
-};
+use pliant_multibody::{Joint, JointIdx, JointKind, LinkIdx, Model, RigidTree, Root};
 
 use super::Draft;
 use super::bodies::gravity_action;
 use super::directory::{Owner, joint_in, movable_joint_in};
+use super::patch::refined;
 use super::{files, solids};
 use crate::recording::Color;
 use crate::scene::{Mention, ModelEntry, RootEntry, SceneError, SceneFault};
@@ -294,16 +292,20 @@ impl Draft<'_> {
         let mut geometries = Vec::new();
         for (k, collision) in link.collisions.iter().enumerate() {
             let shape = solids::described(&collision.geometry, &mut self.notes).map_err(fault)?;
+            let geometry_name = format!("{}/{}#{k}", entry.name.name, link.name);
+            let surface = refined(entry.surface, &collision.proximity);
+            let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
             looks.push((collision.X_LG, solids::look(&shape), None));
             geometries.push(Geometry {
-                name: format!("{}/{}#{k}", entry.name.name, link.name),
+                name: geometry_name,
                 mount: Mount::Frame {
                     body,
                     frame: index.0 as u32,
                     X_FG: collision.X_LG,
                 },
                 shape: Some(shape),
-                material: refined(self.material(entry.surface), &collision.proximity),
+                patch,
+                material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),
             });
         }
@@ -330,20 +332,5 @@ impl Draft<'_> {
             self.picture.add_visual(&name, row, X_LG, shape, color);
         }
         Ok(())
-    }
-}
-
-/// `material` with what the robot file says of this shape.
-fn refined(material: ContactMaterial, said: &ProximityProperties) -> ContactMaterial {
-    ContactMaterial {
-        stiffness: said.point_contact_stiffness.unwrap_or(material.stiffness),
-        dissipation: said
-            .hunt_crossley_dissipation
-            .unwrap_or(material.dissipation),
-        relaxation_time_s: said.relaxation_time.unwrap_or(material.relaxation_time_s),
-        friction: said
-            .mu_dynamic
-            .or(said.mu_static)
-            .unwrap_or(material.friction),
     }
 }

@@ -1,0 +1,42 @@
+//! What is said about the contact of one pair.
+
+use pliant_hydroelastic::{ContactChoice, PairMaterial};
+
+/// What is said about the contact of one pair of geometries; what is left open follows from both and from the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PairRule {
+    /// k, N/m per contact point; a patch has its own.
+    pub stiffness: Option<f64>,
+    /// d, s/m.
+    pub dissipation: Option<f64>,
+    /// τ, s.
+    pub relaxation_time_s: Option<f64>,
+    /// μ.
+    pub friction: Option<f64>,
+    /// Points or a patch.
+    pub choice: Option<ContactChoice>,
+}
+
+impl PairRule {
+    /// All parameters of the contact given, points or patch left open.
+    #[must_use]
+    pub fn material(material: PairMaterial) -> Self {
+        Self {
+            stiffness: Some(material.stiffness),
+            dissipation: Some(material.dissipation),
+            relaxation_time_s: Some(material.relaxation_time_s),
+            friction: Some(material.friction),
+            choice: None,
+        }
+    }
+
+    /// `combined` where the rule says nothing.
+    pub(crate) fn over(&self, combined: &PairMaterial) -> PairMaterial {
+        PairMaterial {
+            stiffness: self.stiffness.unwrap_or(combined.stiffness),
+            dissipation: self.dissipation.unwrap_or(combined.dissipation),
+            relaxation_time_s: self.relaxation_time_s.unwrap_or(combined.relaxation_time_s),
+            friction: self.friction.unwrap_or(combined.friction),
+        }
+    }
+}

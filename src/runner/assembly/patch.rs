@@ -1,0 +1,66 @@
+//! What shapes bring to patch contact, from what scenes and robot files say.
+
+use std::sync::Arc;
+
+use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
+use pliant_multibody::{HydroelasticCompliance, ProximityProperties};
+
+use super::Draft;
+use crate::scene::{Hydroelastic, SceneError, SceneFault, Surface};
+
+impl Draft<'_> {
+    /// The patch geometry of `shape`, if its surface is to have one. `at`: where it stands in the scene; `what`: its name.
+    pub(super) fn patch_geometry(
+        &self,
+        shape: &Shape,
+        surface: Surface,
+        at: crate::scene::Place,
+        what: &str,
+    ) -> Result<Option<Arc<PatchGeometry>>, SceneError> {
+        let surface = self.filled(surface);
+        let built_in = Compliance::default();
+        let edge_length = surface
+            .mesh_resolution_hint
+            .unwrap_or(built_in.mesh_resolution_hint);
+        let made = match surface.hydroelastic {
+            None | Some(Hydroelastic::Absent) => return Ok(None),
+            Some(Hydroelastic::Rigid) => PatchGeometry::rigid(shape, edge_length),
+            Some(Hydroelastic::Compliant) => PatchGeometry::compliant(
+                shape,
+                &Compliance {
+                    hydroelastic_modulus: surface
+                        .hydroelastic_modulus
+                        .unwrap_or(built_in.hydroelastic_modulus),
+                    margin: surface.hydroelastic_margin.unwrap_or(built_in.margin),
+                    mesh_resolution_hint: edge_length,
+                    slab_thickness: surface.slab_thickness,
+                },
+            ),
+        };
+        let refused = |error| {
+            let text = format!("{what:?} as a hydroelastic {}: {error}", shape.name());
+            self.scene.text.error(at, SceneFault::World(text))
+        };
+        made.map(|geometry| Some(Arc::new(geometry)))
+            .map_err(refused)
+    }
+}
+
+/// `surface` with what a robot file says of one shape.
+pub(super) fn refined(surface: Surface, said: &ProximityProperties) -> Surface {
+    Surface {
+        stiffness: said.point_contact_stiffness,
+        dissipation: said.hunt_crossley_dissipation,
+        relaxation_time_s: said.relaxation_time,
+        friction: said.mu_dynamic.or(said.mu_static),
+        hydroelastic: said.hydroelastic_compliance.map(|compliance| match compliance {
+            HydroelasticCompliance::Rigid => Hydroelastic::Rigid,
+            HydroelasticCompliance::Compliant => Hydroelastic::Compliant,
+        }),
+        hydroelastic_modulus: said.hydroelastic_modulus,
+        hydroelastic_margin: said.hydroelastic_margin,
+        mesh_resolution_hint: said.mesh_resolution_hint,
+        slab_thickness: said.slab_thickness,
+    }
+    .or(surface)
+}

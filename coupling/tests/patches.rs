@@ -1,0 +1,301 @@
+//! Patch contact through the whole step: depth, force, damping, who gets a patch, and rest.
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{SolverKind, StopCriteria};
+use pliant_coupling::{
+    BodyIdx, ContactSettings, Geometry, GeometryIdx, Mount, PairRule, PatchFinder, State,
+    StepReport, StrongImplicit, World, WorldBuilder, WorldError, WorldPart,
+};
+use pliant_hydroelastic::{Compliance, ContactChoice, ContactMaterial, PatchGeometry, Shape};
+use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+
+const G: f64 = 9.81;
+const DT: f64 = 1e-3;
+const SIDE: f64 = 0.1;
+const E: f64 = 1e5;
+
+fn free_cube(builder: &mut WorldBuilder, name: &str, X_WB: Isometry3<f64>) -> BodyIdx {
+    let mut model = ModelBuilder::new(name);
+    model.root(Root::Floating);
+    let inertia = SpatialInertia::solid_box(1.0, Vector3::repeat(SIDE));
+    model.link(LinkSpec::new("cube", inertia));
+    let model = Arc::new(model.build().expect("a legal model"));
+    let (p, r) = (X_WB.translation.vector, X_WB.rotation);
+    let q = [p.x, p.y, p.z, r.w, r.i, r.j, r.k];
+    builder.add_body(
+        name,
+        Box::new(RigidTree::new(model).starting_at(&q, &[0.0; 6])),
+    )
+}
+
+fn cube() -> Shape {
+    Shape::cuboid(Vector3::repeat(SIDE)).expect("positive lengths")
+}
+
+/// The surface of the cube with n×n squares on each side.
+fn divided_cube(n: u32) -> Shape {
+    let mut vertices: Vec<Point3<f64>> = Vec::new();
+    let mut triangles = Vec::new();
+    let mut vertex = |x: Vector3<f64>| {
+        let p = Point3::from(x * (SIDE / f64::from(n)) - Vector3::repeat(0.5 * SIDE));
+        let known = vertices
+            .iter()
+            .position(|q: &Point3<f64>| (q - p).norm() < 1e-9);
+        known.unwrap_or_else(|| {
+            vertices.push(p);
+            vertices.len() - 1
+        }) as u32
+    };
+    for axis in 0..3 {
+        let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
+        for (i, j, end) in (0..n).flat_map(|i| (0..n).flat_map(move |j| [(i, j, 0), (i, j, n)])) {
+            let [a, b, c, d] = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(di, dj)| {
+                let mut x = Vector3::zeros();
+                (x[axis], x[u], x[v]) = (f64::from(end), f64::from(i + di), f64::from(j + dj));
+                vertex(x)
+            });
+            if end == n {
+                triangles.extend([[a, b, c], [a, c, d]]);
+            } else {
+                triangles.extend([[a, c, b], [a, d, c]]);
+            }
+        }
+    }
+    Shape::mesh(&vertices, &triangles).expect("a closed surface")
+}
+
+fn compliance() -> Compliance {
+    Compliance {
+        hydroelastic_modulus: E,
+        ..Compliance::default()
+    }
+}
+
+fn compliant(name: &str, body: BodyIdx, shape: Shape, material: ContactMaterial) -> Geometry {
+    let patch = PatchGeometry::compliant(&shape, &compliance()).expect("a field");
+    let mount = Mount::Frame {
+        body,
+        frame: 0,
+        X_FG: Isometry3::identity(),
+    };
+    Geometry::new(name, mount, shape, material).with_patch(patch)
+}
+
+fn rigid_floor(material: ContactMaterial) -> Geometry {
+    let mount = Mount::World(Isometry3::identity());
+    Geometry::new("floor", mount, Shape::half_space(), material)
+        .with_patch(PatchGeometry::RigidHalfSpace)
+}
+
+/// A compliant cube (geometry 1) on a rigid floor (geometry 0), dropped by `height`.
+fn on_floor(height: f64, of_cube: ContactMaterial, of_floor: ContactMaterial) -> WorldBuilder {
+    let mut builder = WorldBuilder::default();
+    builder.add_geometry(rigid_floor(of_floor));
+    let X_WB = Isometry3::translation(0.0, 0.0, 0.5 * SIDE + height);
+    let body = free_cube(&mut builder, "cube", X_WB);
+    builder.add_geometry(compliant("cube", body, cube(), of_cube));
+    builder
+}
+
+fn run(
+    world: &World,
+    state: &mut State,
+    until: f64,
+    mut each: impl FnMut(&State, &StepReport),
+) -> StepReport {
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let mut next = State::default();
+    let mut last = StepReport::default();
+    while state.time_s < until - 0.5 * DT {
+        last = stepper
+            .step(world, state, DT, &mut next)
+            .expect("a step that can be taken");
+        assert!(last.is_trusted(), "{:?}", last.solve);
+        std::mem::swap(state, &mut next);
+        each(state, &last);
+    }
+    last
+}
+
+#[test]
+fn a_cube_sinks_by_its_weight_over_modulus_and_area() {
+    let material = ContactMaterial::default();
+    let world = on_floor(0.0, material, material)
+        .build()
+        .expect("a legal world");
+    let mut state = world.default_state();
+    let report = run(&world, &mut state, 1.0, |_, _| {});
+    // f = E (depth/H) A with H half of the side.
+    let depth = G * 0.5 * SIDE / (E * SIDE * SIDE);
+    let sunk = 0.5 * SIDE - state.bodies[0].q[2];
+    assert!((sunk / depth - 1.0).abs() < 1e-5, "{sunk} {depth}");
+    let force = report
+        .contact_wrench(&Point3::origin(), |g| g == GeometryIdx(1))
+        .force;
+    assert!((force - Vector3::z() * G).norm() < 1e-5 * G, "{force}");
+
+    let mut finder = PatchFinder::default();
+    let patches = finder.find(&world, &state).expect("finite poses");
+    let [pair] = patches else {
+        panic!("one pair touches, not {}", patches.len())
+    };
+    assert_eq!((pair.a, pair.b), (GeometryIdx(0), GeometryIdx(1)));
+    let summary = pair.patch.summary();
+    assert!((summary.area / (SIDE * SIDE) - 1.0).abs() < 1e-9);
+    // On A, the floor.
+    assert!((summary.force_W + Vector3::z() * G).norm() < 1e-4 * G);
+    assert!(summary.center_of_pressure.coords.xy().norm() < 1e-9);
+}
+
+#[test]
+fn a_pair_that_is_to_touch_in_points_does() {
+    let material = ContactMaterial::default();
+    let mut builder = on_floor(0.0, material, material);
+    let rule = PairRule {
+        choice: Some(ContactChoice::Point),
+        ..PairRule::default()
+    };
+    builder.pair_rule(GeometryIdx(0), GeometryIdx(1), rule);
+    let world = builder.build().expect("a legal world");
+    let mut state = world.default_state();
+    let report = run(&world, &mut state, 1.0, |_, _| {});
+    assert_eq!(report.contacts.len(), 4, "one point at each corner");
+    let sunk = 0.5 * SIDE - state.bodies[0].q[2];
+    // Four corners, each of half the default stiffness.
+    assert!((sunk / (G / 2.0e6) - 1.0).abs() < 1e-3, "{sunk}");
+    let patches = PatchFinder::default()
+        .find(&world, &state)
+        .map(<[_]>::len);
+    assert_eq!(patches, Ok(0));
+}
+
+/// What is compliant loses the energy: against a rigid partner its own dissipation counts alone.
+#[test]
+fn dissipation_is_that_of_the_side_that_yields() {
+    let of = |dissipation| ContactMaterial {
+        dissipation,
+        ..ContactMaterial::default()
+    };
+    let rebound = |of_cube, of_floor, rule: Option<f64>| {
+        let mut builder = on_floor(0.02, of(of_cube), of(of_floor));
+        if rule.is_some() {
+            let rule = PairRule {
+                dissipation: rule,
+                ..PairRule::default()
+            };
+            builder.pair_rule(GeometryIdx(0), GeometryIdx(1), rule);
+        }
+        let world = builder.build().expect("a legal world");
+        let mut fastest = f64::NEG_INFINITY;
+        run(&world, &mut world.default_state(), 0.15, |state, _| {
+            fastest = fastest.max(state.bodies[0].v[5]);
+        });
+        fastest
+    };
+    let impact = (2.0 * G * 0.02_f64).sqrt();
+    assert!(rebound(0.0, 50.0, None) > 0.7 * impact);
+    assert!(rebound(50.0, 0.0, None) < 0.02 + 1e-3, "1/d bounds it");
+    assert!(rebound(0.0, 0.0, Some(50.0)) < 0.02 + 1e-3, "its rule says");
+}
+
+#[test]
+fn pairs_that_are_to_have_a_patch_and_cannot_are_refused_by_name() {
+    let material = ContactMaterial::default();
+    let bare = |builder: &mut WorldBuilder| {
+        let mount = Mount::World(Isometry3::identity());
+        builder.add_geometry(Geometry::new("step", mount, cube(), material))
+    };
+    // By a rule.
+    let mut builder = on_floor(0.0, material, material);
+    let step = bare(&mut builder);
+    let rule = PairRule {
+        choice: Some(ContactChoice::Patch),
+        ..PairRule::default()
+    };
+    builder.pair_rule(step, GeometryIdx(1), rule);
+    let error = builder.build().err().expect("the step has no patch");
+    assert_eq!(error.part(), WorldPart::Pair("cube".into(), "step".into()));
+    let text = error.to_string();
+    assert!(text.contains("\"step\" (point contact only)"), "{text}");
+    assert!(text.contains("\"cube\" (compliant body)"), "{text}");
+
+    // By the world's choice, but for what a rule or the filter takes out.
+    let settings = ContactSettings {
+        choice: ContactChoice::Patch,
+        ..ContactSettings::default()
+    };
+    let mut builder = on_floor(0.0, material, material);
+    builder.contact(settings);
+    let step = bare(&mut builder);
+    assert!(builder.build().is_err());
+    let mut builder = on_floor(0.0, material, material);
+    builder.contact(settings);
+    bare(&mut builder);
+    let rule = PairRule {
+        choice: Some(ContactChoice::PatchElsePoint),
+        ..PairRule::default()
+    };
+    builder.pair_rule(step, GeometryIdx(1), rule);
+    assert!(builder.build().is_ok());
+
+    // Vertices have no frame for a field.
+    let mut builder = on_floor(0.0, material, material);
+    let mut balls = Geometry::of_vertices("balls", BodyIdx(0), material);
+    balls.patch = Some(Arc::new(PatchGeometry::RigidHalfSpace));
+    builder.add_geometry(balls);
+    let name = "balls".into();
+    assert_eq!(
+        builder.build().err(),
+        Some(WorldError::PatchOnVertices { name })
+    );
+}
+
+/// Drake's cube rattles on its neighbour (issue 22213 there): polygons come and go, the cube must not.
+#[track_caller]
+fn check_rest(shape: &Shape) {
+    let mut builder = WorldBuilder::default();
+    let material = ContactMaterial::default();
+    builder.add_geometry(rigid_floor(material));
+    let X_WL = Isometry3::translation(0.0, 0.0, 0.5 * SIDE);
+    let turned = UnitQuaternion::from_axis_angle(&Vector3::z_axis(), 0.35);
+    let X_WU = Isometry3::from_parts(Vector3::new(0.012, -0.007, 1.5 * SIDE).into(), turned);
+    for (name, X_WB) in [("lower", X_WL), ("upper", X_WU)] {
+        let body = free_cube(&mut builder, name, X_WB);
+        builder.add_geometry(compliant(name, body, shape.clone(), material));
+    }
+    let world = builder.build().expect("a legal world");
+    let mut state = world.default_state();
+    run(&world, &mut state, 2.0, |_, _| {});
+    let begin = state.clone();
+    let mut furthest = 0.0_f64;
+    run(&world, &mut state, 62.0, |state, _| {
+        for (now, then) in state.bodies.iter().zip(&begin.bodies) {
+            for k in 0..3 {
+                furthest = furthest.max((now.q[k] - then.q[k]).abs());
+            }
+            // A quaternion's part is half an angle; at the corners.
+            for k in 3..7 {
+                furthest = furthest.max(SIDE * (now.q[k] - then.q[k]).abs());
+            }
+        }
+    });
+    assert!(furthest < 1e-6, "{furthest:e}");
+}
+
+#[test]
+fn a_compliant_cube_on_another_rests_within_a_micrometre_in_a_minute() {
+    check_rest(&cube());
+}
+
+#[test]
+fn a_compliant_cube_on_another_rests_at_every_resolution() {
+    for n in [1, 2, 3, 5] {
+        check_rest(&divided_cube(n));
+    }
+}

@@ -40,7 +40,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::Point3;
 
 pub use error::RecordingError;
-pub use frame::{BodyIdx, ContactArrow, Deformed, Frame};
+pub use frame::{BodyIdx, ContactArrow, Deformed, Frame, PressurePolygons};
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named number over time, one column of the table a run leaves.
@@ -208,7 +208,8 @@ impl Recording {
     /// The replay as one self-contained page: player, shapes, frames and plots in it, nothing fetched from anywhere.
     ///
     /// Positions are rounded to a 2²⁰th of the way a body travels (so within half of that), rotations within 4·10⁻⁵ rad,
-    /// contact points and forces to a 2¹⁸th of their range, deforming surfaces to a 2¹⁶th of theirs. Plots show at most
+    /// contact points and forces to a 2¹⁸th of their range, deforming surfaces and patches to a 2¹⁶th of theirs, pressures to a
+    /// 255th of the highest. Plots show at most
     /// 6000 points of a column; thinning keeps every peak.
     ///
     /// # Errors

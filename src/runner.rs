@@ -21,7 +21,7 @@ mod summary;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::StopReason;
-use pliant_coupling::{State, StepError, StepReport, StrongImplicit};
+use pliant_coupling::{PatchFinder, State, StepError, StepReport, StrongImplicit};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use series::{Outcome, Series, Verdict};
@@ -156,6 +156,7 @@ struct Run<'s> {
     assembly: Assembly,
     actuation: Actuation,
     observer: Observer,
+    patches: PatchFinder,
     recording: Recording,
     series: Series,
     tally: Tally,
@@ -192,6 +193,7 @@ impl<'s> Run<'s> {
             assembly,
             actuation,
             observer,
+            patches: PatchFinder::default(),
             recording,
             series: Series::new(scene.observables.len()),
             tally: Tally::default(),
@@ -298,7 +300,7 @@ impl<'s> Run<'s> {
         let frame = self
             .assembly
             .picture
-            .frame(&self.assembly.world, state, report);
+            .frame(&self.assembly.world, state, report, &mut self.patches);
         self.recording
             .push_frame(frame)
             .map_err(|source| recording_error(self.scene, source))

@@ -21,6 +21,8 @@ pub struct Frame {
     pub X_WB: Vec<Isometry3<f64>>,
     /// Forces at contacts, any number. A stable order from frame to frame makes the file smaller.
     pub contacts: Vec<ContactArrow>,
+    /// Where bodies press on each other in patches.
+    pub patches: PressurePolygons,
     /// The points of the visuals that deform, in the order of the visuals (those that don't are skipped).
     pub deformed: Vec<Deformed>,
 }
@@ -36,6 +38,42 @@ pub struct ContactArrow {
     pub p_WC: Point3<f64>,
     /// The force on the contact's body A, world frame, N.
     pub f_W: Vector3<f64>,
+}
+
+/// Convex polygons with a pressure at each corner, world frame.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PressurePolygons {
+    points: Vec<Point3<f64>>,
+    pressures: Vec<f64>,
+    counts: Vec<u32>,
+}
+
+impl PressurePolygons {
+    /// Adds a polygon: its corners in order (m), and the pressure at each (Pa).
+    ///
+    /// # Panics
+    /// Unless there are as many pressures as corners.
+    pub fn push(&mut self, corners: &[Point3<f64>], pressures: &[f64]) {
+        assert_eq!(corners.len(), pressures.len(), "one pressure per corner");
+        self.points.extend_from_slice(corners);
+        self.pressures.extend_from_slice(pressures);
+        self.counts.push(corners.len() as u32);
+    }
+
+    /// Number of corners of each polygon.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
+    }
+
+    /// The corners of all polygons one after the other, m.
+    pub fn points(&self) -> &[Point3<f64>] {
+        &self.points
+    }
+
+    /// The pressure at each corner, Pa.
+    pub fn pressures(&self) -> &[f64] {
+        &self.pressures
+    }
 }
 
 /// Where the points of something soft are.
@@ -83,6 +121,13 @@ impl Frame {
                     contact.f_W.transpose()
                 ));
             }
+        }
+        let patches = &self.patches;
+        if let Some(at) = patches.points.iter().position(|p| !is_finite(&p.coords)) {
+            return not_finite(format!("corner {at} of the patches"));
+        }
+        if let Some(at) = patches.pressures.iter().position(|p| !p.is_finite()) {
+            return not_finite(format!("pressure {at} of the patches"));
         }
         let soft: Vec<&Visual> = visuals
             .iter()

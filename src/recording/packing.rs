@@ -5,10 +5,13 @@
 //! become 0, 1, 2, 3, …) in base 128, low digits first, the high bit of a byte saying that more follow. Zeros come in
 //! runs: a 0 byte, then the number of zeros less one.
 
+mod patches;
+
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::{ContactArrow, Deformed, ValueScale};
+pub(super) use patches::PackedPatches;
 
 /// A body's travel is rounded to this fraction of its extent.
 const POSE_STEPS: f64 = (1 << 20) as f64;

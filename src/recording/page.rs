@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::packing::{self, PackedContacts, PackedPoints, PackedPoses};
+use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPoses};
 use super::{
     Anchor, Color, Observable, Recording, RecordingError, ThreadEnds, ValueScale, Visual,
     VisualShape,
@@ -46,6 +46,10 @@ const SHADERS: &[(&str, &str)] = &[
     (
         "arrow.vert",
         include_str!("../replay/shaders/arrow.vert.glsl"),
+    ),
+    (
+        "patch.frag",
+        include_str!("../replay/shaders/patch.frag.glsl"),
     ),
     (
         "ball.vert",
@@ -129,6 +133,7 @@ struct Document<'a> {
     bodies: Vec<Body<'a>>,
     visuals: Vec<Drawn<'a>>,
     contacts: PackedContacts,
+    patches: Option<PackedPatches>,
     viewpoint: Option<[[f64; 3]; 2]>,
     /// f64, s.
     row_times: String,
@@ -243,6 +248,7 @@ impl<'a> Document<'a> {
             bodies: bodies.collect(),
             visuals: visuals.collect(),
             contacts: PackedContacts::pack(frames.iter().map(|frame| frame.contacts.as_slice())),
+            patches: PackedPatches::pack(frames.iter().map(|frame| &frame.patches)),
             viewpoint: recording
                 .viewpoint
                 .map(|view| [view.eye.into(), view.target.into()]),

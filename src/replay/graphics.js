@@ -63,7 +63,7 @@ class Geometry {
     }
     this.indexed = Boolean(indices);
     if (indices) {
-      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, (this.indices = gl.createBuffer()));
       gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
     }
     gl.bindVertexArray(null);
@@ -72,6 +72,13 @@ class Geometry {
   update(name, data) {
     this.gl.bindBuffer(this.gl.ARRAY_BUFFER, this.buffers[name]);
     this.gl.bufferData(this.gl.ARRAY_BUFFER, data, this.gl.DYNAMIC_DRAW);
+  }
+
+  updateIndices(indices) {
+    this.gl.bindVertexArray(this.array);
+    this.gl.bindBuffer(this.gl.ELEMENT_ARRAY_BUFFER, this.indices);
+    this.gl.bufferData(this.gl.ELEMENT_ARRAY_BUFFER, indices, this.gl.DYNAMIC_DRAW);
+    this.gl.bindVertexArray(null);
   }
 
   draw(count, instances = 1) {

@@ -1,4 +1,4 @@
-// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, force arrows.
+// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, patches, force arrows.
 
 const THEMES = {
   light: {
@@ -36,6 +36,7 @@ class Picture {
       surfaceDepth: this.program("surface.vert", "depth.frag", false),
       ground: this.program("ground.vert", "ground.frag", true),
       arrow: this.program("arrow.vert", "surface.frag", true),
+      patch: this.program("surface.vert", "patch.frag", true),
       ball: this.program("ball.vert", "ball.frag", true),
       ballDepth: this.program("ball.vert", "ball.frag", false, "#define DEPTH_ONLY"),
       sky: this.program("sky.vert", "sky.frag", true),
@@ -50,6 +51,8 @@ class Picture {
       a_start: { size: 3, data: new Float32Array(0), each: 1 },
       a_along: { size: 3, data: new Float32Array(0), each: 1 },
     });
+    const empty = { data: new Float32Array(0) };
+    this.patches = new Geometry(gl, { a_position: { size: 3, ...empty }, a_value: { size: 1, ...empty } }, new Uint32Array(0));
     this.drawn = this.recording.visuals.map((visual) => this.prepare(visual));
     this.bounds = sceneBounds(this.drawn, recording);
     this.pickFrame = this.createPickFrame();
@@ -143,13 +146,20 @@ class Picture {
         item.geometry.update("a_value", Float32Array.from({ length: (line.length / 3) * TUBE_SIDES }, (_, i) => values[Math.floor(i / TUBE_SIDES) % count]));
       }
     }
+    const patches = this.recording.patches?.[this.nearest];
+    this.patchCorners = patches?.triangles.length ?? 0;
+    if (patches) {
+      this.patches.update("a_position", patches.points);
+      this.patches.update("a_value", patches.values);
+      this.patches.updateIndices(patches.triangles);
+    }
     const contacts = this.recording.contacts[this.nearest];
     this.contactCount = contacts.length / 6;
     this.arrows.update("a_start", contacts.filter((_, i) => i % 6 < 3));
     this.arrows.update("a_along", contacts.filter((_, i) => i % 6 >= 3));
   }
 
-  // `view`: { camera, theme: "light" | "dark", forces (show), metresPerNewton, forceCrowding (1 for few arrows, less for
+  // `view`: { camera, theme: "light" | "dark", patches (show), forces (show), metresPerNewton, forceCrowding (1 for few arrows, less for
   // many), grid (show) }.
   draw(view) {
     const { gl, canvas, bounds } = this;
@@ -177,6 +187,7 @@ class Picture {
     gl.enable(gl.BLEND);
     this.drawGrounds(view, theme, common);
     this.drawItems(this.programs, common, (item) => item.visual.color[3] < 1);
+    if (view.patches) this.drawPatches(common);
     if (view.forces) this.drawForces(view, theme, common);
     gl.disable(gl.BLEND);
   }
@@ -250,6 +261,21 @@ class Picture {
   slope() {
     const normals = this.drawn.filter((item) => item.kind === "halfSpace").map((item) => rotated(item.visual.pose.rotation, [0, 0, 1]));
     return normals.some(isLevel) ? null : normals.sort((a, b) => a[2] - b[2])[0] ?? null;
+  }
+
+  // Patches lie inside of bodies and shine through.
+  drawPatches(common) {
+    const { gl, programs: { patch } } = this;
+    gl.disable(gl.CULL_FACE);
+    patch.use({ ...common, u_worldFromShape: poseMatrix(STILL), u_useValue: 1 });
+    gl.depthMask(false);
+    gl.depthFunc(gl.GREATER);
+    patch.set({ u_color: [0, 0, 0, 0.72] });
+    this.patches.draw(this.patchCorners);
+    gl.depthMask(true);
+    gl.depthFunc(gl.LESS);
+    patch.set({ u_color: [0, 0, 0, 1] });
+    this.patches.draw(this.patchCorners);
   }
 
   // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.

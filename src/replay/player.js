@@ -1,5 +1,5 @@
 // Puts the parts together: time, buttons, keys, what is shown. The address may end in settings:
-// replay.html#t=1.5&theme=dark&paused&still&forces=off&grid=off&plots=off (still: only the picture).
+// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&grid=off&plots=off (still: only the picture).
 
 const element = (id) => document.getElementById(id);
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
@@ -21,6 +21,7 @@ class Player {
     this.view = {
       camera: this.camera,
       theme: settings.get("theme") === "dark" || (wantsDark && settings.get("theme") !== "light") ? "dark" : "light",
+      patches: settings.get("patches") !== "off",
       forces: settings.get("forces") !== "off",
       grid: settings.get("grid") !== "off",
       metresPerNewton: 1,
@@ -85,6 +86,8 @@ class Player {
     speed.append(...SPEEDS.map((s) => new Option(`${s}×`, s)));
     speed.value = 1;
     speed.addEventListener("change", () => this.setSpeed(Number(speed.value)));
+    element("patches").addEventListener("click", () => this.toggle("patches"));
+    element("patches").hidden = !this.recording.patches;
     element("forces").addEventListener("click", () => this.toggle("forces"));
     element("grid").addEventListener("click", () => this.toggle("grid"));
     element("plots-switch").addEventListener("click", () => this.togglePlots());
@@ -94,6 +97,8 @@ class Player {
     for (const id of ["forces", "force-scale"]) element(id).hidden = this.usualScale === 0;
     element("plots-switch").hidden = this.recording.observables.length === 0;
     const scales = new Map(this.recording.visuals.filter(({ shape }) => shape.scale).map(({ shape }) => [JSON.stringify(shape.scale), shape.scale]));
+    const { patchScale } = this.recording;
+    if (patchScale) scales.set("patches", patchScale);
     element("scales").append(...[...scales.values()].map(scaleLegend));
     document.addEventListener("keydown", (event) => this.key(event));
   }
@@ -113,6 +118,7 @@ class Player {
       End: () => this.seek(this.last),
       "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]),
       "]": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
+      c: () => this.toggle("patches"),
       f: () => this.toggle("forces"),
       g: () => this.toggle("grid"),
       p: () => this.togglePlots(),
@@ -256,7 +262,7 @@ class Player {
     const { contactCount } = picture;
     const bodies = recording.bodies.length;
     element("facts").textContent = `${bodies} ${bodies === 1 ? "body" : "bodies"}, ${contactCount} ${contactCount === 1 ? "contact" : "contacts"}`;
-    for (const what of ["forces", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
+    for (const what of ["patches", "forces", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
     if (this.usualScale > 0) {
       // A round force, and the length of its arrow.

@@ -70,6 +70,47 @@ function unpackContacts({ origin, step, forceStep, stream }, frameCount) {
   });
 }
 
+// Patches of each frame: corners, values from 0 to 1, and triangles.
+function unpackPatches({ origin, step, stream }, frameCount) {
+  const reader = new IntegerReader(stream);
+  let before = { corners: 0, counts: [], joined: [], grid: [], values: [] };
+  return Array.from({ length: frameCount }, () => {
+    const polygons = reader.next();
+    const same = reader.next() === 1;
+    let { corners, counts, joined } = before;
+    if (!same) {
+      [corners, counts, joined] = [0, [], []];
+      for (let i = 0; i < polygons; i++) {
+        counts.push(reader.next());
+        for (let k = 0; k < counts[i]; k++) {
+          const number = corners - reader.next();
+          joined.push(number);
+          corners = Math.max(corners, number + 1);
+        }
+      }
+    }
+    const read = (parts, was) => {
+      const now = new Int32Array(parts * corners);
+      for (let i = 0; i < now.length; i++) now[i] = reader.next() + ((same ? was[i] : now[i - parts]) ?? 0);
+      return now;
+    };
+    const grid = read(3, before.grid);
+    const values = read(1, before.values);
+    before = { corners, counts, joined, grid, values };
+    const triangles = [];
+    let first = 0;
+    for (const count of counts) {
+      for (let k = 2; k < count; k++) triangles.push(joined[first], joined[first + k - 1], joined[first + k]);
+      first += count;
+    }
+    return {
+      points: Float32Array.from(grid, (x, i) => origin[i % 3] + step * x),
+      values: Float32Array.from(values, (x) => x / 255),
+      triangles: Uint32Array.from(triangles),
+    };
+  });
+}
+
 // Points of something soft in each frame: 16-bit places on its grid, 8-bit values on its scale (or none).
 function unpackPoints({ origin, step, stream }, frameCount) {
   const reader = new IntegerReader(stream);
@@ -100,6 +141,8 @@ function unpackRecording(document) {
       soft: visual.shape.frames ? unpackPoints(visual.shape.frames, times.length) : null,
     })),
     contacts: unpackContacts(document.contacts, times.length),
+    patches: document.patches ? unpackPatches(document.patches, times.length) : null,
+    patchScale: document.patches ? { name: "contact pressure", unit: "Pa", min: 0, max: document.patches.pressureMax } : null,
     observables: document.observables.map(({ name, unit, times: own, values }) => ({
       name,
       unit,

@@ -2,7 +2,9 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, Energy};
-use pliant_coupling::{BodyIdx, State, StepReport, TieIdx, World};
+use pliant_coupling::{
+    BodyIdx, ContactForce, PairPatch, PatchFinder, State, StepReport, TieIdx, World,
+};
 use pliant_multibody::{DofKind, Workspace};
 
 use super::assembly::{Assembly, Directory, JointRef, Spot};
@@ -38,6 +40,8 @@ pub(super) struct Observer {
     columns: Vec<Column>,
     /// Kinematics of each body, for those that are looked at.
     workspaces: Vec<Option<Workspace>>,
+    /// For those that look at patches.
+    patches: Option<PatchFinder>,
     scope: Scope,
 }
 
@@ -80,6 +84,10 @@ impl Observer {
         }
         scope.set("dt", scene.simulation.time_step_s);
         Ok(Self {
+            patches: columns
+                .iter()
+                .any(|c: &Column| c.looks_at_patches())
+                .then(PatchFinder::default),
             columns,
             workspaces,
             scope,
@@ -119,11 +127,16 @@ impl Observer {
                 workspace.update(directory.tree(BodyIdx(body)), &state.q, &state.v);
             }
         }
+        let patches = match &mut self.patches {
+            // Poses that are not finite have no patches, and the next step says what is wrong.
+            Some(finder) => finder.find(moment.world, moment.state).unwrap_or(&[]),
+            None => &[],
+        };
         self.scope.set("t", moment.state.time_s);
         for column in &self.columns {
             let value = match &column.expression {
                 Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
-                None => column.measure(directory, &self.workspaces, moment),
+                None => column.measure(directory, &self.workspaces, moment, patches),
             };
             // Infinity has no place in a table: no value.
             let value = if value.is_finite() { value } else { f64::NAN };
@@ -172,6 +185,7 @@ impl Column {
         directory: &Directory,
         workspaces: &[Option<Workspace>],
         moment: &Moment<'_>,
+        patches: &[PairPatch],
     ) -> f64 {
         match &self.target {
             Target::Spots(spots) => {
@@ -187,6 +201,9 @@ impl Column {
                 }
             }
             Target::Joint(joint) => self.of_joint(joint, moment),
+            Target::Contact { of, with } if self.looks_at_patches() => {
+                self.of_patches(of, with, patches)
+            }
             Target::Contact { of, with } => self.of_contact(of, with, moment),
             Target::Bodies(bodies) if self.quantity == Quantity::Mass => bodies
                 .iter()
@@ -278,13 +295,16 @@ impl Column {
         };
         let (mut force, mut tangential, mut normal) = (Vector3::zeros(), Vector3::zeros(), 0.0);
         let (mut count, mut depth) = (0u32, 0.0f64);
+        if matches!(
+            self.quantity,
+            Quantity::CenterOfPressure | Quantity::ContactMoment
+        ) {
+            return self.of_pressure(of, with, &report.contacts);
+        }
         for contact in &report.contacts {
-            let (a, b) = (contact.a.0, contact.b.0);
-            // The force on A, or on B; within what is asked for, both cancel.
-            let sign = f64::from(i8::from(of[a] && with[b]) - i8::from(of[b] && with[a]));
-            if sign == 0.0 && !((of[a] && with[b]) || (of[b] && with[a])) {
+            let Some(sign) = side(contact, of, with) else {
                 continue;
-            }
+            };
             let along = contact.normal_W.dot(&contact.force_W);
             force += contact.force_W * sign;
             tangential += (contact.force_W - contact.normal_W * along) * sign;
@@ -298,6 +318,57 @@ impl Column {
             (_, Component::Normal) => normal,
             (_, Component::Tangential) => tangential.norm(),
             _ => self.part(&force),
+        }
+    }
+
+    /// Centre of pressure, or the moment about it; on A, on B the reaction.
+    fn of_pressure(&self, of: &[bool], with: &[bool], contacts: &[ContactForce]) -> f64 {
+        let place = |contact: &ContactForce, sign: f64| {
+            let p_WC = if sign < 0.0 {
+                contact.p_WCb
+            } else {
+                contact.p_WCa
+            };
+            p_WC.coords
+        };
+        let concerned = contacts
+            .iter()
+            .filter_map(|contact| Some((contact, side(contact, of, with)?)));
+        let (mut total, mut weighed) = (0.0, Vector3::zeros());
+        for (contact, sign) in concerned.clone() {
+            let normal = contact.normal_W.dot(&contact.force_W).max(0.0);
+            total += normal;
+            weighed += place(contact, sign) * normal;
+        }
+        let center = weighed / total;
+        match (self.quantity, total > 0.0) {
+            (Quantity::CenterOfPressure, true) => self.part(&center),
+            (Quantity::CenterOfPressure, false) => f64::NAN,
+            (_, true) => {
+                let moments = concerned
+                    .map(|(c, sign)| (place(c, sign) - center).cross(&(c.force_W * sign)));
+                self.part(&moments.sum())
+            }
+            (_, false) => 0.0,
+        }
+    }
+
+    fn looks_at_patches(&self) -> bool {
+        matches!(
+            self.quantity,
+            Quantity::PatchArea | Quantity::PatchPressure
+        )
+    }
+
+    fn of_patches(&self, of: &[bool], with: &[bool], patches: &[PairPatch]) -> f64 {
+        let concerned = patches.iter().filter(|p| {
+            let (a, b) = (p.a.0, p.b.0);
+            (of[a] && with[b]) || (of[b] && with[a])
+        });
+        let summaries = concerned.map(|p| p.patch.summary());
+        match self.quantity {
+            Quantity::PatchArea => summaries.map(|s| s.area).sum(),
+            _ => summaries.map(|s| s.pressure_max).fold(0.0, f64::max),
         }
     }
 
@@ -319,6 +390,14 @@ impl Column {
             _ => sum.kinetic + sum.potential,
         }
     }
+}
+
+/// Whether a contact is between `of` and `with`: 1 where its force is on `of`, −1 where the reaction is, 0 within what is
+/// asked for, where both cancel.
+fn side(contact: &ContactForce, of: &[bool], with: &[bool]) -> Option<f64> {
+    let (a, b) = (contact.a.0, contact.b.0);
+    let (on_a, on_b) = (of[a] && with[b], of[b] && with[a]);
+    (on_a || on_b).then(|| f64::from(i8::from(on_a) - i8::from(on_b)))
 }
 
 /// Force of a tie on its second body, N, world axes; zero once released.

@@ -27,6 +27,14 @@ pub enum Quantity {
     ContactCount,
     /// Of the deepest contact, m.
     Penetration,
+    /// Where the normal forces of contacts together act, m.
+    CenterOfPressure,
+    /// Of contact forces about their centre of pressure, N·m.
+    ContactMoment,
+    /// Of patches, m².
+    PatchArea,
+    /// Highest in patches, Pa.
+    PatchPressure,
     /// J.
     KineticEnergy,
     /// J.
@@ -133,7 +141,7 @@ impl Component {
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 19] = [
+pub const QUANTITIES: [QuantityInfo; 23] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
@@ -225,6 +233,38 @@ pub const QUANTITIES: [QuantityInfo; 19] = [
         subject: Subject::Touching,
         unit: "m",
         about: "of the deepest contact of `of` with `with` at the start of the last step, 0 without contact",
+    },
+    QuantityInfo {
+        quantity: Quantity::CenterOfPressure,
+        name: "center-of-pressure",
+        components: VECTOR,
+        subject: Subject::Touching,
+        unit: "m",
+        about: "of the contacts of `of` with `with`: mean place of the normal forces of the last step, weighed by them; no value without force",
+    },
+    QuantityInfo {
+        quantity: Quantity::ContactMoment,
+        name: "contact-moment",
+        components: VECTOR,
+        subject: Subject::Touching,
+        unit: "N·m",
+        about: "on `of` from `with` about the centre of pressure during the last step: friction against turning on the spot, and what curved patches give",
+    },
+    QuantityInfo {
+        quantity: Quantity::PatchArea,
+        name: "patch-area",
+        components: &[],
+        subject: Subject::Touching,
+        unit: "m²",
+        about: "of the patches of `of` with `with`; contact in points has none",
+    },
+    QuantityInfo {
+        quantity: Quantity::PatchPressure,
+        name: "patch-pressure",
+        components: &[],
+        subject: Subject::Touching,
+        unit: "Pa",
+        about: "highest elastic pressure in the patches of `of` with `with`, 0 without a patch",
     },
     QuantityInfo {
         quantity: Quantity::KineticEnergy,

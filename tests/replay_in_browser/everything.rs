@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant::recording::{
-    Anchor, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, Recording, ThreadEnds,
-    ValueScale, Visual, VisualShape,
+    Anchor, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, PressurePolygons, Recording,
+    ThreadEnds, ValueScale, Visual, VisualShape,
 };
 
 pub(crate) fn visual(name: &str, anchor: Anchor, shape: VisualShape, color: Color) -> Visual {
@@ -196,6 +196,15 @@ pub(crate) fn one_of_everything() -> Recording {
             values: points.iter().map(|p| p.z).collect(),
             points,
         };
+        let mut patches = PressurePolygons::default();
+        for i in (0..n).filter(|&i| hop(i) < 0.2) {
+            let (c, r) = (around(i), 0.4 * (0.2 - hop(i)));
+            let hexagon = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|k: f64| {
+                let (sin, cos) = (k * std::f64::consts::FRAC_PI_3).sin_cos();
+                Point3::new(c.x + r * cos, c.y + r * sin, 1e-3)
+            });
+            patches.push(&hexagon, &[0.0, 1e4 * r, 2e4 * r, 3e4 * r, 2e4 * r, 1e4 * r]);
+        }
         let deformed = vec![
             colored(sheet),
             colored(grains),
@@ -209,6 +218,7 @@ pub(crate) fn one_of_everything() -> Recording {
                 time_s: t,
                 X_WB: X_WB.collect(),
                 contacts: contacts.collect(),
+                patches,
                 deformed,
             })
             .expect("a sound frame");

@@ -81,6 +81,10 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     );
     let last = recording.frames().last().expect("frames");
     assert_eq!(report["pictures"][2]["contacts"], last.contacts.len());
+    // Hexagons of four triangles each.
+    let hexagons = last.patches.counts().len();
+    assert!(hexagons > 0);
+    assert_eq!(report["pictures"][2]["patchTriangles"], 4 * hexagons);
     for (body, pose) in report["lastPoses"]
         .as_array()
         .expect("poses")
@@ -156,7 +160,7 @@ fn check_controls(report: &Value) {
     assert_eq!(buttons["play"], serde_json::json!([false, true]));
     assert_eq!(buttons["pause"], serde_json::json!([true, false]));
     assert_eq!(buttons["speed"], serde_json::json!([1, 0.25]));
-    for switch in ["forces", "grid", "plots-switch"] {
+    for switch in ["patches", "forces", "grid", "plots-switch"] {
         assert_eq!(
             buttons[switch],
             serde_json::json!([true, false]),

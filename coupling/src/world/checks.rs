@@ -89,7 +89,7 @@ impl WorldParts {
             });
             PatchGeometry::check_pair(side_A, side_B).map_err(|source| WorldError::Geometry {
                 part: self.pair_part(a, b),
-                source,
+                source: Box::new(source),
             })
         };
         let says = |rule: &PairRule, choice| rule.choice == Some(choice);

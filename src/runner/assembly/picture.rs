@@ -2,10 +2,12 @@
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::Surface;
-use pliant_coupling::{BodyIdx, State, StepReport, World};
+use pliant_coupling::{BodyIdx, PatchFinder, State, StepReport, World};
 use pliant_multibody::LinkIdx;
 
-use crate::recording::{self, Anchor, Color, ContactArrow, Frame, Visual, VisualShape};
+use crate::recording::{
+    self, Anchor, Color, ContactArrow, Frame, PressurePolygons, Visual, VisualShape,
+};
 
 /// The links that are drawn, and what is drawn of them.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +81,13 @@ impl Picture {
     }
 
     /// The picture of `state`, with the contact forces of the step that led to it.
-    pub(crate) fn frame(&self, world: &World, state: &State, report: Option<&StepReport>) -> Frame {
+    pub(crate) fn frame(
+        &self,
+        world: &World,
+        state: &State,
+        report: Option<&StepReport>,
+        finder: &mut PatchFinder,
+    ) -> Frame {
         let mut surfaces = vec![Surface::default(); world.n_bodies()];
         for (index, (surface, body)) in surfaces.iter_mut().zip(&state.bodies).enumerate() {
             world.model(BodyIdx(index)).surface(body, surface);
@@ -89,9 +97,21 @@ impl Picture {
             time_s: state.time_s,
             X_WB: self.links.iter().map(pose).collect(),
             contacts: report.map_or(Vec::new(), |report| arrows(world, report)),
+            patches: patches(world, state, finder),
             deformed: Vec::new(),
         }
     }
+}
+
+fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePolygons {
+    let mut polygons = PressurePolygons::default();
+    // Poses that are not finite have no patches; the frame is refused for them.
+    for pair in finder.find(world, state).unwrap_or(&[]) {
+        for polygon in pair.patch.polygons() {
+            polygons.push(pair.patch.vertices_W(polygon), pair.patch.pressures(polygon));
+        }
+    }
+    polygons
 }
 
 /// Forces on what moves: an arrow into a floor would not be seen.

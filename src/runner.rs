@@ -297,10 +297,10 @@ impl<'s> Run<'s> {
     }
 
     fn record_frame(&mut self, state: &State, report: Option<&StepReport>) -> Result<(), RunError> {
-        let frame = self
-            .assembly
-            .picture
-            .frame(&self.assembly.world, state, report, &mut self.patches);
+        let frame =
+            self.assembly
+                .picture
+                .frame(&self.assembly.world, state, report, &mut self.patches);
         self.recording
             .push_frame(frame)
             .map_err(|source| recording_error(self.scene, source))

@@ -149,7 +149,9 @@ impl ContactAssembly {
             }
             let bias = surface_velocity(setting, contact);
             let normal_W = point.normal_W;
-            let material = setting.world.pair_at(contact.a, contact.b, &point.stiffness);
+            let material = setting
+                .world
+                .pair_at(contact.a, contact.b, &point.stiffness);
             let settings = &setting.world.parts.contact;
             let parameters = ContactParameters {
                 time_step: setting.time_step,

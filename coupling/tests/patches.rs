@@ -170,9 +170,7 @@ fn a_pair_that_is_to_touch_in_points_does() {
     let sunk = 0.5 * SIDE - state.bodies[0].q[2];
     // Four corners, each of half the default stiffness.
     assert!((sunk / (G / 2.0e6) - 1.0).abs() < 1e-3, "{sunk}");
-    let patches = PatchFinder::default()
-        .find(&world, &state)
-        .map(<[_]>::len);
+    let patches = PatchFinder::default().find(&world, &state).map(<[_]>::len);
     assert_eq!(patches, Ok(0));
 }
 

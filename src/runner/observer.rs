@@ -345,8 +345,8 @@ impl Column {
             (Quantity::CenterOfPressure, true) => self.part(&center),
             (Quantity::CenterOfPressure, false) => f64::NAN,
             (_, true) => {
-                let moments = concerned
-                    .map(|(c, sign)| (place(c, sign) - center).cross(&(c.force_W * sign)));
+                let moments =
+                    concerned.map(|(c, sign)| (place(c, sign) - center).cross(&(c.force_W * sign)));
                 self.part(&moments.sum())
             }
             (_, false) => 0.0,
@@ -354,10 +354,7 @@ impl Column {
     }
 
     fn looks_at_patches(&self) -> bool {
-        matches!(
-            self.quantity,
-            Quantity::PatchArea | Quantity::PatchPressure
-        )
+        matches!(self.quantity, Quantity::PatchArea | Quantity::PatchPressure)
     }
 
     fn of_patches(&self, of: &[bool], with: &[bool], patches: &[PairPatch]) -> f64 {

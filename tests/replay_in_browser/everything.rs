@@ -203,7 +203,10 @@ pub(crate) fn one_of_everything() -> Recording {
                 let (sin, cos) = (k * std::f64::consts::FRAC_PI_3).sin_cos();
                 Point3::new(c.x + r * cos, c.y + r * sin, 1e-3)
             });
-            patches.push(&hexagon, &[0.0, 1e4 * r, 2e4 * r, 3e4 * r, 2e4 * r, 1e4 * r]);
+            patches.push(
+                &hexagon,
+                &[0.0, 1e4 * r, 2e4 * r, 3e4 * r, 2e4 * r, 1e4 * r],
+            );
         }
         let deformed = vec![
             colored(sheet),

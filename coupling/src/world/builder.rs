@@ -7,8 +7,8 @@ use pliant_contact_sap::{DeformableModel, Integration};
 use pliant_hydroelastic::CollisionFilter;
 
 use super::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, PairRule, TieIdx,
-    World, WorldParts,
+    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, PairRule, TieIdx, World,
+    WorldParts,
 };
 use crate::error::{WorldError, WorldPart};
 use crate::settings::ContactSettings;

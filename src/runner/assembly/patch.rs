@@ -53,10 +53,12 @@ pub(super) fn refined(surface: Surface, said: &ProximityProperties) -> Surface {
         dissipation: said.hunt_crossley_dissipation,
         relaxation_time_s: said.relaxation_time,
         friction: said.mu_dynamic.or(said.mu_static),
-        hydroelastic: said.hydroelastic_compliance.map(|compliance| match compliance {
-            HydroelasticCompliance::Rigid => Hydroelastic::Rigid,
-            HydroelasticCompliance::Compliant => Hydroelastic::Compliant,
-        }),
+        hydroelastic: said
+            .hydroelastic_compliance
+            .map(|compliance| match compliance {
+                HydroelasticCompliance::Rigid => Hydroelastic::Rigid,
+                HydroelasticCompliance::Compliant => Hydroelastic::Compliant,
+            }),
         hydroelastic_modulus: said.hydroelastic_modulus,
         hydroelastic_margin: said.hydroelastic_margin,
         mesh_resolution_hint: said.mesh_resolution_hint,

@@ -108,7 +108,10 @@ fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePo
     // Poses that are not finite have no patches; the frame is refused for them.
     for pair in finder.find(world, state).unwrap_or(&[]) {
         for polygon in pair.patch.polygons() {
-            polygons.push(pair.patch.vertices_W(polygon), pair.patch.pressures(polygon));
+            polygons.push(
+                pair.patch.vertices_W(polygon),
+                pair.patch.pressures(polygon),
+            );
         }
     }
     polygons

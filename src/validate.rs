@@ -20,6 +20,8 @@ mod gripper;
 mod incline;
 mod laboratory;
 mod mass_ratio;
+mod patch;
+mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
 mod rolling_ball;
@@ -121,6 +123,18 @@ pub const CASES: &[Case] = &[
         "friction brings a parcel to the speed of the belt",
     ),
     scene("gripper-holds-box", "friction carries a box, up to 2 mu F"),
+    scene(
+        "cube-tower-patches",
+        "a tower of soft cubes moves less than 1 µm, in patches",
+    ),
+    scene(
+        "compliant-grasp",
+        "patches on a soft ball carry a moment that points cannot",
+    ),
+    scene(
+        "bowl-of-spheres",
+        "ten soft balls come to rest in a bowl that is a mesh",
+    ),
     scene("clutter", "forty bodies stay in their bin and come to rest"),
     scene(
         "arm-pushes-boxes",
@@ -136,6 +150,8 @@ pub const CASES: &[Case] = &[
     free_flight::CASE,
     pendulum::CASE,
     mass_ratio::CASE,
+    patch::CASE,
+    patch_tipping::CASE,
     cube_toss::CASE,
 ];
 

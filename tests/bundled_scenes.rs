@@ -52,6 +52,40 @@ fn arm_pushes_boxes() {
 }
 
 #[test]
+fn cube_tower_patches() {
+    check_scene("cube-tower-patches", &[]);
+    check_scene("cube-tower-patches", &["modulus=3e7"]);
+}
+
+#[test]
+fn compliant_grasp() {
+    check_scene("compliant-grasp", &[]);
+    check_scene("compliant-grasp", &["force=8"]);
+}
+
+/// With points the pair of fingers holds the weight and lets the stick swing.
+#[test]
+fn compliant_grasp_needs_its_patches() {
+    let text = bundled::scene("compliant-grasp").expect("bundled");
+    let pointed = text.replace("[contact]\n", "[contact]\nkind = \"point\"\n");
+    assert_ne!(text, pointed);
+    let scene = Scene::parse("pointed", &pointed, &SceneOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let verdicts = &outcome.summary.expectations;
+    let of = |name: &str| verdicts.iter().find(|v| v.observable == name);
+    let tilt = of("lolly.tilt").and_then(|v| v.found).expect("measured");
+    assert!(tilt > 0.5, "it swings: {tilt}");
+    assert_eq!(of("left.area").and_then(|v| v.found), Some(0.0));
+}
+
+#[test]
+fn bowl_of_spheres() {
+    check_scene("bowl-of-spheres", &[]);
+}
+
+#[test]
 fn box_on_incline_slides_or_sticks_as_coulomb_says() {
     for angle in ["5*deg", "15*deg", "30*deg", "45*deg"] {
         for mu in ["0", "0.1", "0.4", "0.9"] {

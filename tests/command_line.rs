@@ -312,6 +312,7 @@ fn bundled_lists_hold_every_file_of_their_folders() {
     for (folder, extension, bundled) in [
         ("scenes", "toml", pliant::scene::bundled::SCENES),
         ("robots", "urdf", pliant::scene::bundled::ROBOTS),
+        ("meshes", "obj", pliant::scene::bundled::MESHES),
     ] {
         for entry in fs::read_dir(root.join(folder)).expect("is there") {
             let file = entry.expect("can be read").path();

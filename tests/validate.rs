@@ -39,6 +39,8 @@ cases! {
     momentum_is_kept_in_free_flight => "free-flight",
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
+    patches_have_the_area_force_and_center_of_closed_forms => "patch",
+    a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_real_cube_is_followed => "cube-toss",
 }
 

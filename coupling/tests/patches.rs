@@ -300,12 +300,3 @@ fn a_compliant_cube_on_another_rests_within_a_micrometre_in_a_minute_at_every_re
         assert!(moved < 1e-6, "{moved:e}");
     }
 }
-
-/// Without anything that drives it aside, it rests with friction that creeps under load as well.
-#[test]
-fn a_cube_straight_on_another_rests_within_a_micrometre_in_a_minute() {
-    for shape in [cube(), divided_cube(3)] {
-        let moved = moves_in_a_minute(&shape, [0.0; 3], Stiction::Creeping);
-        assert!(moved < 1e-6, "{moved:e}");
-    }
-}

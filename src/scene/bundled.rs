@@ -1,4 +1,4 @@
-//! Scenes and robots that are part of the program, so that it runs anywhere.
+//! Scenes, robots and meshes that are part of the program, so that it runs anywhere.
 
 /// Bundled scenes: name and text.
 pub const SCENES: &[(&str, &str)] = &[
@@ -11,8 +11,20 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/box-on-incline.toml"),
     ),
     ("box-stack", include_str!("../../scenes/box-stack.toml")),
+    (
+        "bowl-of-spheres",
+        include_str!("../../scenes/bowl-of-spheres.toml"),
+    ),
     ("clutter", include_str!("../../scenes/clutter.toml")),
+    (
+        "compliant-grasp",
+        include_str!("../../scenes/compliant-grasp.toml"),
+    ),
     ("conveyor", include_str!("../../scenes/conveyor.toml")),
+    (
+        "cube-tower-patches",
+        include_str!("../../scenes/cube-tower-patches.toml"),
+    ),
     (
         "double-pendulum",
         include_str!("../../scenes/double-pendulum.toml"),
@@ -48,6 +60,12 @@ pub const ROBOTS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Bundled meshes: path as scenes write it, and text.
+pub const MESHES: &[(&str, &str)] = &[
+    ("meshes/bowl.obj", include_str!("../../meshes/bowl.obj")),
+    ("meshes/pepper.obj", include_str!("../../meshes/pepper.obj")),
+];
+
 /// The text of a bundled scene.
 pub fn scene(name: &str) -> Option<&'static str> {
     SCENES
@@ -56,10 +74,14 @@ pub fn scene(name: &str) -> Option<&'static str> {
         .map(|(_, text)| *text)
 }
 
-/// The text of a bundled robot file.
-pub fn robot(path: &str) -> Option<&'static str> {
-    ROBOTS
-        .iter()
+/// The bundled files that scenes name.
+pub fn files() -> impl Iterator<Item = &'static (&'static str, &'static str)> + Clone {
+    ROBOTS.iter().chain(MESHES)
+}
+
+/// The text of a bundled robot or mesh file.
+pub fn file(path: &str) -> Option<&'static str> {
+    files()
         .find(|(known, _)| *known == path)
         .map(|(_, text)| *text)
 }

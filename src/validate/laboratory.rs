@@ -80,7 +80,7 @@ pub(super) fn material(pair_stiffness: f64, friction: f64) -> ContactMaterial {
 /// Collects a world in which every surface is of one material.
 pub(super) struct Laboratory {
     pub(super) builder: WorldBuilder,
-    material: ContactMaterial,
+    pub(super) material: ContactMaterial,
 }
 
 impl Laboratory {
@@ -147,6 +147,18 @@ impl Laboratory {
     ) -> Outcome<BodyIdx> {
         let inertia = SpatialInertia::solid_box(mass, lengths);
         self.free(name, Shape::cuboid(lengths)?, inertia, X_WB, v)
+    }
+
+    /// A free homogeneous box that nothing touches yet, at rest.
+    pub(super) fn body_alone(
+        &mut self,
+        name: &str,
+        lengths: Vector3<f64>,
+        mass: f64,
+        X_WB: Isometry3<f64>,
+    ) -> Outcome<BodyIdx> {
+        let tree = free_body(SpatialInertia::solid_box(mass, lengths), X_WB, [0.0; 6])?;
+        Ok(self.builder.add_body(name, Box::new(tree)))
     }
 
     /// Closes the world and opens a run.

@@ -34,14 +34,14 @@ impl BundledOrPath {
     }
 }
 
-/// The file `written` names: beside the scene file, in the working directory, or among the bundled robots.
+/// The file `written` names: beside the scene file, in the working directory, or among the bundled robots and meshes.
 pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> {
     let beside = folder.map(|folder| folder.join(written));
     let here = PathBuf::from(written);
     if let Some(path) = beside.into_iter().chain([here]).find(|path| path.is_file()) {
         return Some(BundledOrPath::Path(path));
     }
-    bundled::robot(written).map(BundledOrPath::Bundled)
+    bundled::file(written).map(BundledOrPath::Bundled)
 }
 
 /// As [`find_file`] and read, with errors at the place of the mention.
@@ -54,7 +54,7 @@ pub(super) fn open(scene: &Scene, mention: &Mention) -> Result<(Vec<u8>, PathBuf
             }
             _ => "the working directory".into(),
         };
-        let known: Vec<&str> = bundled::ROBOTS.iter().map(|(path, _)| *path).collect();
+        let known: Vec<&str> = bundled::files().map(|(path, _)| *path).collect();
         return Err(at(SceneFault::File(format!(
             "no file {:?} in {folder}, or among the bundled ones: {}",
             mention.name,

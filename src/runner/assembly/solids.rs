@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use nalgebra::{Point3, Vector3};
-use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, TriMesh, read_surface};
+use pliant_hydroelastic::mesh::{
+    LoadReport, MeshError, SurfaceOptions, SurfaceUse, TriMesh, read_surface, surface_from_bytes,
+};
 use pliant_hydroelastic::{GeometryError, Shape};
 use pliant_multibody::{GeometryDescription, MeshHull};
 
@@ -28,12 +30,20 @@ pub(super) fn shape(
         ShapeEntry::Cone { radius, height } => Shape::cone(*radius, *height),
         ShapeEntry::ConvexHull { points } => Shape::convex_hull(points),
         ShapeEntry::Mesh { file, scale, used } => {
-            let (_, path) = files::open(scene, file)?;
+            let (bytes, path) = files::open(scene, file)?;
             let hull = match used {
                 MeshUse::Surface => MeshHull::AsWritten,
                 MeshUse::ConvexHull => MeshHull::Convex,
             };
-            return mesh(&path, Vector3::repeat(*scale), hull, notes).map_err(fault);
+            let options = SurfaceOptions {
+                scale: Vector3::repeat(*scale),
+                ..SurfaceOptions::default()
+            };
+            let name = path.display().to_string();
+            let read = surface_from_bytes(&bytes, &name, use_for(hull), &options);
+            return noted(read, &path, notes)
+                .and_then(|surface| mesh(&surface, &path, hull))
+                .map_err(fault);
         }
     };
     made.map_err(|error| fault(error.to_string()))
@@ -50,22 +60,22 @@ pub(super) fn described(
         GeometryDescription::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
         GeometryDescription::Capsule { radius, length } => Shape::capsule(*radius, *length),
         GeometryDescription::Ellipsoid { radii } => Shape::ellipsoid(*radii),
-        GeometryDescription::Mesh { path, scale, hull } => return mesh(path, *scale, *hull, notes),
+        GeometryDescription::Mesh { path, scale, hull } => {
+            let surface = surface(path, *scale, use_for(*hull), notes)?;
+            return mesh(&surface, path, *hull);
+        }
     };
     made.map_err(|error| error.to_string())
 }
 
-fn mesh(
-    path: &Path,
-    scale: Vector3<f64>,
-    hull: MeshHull,
-    notes: &mut Vec<String>,
-) -> Result<Shape, String> {
-    let surface_use = match hull {
+fn use_for(hull: MeshHull) -> SurfaceUse {
+    match hull {
         MeshHull::AsWritten => SurfaceUse::Solid,
         MeshHull::Convex => SurfaceUse::Cloth,
-    };
-    let surface = surface(path, scale, surface_use, notes)?;
+    }
+}
+
+fn mesh(surface: &TriMesh, path: &Path, hull: MeshHull) -> Result<Shape, String> {
     let vertices: Vec<Point3<f64>> = surface
         .vertices()
         .iter()
@@ -91,14 +101,18 @@ fn surface(
         scale,
         ..SurfaceOptions::default()
     };
-    let (surface, report) =
-        read_surface(path, surface_use, &options).map_err(|error| error.to_string())?;
-    notes.extend(
-        report
-            .entries
-            .iter()
-            .map(|entry| format!("{}: {entry}", path.display())),
-    );
+    noted(read_surface(path, surface_use, &options), path, notes)
+}
+
+/// The surface; what reading it had to say goes to `notes`.
+fn noted(
+    read: Result<(TriMesh, LoadReport), MeshError>,
+    path: &Path,
+    notes: &mut Vec<String>,
+) -> Result<TriMesh, String> {
+    let (surface, report) = read.map_err(|error| error.to_string())?;
+    let remarks = report.entries.iter();
+    notes.extend(remarks.map(|entry| format!("{}: {entry}", path.display())));
     Ok(surface)
 }
 

@@ -203,7 +203,7 @@ impl ConstraintSet {
         &mut self.contacts[contact.0].law
     }
 
-    /// What a scalar row stands for, and the participant of its basis's first block.
+    /// What a scalar row stands for.
     #[must_use]
     pub fn row_label(&self, row: RowIdx) -> ConstraintLabel {
         self.rows[row.0].label

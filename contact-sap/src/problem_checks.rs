@@ -43,14 +43,29 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
             }
             Ok(())
         }
-        Some(Assembled::Sparse(a)) => match a.data().iter().find(|a| !a.is_finite()) {
-            None => Ok(()),
-            Some(value) => Err(SolveError::NotFinite {
-                place: format!("A of participant {participant}"),
-                value: *value,
-            }),
-        },
+        Some(Assembled::Sparse(a)) => {
+            if a.data().iter().all(|a| a.is_finite()) {
+                return Ok(());
+            }
+            let mut entries = a.iter();
+            let (value, (row, column)) = entries
+                .find(|(value, _)| !value.is_finite())
+                .expect("it is among the values");
+            Err(not_finite(
+                participant,
+                row as usize,
+                column as usize,
+                *value,
+            ))
+        }
         None => Ok(()),
+    }
+}
+
+fn not_finite(participant: ParticipantIdx, row: usize, column: usize, value: f64) -> SolveError {
+    SolveError::NotFinite {
+        place: format!("A of participant {participant}, row {row}, column {column},"),
+        value,
     }
 }
 
@@ -62,10 +77,7 @@ fn asymmetry(
     upper: f64,
 ) -> SolveError {
     match [lower, upper].into_iter().find(|x| !x.is_finite()) {
-        Some(value) => SolveError::NotFinite {
-            place: format!("A of participant {participant}, row {row}, column {column},"),
-            value,
-        },
+        Some(value) => not_finite(participant, row, column, value),
         None => SolveError::NotSymmetric {
             participant,
             row,

@@ -2,9 +2,10 @@
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
-    BlockDiagonal, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
-    ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit, NEAR_RIGID_CONTACT,
-    ParticipantIdx, Potential, RowLaw, Rows, Sap, Solution, SolveError, SolverKind, StopCriteria,
+    Assembled, BlockDiagonal, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw,
+    ContactParameters, ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit,
+    NEAR_RIGID_CONTACT, ParticipantIdx, Potential, RowLaw, Rows, Sap, Solution, SolveError,
+    SolveReport, SolverKind, StopCriteria,
 };
 
 /// Two boxes of 1 kg, a contact between them and a limit on the first.
@@ -282,6 +283,110 @@ fn only_conjugate_gradients_do_without_the_matrix() {
                 assert!(result.is_ok_and(|report| report.is_trusted()), "{kind}");
             }
         }
+    }
+}
+
+/// A = M + K of two vertices, each block [`Self::BLOCK`], coupled by `coupling` times the identity.
+struct Spring {
+    matrix: sprs::CsMatI<f64, u32>,
+    blocks: Vec<f64>,
+}
+
+impl Spring {
+    const BLOCK: [f64; 9] = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0];
+
+    fn new(coupling: f64) -> Self {
+        let starts = (0..=6).map(|j| 2 * j).collect();
+        let rows = (0..6).flat_map(|j| [j % 3, j % 3 + 3]).collect();
+        let values = (0..6).flat_map(|j| {
+            if j < 3 {
+                [2.0, coupling]
+            } else {
+                [coupling, 2.0]
+            }
+        });
+        Self {
+            matrix: sprs::CsMatI::new_csc((6, 6), starts, rows, values.collect()),
+            blocks: [Self::BLOCK, Self::BLOCK].concat(),
+        }
+    }
+}
+
+impl Dynamics for Spring {
+    fn right_hand_side(&self) -> &[f64] {
+        &[0.0, 0.0, -0.1, 0.0, 0.0, -0.1]
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        for (a, (i, j)) in &self.matrix {
+            y[i as usize] += a * x[j as usize];
+        }
+    }
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        BlockDiagonal::Vertices(&self.blocks)
+    }
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        Some(Assembled::Sparse(self.matrix.view()))
+    }
+}
+
+fn solve_spring(kind: SolverKind, spring: &Spring) -> Result<SolveReport, SolveError> {
+    let dynamics: [&dyn Dynamics; 1] = [spring];
+    let problem = ContactProblem {
+        dynamics: &dynamics,
+        constraints: &ConstraintSet::default(),
+    };
+    let mut solver = kind.build(StopCriteria::default());
+    solver.solve(&problem, &[0.0; 6], &mut Solution::default())
+}
+
+#[test]
+fn sparse_matrices_are_refused_with_the_place_of_the_bad_number() {
+    for kind in SolverKind::ALL {
+        assert!(solve_spring(kind, &Spring::new(-1.0)).is_ok_and(|report| report.is_trusted()));
+        let mut spring = Spring::new(-1.0);
+        spring.matrix.data_mut()[3] = f64::NAN;
+        let error = solve_spring(kind, &spring)
+            .expect_err("refused")
+            .to_string();
+        for word in ["A of participant 0", "row 4, column 1", "NaN"] {
+            assert!(
+                error.contains(word),
+                "{kind}: `{word}` is missing in: {error}"
+            );
+        }
+        let mut spring = Spring::new(-1.0);
+        spring.blocks[13] = -2.0;
+        let error = solve_spring(kind, &spring)
+            .expect_err("refused")
+            .to_string();
+        for word in ["A of participant 0", "row 4", "not positive definite"] {
+            assert!(
+                error.contains(word),
+                "{kind}: `{word}` is missing in: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_matrix_that_is_indefinite_between_its_blocks_is_refused_by_who_factors_it() {
+    // Blocks of 2 with −3 between them: eigenvalues 5 and −1.
+    for kind in [SolverKind::Newton, SolverKind::GaussSeidel] {
+        let error = solve_spring(kind, &Spring::new(-3.0))
+            .expect_err("refused")
+            .to_string();
+        for word in ["participant 0", "row", "not positive definite"] {
+            assert!(
+                error.contains(word),
+                "{kind}: `{word}` is missing in: {error}"
+            );
+        }
+    }
+    // The others multiply by it; what they say of it must not be trusted.
+    for kind in [SolverKind::NewtonCg, SolverKind::QuasiNewton] {
+        let result = solve_spring(kind, &Spring::new(-3.0));
+        assert!(!result.is_ok_and(|report| report.is_trusted()), "{kind}");
     }
 }
 

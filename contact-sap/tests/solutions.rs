@@ -295,45 +295,102 @@ fn the_step_differentiates_by_its_hessian() {
         stiffness: Stiffness::Absolute(3.0, 6.0),
         ..Recipe::SMALL
     };
-    for kind in [
-        SolverKind::Newton,
-        SolverKind::NewtonCg,
-        SolverKind::GaussSeidel,
-    ] {
-        let mut solver = kind.build(StopCriteria::default());
-        let mut reference = newton(TIGHT, FrictionTangent::PrimalDual);
-        let mut checked = 0;
-        for seed in 0..40 {
-            let scene = random_scene(seed, &recipe);
-            let n = scene.n_dofs();
-            let (a, b) = scene.dense();
-            let (at, _) = solve_from(&mut reference, &scene, &scene.v0);
-            let j = seed as usize % n;
+    let mut reference = newton(TIGHT, FrictionTangent::PrimalDual);
+    let mut checked = 0;
+    for seed in 0..40 {
+        let scene = random_scene(seed, &recipe);
+        let n = scene.n_dofs();
+        let (a, b) = scene.dense();
+        let j = seed as usize % n;
+        let mut solve = |h: f64| {
+            let b: Vec<f64> = (0..n).map(|i| b[i] + h * a[(i, j)]).collect();
+            let scene = scene.with_right_hand_side(&b);
+            solve_from(&mut reference, &scene, &scene.v0).0
+        };
+        let mut quotient = |h: f64| -> Vec<f64> {
+            let (plus, minus) = (solve(h).velocity, solve(-h).velocity);
+            let rise = plus.iter().zip(minus).map(|(p, m)| p - m);
+            rise.map(|rise| rise / (2.0 * h)).collect()
+        };
+        let (coarse, fine) = (quotient(2e-5), quotient(1e-5));
+        if difference(&fine, &coarse) > 1e-4 {
+            // A border of a law lies within the step: there is no derivative to compare with.
+            continue;
+        }
+        let at = solve(0.0);
+        for kind in SolverKind::ALL {
+            let mut solver = kind.build(StopCriteria::default());
             let mut x: Vec<f64> = a.column(j).iter().copied().collect();
             with_problem(&scene, |p| solver.hessian_solve(p, &at, &mut x)).expect("solvable");
-            let solve = |h: f64| {
-                let b: Vec<f64> = (0..n).map(|i| b[i] + h * a[(i, j)]).collect();
-                let scene = scene.with_right_hand_side(&b);
-                let mut solver = newton(TIGHT, FrictionTangent::PrimalDual);
-                solve_from(&mut solver, &scene, &scene.v0).0.velocity
-            };
-            let quotient = |h: f64| -> Vec<f64> {
-                let (plus, minus) = (solve(h), solve(-h));
-                plus.iter()
-                    .zip(minus)
-                    .map(|(p, m)| (p - m) / (2.0 * h))
-                    .collect()
-            };
-            let (coarse, fine) = (quotient(2e-5), quotient(1e-5));
-            if difference(&fine, &coarse) > 1e-4 {
-                // A border of a law lies within the step: there is no derivative to compare with.
-                continue;
-            }
             let apart = difference(&fine, &x);
             assert!(apart < 1e-3, "{kind}, seed {seed}: {apart:e}");
-            checked += 1;
         }
-        assert!(checked > 25, "{kind}: {checked}");
+        checked += 1;
+    }
+    assert!(checked > 25, "{checked}");
+}
+
+#[test]
+fn reports_tell_what_was_done_and_how_long_it_took() {
+    let scene = clutter(1, (3, 3, 2), Models::Lagged);
+    for kind in SolverKind::ALL {
+        let mut solver = kind.build(StopCriteria {
+            iterations_max: 5_000,
+            ..StopCriteria::default()
+        });
+        let clock = std::time::Instant::now();
+        let (solution, report) = solve_from(solver.as_mut(), &scene, &scene.v0);
+        let wall = clock.elapsed();
+        assert_eq!(report.stop, StopReason::Converged, "{kind}");
+        assert_eq!(report.islands, 1, "{kind}");
+        // One residual before each iteration, and the last.
+        let history = &solution.residual_history;
+        assert_eq!(history.len(), report.iterations + 1, "{kind}");
+        assert_eq!(history.last(), Some(&report.residual), "{kind}");
+        let (at_guess, _) = scene.residual(&scene.v0);
+        assert!((history[0] - at_guess).abs() <= 1e-9 * at_guess, "{kind}");
+        assert!(report.residual < 1e-3 * at_guess, "{kind}");
+        assert_eq!(report.iterations_total, report.iterations, "{kind}");
+        assert!(report.line_search_evaluations > 0, "{kind}");
+        let inner = report.inner_iterations > 0;
+        assert_eq!(inner, kind == SolverKind::NewtonCg, "{kind}");
+        // Newton factors H in each iteration, Gauss-Seidel A once.
+        let factorisations = match kind {
+            SolverKind::GaussSeidel => 1,
+            _ => report.iterations,
+        };
+        assert_eq!(report.factorisations, factorisations, "{kind}");
+        let stages = report.stages;
+        let all = [
+            stages.set_up,
+            stages.gradient,
+            stages.assembly,
+            stages.linear_solve,
+            stages.line_search,
+        ];
+        assert!(all.iter().all(|time| !time.is_zero()), "{kind}: {stages:?}");
+        assert!(all.iter().sum::<std::time::Duration>() <= wall, "{kind}");
+    }
+}
+
+#[test]
+fn an_iteration_asked_for_more_than_f64_has_stops_at_round_off() {
+    let stop = StopCriteria {
+        absolute_tolerance: 0.0,
+        relative_tolerance: 0.0,
+        ..StopCriteria::default()
+    };
+    for kind in [SolverKind::Newton, SolverKind::NewtonCg] {
+        let mut solver = kind.build(stop);
+        for seed in 0..5 {
+            let scene = clutter(seed, (2, 2, 2), Models::Lagged);
+            let (_, report) = solve_from(solver.as_mut(), &scene, &scene.v0);
+            assert_eq!(report.stop, StopReason::CostStalledAtRoundOff, "{kind}");
+            let mut usual = kind.build(StopCriteria::default());
+            let (_, usual) = solve_from(usual.as_mut(), &scene, &scene.v0);
+            assert!(report.residual < usual.residual, "{kind}, seed {seed}");
+            assert!(report.cost <= usual.cost + 1e-12 * usual.cost.abs());
+        }
     }
 }
 

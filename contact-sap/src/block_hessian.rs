@@ -76,10 +76,7 @@ impl BlockHessian {
             let size = starts[node + 1] - starts[node];
             let block = &mut self.values[*start..*start + size * size];
             if let Err(pivot) = cholesky_in_place(block, size) {
-                return Err(SolveError::HessianNotPositiveDefinite {
-                    participant: p.island.members[0].participant,
-                    row: starts[node] + pivot.row,
-                });
+                return Err(p.island.indefinite_at(starts[node] + pivot.row));
             }
         }
         Ok(())

@@ -59,14 +59,14 @@ pub enum SolveError {
         /// How many there are; zero if the problem has no such participant.
         n_dofs: usize,
     },
-    /// The Hessian of an island could not be factored although every A could.
+    /// A Hessian is not positive definite although the diagonal blocks of every A are.
     #[error(
-        "the Hessian of the island of participant {participant} lost its definiteness at row {row}: stiffness and inertia differ by more than round-off allows; lower the contact stiffness or raise the near-rigid parameter"
+        "the Hessian is not positive definite at row {row} of participant {participant}: either its A is indefinite, so check the body's stiffness matrix, or stiffness and inertia differ by more than round-off allows, so lower the contact stiffness or raise the near-rigid parameter"
     )]
     HessianNotPositiveDefinite {
-        /// First participant of the island.
+        /// The participant.
         participant: ParticipantIdx,
-        /// Row of the island.
+        /// Row within the participant.
         row: usize,
     },
     /// A parameter of a constraint is out of its range.

@@ -78,7 +78,7 @@ impl IslandSolver for GaussSeidelSettings {
             }
             let quadratic = e.begin_direction(p);
             if e.slope_at_start() < 0.0 {
-                progress.advance(p, e, quadratic, &LineSearch::default());
+                progress.advance(p, e, quadratic, &LineSearch::default())?;
             } else {
                 progress.stay();
             }

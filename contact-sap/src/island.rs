@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
+use crate::error::SolveError;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Entries;
 
@@ -25,6 +26,17 @@ pub(crate) struct Island {
     pub(crate) n_aggregate_values: usize,
     pub(crate) n_contacts: usize,
     pub(crate) n_scalars: usize,
+}
+
+impl Island {
+    /// The error of a matrix that turns out not to be positive definite at velocity `dof`.
+    pub(crate) fn indefinite_at(&self, dof: usize) -> SolveError {
+        let owner = self.members.iter().find(|m| m.dofs().contains(&dof));
+        SolveError::HessianNotPositiveDefinite {
+            participant: owner.map_or(ParticipantIdx(0), |m| m.participant),
+            row: owner.map_or(dof, |m| dof - m.first_dof),
+        }
+    }
 }
 
 /// One participant of an island.

@@ -84,7 +84,7 @@ impl IslandSolver for NewtonSettings {
             if self.friction == FrictionTangent::PrimalDual {
                 estimates.update(p, e);
             }
-            progress.advance(p, e, quadratic, &self.line_search);
+            progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();
         }
         progress.finish(p, e);
@@ -149,8 +149,5 @@ fn factor(
         }
         shift *= 100.0;
     }
-    Err(SolveError::HessianNotPositiveDefinite {
-        participant: p.island.members[0].participant,
-        row: failed.dof,
-    })
+    Err(p.island.indefinite_at(failed.dof))
 }

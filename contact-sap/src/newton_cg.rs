@@ -108,7 +108,7 @@ impl IslandSolver for NewtonCgSettings {
             if self.friction == FrictionTangent::PrimalDual {
                 estimates.update(p, e);
             }
-            progress.advance(p, e, quadratic, &self.line_search);
+            progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();
         }
         progress.finish(p, e);
@@ -192,6 +192,10 @@ impl ConjugateGradients {
             hessian_product(p, e, &self.p, &mut self.coordinates, &mut self.h_p);
             let curvature = dot(&self.p, &self.h_p);
             if curvature <= 0.0 {
+                if iterations == 0 {
+                    // Still a direction of descent; who steps along it sees whether A is to blame.
+                    self.x.copy_from_slice(&self.p);
+                }
                 break;
             }
             let alpha = rz / curvature;

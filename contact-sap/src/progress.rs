@@ -124,13 +124,17 @@ impl<'a> Progress<'a> {
     }
 
     /// Steps along the direction of `e`.
+    ///
+    /// # Errors
+    /// An A that is indefinite along the direction, beyond round-off.
     pub(crate) fn advance(
         &mut self,
         p: &IslandProblem<'_>,
         e: &mut Evaluation,
         quadratic: QuadraticPart,
         line_search: &LineSearch,
-    ) {
+    ) -> Result<(), SolveError> {
+        check_curvature(p, e, quadratic)?;
         self.report.iterations += 1;
         let slope0 = e.slope_at_start();
         // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton takes its own step.
@@ -157,6 +161,7 @@ impl<'a> Progress<'a> {
         };
         e.advance(step.alpha);
         self.report.line_search_evaluations += step.evaluations;
+        Ok(())
     }
 
     /// Stays where it is, for a direction that does not descend.
@@ -182,6 +187,26 @@ impl StopCriteria {
     pub(crate) fn tolerance(&self, residual: Residual) -> f64 {
         self.absolute_tolerance + self.relative_tolerance * residual.reference
     }
+}
+
+/// Refuses an A with ΔvᵀAΔv < 0. Entries of a definite A are at most √(a_ii a_jj), so that round-off leaves less than a share
+/// n ε of Σ a_ii Δv_i².
+fn check_curvature(
+    p: &IslandProblem<'_>,
+    e: &Evaluation,
+    quadratic: QuadraticPart,
+) -> Result<(), SolveError> {
+    if quadratic.curvature >= 0.0 {
+        return Ok(());
+    }
+    let diagonal = e.dv.iter().zip(&e.scale).map(|(dv, d)| (dv / d).powi(2));
+    let round_off = 4.0 * f64::EPSILON * e.dv.len() as f64 * diagonal.sum::<f64>();
+    if quadratic.curvature >= -round_off {
+        return Ok(());
+    }
+    let work = |i: usize| e.dv[i] * e.a_dv[i];
+    let worst = (0..e.dv.len()).min_by(|&i, &j| work(i).total_cmp(&work(j)));
+    Err(p.island.indefinite_at(worst.unwrap_or_default()))
 }
 
 /// The error of a residual that is not finite.

@@ -114,7 +114,7 @@ impl IslandSolver for QuasiNewtonSettings {
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            progress.advance(p, e, quadratic, &self.line_search);
+            progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();
         }
         progress.finish(p, e);

@@ -84,10 +84,7 @@ impl Dual {
             hessian.assemble(p, e, 0.0);
             hessian
                 .factor()
-                .map_err(|failed| SolveError::HessianNotPositiveDefinite {
-                    participant: island.members[0].participant,
-                    row: failed.dof,
-                })?;
+                .map_err(|failed| island.indefinite_at(failed.dof))?;
         }
         self.gamma.clone_from(&e.gamma);
         self.sigma.clone_from(&e.sigma);

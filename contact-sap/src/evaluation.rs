@@ -324,7 +324,11 @@ fn constraint_velocities(
     for basis in &p.island.bases {
         let u = &mut coordinates[basis.row0..basis.row0 + basis.n_rows];
         match bias {
-            Bias::Included => u.copy_from_slice(&set.bias[basis.global_row0..][..basis.n_rows]),
+            Bias::Included => {
+                u.copy_from_slice(&set.bias[basis.global_row0..][..basis.n_rows]);
+                let held = p.island.held.get(basis.row0..).unwrap_or_default();
+                u.iter_mut().zip(held).for_each(|(u, held)| *u += held);
+            }
             Bias::Left => u.fill(0.0),
         }
         for piece in &p.island.pieces[basis.pieces.clone()] {

@@ -100,6 +100,18 @@ impl DualEstimates {
         }
     }
 
+    /// Makes room for `n` contacts.
+    pub(crate) fn resize(&mut self, n: usize) {
+        self.y.resize(n, Vector3::zeros());
+        self.foreseen.resize(n, None);
+    }
+
+    /// Takes over the estimates of `n` contacts.
+    pub(crate) fn copy(&mut self, to: usize, other: &Self, from: usize, n: usize) {
+        self.y[to..to + n].copy_from_slice(&other.y[from..from + n]);
+        self.foreseen[to..to + n].copy_from_slice(&other.foreseen[from..from + n]);
+    }
+
     /// What the full step along the direction Δv of `e` makes of the estimates: of y, Newton's own
     /// y + (P Δv_c − y (t̂·Δv_c))/S − (y − t̂), cut to length 1; of impulses, their linear part, cut at zero.
     pub(crate) fn update(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {

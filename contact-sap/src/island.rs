@@ -26,6 +26,8 @@ pub(crate) struct Island {
     pub(crate) n_aggregate_values: usize,
     pub(crate) n_contacts: usize,
     pub(crate) n_scalars: usize,
+    /// What participants outside, held where they are, add to the stacked u; empty where there are none.
+    pub(crate) held: Vec<f64>,
 }
 
 impl Island {
@@ -190,6 +192,7 @@ impl Island {
         self.n_aggregate_values = 0;
         self.n_contacts = 0;
         self.n_scalars = 0;
+        self.held.clear();
     }
 
     /// Adds a participant whose velocities start at `global_dof`; returns its first velocity in the island.
@@ -286,6 +289,65 @@ impl Island {
         self.n_aggregate_values += r * r;
         self.n_contacts += record.contacts.len();
         self.n_scalars += record.rows.len();
+    }
+
+    /// Adds a participant of the island `whole` with its nodes.
+    pub(crate) fn add_member_of(&mut self, whole: &Island, member: &Member, nodes: Range<usize>) {
+        let first_dof = self.n_dofs;
+        self.members.push(Member {
+            first_dof,
+            ..*member
+        });
+        if self.node_starts.is_empty() {
+            self.node_starts.push(0);
+        }
+        let ends = &whole.node_starts[nodes.start + 1..nodes.end + 1];
+        let ends = ends.iter().map(|end| end - member.first_dof + first_dof);
+        self.node_starts.extend(ends);
+        self.n_dofs += member.n_dofs;
+    }
+
+    /// Adds basis `b` of the island of `whole` if it reaches one of the participants here; the others are held at `v`.
+    ///
+    /// `home` gives how far velocities and nodes of a node's participant have moved, `None` if it isn't here.
+    pub(crate) fn add_basis_of(
+        &mut self,
+        whole: &IslandProblem<'_>,
+        b: usize,
+        v: &[f64],
+        home: impl Fn(usize) -> Option<(isize, isize)>,
+    ) -> bool {
+        let basis = &whole.island.bases[b];
+        let pieces = &whole.island.pieces[basis.pieces.clone()];
+        if pieces.iter().all(|piece| home(piece.node).is_none()) {
+            return false;
+        }
+        let first_piece = self.pieces.len();
+        let (r, row0) = (basis.n_rows, self.n_coordinates);
+        self.held.resize(row0 + r, 0.0);
+        for piece in pieces {
+            match home(piece.node) {
+                Some((dofs, nodes)) => self.pieces.push(Piece {
+                    dof: piece.dof.wrapping_add_signed(dofs),
+                    node: piece.node.wrapping_add_signed(nodes),
+                    ..*piece
+                }),
+                None => piece.add_product(whole.set(), v, &mut self.held[row0..]),
+            }
+        }
+        self.bases.push(IslandBasis {
+            row0,
+            aggregate0: self.n_aggregate_values,
+            pieces: first_piece..self.pieces.len(),
+            first_contact: self.n_contacts,
+            first_scalar: self.n_scalars,
+            ..basis.clone()
+        });
+        self.n_coordinates += r;
+        self.n_aggregate_values += r * r;
+        self.n_contacts += basis.contacts.len();
+        self.n_scalars += basis.scalars.len();
+        true
     }
 
     /// Number of nodes.

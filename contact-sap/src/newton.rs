@@ -1,5 +1,7 @@
 //! Newton's method with a direct factorisation of the Hessian.
 
+mod local;
+
 use std::time::Instant;
 
 use crate::error::SolveError;
@@ -9,6 +11,7 @@ use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
+use crate::newton::local::LocalPart;
 use crate::potential::Potential;
 use crate::progress::{Progress, Rate};
 use crate::solver::StopCriteria;
@@ -27,7 +30,8 @@ pub struct NewtonSettings {
 
 /// Newton's method: H Δv = −∇ℓ by sparse or dense Cholesky, and a line search.
 ///
-/// Globally convergent to the unique minimiser, quadratically at the end. The tolerance is tested before anything is
+/// Globally convergent to the unique minimiser, quadratically at the end. Where few participants of a large island hold
+/// nearly all of the residual, they are solved first with the rest held. The tolerance is tested before anything is
 /// factored, so that a guess that already solves the problem costs no factorisation. Needs every A assembled.
 ///
 /// Source: Castro, Permenter, Han (2022), section VI.
@@ -39,6 +43,14 @@ solver_by_islands!(Newton, NewtonSettings);
 
 #[derive(Default)]
 pub(crate) struct NewtonWorkspace {
+    whole: Iterate,
+    part: Iterate,
+    local: LocalPart,
+}
+
+/// What the iteration of an island, or of a part of one, knows.
+#[derive(Default)]
+struct Iterate {
     evaluation: Evaluation,
     hessian: Hessian,
     estimates: DualEstimates,
@@ -46,26 +58,41 @@ pub(crate) struct NewtonWorkspace {
 
 const NAME: &str = SolverKind::Newton.name();
 
-impl IslandSolver for NewtonSettings {
-    type Workspace = NewtonWorkspace;
-
-    fn solve(
+impl NewtonSettings {
+    /// Iterates until `progress` says stop. With memory for `parts`, those of the island may go ahead of the whole;
+    /// without, the estimates are there already.
+    fn iterate(
         &self,
         p: &IslandProblem<'_>,
-        workspace: &mut NewtonWorkspace,
-        answer: &mut IslandAnswer,
+        iterate: &mut Iterate,
+        mut parts: Option<(&mut LocalPart, &mut Iterate)>,
+        progress: &mut Progress<'_>,
     ) -> Result<(), SolveError> {
-        let NewtonWorkspace {
-            evaluation: e,
-            hessian,
-            estimates,
-        } = workspace;
-        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
-        while let Some(residual) = progress.residual(p, e)? {
+        let mut estimated = parts.is_none();
+        let mut laid_out = false;
+        while let Some(residual) = progress.residual(p, &mut iterate.evaluation)? {
             let clock = Instant::now();
-            if progress.at_start() {
+            if !estimated {
+                iterate.estimates.begin(p, &iterate.evaluation, residual);
+                estimated = true;
+            }
+            if let Some((local, part)) = &mut parts {
+                let tolerance = self.stop.tolerance(residual);
+                if local.choose(p, &iterate.evaluation, residual, tolerance) {
+                    progress.report.stages.set_up += clock.elapsed();
+                    self.solve_part(p, iterate, local, part, progress)?;
+                    continue;
+                }
+                local.forget();
+            }
+            let Iterate {
+                evaluation: e,
+                hessian,
+                estimates,
+            } = iterate;
+            if !laid_out {
                 hessian.begin(p, NAME)?;
-                estimates.begin(p, e, residual);
+                laid_out = true;
             }
             estimates.aggregate(p, e, self.friction);
             hessian.assemble(p, e, 0.0);
@@ -87,7 +114,65 @@ impl IslandSolver for NewtonSettings {
             progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();
         }
-        progress.finish(p, e);
+        Ok(())
+    }
+
+    /// Solves the part that `local` has chosen and moves the whole there.
+    fn solve_part(
+        &self,
+        whole: &IslandProblem<'_>,
+        iterate: &mut Iterate,
+        local: &mut LocalPart,
+        part: &mut Iterate,
+        whole_progress: &mut Progress<'_>,
+    ) -> Result<(), SolveError> {
+        let clock = Instant::now();
+        local.restrict(
+            whole,
+            &iterate.evaluation,
+            &iterate.estimates,
+            &mut part.estimates,
+        );
+        whole_progress.report.stages.set_up += clock.elapsed();
+        let p = IslandProblem {
+            island: &local.island,
+            ..*whole
+        };
+        let e = &mut part.evaluation;
+        let mut progress =
+            Progress::begin(&p, e, &local.stop, Rate::Superlinear, &mut local.answer);
+        self.iterate(&p, part, None, &mut progress)?;
+        progress.finish(&p, &part.evaluation);
+        local.extend(
+            whole,
+            &part.estimates,
+            &mut iterate.evaluation,
+            &mut iterate.estimates,
+        );
+        let (sum, own) = (&mut whole_progress.report, &local.answer.report);
+        sum.inner_iterations += own.iterations;
+        sum.factorisations += own.factorisations;
+        sum.line_search_evaluations += own.line_search_evaluations;
+        sum.stages = sum.stages + own.stages;
+        Ok(())
+    }
+}
+
+impl IslandSolver for NewtonSettings {
+    type Workspace = NewtonWorkspace;
+
+    fn solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut NewtonWorkspace,
+        answer: &mut IslandAnswer,
+    ) -> Result<(), SolveError> {
+        let NewtonWorkspace { whole, part, local } = workspace;
+        let e = &mut whole.evaluation;
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
+        local.begin(p);
+        self.iterate(p, whole, Some((local, part)), &mut progress)?;
+        progress.finish(p, &whole.evaluation);
         Ok(())
     }
 
@@ -98,11 +183,11 @@ impl IslandSolver for NewtonSettings {
         velocity: &[f64],
         x: &mut [f64],
     ) -> Result<(), SolveError> {
-        let NewtonWorkspace {
+        let Iterate {
             evaluation,
             hessian,
             ..
-        } = workspace;
+        } = &mut workspace.whole;
         exact_hessian_solve(p, evaluation, hessian, NAME, velocity, x)
     }
 }

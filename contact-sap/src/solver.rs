@@ -100,7 +100,7 @@ pub struct SolveReport {
     pub iterations_total: usize,
     /// Factorisations over all islands.
     pub factorisations: usize,
-    /// Iterations of inner linear solvers over all islands.
+    /// Iterations of inner linear solvers over all islands, or of parts of islands that Newton solved ahead of the whole.
     pub inner_iterations: usize,
     /// Evaluations of the cost or its slope along search directions, over all islands.
     pub line_search_evaluations: usize,

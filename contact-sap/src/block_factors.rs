@@ -44,7 +44,8 @@ impl BlockFactors {
     /// Factors the diagonal blocks of all participants; memory is reused.
     ///
     /// # Errors
-    /// [`SolveError::NotFinite`] or [`SolveError::NotPositiveDefinite`], naming participant and row.
+    /// [`SolveError::NotFinite`] or [`SolveError::NotPositiveDefinite`], naming participant and row;
+    /// [`SolveError::DynamicsSize`] for blocks that do not cover every row once.
     pub fn factor(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
         self.factor_blocks(dynamics)?;
         self.invert_diagonal();
@@ -62,6 +63,7 @@ impl BlockFactors {
             let participant = ParticipantIdx(p);
             let n_dofs = dynamics.n_dofs();
             let diagonal = dynamics.diagonal_blocks();
+            check_sizes(participant, n_dofs, &diagonal)?;
             let blocks = match diagonal {
                 BlockDiagonal::Whole(_) => Blocks::Whole,
                 BlockDiagonal::Vertices(_) => Blocks::Vertices,
@@ -238,8 +240,37 @@ impl BlockFactors {
                     start += size;
                     offset += size * size;
                 }
-                unreachable!("diagonal blocks cover every velocity")
+                unreachable!("`check_sizes` has seen that the blocks cover every velocity")
             }
         }
+    }
+}
+
+/// Refuses blocks that do not cover the rows of A, or lack values.
+fn check_sizes(
+    participant: ParticipantIdx,
+    n_dofs: usize,
+    diagonal: &BlockDiagonal<'_>,
+) -> Result<(), SolveError> {
+    let (rows, values) = diagonal.rows_and_values(n_dofs);
+    let counts = [
+        ("rows in its diagonal blocks", rows, n_dofs),
+        (
+            "values in its diagonal blocks",
+            diagonal.values().len(),
+            values,
+        ),
+    ];
+    match counts
+        .into_iter()
+        .find(|(_, found, expected)| found != expected)
+    {
+        None => Ok(()),
+        Some((what, found, expected)) => Err(SolveError::DynamicsSize {
+            participant,
+            what,
+            found,
+            expected,
+        }),
     }
 }

@@ -65,6 +65,26 @@ pub struct DiagonalBlock<'a> {
 }
 
 impl<'a> BlockDiagonal<'a> {
+    /// Rows that the blocks of a matrix with `n_dofs` rows cover, and the values they need.
+    pub(crate) fn rows_and_values(&self, n_dofs: usize) -> (usize, usize) {
+        match *self {
+            BlockDiagonal::Whole(_) => (n_dofs, n_dofs * n_dofs),
+            BlockDiagonal::Vertices(_) => (n_dofs / 3 * 3, n_dofs / 3 * 9),
+            BlockDiagonal::Mixed { sizes, .. } => {
+                (sizes.iter().sum(), sizes.iter().map(|n| n * n).sum())
+            }
+        }
+    }
+
+    /// The values of all blocks, one after the other.
+    pub(crate) fn values(&self) -> &'a [f64] {
+        match *self {
+            BlockDiagonal::Whole(values)
+            | BlockDiagonal::Vertices(values)
+            | BlockDiagonal::Mixed { values, .. } => values,
+        }
+    }
+
     /// Calls `each` with every block in order; `n_dofs` is the size of A.
     pub fn for_each(&self, n_dofs: usize, mut each: impl FnMut(DiagonalBlock<'a>)) {
         let mut first_dof = 0;

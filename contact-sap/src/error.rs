@@ -45,6 +45,20 @@ pub enum SolveError {
         /// Entry above the diagonal.
         upper: f64,
     },
+    /// Parts of a participant's dynamics do not belong together.
+    #[error(
+        "participant {participant}: {found} {what}, {expected} are right; every row of A lies in exactly one diagonal block (`conformance::check_dynamics` judges an implementation)"
+    )]
+    DynamicsSize {
+        /// The participant.
+        participant: ParticipantIdx,
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there should be.
+        expected: usize,
+    },
     /// A constraint speaks of velocities that its participant doesn't have.
     #[error(
         "basis {basis} refers to velocity {dof} of participant {participant}, which has {n_dofs} of them in this step"

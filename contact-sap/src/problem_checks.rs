@@ -29,8 +29,19 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
         }
     }
     let n = dynamics.n_dofs();
+    let sized = |what, found: usize, expected: usize| match found == expected {
+        true => Ok(()),
+        false => Err(SolveError::DynamicsSize {
+            participant,
+            what,
+            found,
+            expected,
+        }),
+    };
+    sized("values in its b", dynamics.right_hand_side().len(), n)?;
     match dynamics.assembled() {
         Some(Assembled::Dense(a)) => {
+            sized("values in its dense A", a.len(), n * n)?;
             for j in 0..n {
                 for i in j + 1..n {
                     let (lower, upper) = (a[j * n + i], a[i * n + j]);
@@ -44,6 +55,8 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
             Ok(())
         }
         Some(Assembled::Sparse(a)) => {
+            sized("rows in its sparse A", a.rows(), n)?;
+            sized("columns in its sparse A", a.cols(), n)?;
             if a.data().iter().all(|a| a.is_finite()) {
                 return Ok(());
             }

@@ -369,6 +369,111 @@ fn sparse_matrices_are_refused_with_the_place_of_the_bad_number() {
     }
 }
 
+/// Five velocities, with parts that may not fit.
+struct Misfit {
+    sizes: Vec<usize>,
+    values: Vec<f64>,
+    vertices: Option<Vec<f64>>,
+    assembled: Option<Vec<f64>>,
+}
+
+impl Misfit {
+    fn of_sizes(sizes: &[usize]) -> Self {
+        let identity = |n: usize| (0..n * n).map(move |i| f64::from(u8::from(i % (n + 1) == 0)));
+        Self {
+            sizes: sizes.to_vec(),
+            values: sizes.iter().flat_map(|&n| identity(n)).collect(),
+            vertices: None,
+            assembled: Some(identity(5).collect()),
+        }
+    }
+}
+
+impl Dynamics for Misfit {
+    fn right_hand_side(&self) -> &[f64] {
+        &[0.0; 5]
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.copy_from_slice(x);
+    }
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        match &self.vertices {
+            Some(values) => BlockDiagonal::Vertices(values),
+            None => BlockDiagonal::Mixed {
+                sizes: &self.sizes,
+                values: &self.values,
+            },
+        }
+    }
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        self.assembled.as_deref().map(Assembled::Dense)
+    }
+}
+
+#[test]
+fn dynamics_whose_parts_do_not_fit_are_refused_with_the_part() {
+    let solve = |kind: SolverKind, body: &Misfit| {
+        let dynamics: [&dyn Dynamics; 1] = [body];
+        let mut set = ConstraintSet::default();
+        let mut rows = Rows::default();
+        rows.reset(3);
+        rows.identity(0, 2, 3);
+        let mut basis = set.basis(3);
+        basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+        let law = ContactLaw::Lagged(Lagged::new(&parameters(), Vector3::z(), 0.1));
+        basis.stencil_contact([1.0], None, Vector3::zeros(), law);
+        let problem = ContactProblem {
+            dynamics: &dynamics,
+            constraints: &set,
+        };
+        let mut solver = kind.build(StopCriteria::default());
+        solver.solve(&problem, &[0.0; 5], &mut Solution::default())
+    };
+    for kind in SolverKind::ALL {
+        let whole = solve(kind, &Misfit::of_sizes(&[2, 3])).expect("it fits");
+        assert!(whole.is_trusted(), "{kind}");
+        let fits = || Misfit::of_sizes(&[2, 3]);
+        let cases: [(Misfit, &str); 5] = [
+            (
+                Misfit::of_sizes(&[2, 2]),
+                "4 rows in its diagonal blocks, 5 are right",
+            ),
+            (
+                Misfit::of_sizes(&[2, 4]),
+                "6 rows in its diagonal blocks, 5 are right",
+            ),
+            (
+                Misfit {
+                    values: vec![1.0; 4],
+                    ..fits()
+                },
+                "4 values in its diagonal blocks, 13 are right",
+            ),
+            (
+                Misfit {
+                    vertices: Some(vec![1.0; 9]),
+                    ..fits()
+                },
+                "3 rows in its diagonal blocks, 5 are right",
+            ),
+            (
+                Misfit {
+                    assembled: Some(vec![1.0; 24]),
+                    ..fits()
+                },
+                "24 values in its dense A, 25 are right",
+            ),
+        ];
+        for (body, words) in cases {
+            let error = solve(kind, &body).expect_err("refused").to_string();
+            assert!(
+                error.contains("participant 0") && error.contains(words),
+                "{kind}: {words} is missing in: {error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn a_matrix_that_is_indefinite_between_its_blocks_is_refused() {
     // Blocks of 2 with −3 between them: eigenvalues 5 and −1.

@@ -3,6 +3,7 @@
 
     python bench/compare.py                      everything
     python bench/compare.py scenes clutter       one scene
+    python bench/compare.py patches              patches: box-on-box, bowl, boxes, pepper
     python bench/compare.py scaling              clutter with 10, 40, 160, 640 bodies
     python bench/compare.py dynamics             RNEA, CRBA, ABA, Jacobians against pinocchio
 
@@ -26,6 +27,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PEERS = os.path.join(ROOT, "bench", "peers")
 SCENES = ["clutter", "box-stack", "arm"]
+PATCHES = ["box-on-box", "bowl", "boxes", "pepper"]
 SCALING = ["clutter-10", "clutter-40", "clutter-160", "clutter-640"]
 ROBOTS = [
     ("arm7", "robots/arm7.urdf", False),
@@ -88,6 +90,8 @@ def binary():
 def commands(options, scene_file, names):
     """How each engine is started."""
     ours = lambda engine: [options.binary, "peer", engine, scene_file, "--root", ROOT]
+    tetrahedra = ["--tetrahedra", os.path.dirname(scene_file)]
+    patches = ["--contact", "hydroelastic", *tetrahedra]
     python = lambda script, *more: [
         options.python, os.path.join(PEERS, script), scene_file, "--root", ROOT, *more
     ]
@@ -95,10 +99,13 @@ def commands(options, scene_file, names):
         "pliant": ours("pliant"),
         "pliant-similar": ours("pliant-similar"),
         "pliant-sap": ours("pliant-sap"),
+        "pliant-patches": ours("pliant-patches"),
+        "pliant-sap-patches": ours("pliant-sap-patches"),
         "rapier": ours("rapier"),
-        "drake-sap": python("drake_peer.py", "--approximation", "sap"),
-        "drake-lagged": python("drake_peer.py", "--approximation", "lagged"),
-        "drake-patches": python("drake_peer.py", "--approximation", "sap", "--contact", "hydroelastic"),
+        "drake-sap": python("drake_peer.py", "--approximation", "sap", *tetrahedra),
+        "drake-lagged": python("drake_peer.py", "--approximation", "lagged", *tetrahedra),
+        "drake-patches": python("drake_peer.py", "--approximation", "sap", *patches),
+        "drake-lagged-patches": python("drake_peer.py", "--approximation", "lagged", *patches),
         "mujoco": python("mujoco_peer.py"),
     }
     return {name: known[name] for name in names}
@@ -114,6 +121,7 @@ def run_scene(options, name, engines):
         with open(file, "w", encoding="utf-8") as out:
             out.write(text)
         scene = json.loads(text)
+        subprocess.run([options.binary, "tetrahedra", file, folder, "--root", ROOT], check=True)
         peers = [Peer(n, c, options.core) for n, c in commands(options, file, engines).items()]
         rounds = {peer.name: [] for peer in peers}
         for turn in range(options.rounds):
@@ -141,7 +149,7 @@ def row(options, scene, file, outcomes):
     steps = scene["steps_per_chunk"] * scene["n_chunks"]
     settled = max(len(best) // 4, 1)
     quality = subprocess.run(
-        [options.binary, "quality", file], input=json.dumps(last),
+        [options.binary, "quality", file, "--root", ROOT], input=json.dumps(last),
         check=True, capture_output=True, text=True,
     )
     return {
@@ -152,29 +160,34 @@ def row(options, scene, file, outcomes):
         "realtime": steps * scene["time_step_s"] / sum(best),
         "contacts_mean": statistics.mean(last["contacts"]),
         "contacts_max": max(last["contacts"]),
+        "polygons_mean": statistics.mean(last["polygons"]),
         "iterations": statistics.mean(last["iterations"]),
         "joints_end": last["joints_end"],
         **json.loads(quality.stdout),
     }
 
 
-def print_scene(scene, rows):
-    base = rows.get("pliant")
+def print_scene(scene, rows, base):
+    base = rows.get(base)
     title = f"{scene['name']}: {len(scene['free'])} bodies, step {scene['time_step_s'] * 1e3:g} ms, " \
             f"{scene['steps_per_chunk'] * scene['n_chunks']} steps timed"
     if scene["arm"]:
-        title = title.replace("0 bodies", "7-joint arm under PD")
+        joints = len(scene["arm"]["proportional"])
+        title = title.replace(f"{len(scene['free'])} bodies",
+                              f"{len(scene['free'])} free bodies, {joints} joints under PD")
     print(f"\n### {title}\n")
-    print("| engine | steps/s | median | last quarter | real time | pliant is | contacts mean / max | iterations "
+    print("| engine | steps/s | median | last quarter | real time | pliant is | contacts mean / max | polygons "
+          "| iterations "
           "| penetration | drift | moved | lost | tracking |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 14 + "|")
     for r in rows.values():
         ratio = f"{base['steps_per_s'] / r['steps_per_s']:.2f}x" if base else "-"
+        polygons = f"{r['polygons_mean']:.0f}" if r["polygons_mean"] else "-"
         iterations = f"{r['iterations']:.2f}" if r["iterations"] else "-"
         tracking = f"{r['tracking_max_rad']:.1e} rad" if scene["arm"] else "-"
         print(f"| {r['engine']} | {r['steps_per_s']:,.0f} | {r['median_steps_per_s']:,.0f} "
               f"| {r['settled_steps_per_s']:,.0f} | {r['realtime']:.1f}x | {ratio} "
-              f"| {r['contacts_mean']:.0f} / {r['contacts_max']} | {iterations} "
+              f"| {r['contacts_mean']:.0f} / {r['contacts_max']} | {polygons} | {iterations} "
               f"| {r['penetration_max_m'] * 1e3:.3f} mm | {r['drift_max_m'] * 1e3:.4f} mm "
               f"| {r['moved_max_m'] * 1e3:.2f} mm | {r['lost']} | {tracking} |")
 
@@ -183,8 +196,17 @@ def scenes(options, results):
     for name in options.names or SCENES:
         engines = [e for e in options.engines if not (e == "rapier" and name == "arm")]
         scene, rows = run_scene(options, name, engines)
-        print_scene(scene, rows)
+        print_scene(scene, rows, "pliant")
         results[name] = rows
+
+
+def patches(options, results):
+    for name in options.names or PATCHES:
+        # Drake has no signed distance of a mesh; its hollow meshes in point contact are their convex hulls.
+        engines = ["pliant-patches", "pliant", "drake-patches", "drake-lagged-patches"]
+        scene, rows = run_scene(options, name, engines)
+        print_scene(scene, rows, "pliant-patches")
+        results[f"{name} in patches"] = rows
 
 
 def scaling(options, results):
@@ -291,13 +313,14 @@ def machine():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=["all", "scenes", "scaling", "dynamics"], default="all")
+    parser.add_argument("what", nargs="?", choices=["all", "scenes", "patches", "scaling", "dynamics"], default="all")
     parser.add_argument("names", nargs="*", help="scenes, if not all of them")
     parser.add_argument("--python", default=sys.executable, help="interpreter with drake, mujoco and pin")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--core", type=int, default=os.cpu_count() - 1)
     parser.add_argument("--engines", default="pliant,pliant-sap,drake-sap,drake-lagged,mujoco,rapier",
-                        help="also: pliant-similar, drake-patches")
+                        help="also: pliant-similar, pliant-patches, pliant-sap-patches, drake-patches, "
+                             "drake-lagged-patches; the tables of patches have their own")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--cxxflags", default="", help="more flags for the C++ peer, such as -march=native")
     parser.add_argument("--json", help="file for everything measured")
@@ -310,6 +333,8 @@ def main():
     results = {}
     if options.what in ("all", "scenes"):
         scenes(options, results)
+    if options.what in ("all", "patches"):
+        patches(options, results)
     if options.what in ("all", "scaling"):
         scaling(options, results)
     if options.what in ("all", "dynamics"):

@@ -3,15 +3,20 @@
 use std::path::Path;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use pliant_bench::{Engine, PliantEngine, SolverChoice, catalogue};
+use pliant_bench::{ContactKind, Engine, PliantEngine, SolverChoice, catalogue};
 
 fn clutter(c: &mut Criterion) {
     let mut group = c.benchmark_group("clutter");
     group.sample_size(20);
     for n in [10, 40, 160, 640] {
         let scene = catalogue::clutter(n);
-        let mut engine = PliantEngine::new(&scene, Path::new("."), SolverChoice::default())
-            .expect("a legal scene");
+        let mut engine = PliantEngine::new(
+            &scene,
+            Path::new("."),
+            SolverChoice::default(),
+            ContactKind::Points,
+        )
+        .expect("a legal scene");
         engine.advance(400).expect("legal steps");
         // Criterion prints elements a second: bodies stepped a second.
         group.throughput(Throughput::Elements(n as u64));

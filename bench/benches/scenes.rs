@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pliant_bench::{Engine, PliantEngine, SolverChoice, catalogue};
+use pliant_bench::{ContactKind, Engine, PliantEngine, SolverChoice, catalogue};
 
 fn steps(c: &mut Criterion) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -15,7 +15,8 @@ fn steps(c: &mut Criterion) {
             ("similar", SolverChoice::Similar),
             ("sap", SolverChoice::Sap),
         ] {
-            let mut engine = PliantEngine::new(&scene, &root, choice).expect("a legal scene");
+            let mut engine = PliantEngine::new(&scene, &root, choice, ContactKind::Points)
+                .expect("a legal scene");
             engine.advance(scene.n_steps() / 2).expect("legal steps");
             group.bench_function(format!("{name}/{model}"), |b| {
                 b.iter(|| engine.step().expect("a legal step"));
@@ -25,5 +26,19 @@ fn steps(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps);
+fn patch_steps(c: &mut Criterion) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut group = c.benchmark_group("step in patches");
+    for name in catalogue::PATCH_NAMES {
+        let scene = catalogue::find(name).expect("it is in the catalogue");
+        let choice = SolverChoice::Lagged;
+        let mut engine =
+            PliantEngine::new(&scene, &root, choice, ContactKind::Patches).expect("a legal scene");
+        engine.advance(scene.n_steps() / 2).expect("legal steps");
+        group.bench_function(name, |b| b.iter(|| engine.step().expect("a legal step")));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, steps, patch_steps);
 criterion_main!(benches);

@@ -1,9 +1,11 @@
 """Runs a scene in Drake (pip install drake): a discrete MultibodyPlant without visualisation.
 
-    python drake_peer.py SCENE.json --root REPOSITORY [--approximation sap|lagged|similar] [--contact point|hydroelastic]
+    python drake_peer.py SCENE.json --root REPOSITORY --tetrahedra FOLDER
+                         [--approximation sap|lagged|similar] [--contact point|hydroelastic]
 
-Point contact in Drake is one point for a pair of bodies. `--contact hydroelastic` makes the free bodies compliant (a
-modulus of 1e7 Pa) and the fixed ones rigid: patches of several points, which is how Drake's users stack boxes.
+Point contact in Drake is one point for a pair of bodies. `--contact hydroelastic` gives them the hydroelastic properties of
+the scene; a compliant mesh is made of the tetrahedra in FOLDER/NAME.vtk. Everything else is at Drake's defaults (no
+hydroelastic margin, polygons, a point for each polygon).
 """
 
 import argparse
@@ -14,7 +16,6 @@ import pydrake
 from pydrake.common.eigen_geometry import Quaternion
 from pydrake.geometry import (
     AddCompliantHydroelasticProperties,
-    AddCompliantHydroelasticPropertiesForHalfSpace,
     AddContactMaterial,
     AddRigidHydroelasticProperties,
     Box,
@@ -22,7 +23,9 @@ from pydrake.geometry import (
     CollisionFilterDeclaration,
     Cylinder,
     HalfSpace,
+    Mesh,
     ProximityProperties,
+    RoleAssign,
     Sphere,
 )
 from pydrake.math import RigidTransform
@@ -45,15 +48,17 @@ from pydrake.trajectories import PiecewisePolynomial
 
 import peer
 
-MODULUS = 1e7
-
 
 def transform(pose):
     return RigidTransform(Quaternion(wxyz=pose["quat_wxyz"]), pose["position"])
 
 
-def shape_of(solid):
+def shape_of(solid, name, hydroelastic, root, tetrahedra):
     (kind, size), = solid.items()
+    if kind == "mesh":
+        compliant = "compliant" in hydroelastic
+        file = f"{tetrahedra}/{name}.vtk" if compliant else os.path.join(root, size["file"])
+        return Mesh(file)
     if kind == "half_space":
         return HalfSpace()
     if kind == "sphere":
@@ -67,14 +72,7 @@ def shape_of(solid):
     raise ValueError(f"solid {kind} is not known here")
 
 
-def smallest_length(solid):
-    (kind, size), = solid.items()
-    if kind == "box":
-        return min(size["lengths"])
-    return size["radius"]
-
-
-def properties(surface, solid, contact, moves):
+def properties(surface, solid, contact, hydroelastic):
     made = ProximityProperties()
     mu = surface["friction"]
     AddContactMaterial(
@@ -82,17 +80,18 @@ def properties(surface, solid, contact, moves):
     )
     made.AddProperty("material", "relaxation_time", surface["relaxation_time_s"])
     if contact != "point":
-        if moves:
-            AddCompliantHydroelasticProperties(smallest_length(solid), MODULUS, made)
+        (kind, values), = hydroelastic.items()
+        if kind == "compliant":
+            AddCompliantHydroelasticProperties(values["edge_length"], values["modulus"], made)
         elif "half_space" in solid:
-            AddCompliantHydroelasticPropertiesForHalfSpace(0.1, MODULUS, made)
+            AddRigidHydroelasticProperties(made)
         else:
-            AddRigidHydroelasticProperties(smallest_length(solid), made)
+            AddRigidHydroelasticProperties(values["edge_length"], made)
     return made
 
 
 class Drake:
-    def __init__(self, scene, root, approximation, contact):
+    def __init__(self, scene, root, tetrahedra, approximation, contact):
         self.scene = scene
         self.steps = 0
         builder = DiagramBuilder()
@@ -105,13 +104,16 @@ class Drake:
         plant, scene_graph = AddMultibodyPlant(config, builder)
         plant.mutable_gravity_field().set_gravity_vector(scene["gravity"])
         surface = scene["surface"]
+        shape = lambda thing: shape_of(
+            thing["solid"], thing["name"], thing["hydroelastic"], root, tetrahedra
+        )
         for fixed in scene["fixed"]:
             plant.RegisterCollisionGeometry(
                 plant.world_body(),
                 transform(fixed["pose"]),
-                shape_of(fixed["solid"]),
+                shape(fixed),
                 fixed["name"],
-                properties(surface, fixed["solid"], contact, moves=False),
+                properties(surface, fixed["solid"], contact, fixed["hydroelastic"]),
             )
         self.bodies = []
         for free in scene["free"]:
@@ -123,9 +125,9 @@ class Drake:
             plant.RegisterCollisionGeometry(
                 body,
                 RigidTransform(),
-                shape_of(free["solid"]),
+                shape(free),
                 free["name"],
-                properties(surface, free["solid"], contact, moves=True),
+                properties(surface, free["solid"], contact, free["hydroelastic"]),
             )
             self.bodies.append(body)
         arm = scene["arm"]
@@ -143,6 +145,12 @@ class Drake:
         if arm:
             # The scene's arm does not touch itself.
             bodies = [plant.get_body(i) for i in plant.GetBodyIndices(self.arm)]
+            made = properties(surface, {}, contact, arm["hydroelastic"])
+            for body in bodies:
+                for geometry in plant.GetCollisionGeometriesForBody(body):
+                    scene_graph.AssignRole(
+                        plant.get_source_id(), geometry, made, RoleAssign.kReplace
+                    )
             filters = scene_graph.collision_filter_manager()
             filters.Apply(
                 CollisionFilterDeclaration().ExcludeWithin(
@@ -172,11 +180,15 @@ class Drake:
         self.simulator.AdvanceTo(self.steps * self.scene["time_step_s"])
 
     def contacts(self):
+        """Points of the solver: Drake makes one of each polygon."""
         results = self.plant.get_contact_results_output_port().Eval(self.context)
-        points = results.num_point_pair_contacts()
-        for k in range(results.num_hydroelastic_contacts()):
-            points += results.hydroelastic_contact_info(k).contact_surface().num_faces()
-        return points
+        return results.num_point_pair_contacts() + self.polygons()
+
+    def polygons(self):
+        results = self.plant.get_contact_results_output_port().Eval(self.context)
+        patches = range(results.num_hydroelastic_contacts())
+        info = results.hydroelastic_contact_info
+        return sum(info(k).contact_surface().num_faces() for k in patches)
 
     def iterations(self):
         return 0
@@ -200,6 +212,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("scene")
     parser.add_argument("--root", default=".")
+    parser.add_argument("--tetrahedra", default=".")
     parser.add_argument(
         "--approximation", choices=["sap", "lagged", "similar"], default="sap"
     )
@@ -215,6 +228,7 @@ def main():
         engine = Drake(
             scene,
             arguments.root,
+            arguments.tetrahedra,
             arguments.approximation,
             contact[arguments.contact],
         )

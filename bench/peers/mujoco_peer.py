@@ -128,6 +128,9 @@ class MuJoCo:
     def contacts(self):
         return int(self.data.ncon)
 
+    def polygons(self):
+        return 0
+
     def iterations(self):
         return 0
 

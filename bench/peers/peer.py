@@ -28,13 +28,14 @@ def path(arm, t):
 
 
 def measure(name, engine, scene):
-    """Runs `engine` (advance(n), contacts(), iterations(), poses(), joints()) through `scene` and times it."""
+    """Runs `engine` (advance(n), contacts(), polygons(), iterations(), poses(), joints()) through `scene` and times it."""
     steps, chunks = scene["steps_per_chunk"], scene["n_chunks"]
     settled = min(max(round(0.5 / (scene["time_step_s"] * steps)), 1), chunks)
     outcome = {
         "engine": name,
         "chunk_s": [],
         "contacts": [],
+        "polygons": [],
         "iterations": [],
         "poses_before": [],
         "between_s": scene["time_step_s"] * settled * steps,
@@ -48,6 +49,7 @@ def measure(name, engine, scene):
         engine.advance(steps)
         outcome["chunk_s"].append(time.perf_counter() - start)
         outcome["contacts"].append(engine.contacts())
+        outcome["polygons"].append(engine.polygons())
         outcome["iterations"].append((engine.iterations() - before) / steps)
     outcome["poses_end"] = engine.poses()
     outcome["joints_end"] = engine.joints()

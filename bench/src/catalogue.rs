@@ -1,11 +1,15 @@
 //! The scenes of the comparison.
 
+mod patches;
+
+use std::path::Path;
+
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion};
 use pliant_hydroelastic::Shape;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::scene::{Arm, Fixed, Free, Pose, Scene, Solid, Surface};
+use crate::scene::{Arm, Fixed, Free, Hydroelastic, Pose, Scene, Solid, Surface};
 
 /// Edge of the cell in which one body of the clutter starts, m.
 const CELL: f64 = 0.13;
@@ -20,6 +24,22 @@ const SURFACE: Surface = Surface {
     friction: 0.5,
 };
 
+/// The scenes in which points are compared.
+pub const NAMES: [&str; 7] = [
+    "clutter",
+    "box-stack",
+    "arm",
+    "box-on-box",
+    "bowl",
+    "boxes",
+    "pepper",
+];
+/// The scenes in which patches are compared.
+pub const PATCH_NAMES: [&str; 4] = ["box-on-box", "bowl", "boxes", "pepper"];
+
+/// Hard rubber.
+const MODULUS: f64 = 1e7;
+
 /// The scene of this name.
 #[must_use]
 pub fn find(name: &str) -> Option<Scene> {
@@ -27,6 +47,10 @@ pub fn find(name: &str) -> Option<Scene> {
         "clutter" => Some(clutter(40)),
         "box-stack" => Some(box_stack(10)),
         "arm" => Some(arm()),
+        "box-on-box" => Some(patches::box_on_box()),
+        "bowl" => Some(patches::bowl()),
+        "boxes" => Some(patches::boxes(40)),
+        "pepper" => Some(patches::pepper()),
         _ => {
             let n = name.strip_prefix("clutter-")?.parse().ok()?;
             Some(clutter(n))
@@ -39,6 +63,14 @@ pub fn find(name: &str) -> Option<Scene> {
 /// The bin's floor has 38 cm² for each body, so the heap is about as deep for any number.
 #[must_use]
 pub fn clutter(n_bodies: usize) -> Scene {
+    Scene {
+        name: format!("clutter-{n_bodies}"),
+        ..heap(n_bodies, |i| i)
+    }
+}
+
+/// A bin and bodies above it; `kind` of a body's number: 0 a box, 1 a sphere, 2 a cylinder, 3 a capsule, and round again.
+fn heap(n_bodies: usize, kind: impl Fn(usize) -> usize) -> Scene {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let width = 0.39 * (n_bodies as f64 / 40.0).sqrt();
     // The nudge keeps 3 cells of 0.13 m in 0.39 m.
@@ -49,11 +81,11 @@ pub fn clutter(n_bodies: usize) -> Scene {
             let place = |k: usize| (k as f64 - 0.5 * (columns as f64 - 1.0)) * CELL;
             let height = 0.08 + CELL * layer as f64;
             let (x, y) = (place(cell % columns), place(cell / columns));
-            free_body(format!("body {i}"), i, [x, y, height], &mut random)
+            free_body(format!("body {i}"), kind(i), [x, y, height], &mut random)
         })
         .collect();
     Scene {
-        name: format!("clutter-{n_bodies}"),
+        name: "heap".into(),
         time_step_s: 0.005,
         warm_up_steps: 20,
         steps_per_chunk: 29,
@@ -73,6 +105,9 @@ fn bin(width: f64) -> Vec<Fixed> {
     let offset = 0.5 * (width + thickness);
     let part = |name: &str, lengths: [f64; 3], position: [f64; 3]| Fixed {
         name: name.into(),
+        hydroelastic: Hydroelastic::Rigid {
+            edge_length: thickness,
+        },
         solid: Solid::Box { lengths },
         pose: Pose::at(position[0], position[1], position[2]),
     };
@@ -118,7 +153,9 @@ fn free_body(name: String, kind: usize, position: [f64; 3], random: &mut ChaCha8
             continue;
         }
         let rotation = UnitQuaternion::from_quaternion(rotation);
-        let shape = solid.shape().expect("sizes are positive");
+        let shape = solid
+            .shape(&name, Path::new("."))
+            .expect("sizes are positive");
         let extent = shape.aabb(&Isometry3::from_parts(Default::default(), rotation));
         if (extent.max - extent.min).max() < CELL - 0.002 {
             return homogeneous(name, solid, &shape, position, rotation);
@@ -139,10 +176,25 @@ fn homogeneous(
     let X_WB = Isometry3::from_parts(nalgebra::Vector3::from(position).into(), rotation);
     Free {
         name,
+        hydroelastic: Hydroelastic::Compliant {
+            modulus: MODULUS,
+            edge_length: smallest_length(&solid),
+        },
         solid,
         mass: properties.mass,
         inertia: properties.inertia.diagonal().into(),
         pose: Pose::of(&X_WB),
+    }
+}
+
+/// The length that a solid of one size has, m.
+fn smallest_length(solid: &Solid) -> f64 {
+    match solid {
+        Solid::Box { lengths } => lengths.iter().copied().fold(f64::INFINITY, f64::min),
+        Solid::Sphere { radius }
+        | Solid::Cylinder { radius, .. }
+        | Solid::Capsule { radius, .. } => *radius,
+        Solid::HalfSpace {} | Solid::Mesh { .. } => 0.02,
     }
 }
 
@@ -163,12 +215,17 @@ pub fn box_stack(n_boxes: usize) -> Scene {
         fixed: vec![Fixed {
             name: "floor".into(),
             solid: Solid::HalfSpace {},
+            hydroelastic: Hydroelastic::Rigid { edge_length: edge },
             pose: Pose::at(0.0, 0.0, 0.0),
         }],
         free: (0..n_boxes)
             .map(|k| Free {
                 name: format!("box {k}"),
                 solid: Solid::Box { lengths: [edge; 3] },
+                hydroelastic: Hydroelastic::Compliant {
+                    modulus: MODULUS,
+                    edge_length: edge,
+                },
                 mass: 1.0,
                 inertia: [moment; 3],
                 pose: Pose::at(0.0, 0.0, (k as f64 + 0.5) * edge),
@@ -193,6 +250,7 @@ pub fn arm() -> Scene {
         free: Vec::new(),
         arm: Some(Arm {
             urdf: "robots/arm7.urdf".into(),
+            hydroelastic: Hydroelastic::Rigid { edge_length: 0.1 },
             proportional: vec![2000.0, 2000.0, 1500.0, 1500.0, 800.0, 500.0, 300.0],
             derivative: vec![150.0, 150.0, 100.0, 100.0, 50.0, 30.0, 20.0],
             knot_interval_s: 1.5,
@@ -214,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_scene_survives_its_file() {
-        for name in ["clutter", "box-stack", "arm", "clutter-10"] {
+        for name in NAMES.into_iter().chain(["clutter-10"]) {
             let scene = find(name).expect("it is in the catalogue");
             let text = serde_json::to_string(&scene).expect("plain data");
             let read: Scene = serde_json::from_str(&text).expect("its own text");
@@ -231,7 +289,10 @@ mod tests {
             let boxes: Vec<_> = scene
                 .free
                 .iter()
-                .map(|b| b.solid.shape().expect("legal").aabb(&b.pose.isometry()))
+                .map(|b| {
+                    let shape = b.solid.shape(&b.name, Path::new(".")).expect("legal");
+                    shape.aabb(&b.pose.isometry())
+                })
                 .collect();
             for (i, a) in boxes.iter().enumerate() {
                 let reach = a.max.x.max(a.max.y).max(-a.min.x).max(-a.min.y);

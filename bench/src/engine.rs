@@ -16,6 +16,13 @@ pub trait Engine {
     fn advance(&mut self, n_steps: usize) -> Result<(), BenchError>;
     /// Contact points of the last step.
     fn contacts(&self) -> usize;
+    /// Polygons of all patches where the bodies are now; none for an engine of points.
+    ///
+    /// # Errors
+    /// For bodies that are nowhere.
+    fn polygons(&mut self) -> Result<usize, BenchError> {
+        Ok(0)
+    }
     /// Solver iterations since the start of the run, where the engine tells.
     fn iterations(&self) -> usize;
     /// Poses of the free bodies, in the scene's order.
@@ -33,6 +40,8 @@ pub struct Outcome {
     pub chunk_s: Vec<f64>,
     /// Contact points at the end of each piece.
     pub contacts: Vec<usize>,
+    /// Polygons of all patches at the end of each piece.
+    pub polygons: Vec<usize>,
     /// Solver iterations a step in each piece, if known.
     pub iterations: Vec<f64>,
     /// Poses of the free bodies half a second (or a tenth of the run, if shorter) before the end.
@@ -73,6 +82,7 @@ pub fn measure(name: &str, engine: &mut dyn Engine, scene: &Scene) -> Result<Out
         engine.advance(scene.steps_per_chunk)?;
         outcome.chunk_s.push(start.elapsed().as_secs_f64());
         outcome.contacts.push(engine.contacts());
+        outcome.polygons.push(engine.polygons()?);
         let taken = engine.iterations() - before;
         outcome
             .iterations

@@ -2,6 +2,7 @@
 
 use pliant_coupling::{StepError, WorldError};
 use pliant_hydroelastic::GeometryError;
+use pliant_hydroelastic::mesh::MeshError;
 use pliant_multibody::MultibodyError;
 
 /// A scene that cannot be run.
@@ -11,6 +12,14 @@ pub enum BenchError {
     /// A file cannot be read.
     #[error("{file}: {source}")]
     Unreadable {
+        /// Its path.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error("{file}: {source}")]
+    Unwritable {
         /// Its path.
         file: String,
         /// Why.
@@ -32,6 +41,9 @@ pub enum BenchError {
         /// Why not.
         source: GeometryError,
     },
+    /// A mesh file that cannot be used.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// A robot or body that cannot be built.
     #[error(transparent)]
     Multibody(#[from] MultibodyError),

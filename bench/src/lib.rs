@@ -17,11 +17,13 @@ mod quality;
 mod rapier_engine;
 pub mod robot_dynamics;
 mod scene;
+mod tetrahedra;
 
 pub use engine::{Engine, Outcome, measure};
 pub use error::BenchError;
-pub use pliant_engine::{PliantEngine, SolverChoice};
+pub use pliant_engine::{ContactKind, PliantEngine, SolverChoice};
 pub use quality::Quality;
 #[cfg(feature = "rapier")]
 pub use rapier_engine::RapierEngine;
-pub use scene::{Arm, Fixed, Free, Pose, Scene, Solid, Surface};
+pub use scene::{Arm, Fixed, Free, Hydroelastic, Pose, Scene, Solid, Surface};
+pub use tetrahedra::write_tetrahedra;

@@ -8,8 +8,8 @@ use pliant_contact_sap::{
     ConvexContactSolver, FrictionLimit, PdGains, SolveReport, SolverKind, StopCriteria,
 };
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, StrongImplicit,
-    World, WorldBuilder,
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
+    StepReport, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -18,7 +18,7 @@ use pliant_multibody::{
 
 use crate::engine::Engine;
 use crate::error::BenchError;
-use crate::scene::{Arm, Pose, Scene};
+use crate::scene::{Arm, Hydroelastic, Pose, Scene};
 
 /// Which contact model is run; the solver is Newton.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,18 +32,28 @@ pub enum SolverChoice {
     Sap,
 }
 
+/// How bodies touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContactKind {
+    /// In a few points for a pair.
+    #[default]
+    Points,
+    /// In patches, as the scene's hydroelastic properties say; in points where both are rigid.
+    Patches,
+}
+
 /// A world, its state, and a stepper.
 pub struct PliantEngine {
     world: World,
     state: State,
     next: State,
     stepper: StrongImplicit<Box<dyn ConvexContactSolver>>,
+    report: StepReport,
+    patches: PatchFinder,
     time_step_s: f64,
     n_free: usize,
     arm: Option<(BodyIdx, Arm)>,
-    contacts: usize,
     iterations: usize,
-    last: SolveReport,
 }
 
 impl PliantEngine {
@@ -51,7 +61,12 @@ impl PliantEngine {
     ///
     /// # Errors
     /// [`BenchError`] for a scene that cannot be built.
-    pub fn new(scene: &Scene, root: &Path, choice: SolverChoice) -> Result<Self, BenchError> {
+    pub fn new(
+        scene: &Scene,
+        root: &Path,
+        choice: SolverChoice,
+        kind: ContactKind,
+    ) -> Result<Self, BenchError> {
         let mut builder = WorldBuilder::default();
         builder
             .gravity(scene.gravity.into())
@@ -69,27 +84,25 @@ impl PliantEngine {
             relaxation_time_s: scene.surface.relaxation_time_s,
             friction: scene.surface.friction,
         };
-        let geometry = |name: &str, mount, shape| Geometry {
-            name: name.into(),
-            mount,
-            shape: Some(shape),
-            material,
-            patch: None,
-            surface_velocity: Vector3::zeros(),
-        };
-        let legal = |name: &str, solid: &crate::scene::Solid| {
-            solid.shape().map_err(|source| BenchError::Shape {
-                name: name.into(),
-                source,
+        let geometry = |name: &str, mount, shape, hydroelastic: &Hydroelastic| {
+            let patch = match kind {
+                ContactKind::Points => None,
+                ContactKind::Patches => Some(hydroelastic.patch(name, &shape)?),
+            };
+            let touched = Geometry::new(name, mount, shape, material);
+            Ok::<_, BenchError>(match patch {
+                Some(patch) => touched.with_patch(patch),
+                None => touched,
             })
         };
         for fixed in &scene.fixed {
-            let shape = legal(&fixed.name, &fixed.solid)?;
+            let shape = fixed.solid.shape(&fixed.name, root)?;
             let mount = Mount::World(fixed.pose.isometry());
-            builder.add_geometry(geometry(&fixed.name, mount, shape));
+            let touched = geometry(&fixed.name, mount, shape, &fixed.hydroelastic)?;
+            builder.add_geometry(touched);
         }
         for free in &scene.free {
-            let shape = legal(&free.name, &free.solid)?;
+            let shape = free.solid.shape(&free.name, root)?;
             let inertia = Matrix3::from_diagonal(&free.inertia.into());
             let inertia = SpatialInertia::new(free.mass, Vector3::zeros(), inertia);
             let body = builder.add_body(&free.name, Box::new(free_body(inertia, &free.pose)?));
@@ -98,14 +111,14 @@ impl PliantEngine {
                 frame: 0,
                 X_FG: Isometry3::identity(),
             };
-            builder.add_geometry(geometry(&free.name, mount, shape));
+            builder.add_geometry(geometry(&free.name, mount, shape, &free.hydroelastic)?);
         }
         let arm = match &scene.arm {
             None => None,
             Some(arm) => {
                 let (body, n_shapes) =
                     add_arm(&mut builder, arm, root, |link, k, mount, shape| {
-                        geometry(&format!("{link}/{k}"), mount, shape)
+                        geometry(&format!("{link}/{k}"), mount, shape, &arm.hydroelastic)
                     })?;
                 debug_assert!(n_shapes > 0, "the arm of the comparison has shapes");
                 Some((body, arm.clone()))
@@ -117,19 +130,19 @@ impl PliantEngine {
             state: world.default_state(),
             next: State::default(),
             stepper: StrongImplicit::new(solver),
+            report: StepReport::default(),
+            patches: PatchFinder::default(),
             time_step_s: scene.time_step_s,
             n_free: scene.free.len(),
             world,
             arm,
-            contacts: 0,
             iterations: 0,
-            last: SolveReport::default(),
         })
     }
 
     /// What the solver said of the last step.
     pub fn last_solve(&self) -> SolveReport {
-        self.last
+        self.report.solve
     }
 
     /// One step.
@@ -145,12 +158,14 @@ impl PliantEngine {
                 &mut control.velocity,
             );
         }
-        let report =
-            self.stepper
-                .step(&self.world, &self.state, self.time_step_s, &mut self.next)?;
-        self.contacts = report.contacts.len();
-        self.iterations += report.solve.iterations;
-        self.last = report.solve;
+        self.stepper.step_into(
+            &self.world,
+            &self.state,
+            self.time_step_s,
+            &mut self.next,
+            &mut self.report,
+        )?;
+        self.iterations += self.report.solve.iterations;
         std::mem::swap(&mut self.state, &mut self.next);
         Ok(())
     }
@@ -162,7 +177,7 @@ impl Engine for PliantEngine {
     }
 
     fn contacts(&self) -> usize {
-        self.contacts
+        self.report.contacts.len()
     }
 
     fn iterations(&self) -> usize {
@@ -176,6 +191,11 @@ impl Engine for PliantEngine {
         };
         let bodies = self.state.bodies.iter().take(self.n_free);
         bodies.map(|body| pose(&body.q)).collect()
+    }
+
+    fn polygons(&mut self) -> Result<usize, BenchError> {
+        let pairs = self.patches.find(&self.world, &self.state)?;
+        Ok(pairs.iter().map(|pair| pair.patch.polygons().len()).sum())
     }
 
     fn joints(&self) -> Vec<f64> {
@@ -200,7 +220,7 @@ fn add_arm(
     builder: &mut WorldBuilder,
     arm: &Arm,
     root: &Path,
-    geometry: impl Fn(&str, usize, Mount, Shape) -> Geometry,
+    geometry: impl Fn(&str, usize, Mount, Shape) -> Result<Geometry, BenchError>,
 ) -> Result<(BodyIdx, usize), BenchError> {
     let loaded = urdf::read_urdf(root.join(&arm.urdf), &urdf::UrdfOptions::default())?;
     let model = Arc::new(loaded.model);
@@ -231,7 +251,7 @@ fn add_arm(
                 frame: l as u32,
                 X_FG: collision.X_LG,
             };
-            builder.add_geometry(geometry(&link.name, n_shapes, mount, shape));
+            builder.add_geometry(geometry(&link.name, n_shapes, mount, shape)?);
             n_shapes += 1;
         }
     }

@@ -1,5 +1,7 @@
 //! One ruler for the results of all engines: how deep bodies are in each other, and how much they still move.
 
+use std::path::Path;
+
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::{
     ContactChoice, ContactGeometry, PointContact, Posed, Query, RigidShape, Shape,
@@ -26,13 +28,13 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// Measures the end of a run.
+    /// Measures the end of a run; files of the scene are sought under `root`.
     ///
     /// # Errors
-    /// [`BenchError::Shape`] for a scene with impossible shapes.
-    pub fn of(scene: &Scene, outcome: &Outcome) -> Result<Self, BenchError> {
+    /// [`BenchError::Shape`] or [`BenchError::Mesh`] for a scene with impossible shapes.
+    pub fn of(scene: &Scene, outcome: &Outcome, root: &Path) -> Result<Self, BenchError> {
         let mut quality = Self {
-            penetration_max_m: penetration(scene, &outcome.poses_end)?,
+            penetration_max_m: penetration(scene, &outcome.poses_end, root)?,
             ..Self::default()
         };
         let place = |pose: &Pose| Vector3::from(pose.position);
@@ -67,20 +69,15 @@ impl Quality {
 }
 
 /// Deepest penetration over all pairs, m, by pliant's own signed distance.
-fn penetration(scene: &Scene, poses: &[Pose]) -> Result<f64, BenchError> {
-    let shape_of = |name: &str, solid: &crate::scene::Solid| {
-        solid.shape().map_err(|source| BenchError::Shape {
-            name: name.into(),
-            source,
-        })
-    };
+fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchError> {
     let mut placed: Vec<(Shape, Isometry3<f64>)> = Vec::new();
     for fixed in &scene.fixed {
-        placed.push((shape_of(&fixed.name, &fixed.solid)?, fixed.pose.isometry()));
+        let shape = fixed.solid.shape(&fixed.name, root)?;
+        placed.push((shape, fixed.pose.isometry()));
     }
     let n_fixed = placed.len();
     for (free, pose) in scene.free.iter().zip(poses) {
-        placed.push((shape_of(&free.name, &free.solid)?, pose.isometry()));
+        placed.push((free.solid.shape(&free.name, root)?, pose.isometry()));
     }
     let query = Query {
         time_step_s: 0.0,
@@ -133,7 +130,8 @@ mod tests {
             poses_end: end,
             ..Outcome::default()
         };
-        let quality = Quality::of(&scene, &outcome).expect("legal shapes");
+        let root = Path::new(".");
+        let quality = Quality::of(&scene, &outcome, root).expect("legal shapes");
         assert!((quality.penetration_max_m - 0.003).abs() < 1e-12);
         assert!((quality.drift_max_m - 0.003).abs() < 1e-12);
         assert_eq!(quality.lost, 0);
@@ -143,6 +141,11 @@ mod tests {
             poses_end: fallen,
             ..outcome
         };
-        assert_eq!(Quality::of(&scene, &outcome).expect("legal shapes").lost, 1);
+        assert_eq!(
+            Quality::of(&scene, &outcome, root)
+                .expect("legal shapes")
+                .lost,
+            1
+        );
     }
 }

@@ -21,7 +21,7 @@ impl RapierEngine {
     /// Loads `scene`.
     ///
     /// # Errors
-    /// [`BenchError::Unsupported`] for a scene with an arm.
+    /// [`BenchError::Unsupported`] for a scene with an arm or a mesh.
     pub fn new(scene: &Scene) -> Result<Self, BenchError> {
         if scene.arm.is_some() {
             return Err(BenchError::Unsupported {
@@ -35,23 +35,23 @@ impl RapierEngine {
         world.integration_parameters.dt = scene.time_step_s;
         let friction = scene.surface.friction;
         for fixed in &scene.fixed {
-            let (collider, X_BG) = collider(&fixed.solid);
+            let (collider, X_BG) = collider(scene, &fixed.solid)?;
             world.insert(
                 RigidBodyBuilder::fixed().pose(pose(&fixed.pose)),
                 collider.position(X_BG).friction(friction),
             );
         }
         let bodies = scene.free.iter().map(|free| {
-            let (collider, X_BG) = collider(&free.solid);
+            let (collider, X_BG) = collider(scene, &free.solid)?;
             let mass = MassProperties::new(Vector::ZERO, free.mass, vector(free.inertia));
             let body = RigidBodyBuilder::dynamic()
                 .pose(pose(&free.pose))
                 .additional_mass_properties(mass)
                 .can_sleep(false);
             let collider = collider.position(X_BG).friction(friction).density(0.0);
-            world.insert(body, collider).0
+            Ok(world.insert(body, collider).0)
         });
-        let bodies = bodies.collect();
+        let bodies = bodies.collect::<Result<_, BenchError>>()?;
         Ok(Self { world, bodies })
     }
 }
@@ -93,9 +93,9 @@ impl Engine for RapierEngine {
 }
 
 /// A collider and its pose on the body: rapier's cylinder lies along y.
-fn collider(solid: &Solid) -> (ColliderBuilder, RapierPose) {
+fn collider(scene: &Scene, solid: &Solid) -> Result<(ColliderBuilder, RapierPose), BenchError> {
     let upright = RapierPose::IDENTITY;
-    match *solid {
+    Ok(match *solid {
         Solid::HalfSpace {} => {
             let shape = SharedShape::halfspace(Vector::Z);
             (ColliderBuilder::new(shape), upright)
@@ -114,7 +114,14 @@ fn collider(solid: &Solid) -> (ColliderBuilder, RapierPose) {
         Solid::Capsule { radius, length } => {
             (ColliderBuilder::capsule_z(0.5 * length, radius), upright)
         }
-    }
+        Solid::Mesh { .. } => {
+            return Err(BenchError::Unsupported {
+                engine: "rapier3d-f64",
+                scene: scene.name.clone(),
+                why: "its meshes are hollow",
+            });
+        }
+    })
 }
 
 fn vector([x, y, z]: [f64; 3]) -> Vector {

@@ -1,8 +1,13 @@
 //! A scene as plain data: what every engine is given, in SI units and world axes.
 
+use std::path::Path;
+
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
-use pliant_hydroelastic::{GeometryError, Shape};
+use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
+use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 use serde::{Deserialize, Serialize};
+
+use crate::error::BenchError;
 
 /// What every engine runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,8 +50,26 @@ pub struct Surface {
     pub friction: f64,
 }
 
-/// A convex solid in its own frame.
+/// What a solid is in patch contact, for engines that are run with it; the others take points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Hydroelastic {
+    /// It does not yield.
+    Rigid {
+        /// Edges of curved sides, m.
+        edge_length: f64,
+    },
+    /// It yields.
+    Compliant {
+        /// Pressure at its deepest point, Pa.
+        modulus: f64,
+        /// Edges of curved sides, m.
+        edge_length: f64,
+    },
+}
+
+/// A solid in its own frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Solid {
     /// z ≤ 0.
@@ -75,6 +98,11 @@ pub enum Solid {
         /// Of the cylindrical part, m.
         length: f64,
     },
+    /// What a closed surface encloses.
+    Mesh {
+        /// OBJ file, relative to the root of the repository.
+        file: String,
+    },
 }
 
 /// Position and orientation in the world.
@@ -95,6 +123,8 @@ pub struct Fixed {
     pub name: String,
     /// Its shape.
     pub solid: Solid,
+    /// What it is in a patch.
+    pub hydroelastic: Hydroelastic,
     /// Where it is.
     pub pose: Pose,
 }
@@ -107,6 +137,8 @@ pub struct Free {
     pub name: String,
     /// Its shape; its centre of mass is the origin of its frame.
     pub solid: Solid,
+    /// What it is in a patch.
+    pub hydroelastic: Hydroelastic,
     /// kg.
     pub mass: f64,
     /// Principal moments about the frame's axes, kg·m².
@@ -121,6 +153,8 @@ pub struct Free {
 pub struct Arm {
     /// Model file, relative to the root of the repository.
     pub urdf: String,
+    /// What its links are in a patch.
+    pub hydroelastic: Hydroelastic,
     /// Kp of each joint, N·m/rad.
     pub proportional: Vec<f64>,
     /// Kd of each joint, N·m·s/rad.
@@ -140,18 +174,54 @@ impl Scene {
 }
 
 impl Solid {
-    /// The shape.
+    /// The shape of what is called `name`; files are sought under `root`.
     ///
     /// # Errors
-    /// [`GeometryError`] for sizes that no shape has.
-    pub fn shape(&self) -> Result<Shape, GeometryError> {
-        match *self {
+    /// [`BenchError::Shape`] for sizes that no shape has, [`BenchError::Mesh`] for a file that cannot be read.
+    pub fn shape(&self, name: &str, root: &Path) -> Result<Shape, BenchError> {
+        match self {
             Self::HalfSpace {} => Ok(Shape::half_space()),
-            Self::Sphere { radius } => Shape::sphere(radius),
-            Self::Box { lengths } => Shape::cuboid(lengths.into()),
-            Self::Cylinder { radius, length } => Shape::cylinder(radius, length),
-            Self::Capsule { radius, length } => Shape::capsule(radius, length),
+            Self::Sphere { radius } => Shape::sphere(*radius),
+            Self::Box { lengths } => Shape::cuboid((*lengths).into()),
+            Self::Cylinder { radius, length } => Shape::cylinder(*radius, *length),
+            Self::Capsule { radius, length } => Shape::capsule(*radius, *length),
+            Self::Mesh { file } => {
+                let options = SurfaceOptions::default();
+                let (surface, _) = read_surface(root.join(file), SurfaceUse::Solid, &options)?;
+                Shape::from_surface(&surface)
+            }
         }
+        .map_err(|source| BenchError::Shape {
+            name: name.into(),
+            source,
+        })
+    }
+}
+
+impl Hydroelastic {
+    /// What pliant makes of it for a shape.
+    ///
+    /// # Errors
+    /// [`BenchError::Shape`] for a shape that cannot be that.
+    pub fn patch(&self, name: &str, shape: &Shape) -> Result<PatchGeometry, BenchError> {
+        match *self {
+            Self::Rigid { edge_length } => PatchGeometry::rigid(shape, edge_length),
+            Self::Compliant {
+                modulus,
+                edge_length,
+            } => {
+                let compliance = Compliance {
+                    hydroelastic_modulus: modulus,
+                    mesh_resolution_hint: edge_length,
+                    ..Compliance::default()
+                };
+                PatchGeometry::compliant(shape, &compliance)
+            }
+        }
+        .map_err(|source| BenchError::Shape {
+            name: name.into(),
+            source,
+        })
     }
 }
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::{Parser, Subcommand, ValueEnum};
 use pliant_bench::robot_dynamics::{Base, Questions};
 use pliant_bench::{
-    BenchError, Engine, Outcome, PliantEngine, Quality, Scene, SolverChoice, catalogue, measure,
+    BenchError, ContactKind, Engine, Outcome, PliantEngine, Quality, Scene, SolverChoice,
+    catalogue, measure, write_tetrahedra,
 };
 
 /// Speed of pliant and its peers.
@@ -22,7 +23,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Writes a scene of the catalogue (clutter, clutter-N, box-stack, arm) as JSON to standard output.
+    /// Writes a scene of the catalogue as JSON to standard output.
     Scene {
         /// Its name.
         name: String,
@@ -41,6 +42,19 @@ enum Command {
     Quality {
         /// JSON file of the scene.
         scene: PathBuf,
+        /// Root of the repository, from which the scene names mesh files.
+        #[arg(long, default_value = ".")]
+        root: PathBuf,
+    },
+    /// Writes the tetrahedra of compliant meshes, one VTK file for each body that has one.
+    Tetrahedra {
+        /// JSON file of the scene.
+        scene: PathBuf,
+        /// Where to.
+        folder: PathBuf,
+        /// Root of the repository, from which the scene names mesh files.
+        #[arg(long, default_value = ".")]
+        root: PathBuf,
     },
     /// Times RNEA, CRBA, ABA and Jacobians once for each line on standard input.
     Dynamics {
@@ -74,6 +88,10 @@ enum EngineName {
     PliantSimilar,
     /// pliant, SAP model.
     PliantSap,
+    /// pliant, lagged model, in patches.
+    PliantPatches,
+    /// pliant, SAP model, in patches.
+    PliantSapPatches,
     /// rapier3d-f64, with the feature `rapier`.
     #[cfg(feature = "rapier")]
     Rapier,
@@ -83,7 +101,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command {
         Command::Scene { name } => {
             let scene = catalogue::find(&name).ok_or_else(|| {
-                format!("no scene \"{name}\"; there are clutter, clutter-N, box-stack, arm")
+                let names = catalogue::NAMES.join(", ");
+                format!("no scene \"{name}\"; there are {names}, clutter-N")
             })?;
             println!("{}", serde_json::to_string(&scene)?);
         }
@@ -98,12 +117,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 println!("{}", serde_json::to_string(&run(engine, &scene, &root)?)?);
             }
         }
-        Command::Quality { scene } => {
+        Command::Tetrahedra {
+            scene,
+            folder,
+            root,
+        } => write_tetrahedra(&read_scene(&scene)?, &root, &folder)?,
+        Command::Quality { scene, root } => {
             let scene = read_scene(&scene)?;
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;
             let outcome: Outcome = serde_json::from_str(&text)?;
-            let quality = Quality::of(&scene, &outcome)?;
+            let quality = Quality::of(&scene, &outcome, &root)?;
             println!("{}", serde_json::to_string(&quality)?);
         }
         Command::Dynamics {
@@ -130,8 +154,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn choice(engine: EngineName) -> SolverChoice {
     match engine {
         EngineName::PliantSimilar => SolverChoice::Similar,
-        EngineName::PliantSap => SolverChoice::Sap,
+        EngineName::PliantSap | EngineName::PliantSapPatches => SolverChoice::Sap,
         _ => SolverChoice::Lagged,
+    }
+}
+
+fn kind(engine: EngineName) -> ContactKind {
+    match engine {
+        EngineName::PliantPatches | EngineName::PliantSapPatches => ContactKind::Patches,
+        _ => ContactKind::Points,
     }
 }
 
@@ -142,21 +173,25 @@ fn run(engine: EngineName, scene: &Scene, root: &Path) -> Result<Outcome, BenchE
             let mut engine = pliant_bench::RapierEngine::new(scene)?;
             measure("rapier3d-f64", &mut engine, scene)
         }
-        EngineName::Pliant | EngineName::PliantSimilar | EngineName::PliantSap => {
-            let mut loaded = PliantEngine::new(scene, root, choice(engine))?;
-            let name = match choice(engine) {
-                SolverChoice::Lagged => "pliant lagged",
-                SolverChoice::Similar => "pliant similar",
-                SolverChoice::Sap => "pliant sap",
+        _ => {
+            let mut loaded = PliantEngine::new(scene, root, choice(engine), kind(engine))?;
+            let model = match choice(engine) {
+                SolverChoice::Lagged => "lagged",
+                SolverChoice::Similar => "similar",
+                SolverChoice::Sap => "sap",
             };
-            measure(name, &mut loaded, scene)
+            let touching = match kind(engine) {
+                ContactKind::Points => "",
+                ContactKind::Patches => " patches",
+            };
+            measure(&format!("pliant {model}{touching}"), &mut loaded, scene)
         }
     }
 }
 
 fn stages(name: &str, engine: EngineName, root: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let scene = catalogue::find(name).ok_or("no such scene")?;
-    let mut engine = PliantEngine::new(&scene, root, choice(engine))?;
+    let mut engine = PliantEngine::new(&scene, root, choice(engine), kind(engine))?;
     engine.advance(scene.warm_up_steps)?;
     let n = scene.n_steps() - scene.warm_up_steps;
     let mut sum = pliant_contact_sap::StageTimes::default();

@@ -35,6 +35,7 @@ mod paraview;
 mod tables;
 mod visual;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use nalgebra::Point3;
@@ -125,6 +126,39 @@ impl Recording {
     /// Lets the replay begin from `viewpoint`; without it the camera stands so that everything is in the picture.
     pub fn look_from(&mut self, viewpoint: Viewpoint) {
         self.viewpoint = Some(viewpoint);
+    }
+
+    /// Lets the scales of `visuals` (their numbers) end at the largest of their recorded values; those of one name share it.
+    /// Scales without a value above their beginning stay as they are.
+    pub fn fit_scales(&mut self, visuals: &[usize]) {
+        let mut largest: BTreeMap<String, f64> = BTreeMap::new();
+        for &index in visuals {
+            let soft_idx = self.visuals[..index]
+                .iter()
+                .filter(|v| v.shape.deforms())
+                .count();
+            let Some(name) = self.visuals[index]
+                .shape
+                .scale_mut()
+                .map(|s| s.name.clone())
+            else {
+                continue;
+            };
+            let values = self
+                .frames
+                .iter()
+                .flat_map(|frame| &frame.deformed[soft_idx].values);
+            let max = values.copied().fold(f64::NEG_INFINITY, f64::max);
+            let known = largest.entry(name).or_insert(max);
+            *known = known.max(max);
+        }
+        for &index in visuals {
+            if let Some(scale) = self.visuals[index].shape.scale_mut()
+                && largest[&scale.name] > scale.min
+            {
+                scale.max = largest[&scale.name];
+            }
+        }
     }
 
     /// Appends a picture.
@@ -247,9 +281,26 @@ impl Recording {
         std::fs::write(path, bytes).map_err(|source| RecordingError::write(path, source))
     }
 
+    /// Writes what deforms for NumPy: the times of the frames as `time`, and of each such visual by its name
+    /// `NAME.points` (a row of x, y, z for each point of each frame, frame by frame), `NAME.starts` (the row at which each frame
+    /// begins), `NAME.values` (one for each row, or none), and of meshes `NAME.triangles` and `NAME.tetrahedra`. False, and no
+    /// file, if nothing deforms.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write_deformed_npz(&self, path: &Path) -> Result<bool, RecordingError> {
+        let Some(bytes) = tables::deformed_npz(self) else {
+            return Ok(false);
+        };
+        let refused = |source| RecordingError::write(path, source);
+        std::fs::write(path, bytes.map_err(refused)?).map_err(refused)?;
+        Ok(true)
+    }
+
     /// Writes the frames for ParaView into `folder`: `replay.pvd`, whose path is returned, lists the VTU files under
     /// `vtu/` over time. All places are in the world frame; a half space becomes a square. Point data: `visual` (the
-    /// number of the visual in this recording), `value` (NaN where none was recorded), and `force` (N) at contacts.
+    /// number of the visual in this recording), `value` (NaN where none was recorded), and `force` (N) at contacts. Bodies that
+    /// deform and are filled come as tetrahedra.
     ///
     /// # Errors
     /// When nothing was recorded, or a file can't be written.

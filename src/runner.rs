@@ -16,6 +16,7 @@ mod assembly;
 mod claims;
 mod observer;
 mod series;
+mod soft;
 mod summary;
 
 use std::time::{Duration, Instant};
@@ -262,6 +263,7 @@ impl<'s> Run<'s> {
                 stop: report.solve.stop,
             });
         }
+        self.recording.fit_scales(self.assembly.picture.unscaled());
         let expectations = self.scene.expectations.iter();
         let verdicts = expectations
             .map(|e| self.series.judge(e, 0.5 * dt))
@@ -297,10 +299,13 @@ impl<'s> Run<'s> {
     }
 
     fn record_frame(&mut self, state: &State, report: Option<&StepReport>) -> Result<(), RunError> {
-        let frame =
-            self.assembly
-                .picture
-                .frame(&self.assembly.world, state, report, &mut self.patches);
+        let frame = self.assembly.picture.frame(
+            &self.assembly.world,
+            state,
+            report,
+            &mut self.patches,
+            &self.assembly.directory,
+        );
         self.recording
             .push_frame(frame)
             .map_err(|source| recording_error(self.scene, source))

@@ -45,6 +45,7 @@ mod repeat;
 mod schema;
 mod settings;
 mod shape;
+mod soft;
 mod solver;
 mod table;
 mod text;
@@ -74,6 +75,10 @@ pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quant
 pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
+pub use soft::{
+    FemEntry, FilledPart, FixedRegion, Matter, RegionEntry, RegionShape, SelfContact, Shown,
+    SoftBodies, SoftEntry, SolidMesh,
+};
 pub use solver::Solver;
 pub use text::{Place, SceneText};
 pub use tie::{TieEntry, TieKind};
@@ -124,6 +129,8 @@ pub struct Scene {
     pub bodies: Vec<BodyEntry>,
     /// Names of repeats and the indices of their bodies.
     pub repeats: Vec<(Mention, std::ops::Range<usize>)>,
+    /// Soft bodies.
+    pub soft: SoftBodies,
     /// Robots.
     pub models: Vec<ModelEntry>,
     /// Contact that is not computed.

@@ -130,6 +130,11 @@ fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
 }
 
 #[test]
+fn soft_landing() {
+    check_scene("soft-landing", &[]);
+}
+
+#[test]
 fn sphere_rolls_or_slides() {
     for mu in ["0.05", "0.1", "0.4", "1"] {
         check_scene("rolling-sphere", &[&format!("mu={mu}")]);

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use pliant::runner::{RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions, quantities_markdown, tables};
 use pliant_contact_sap::SolverKind;
+use pliant_fem::MATERIAL_PRESETS;
 
 fn page() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/scenes.md")
@@ -32,6 +33,22 @@ fn table_of(marker: &str) -> Option<String> {
     }
     match inner {
         "quantities" => Some(quantities_markdown()),
+        "stuffs" => {
+            let mut table = String::from(
+                "Presets of `made_of`\n\n| name | E, Pa | ν | density, kg/m³ | source |\n|---|---|---|---|---|\n",
+            );
+            for preset in MATERIAL_PRESETS {
+                table += &format!(
+                    "| `{}` | {:e} | {} | {} | {} |\n",
+                    preset.name,
+                    preset.youngs_modulus,
+                    preset.poissons_ratio,
+                    preset.density,
+                    preset.source
+                );
+            }
+            Some(table)
+        }
         "solvers" => {
             let names: Vec<String> = SolverKind::ALL
                 .iter()

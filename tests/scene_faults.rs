@@ -261,3 +261,130 @@ fn names_of_parts_are_looked_up_without_a_step() {
         &["s.toml:8:9", "no joint \"joint_11\" in robot \"arm7\""],
     );
 }
+
+const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nmade_of = \"sponge\"\nregions.foot = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }\n";
+
+#[test]
+fn soft_bodies_say_what_is_wrong_where_it_stands() {
+    let soft = |replaced: &str, by: &str| {
+        assert!(CUBE.contains(replaced));
+        CUBE.replace(replaced, by)
+    };
+    let made_of = |stuff: &str| soft("\"sponge\"", stuff);
+    check_accepted(CUBE);
+    for (fragment, expected) in [
+        (
+            made_of("\"jelly\""),
+            "there is no material preset \"jelly\"",
+        ),
+        (
+            made_of("{ youngs_modulus = 1e5, poissons_ratio = 0.5 }"),
+            "poissons_ratio = 0.5 must lie in (-1, 0.5)",
+        ),
+        (
+            made_of("{ youngs_modulus = 0, poissons_ratio = 0.3 }"),
+            "youngs_modulus = 0 Pa must be positive",
+        ),
+        (
+            made_of("{ youngs_modulus = 1e5 }"),
+            "lacks the key `poissons_ratio`",
+        ),
+        (
+            made_of("{ preset = \"rubber\", c1 = 1 }"),
+            "`c1` is no constant of the law `linear-corotated`",
+        ),
+        (
+            made_of("{ law = \"mooney-rivlin\", preset = \"rubber\" }"),
+            "presets have no C1 and C2",
+        ),
+        (
+            format!("{CUBE}density = 0\n"),
+            "density = 0 must be positive",
+        ),
+        (
+            soft("-0.05]", "-0.06]"),
+            "region \"foot\" holds no point: in its own frame the body lies between (-0.0500",
+        ),
+        (
+            format!("{CUBE}fixed = [{{ region = \"foo\" }}]\n"),
+            "did you mean `foot`?",
+        ),
+        (
+            format!("{CUBE}fixed = [{{ region = \"foot\", axes = \"xw\" }}]\n"),
+            "must consist of the letters x, y and z",
+        ),
+        (
+            format!("{CUBE}self_contact = \"present\"\n"),
+            "`self_contact` needs a `contact_radius`",
+        ),
+        (
+            format!("{CUBE}color_max = 1\n"),
+            "`color_max` goes with a `color_by`",
+        ),
+        (
+            format!(
+                "{CUBE}fixed = [{{ region = \"foot\" }}]\n[[ties]]\nname = \"t\"\nbetween = [\"world\", \"cube/foot\"]\n"
+            ),
+            "is fixed already and cannot be tied, too",
+        ),
+        (
+            format!(
+                "{CUBE}{}[[ties]]\nname = \"t\"\nbetween = [\"cube2\", \"cube\"]\n",
+                CUBE.replace("\"cube\"", "\"cube2\"")
+            ),
+            "both ends are soft",
+        ),
+        (
+            format!(
+                "{CUBE}[[ties]]\nname = \"t\"\nkind = \"ball\"\nbetween = [\"world\", \"cube\"]\n"
+            ),
+            "a region is held as it is",
+        ),
+        (
+            format!(
+                "{CUBE}[[loads]]\non = \"cube/foot\"\nknots = [{{ at_s = 0, torque = [1, 0, 0] }}]\n"
+            ),
+            "points take no torque",
+        ),
+        (
+            format!(
+                "{CUBE}[[observables]]\nname = \"o\"\nquantity = \"orientation\"\nof = \"cube\"\n"
+            ),
+            "`orientation` is of rigid bodies",
+        ),
+        (
+            format!(
+                "{CUBE}[[observables]]\nname = \"o\"\nquantity = \"volume\"\nof = \"cube/foot\"\n"
+            ),
+            "`volume` is of a whole body",
+        ),
+        (
+            format!(
+                "{CUBE}[[observables]]\nname = \"o\"\nquantity = \"displacement\"\nof = \"cube/top\"\n"
+            ),
+            "there is no region of \"cube\" \"top\"",
+        ),
+        (
+            format!(
+                "{CUBE}[[observables]]\nname = \"o\"\nquantity = \"contact-force\"\nof = \"cube/foot\"\n"
+            ),
+            "a region does not on its own",
+        ),
+        (
+            soft(
+                "mesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }",
+                "mesh = { filled = { shape = { half_space = {} }, edge_length = 0.1 } }",
+            ),
+            "has no end and cannot be filled",
+        ),
+        (
+            soft(
+                "mesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }",
+                "mesh = { tetrahedra = { file = \"meshes/bowl.obj\" } }",
+            ),
+            "a closed surface is filled by",
+        ),
+    ] {
+        check_refused(&fragment, &[expected, "s.toml:"]);
+    }
+}

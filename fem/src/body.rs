@@ -150,6 +150,12 @@ impl FemBody {
         self.parts.mass()
     }
 
+    /// Share of each vertex in the mass, kg.
+    #[must_use]
+    pub fn vertex_masses(&self) -> &[f64] {
+        &self.parts.vertex_mass
+    }
+
     /// Whether the model fixes the vertex in all three directions.
     #[must_use]
     pub fn is_fixed(&self, vertex: u32) -> bool {

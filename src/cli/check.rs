@@ -89,11 +89,12 @@ fn scene(name: &str) -> Result<Ending, Failure> {
         .map(|note| format!("{note}\n"))
         .collect();
     text += &format!(
-        "{}: scene {:?}: {}, {}, {}, {}, {}\n",
+        "{}: scene {:?}: {}, {}, {}, {}, {}, {}\n",
         scene.text.name(),
         scene.title,
         counted(scene.fixed.len(), "fixed shape", "fixed shapes"),
         counted(scene.bodies.len(), "body", "bodies"),
+        counted(scene.soft.entries.len(), "soft body", "soft bodies"),
         counted(scene.models.len(), "robot", "robots"),
         counted(scene.observables.len(), "observable", "observables"),
         counted(scene.expectations.len(), "expectation", "expectations"),

@@ -37,7 +37,7 @@ pub(super) struct RunArguments {
     /// Print one JSON object about the run on stdout
     #[arg(long)]
     json: bool,
-    /// Write a ParaView series too
+    /// Write a ParaView series too, and of what deforms the places over time for NumPy
     #[arg(long)]
     paraview: bool,
 }
@@ -113,6 +113,10 @@ pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
     let mut files = outcome.recording.write_to(&arguments.out)?;
     if arguments.paraview {
         files.push(outcome.recording.write_paraview(&arguments.out)?);
+        let deformed = arguments.out.join("deformed.npz");
+        if outcome.recording.write_deformed_npz(&deformed)? {
+            files.push(deformed);
+        }
     }
     for file in &files {
         eprintln!("wrote {}", file.display());

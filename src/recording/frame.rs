@@ -85,6 +85,18 @@ pub struct Deformed {
     pub values: Vec<f64>,
 }
 
+impl Deformed {
+    /// Some of its points.
+    pub(super) fn of_points(&self, wanted: &[u32]) -> Self {
+        let pick = |v: &u32| *v as usize;
+        let values = wanted.iter().filter(|_| !self.values.is_empty());
+        Self {
+            points: wanted.iter().map(|v| self.points[pick(v)]).collect(),
+            values: values.map(|v| self.values[pick(v)]).collect(),
+        }
+    }
+}
+
 impl Frame {
     pub(super) fn check(
         &self,

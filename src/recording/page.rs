@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPoses};
 use super::{
-    Anchor, Color, Observable, Recording, RecordingError, ThreadEnds, ValueScale, Visual,
+    Anchor, Color, Deformed, Observable, Recording, RecordingError, ThreadEnds, ValueScale, Visual,
     VisualShape,
 };
 
@@ -311,11 +311,18 @@ impl<'a> Drawn<'a> {
             },
             VisualShape::DeformingMesh {
                 triangles, scale, ..
-            } => Shape::DeformingMesh {
-                triangles: packing::base64_triangles(triangles),
-                scale: scale.as_ref().map(Scale::of),
-                frames: pack(scale),
-            },
+            } => {
+                let (used, triangles) = drawn_vertices(triangles);
+                let frames = recording.frames().iter();
+                let skins: Vec<Deformed> = frames
+                    .map(|frame| frame.deformed[soft_idx].of_points(&used))
+                    .collect();
+                Shape::DeformingMesh {
+                    triangles: packing::base64_triangles(&triangles),
+                    scale: scale.as_ref().map(Scale::of),
+                    frames: PackedPoints::pack(skins.iter(), scale.as_ref()),
+                }
+            }
             VisualShape::Points { radius, scale } => Shape::Points {
                 radius: *radius,
                 scale: scale.as_ref().map(Scale::of),
@@ -344,6 +351,16 @@ impl<'a> Drawn<'a> {
             shape,
         }
     }
+}
+
+/// The vertices that triangles use, ascending, and the triangles in their numbers: what is inside is not drawn.
+fn drawn_vertices(triangles: &[[u32; 3]]) -> (Vec<u32>, Vec<[u32; 3]>) {
+    let mut used: Vec<u32> = triangles.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    let number = |v: u32| used.partition_point(|u| *u < v) as u32;
+    let renamed = triangles.iter().map(|t| t.map(number)).collect();
+    (used, renamed)
 }
 
 impl<'a> Scale<'a> {

@@ -1,7 +1,7 @@
 //! The frames as VTU files that a PVD file lists over time, for ParaView.
 //!
-//! Every frame has up to four parts: surfaces (all bodies as triangles, in the world frame), contacts (points with their
-//! force), particles, and threads. A part that no frame needs is left out.
+//! Every frame has up to five parts: surfaces (all bodies as triangles, in the world frame), contacts (points with their
+//! force), particles, threads, and solids (what deforms as tetrahedra). A part that no frame needs is left out.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -86,6 +86,13 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
         {
             put(3, "threads", Piece::lines(recording, frame, Kind::Threads))?;
         }
+        if recording
+            .visuals()
+            .iter()
+            .any(|visual| !tetrahedra(&visual.shape).is_empty())
+        {
+            put(4, "solids", Piece::solids(recording, frame))?;
+        }
     }
     let list = folder.join("replay.pvd");
     let file = File::create(&list).map_err(|source| RecordingError::write(&list, source))?;
@@ -103,7 +110,15 @@ fn is_surface(shape: &VisualShape) -> bool {
     !matches!(
         shape,
         VisualShape::Points { .. } | VisualShape::Thread { .. }
-    )
+    ) && tetrahedra(shape).is_empty()
+}
+
+/// What fills a shape that deforms.
+fn tetrahedra(shape: &VisualShape) -> &[[u32; 4]] {
+    match shape {
+        VisualShape::DeformingMesh { tetrahedra, .. } => tetrahedra,
+        _ => &[],
+    }
 }
 
 /// Half the edge of the square that stands for a half space: twice as far as any body's frame or soft point gets.
@@ -205,6 +220,7 @@ enum Cells {
     Vertices,
     Lines(Vec<[u32; 2]>),
     Triangles(Vec<[u32; 3]>),
+    Tetrahedra(Vec<[u32; 4]>),
 }
 
 /// The content of one file.
@@ -280,6 +296,22 @@ impl Piece {
         piece
     }
 
+    fn solids(recording: &Recording, frame: &Frame) -> Self {
+        let mut piece = Self::empty(Cells::Vertices);
+        let mut cells = Vec::new();
+        for_each_visual(recording, frame, |index, _, soft| {
+            let own = tetrahedra(&recording.visuals()[index].shape);
+            let (Some(soft), false) = (soft, own.is_empty()) else {
+                return;
+            };
+            let first = piece.points.len() as u32;
+            cells.extend(own.iter().map(|tet| tet.map(|corner| first + corner)));
+            piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
+        });
+        piece.cells = Cells::Tetrahedra(cells);
+        piece
+    }
+
     fn lines(recording: &Recording, frame: &Frame, kind: Kind) -> Self {
         let mut piece = Self::empty(Cells::Vertices);
         let mut lines = Vec::new();
@@ -340,6 +372,7 @@ impl Piece {
                 Cells::Vertices => VtuCells::Vertices,
                 Cells::Lines(lines) => VtuCells::Lines(lines),
                 Cells::Triangles(triangles) => VtuCells::Triangles(triangles),
+                Cells::Tetrahedra(cells) => VtuCells::Tets(cells),
             },
             point_data,
             cell_data: vec![],

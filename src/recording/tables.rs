@@ -1,4 +1,4 @@
-//! The observables as files other programs read: comma-separated text and NumPy archives.
+//! The observables and the places of what deforms as files other programs read: comma-separated text and NumPy archives.
 
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Write as _};
@@ -8,7 +8,7 @@ use npyz::npz::NpzWriter;
 use npyz::zip::write::FileOptions;
 use npyz::zip::{CompressionMethod, DateTime};
 
-use super::Recording;
+use super::{Recording, VisualShape};
 
 pub(super) fn csv(recording: &Recording) -> String {
     let mut text = String::from("time [s]");
@@ -66,6 +66,71 @@ pub(super) fn npz(recording: &Recording) -> io::Result<Vec<u8>> {
         archive.zip_writer().finish()?;
     }
     Ok(file.into_inner())
+}
+
+/// What deforms, over all frames: none without any.
+pub(super) fn deformed_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>> {
+    let soft: Vec<_> = recording
+        .visuals()
+        .iter()
+        .filter(|v| v.shape.deforms())
+        .collect();
+    (!soft.is_empty()).then(|| {
+        let mut file = Cursor::new(Vec::new());
+        {
+            let mut archive = NpzWriter::new(&mut file);
+            let frames = recording.frames();
+            column(
+                &mut archive,
+                "time",
+                frames.iter().map(|frame| frame.time_s),
+            )?;
+            for (index, visual) in soft.iter().enumerate() {
+                let name = |what: &str| format!("{}.{what}", visual.name);
+                if let VisualShape::DeformingMesh {
+                    triangles,
+                    tetrahedra,
+                    ..
+                } = &visual.shape
+                {
+                    rows(&mut archive, &name("triangles"), triangles)?;
+                    rows(&mut archive, &name("tetrahedra"), tetrahedra)?;
+                }
+                let deformed = || frames.iter().map(|frame| &frame.deformed[index]);
+                // Of a varying number of points each frame begins at its `starts`.
+                let starts = deformed().scan(0.0, |next, d| {
+                    let start = *next;
+                    *next += d.points.len() as f64;
+                    Some(start)
+                });
+                let starts: Vec<f64> = starts.collect();
+                column(&mut archive, &name("starts"), starts.into_iter())?;
+                let points = deformed().flat_map(|d| &d.points);
+                let points: Vec<[f64; 3]> = points.map(|p| [p.x, p.y, p.z]).collect();
+                rows(&mut archive, &name("points"), &points)?;
+                let values: Vec<f64> = deformed().flat_map(|d| &d.values).copied().collect();
+                column(&mut archive, &name("values"), values.into_iter())?;
+            }
+            archive.zip_writer().finish()?;
+        }
+        Ok(file.into_inner())
+    })
+}
+
+/// `rows.len()` × N numbers.
+fn rows<T: npyz::AutoSerialize + Copy, const N: usize>(
+    archive: &mut Archive<'_>,
+    name: &str,
+    rows: &[[T; N]],
+) -> io::Result<()> {
+    let shape = [rows.len() as u64, N as u64];
+    let mut array = archive
+        .array(name, options())?
+        .default_dtype()
+        .shape(&shape)
+        .begin_nd()?;
+    array.extend(rows.iter().flatten().copied())?;
+    array.finish()
 }
 
 type Archive<'a> = NpzWriter<&'a mut Cursor<Vec<u8>>>;

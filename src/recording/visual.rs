@@ -87,6 +87,8 @@ pub enum VisualShape {
         n_vertices: u32,
         /// Three vertices each, counter-clockwise seen from outside.
         triangles: Vec<[u32; 3]>,
+        /// What is inside, four vertices each, for other programs; none of a shell. Not drawn.
+        tetrahedra: Vec<[u32; 4]>,
         /// How values at the vertices, if recorded, are coloured.
         scale: Option<ValueScale>,
     },
@@ -177,6 +179,16 @@ impl VisualShape {
         )
     }
 
+    /// How recorded values are coloured, if it deforms and they are.
+    pub(super) fn scale_mut(&mut self) -> Option<&mut ValueScale> {
+        match self {
+            Self::DeformingMesh { scale, .. }
+            | Self::Points { scale, .. }
+            | Self::Thread { scale, .. } => scale.as_mut(),
+            _ => None,
+        }
+    }
+
     /// What is wrong with it, if anything.
     fn fault(&self) -> Option<String> {
         let positive = |what: &str, value: f64| {
@@ -213,23 +225,26 @@ impl VisualShape {
                 .iter()
                 .position(|p| !p.coords.iter().all(|c| c.is_finite()))
                 .map(|at| format!("vertex {at} is not finite"))
-                .or_else(|| triangle_fault(triangles, vertices.len())),
+                .or_else(|| cell_fault("triangle", triangles, vertices.len())),
             Self::DeformingMesh {
                 n_vertices,
                 triangles,
+                tetrahedra,
                 scale,
-            } => triangle_fault(triangles, *n_vertices as usize).or_else(|| scale_fault(scale)),
+            } => cell_fault("triangle", triangles, *n_vertices as usize)
+                .or_else(|| cell_fault("tetrahedron", tetrahedra, *n_vertices as usize))
+                .or_else(|| scale_fault(scale)),
         }
     }
 }
 
-fn triangle_fault(triangles: &[[u32; 3]], n_vertices: usize) -> Option<String> {
-    triangles
+fn cell_fault<const N: usize>(what: &str, cells: &[[u32; N]], n_vertices: usize) -> Option<String> {
+    cells
         .iter()
         .enumerate()
         .find(|(_, corners)| corners.iter().any(|&v| v as usize >= n_vertices))
         .map(|(at, corners)| {
-            format!("triangle {at} {corners:?} asks for a vertex beyond the {n_vertices} there are")
+            format!("{what} {at} {corners:?} asks for a vertex beyond the {n_vertices} there are")
         })
 }
 

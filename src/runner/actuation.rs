@@ -42,7 +42,8 @@ struct MovedBody {
 
 struct Pull {
     body: BodyIdx,
-    point: MaterialPoint,
+    /// They share the force evenly.
+    points: Vec<MaterialPoint>,
     track: Track,
 }
 
@@ -103,8 +104,9 @@ impl Actuation {
             });
         }
         for tie in &scene.ties {
-            if let (Some(at_s), Some(index)) = (tie.release_at_s, directory.tie(&tie.name)) {
-                actuation.releases.push((index, at_s));
+            if let Some(at_s) = tie.release_at_s {
+                let ties = directory.ties(&tie.name).iter();
+                actuation.releases.extend(ties.map(|index| (*index, at_s)));
             }
         }
         for entry in &scene.models {
@@ -193,11 +195,13 @@ impl Actuation {
         for pull in &self.pulls {
             let mut wrench = [0.0; 6];
             pull.track.value(end_s, &mut wrench);
-            state.controls[pull.body.0].loads.push(Load {
-                point: pull.point,
-                force_W: Vector3::new(wrench[0], wrench[1], wrench[2]),
-                torque_W: Vector3::new(wrench[3], wrench[4], wrench[5]),
+            let share = 1.0 / pull.points.len() as f64;
+            let loads = pull.points.iter().map(|point| Load {
+                point: *point,
+                force_W: Vector3::new(wrench[0], wrench[1], wrench[2]) * share,
+                torque_W: Vector3::new(wrench[3], wrench[4], wrench[5]) * share,
             });
+            state.controls[pull.body.0].loads.extend(loads);
         }
     }
 }
@@ -341,10 +345,16 @@ fn follower(
 }
 
 fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, SceneError> {
+    if assembly.directory.is_soft(&load.on) {
+        return pull_on_soft(scene, assembly, load);
+    }
     match assembly.directory.spot(scene, &load.on)? {
         Spot::Link { body, link, X_LF } => Ok(Pull {
             body,
-            point: MaterialPoint::on_frame(link.0 as u32, (X_LF * load.point).coords),
+            points: vec![MaterialPoint::on_frame(
+                link.0 as u32,
+                (X_LF * load.point).coords,
+            )],
             track: load.track.clone(),
         }),
         Spot::World(_) => Err(scene.text.error(
@@ -355,4 +365,37 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
             )),
         )),
     }
+}
+
+fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, SceneError> {
+    let complain = |text: &str| {
+        let fault = SceneFault::File(format!("{:?}: {text}", load.on.name));
+        scene.text.error(load.on.at, fault)
+    };
+    let directory = &assembly.directory;
+    let spots = directory.soft_spots(scene, &load.on)?;
+    let [spot] = spots.as_slice() else {
+        return Err(complain("a load acts on one body; name one of the copies"));
+    };
+    if load.point != nalgebra::Point3::origin() {
+        return Err(complain(
+            "a load on a soft body acts on all points of a region, not at `point`; name a region",
+        ));
+    }
+    // Force first, then torque.
+    if (3..6).any(|column| load.track.knots_of(column).any(|x| x != 0.0)) {
+        return Err(complain(
+            "points take no torque; give a pair of forces on two regions",
+        ));
+    }
+    let soft = &directory.soft[spot.soft];
+    let points: Vec<u32> = match &spot.points {
+        Some(points) => points.to_vec(),
+        None => (0..soft.start.len() as u32).collect(),
+    };
+    Ok(Pull {
+        body: soft.body,
+        points: points.into_iter().map(MaterialPoint::on_vertex).collect(),
+        track: load.track.clone(),
+    })
 }

@@ -7,20 +7,26 @@ mod files;
 mod patch;
 mod picture;
 mod robots;
+mod soft;
+mod solid_meshes;
 mod solids;
 mod ties;
 
 use std::sync::Arc;
 
-use pliant_coupling::{Geometry, GeometryIdx, Mount, State, World, WorldBuilder, WorldError};
+use pliant_contact_sap::BodyState;
+use pliant_coupling::{
+    BodyIdx, Geometry, GeometryIdx, Mount, State, World, WorldBuilder, WorldError,
+};
 use pliant_hydroelastic::ContactMaterial;
 use pliant_multibody::Model;
 
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
-pub(crate) use directory::{Directory, JointRef, Spot};
+pub(crate) use directory::{Directory, JointRef, SoftSpot, Spot};
 pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
+pub(crate) use soft::SoftBody;
 
 /// A world made from a scene, ready to be stepped.
 pub struct Assembly {
@@ -42,6 +48,8 @@ struct Draft<'s> {
     picture: Picture,
     /// Positions q of each body at the start.
     starts: Vec<Vec<f64>>,
+    /// Where soft bodies start, and how fast.
+    soft_starts: Vec<(BodyIdx, BodyState)>,
     notes: Vec<String>,
 }
 
@@ -58,6 +66,7 @@ impl Assembly {
             directory: Directory::default(),
             picture: Picture::default(),
             starts: Vec::new(),
+            soft_starts: Vec::new(),
             notes: Vec::new(),
         };
         draft
@@ -77,6 +86,12 @@ impl Assembly {
         for entry in &scene.models {
             draft.add_robot(entry)?;
         }
+        for entry in &scene.soft.entries {
+            draft.add_soft(entry)?;
+        }
+        for (name, range) in &scene.soft.copies {
+            draft.directory.add_copies(&name.name, range.clone());
+        }
         draft.add_pairs()?;
         draft.add_ties()?;
         let Draft {
@@ -84,12 +99,16 @@ impl Assembly {
             directory,
             picture,
             notes,
+            soft_starts,
             ..
         } = draft;
         let world = builder
             .build()
             .map_err(|error| refused_world(scene, &error))?;
-        let state = world.default_state();
+        let mut state = world.default_state();
+        for (body, start) in soft_starts {
+            state.bodies[body.0] = start;
+        }
         Ok(Self {
             world,
             state,
@@ -99,7 +118,7 @@ impl Assembly {
         })
     }
 
-    /// The kinematic tree of each body of the world.
+    /// The kinematic tree of each rigid body and robot: the first bodies of the world.
     pub fn trees(&self) -> &[Arc<Model>] {
         &self.directory.trees
     }

@@ -6,7 +6,7 @@ use pliant_coupling::BodyIdx;
 use pliant_multibody::DofIdx;
 
 use super::assembly::{Directory, JointRef, Spot};
-use crate::scene::{JointDrive, Mention, Place, Scene, SceneError, SceneFault};
+use crate::scene::{JointDrive, LoadEntry, Mention, Place, Scene, SceneError, SceneFault};
 
 /// What a joint or body is claimed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +186,9 @@ impl<'s> Claims<'s> {
                 }
             }
         }
-        for load in &self.scene.drives.loads {
+        // Nothing prescribes the motion of soft bodies.
+        let on_rigid = |load: &&LoadEntry| !directory.is_soft(&load.on);
+        for load in self.scene.drives.loads.iter().filter(on_rigid) {
             if let Spot::Link { body, .. } = directory.spot(self.scene, &load.on)?
                 && let Some(&place) = moved.get(&body.0)
             {

@@ -7,9 +7,12 @@ use pliant_coupling::{
 };
 use pliant_multibody::{DofKind, Workspace};
 
-use super::assembly::{Assembly, Directory, JointRef, Spot};
+use super::assembly::{Assembly, Directory, JointRef, SoftBody, SoftSpot, Spot};
+use super::soft::middle;
 use crate::scene::expression::{Expression, Scope};
-use crate::scene::{Among, Component, ObservableEntry, Quantity, Scene, SceneError, Subject};
+use crate::scene::{
+    Among, Component, Mention, ObservableEntry, Quantity, Scene, SceneError, SceneFault, Subject,
+};
 
 /// What a column needs to be measured.
 enum Target {
@@ -21,7 +24,8 @@ enum Target {
         with: Vec<bool>,
     },
     Bodies(Vec<BodyIdx>),
-    Tie(TieIdx),
+    Soft(Vec<SoftSpot>),
+    Ties(Vec<TieIdx>),
     Whole,
 }
 
@@ -160,6 +164,10 @@ fn target(
         Ok(flags)
     };
     Ok(match (entry.quantity.info().subject, &entry.of) {
+        (Subject::Frame | Subject::Soft, Some(of)) if directory.is_soft(of) => {
+            let spots = directory.soft_spots(scene, of)?;
+            soft_target(scene, entry, of, spots)?
+        }
         (Subject::Frame, Some(of)) => Target::Spots(directory.spots(scene, of)?),
         (Subject::Joint, Some(of)) => Target::Joint(directory.joint_path(scene, of)?),
         (Subject::Touching, of) => {
@@ -172,11 +180,42 @@ fn target(
         }
         (Subject::Mass, of) => Target::Bodies(match of {
             Some(of) => directory.bodies(scene, of)?,
-            None => (0..directory.trees.len()).map(BodyIdx).collect(),
+            None => (0..directory.trees.len() + directory.soft.len())
+                .map(BodyIdx)
+                .collect(),
         }),
-        (Subject::Tie, Some(of)) => directory.tie(of).map_or(Target::Whole, Target::Tie),
+        (Subject::Tie, Some(of)) => Target::Ties(directory.ties(of).to_vec()),
         _ => Target::Whole,
     })
+}
+
+/// A column about a soft body; refuses what only rigid ones have.
+fn soft_target(
+    scene: &Scene,
+    entry: &ObservableEntry,
+    of: &Mention,
+    spots: Vec<SoftSpot>,
+) -> Result<Target, SceneError> {
+    let refused = |reason: &str| {
+        let info = entry.quantity.info();
+        let reason = format!("the quantity `{}` {reason}", info.name);
+        let table = format!("[[observables]] {:?}", entry.name.name);
+        Err(scene
+            .text
+            .error(of.at, SceneFault::Conflict { table, reason }))
+    };
+    match entry.quantity {
+        Quantity::Orientation | Quantity::AngularVelocity => {
+            refused("is of rigid bodies; a soft one turns differently everywhere")
+        }
+        Quantity::Volume if spots.iter().any(|spot| spot.points.is_some()) => {
+            refused("is of a whole body, not of a region")
+        }
+        _ if entry.point != Point3::origin() => refused(
+            "takes no `point` on a soft body; name a region, such as `{ nearest = { to = [...] } }`",
+        ),
+        _ => Ok(Target::Soft(spots)),
+    }
 }
 
 impl Column {
@@ -192,29 +231,82 @@ impl Column {
                 let mut values = spots
                     .iter()
                     .map(|spot| self.at_spot(spot, directory, workspaces));
-                match self.among {
-                    None => values.next().unwrap_or(f64::NAN),
-                    Some(Among::Min) => values.fold(f64::NAN, f64::min),
-                    Some(Among::Max) => values.fold(f64::NAN, f64::max),
-                    Some(Among::Sum) => values.sum(),
-                    Some(Among::Mean) => values.sum::<f64>() / spots.len() as f64,
-                }
+                self.of_all(&mut values, spots.len())
+            }
+            Target::Soft(spots) => {
+                let at = |spot: &SoftSpot| self.at_soft(&directory.soft[spot.soft], spot, moment);
+                self.of_all(&mut spots.iter().map(at), spots.len())
             }
             Target::Joint(joint) => self.of_joint(joint, moment),
             Target::Contact { of, with } if self.looks_at_patches() => {
                 self.of_patches(of, with, patches)
             }
             Target::Contact { of, with } => self.of_contact(of, with, moment),
-            Target::Bodies(bodies) if self.quantity == Quantity::Mass => bodies
-                .iter()
-                .map(|body| directory.tree(*body).moving_mass())
-                .sum(),
+            Target::Bodies(bodies) if self.quantity == Quantity::Mass => {
+                bodies.iter().map(|body| directory.mass(*body)).sum()
+            }
             Target::Bodies(bodies) => self.of_bodies(bodies, moment),
-            Target::Tie(tie) => tie_force(*tie, moment).map_or(f64::NAN, |force| self.part(&force)),
+            Target::Ties(ties) => {
+                let forces = ties.iter().map(|tie| tie_force(*tie, moment));
+                let sum: Option<Vector3<f64>> = forces.sum();
+                sum.map_or(f64::NAN, |force| self.part(&force))
+            }
             Target::Whole => match (self.quantity, moment.step) {
                 (Quantity::Iterations, Some((report, _))) => report.solve.iterations as f64,
                 _ => f64::NAN,
             },
+        }
+    }
+
+    /// One number of those of all that the column is about.
+    fn of_all(&self, values: &mut dyn Iterator<Item = f64>, count: usize) -> f64 {
+        match self.among {
+            None => values.next().unwrap_or(f64::NAN),
+            Some(Among::Min) => values.fold(f64::NAN, f64::min),
+            Some(Among::Max) => values.fold(f64::NAN, f64::max),
+            Some(Among::Sum) => values.sum(),
+            Some(Among::Mean) => values.sum::<f64>() / count as f64,
+        }
+    }
+
+    fn at_soft(&self, soft: &SoftBody, spot: &SoftSpot, moment: &Moment<'_>) -> f64 {
+        let state = &moment.state.bodies[soft.body.0];
+        let mut points = Vec::new();
+        soft.model.points(state, &mut points);
+        // A region's points count alike, those of the whole by their mass.
+        let center = |vectors: &[Vector3<f64>]| match &spot.points {
+            Some(region) => {
+                let own = region.iter().map(|p| vectors[*p as usize]);
+                middle(own, std::iter::repeat(1.0))
+            }
+            None => middle(vectors.iter().copied(), soft.masses.iter().copied()),
+        };
+        let places = |points: &[Point3<f64>]| points.iter().map(|p| p.coords).collect::<Vec<_>>();
+        match self.quantity {
+            Quantity::Position => self.part(&center(&places(&points))),
+            Quantity::Displacement => {
+                self.part(&(center(&places(&points)) - center(&places(&soft.start))))
+            }
+            Quantity::Velocity => {
+                let mut velocities = Vec::new();
+                soft.model.velocities(state, &mut velocities);
+                self.part(&center(&velocities))
+            }
+            Quantity::Volume => soft.model.volume(state),
+            _ => {
+                let coordinate = |p: &Point3<f64>| self.part(&p.coords);
+                let values: Vec<f64> = match &spot.points {
+                    Some(region) => region
+                        .iter()
+                        .map(|p| coordinate(&points[*p as usize]))
+                        .collect(),
+                    None => points.iter().map(coordinate).collect(),
+                };
+                match self.quantity {
+                    Quantity::Lowest => values.into_iter().fold(f64::NAN, f64::min),
+                    _ => values.into_iter().fold(f64::NAN, f64::max),
+                }
+            }
         }
     }
 
@@ -373,7 +465,11 @@ impl Column {
         let mut sum = Energy::default();
         for body in bodies {
             let model = moment.world.model(*body);
-            let energy = model.energy(&moment.state.bodies[body.0], moment.world.gravity());
+            let gravity = match self.quantity {
+                Quantity::ElasticEnergy => Vector3::zeros(),
+                _ => *moment.world.gravity(),
+            };
+            let energy = model.energy(&moment.state.bodies[body.0], &gravity);
             sum.kinetic += energy.kinetic;
             sum.potential += energy.potential;
             sum.linear_momentum_W += energy.linear_momentum_W;
@@ -381,7 +477,7 @@ impl Column {
         }
         match self.quantity {
             Quantity::KineticEnergy => sum.kinetic,
-            Quantity::PotentialEnergy => sum.potential,
+            Quantity::PotentialEnergy | Quantity::ElasticEnergy => sum.potential,
             Quantity::Momentum => self.part(&sum.linear_momentum_W),
             Quantity::AngularMomentum => self.part(&sum.angular_momentum_W),
             _ => sum.kinetic + sum.potential,

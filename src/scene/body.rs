@@ -40,7 +40,7 @@ const POSE: Key = Key {
     default: "identity",
     about: "in the world",
 };
-const NAME: Key = Key {
+pub(super) const NAME: Key = Key {
     name: "name",
     value: "text",
     unit: "",

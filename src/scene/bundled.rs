@@ -37,6 +37,10 @@ pub const SCENES: &[(&str, &str)] = &[
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
     ),
+    (
+        "soft-landing",
+        include_str!("../../scenes/soft-landing.toml"),
+    ),
 ];
 
 /// Bundled robot files: path as scenes write it, and text.

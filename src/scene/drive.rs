@@ -177,7 +177,7 @@ static LOADS: TableSchema = TableSchema {
             value: "name",
             unit: "",
             default: REQUIRED,
-            about: "a body or `MODEL/LINK`",
+            about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force evenly",
         },
         Key {
             name: "point",

@@ -30,6 +30,19 @@ pub(super) struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
+    /// The same value, its expressions evaluated in another scope.
+    pub(super) fn within<'b>(&self, context: &'b Context) -> Item<'b>
+    where
+        'a: 'b,
+    {
+        Item {
+            context,
+            value: self.value,
+            key: self.key.clone(),
+            table: self.table.clone(),
+        }
+    }
+
     pub(super) fn at(&self) -> Place {
         self.value.span().into()
     }

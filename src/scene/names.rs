@@ -1,4 +1,4 @@
-//! Who is called what: bodies, fixed shapes, models, repeats and ties of one scene share one list of names.
+//! Who is called what: bodies, fixed shapes, models, soft bodies, repeats and ties of one scene share one list of names.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,10 @@ pub enum NameKind {
     Body,
     /// One of `[[models]]`; its parts are `NAME/PART`.
     Model,
+    /// A soft body; its regions are `NAME/REGION`.
+    Soft,
+    /// All copies of a soft body.
+    Copies,
     /// One of `[[repeat]]`: all its bodies.
     Repeat,
     /// One of `[[ties]]`.
@@ -30,6 +34,8 @@ impl NameKind {
             NameKind::Fixed => "fixed shape",
             NameKind::Body => "body",
             NameKind::Model => "model",
+            NameKind::Soft => "soft body",
+            NameKind::Copies => "set of copies",
             NameKind::Repeat => "repeat",
             NameKind::Tie => "tie",
         }
@@ -75,7 +81,7 @@ impl Names {
         self.known.get(name).map(|(_, place)| *place)
     }
 
-    /// What `NAME` or `NAME/PART` stands for and its part, if it is one of `allowed` (a part only goes with a model).
+    /// What `NAME` or `NAME/PART` stands for and its part, if it is one of `allowed` (a part only goes with a model or a soft body).
     pub(crate) fn find<'m>(
         &self,
         text: &SceneText,
@@ -88,7 +94,8 @@ impl Names {
         };
         match self.known.get(head) {
             Some((kind, _))
-                if allowed.contains(kind) && (part.is_none() || *kind == NameKind::Model) =>
+                if allowed.contains(kind)
+                    && (part.is_none() || matches!(kind, NameKind::Model | NameKind::Soft)) =>
             {
                 Ok((*kind, head, part))
             }

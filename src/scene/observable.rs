@@ -33,7 +33,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: "name",
             unit: "",
             default: "everything",
-            about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a tie, a repeat, a model, as the quantity needs",
+            about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a tie, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
         },
         Key {
             name: "with",
@@ -68,7 +68,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: "`min`, `max`, `mean` or `sum`",
             unit: "",
             default: "none",
-            about: "what becomes of the numbers of several bodies, where `of` is a repeat",
+            about: "what becomes of the numbers of several bodies, where `of` is a repeat or stands for copies",
         },
         Key {
             name: "expression",
@@ -183,7 +183,7 @@ fn observable(
             None => info.unit.to_owned(),
         },
     };
-    if entry.among.is_some() && !matches!(info.subject, Subject::Frame) {
+    if entry.among.is_some() && !matches!(info.subject, Subject::Frame | Subject::Soft) {
         return Err(table.conflict(format!(
             "`among` does not go with the quantity `{}`",
             info.name
@@ -199,7 +199,7 @@ fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mentio
         .map(|item| item.mention())
         .transpose()?;
     match (info.subject, &of) {
-        (Subject::Frame | Subject::Joint | Subject::Tie, None) => {
+        (Subject::Frame | Subject::Joint | Subject::Soft | Subject::Tie, None) => {
             Err(table.conflict(format!("the quantity `{}` needs `of`", info.name)))
         }
         (Subject::Whole, Some(_)) => Err(table.conflict(format!(

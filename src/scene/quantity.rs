@@ -39,6 +39,8 @@ pub enum Quantity {
     KineticEnergy,
     /// J.
     PotentialEnergy,
+    /// Of strain: of soft bodies and joint springs, J.
+    ElasticEnergy,
     /// Kinetic and potential, J.
     Energy,
     /// kg·m/s.
@@ -47,6 +49,14 @@ pub enum Quantity {
     AngularMomentum,
     /// Of what moves, kg.
     Mass,
+    /// Of a soft body or a region of one, from the start, m.
+    Displacement,
+    /// Least coordinate of a soft body or a region of one, m.
+    Lowest,
+    /// Greatest coordinate of a soft body or a region of one, m.
+    Highest,
+    /// Of a soft body, m³.
+    Volume,
     /// On the second body of a tie during the step, N.
     TieForce,
     /// Of the solver in the step.
@@ -66,6 +76,8 @@ pub enum Subject {
     Touching,
     /// A body, model or repeat, by default everything.
     Mass,
+    /// A soft body or one of its regions, which must be named; or copies, with `among`.
+    Soft,
     /// A tie, which must be named.
     Tie,
     /// The whole.
@@ -138,17 +150,18 @@ impl Component {
     }
 }
 
+const AXES: &[Component] = &[Component::Z, Component::X, Component::Y];
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 23] = [
+pub const QUANTITIES: [QuantityInfo; 28] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
         components: VECTOR,
         subject: Subject::Frame,
         unit: "m",
-        about: "of `point` on a body, link or frame",
+        about: "of `point` on a body, link or frame; of a soft body's centre of mass, or the middle of a region's points",
     },
     QuantityInfo {
         quantity: Quantity::Orientation,
@@ -169,7 +182,7 @@ pub const QUANTITIES: [QuantityInfo; 23] = [
         components: VECTOR,
         subject: Subject::Frame,
         unit: "m/s",
-        about: "of `point` on a body, link or frame",
+        about: "of `point` on a body, link or frame; of a soft body's centre of mass, or the middle of a region's points",
     },
     QuantityInfo {
         quantity: Quantity::AngularVelocity,
@@ -272,7 +285,7 @@ pub const QUANTITIES: [QuantityInfo; 23] = [
         components: &[],
         subject: Subject::Mass,
         unit: "J",
-        about: "of a body, model or repeat, or of everything",
+        about: "of a body, model, repeat or soft body, or of everything",
     },
     QuantityInfo {
         quantity: Quantity::PotentialEnergy,
@@ -280,7 +293,15 @@ pub const QUANTITIES: [QuantityInfo; 23] = [
         components: &[],
         subject: Subject::Mass,
         unit: "J",
-        about: "of gravity and joint springs",
+        about: "of gravity, joint springs and strain",
+    },
+    QuantityInfo {
+        quantity: Quantity::ElasticEnergy,
+        name: "elastic-energy",
+        components: &[],
+        subject: Subject::Mass,
+        unit: "J",
+        about: "of strain and joint springs: the potential energy without gravity's",
     },
     QuantityInfo {
         quantity: Quantity::Energy,
@@ -315,12 +336,44 @@ pub const QUANTITIES: [QuantityInfo; 23] = [
         about: "of what moves; for expressions such as the weight of a repeat",
     },
     QuantityInfo {
+        quantity: Quantity::Displacement,
+        name: "displacement",
+        components: VECTOR,
+        subject: Subject::Soft,
+        unit: "m",
+        about: "of the centre of mass, or of the middle of a region's points, from where it was at the start",
+    },
+    QuantityInfo {
+        quantity: Quantity::Lowest,
+        name: "lowest",
+        components: AXES,
+        subject: Subject::Soft,
+        unit: "m",
+        about: "least coordinate of its points along an axis of the world, or `along` a direction",
+    },
+    QuantityInfo {
+        quantity: Quantity::Highest,
+        name: "highest",
+        components: AXES,
+        subject: Subject::Soft,
+        unit: "m",
+        about: "greatest coordinate of its points along an axis of the world, or `along` a direction",
+    },
+    QuantityInfo {
+        quantity: Quantity::Volume,
+        name: "volume",
+        components: &[],
+        subject: Subject::Soft,
+        unit: "m³",
+        about: "of a soft body as it is deformed; what is inside out counts negative",
+    },
+    QuantityInfo {
         quantity: Quantity::TieForce,
         name: "tie-force",
         components: VECTOR,
         subject: Subject::Tie,
         unit: "N",
-        about: "of a tie on its second body during the last step",
+        about: "of a tie on its second body during the last step; of one that holds a region, the sum over its points",
     },
     QuantityInfo {
         quantity: Quantity::Iterations,
@@ -354,10 +407,11 @@ pub fn quantities_markdown() -> String {
     for info in &QUANTITIES {
         let words: Vec<&str> = info.components.iter().map(|c| c.word()).collect();
         let subject = match info.subject {
-            Subject::Frame => "body, link, frame",
+            Subject::Frame => "body, link, frame, soft body, region",
             Subject::Joint => "joint",
             Subject::Touching => "anything that touches",
-            Subject::Mass => "body, model, repeat",
+            Subject::Mass => "body, model, repeat, soft body",
+            Subject::Soft => "soft body, region",
             Subject::Tie => "tie",
             Subject::Whole => "",
         };

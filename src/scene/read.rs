@@ -88,6 +88,7 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "none",
             "many bodies from templates",
         ),
+        section("fem", "list of tables", "none", "bodies of finite elements"),
         section("models", "list of tables", "none", "robots from URDF files"),
         section(
             "filters",
@@ -221,6 +222,13 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         repeats.push((name, bodies.len()..bodies.len() + made.len()));
         bodies.extend(made);
     }
+    let soft = super::soft::soft_bodies(&context, &table, &materials)?;
+    for entry in &soft.entries {
+        names.declare(&text, &entry.name, NameKind::Soft)?;
+    }
+    for (name, _) in &soft.copies {
+        names.declare(&text, name, NameKind::Copies)?;
+    }
     let models = each(&table, "models", |item| {
         super::model::model(&context, item, &materials)
     })?;
@@ -254,6 +262,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         fixed,
         bodies,
         repeats,
+        soft,
         models,
         ties,
         names,
@@ -299,6 +308,8 @@ const TOUCHING: &[NameKind] = &[
     NameKind::Body,
     NameKind::Model,
     NameKind::Repeat,
+    NameKind::Soft,
+    NameKind::Copies,
 ];
 
 /// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
@@ -322,17 +333,31 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             NameKind::Fixed,
             NameKind::Body,
             NameKind::Model,
+            NameKind::Soft,
         ];
         tie.between.iter().try_for_each(|m| check(m, &allowed))?;
     }
     check_drives(&scene.drives, &check)?;
     for observable in &scene.observables {
         let allowed: &[NameKind] = match observable.quantity.info().subject {
-            Subject::Frame if observable.among.is_some() => &[NameKind::Repeat],
-            Subject::Frame => &[NameKind::Body, NameKind::Fixed, NameKind::Model],
+            Subject::Frame if observable.among.is_some() => &[NameKind::Repeat, NameKind::Copies],
+            Subject::Frame => &[
+                NameKind::Body,
+                NameKind::Fixed,
+                NameKind::Model,
+                NameKind::Soft,
+            ],
+            Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
+            Subject::Soft => &[NameKind::Soft],
             Subject::Joint => &[NameKind::Model],
             Subject::Touching => TOUCHING,
-            Subject::Mass => &[NameKind::Body, NameKind::Model, NameKind::Repeat],
+            Subject::Mass => &[
+                NameKind::Body,
+                NameKind::Model,
+                NameKind::Repeat,
+                NameKind::Soft,
+                NameKind::Copies,
+            ],
             Subject::Tie => &[NameKind::Tie],
             Subject::Whole => &[],
         };
@@ -366,7 +391,7 @@ fn check_drives(
         check(&motion.body, &[NameKind::Body])?;
     }
     for load in &drives.loads {
-        check(&load.on, &[NameKind::Body, NameKind::Model])?;
+        check(&load.on, &[NameKind::Body, NameKind::Model, NameKind::Soft])?;
     }
     Ok(())
 }

@@ -60,6 +60,7 @@ pub fn tables() -> Vec<&'static TableSchema> {
     tables.extend(super::material::TABLES);
     tables.extend(super::shape::TABLES);
     tables.extend(super::body::TABLES);
+    tables.extend(super::soft::table_schemas());
     tables.extend(super::model::TABLES);
     tables.extend(super::repeat::TABLES);
     tables.extend(super::pairs::TABLES);

@@ -211,7 +211,9 @@ fn names_are_unique_and_free_of_slashes() {
 fn names_of_nothing_bring_the_nearest_known_one() {
     check_fragment(
         &format!("{BALL}[[filters]]\nbetween = [\"ball\", \"bal\"]\n"),
-        &["there is no fixed shape or body or model or repeat \"bal\"; did you mean `ball`?"],
+        &[
+            "there is no fixed shape or body or model or repeat or soft body or set of copies \"bal\"; did you mean `ball`?",
+        ],
     );
     check_fragment(
         &format!(
@@ -243,7 +245,7 @@ fn names_of_nothing_bring_the_nearest_known_one() {
     );
     check_fragment(
         "[[ties]]\nname = \"t\"\nbetween = [\"world\", \"b\"]\n",
-        &["there is no world or fixed shape or body or model \"b\""],
+        &["there is no world or fixed shape or body or model or soft body \"b\""],
     );
     check_fragment(
         "[[pairs]]\nbetween = [\"a\", \"b\"]\nfriction = 1\n",

@@ -30,7 +30,7 @@ static TIE: TableSchema = TableSchema {
             value: "2 names",
             unit: "",
             default: REQUIRED,
-            about: "bodies, links, or `world`",
+            about: "bodies, links, `world`, or `SOFT/REGION`, whose points are all held where they are in the frame of the other",
         },
         Key {
             name: "points",

@@ -102,6 +102,7 @@ pub(crate) fn one_of_everything() -> Recording {
     let sheet = VisualShape::DeformingMesh {
         n_vertices,
         triangles: triangles.collect(),
+        tetrahedra: Vec::new(),
         scale: Some(scale.clone()),
     };
     visuals.push(visual("sheet", Anchor::World, sheet, Color::palette(6)));

@@ -1,7 +1,9 @@
-//! Meshes made from nothing: sphere, box, cylinder, capsule, torus, sheet, and a box of tetrahedra.
+//! Meshes made from nothing: sphere, box, cylinder, capsule, torus, sheet, and box, cylinder and torus of tetrahedra.
 //!
 //! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are a little too small,
 //! by a part that falls with the square of the edge length.
+
+mod sweep;
 
 use super::error::{Flaw, MeshError, Place, Spot};
 use super::options::{SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
@@ -10,6 +12,8 @@ use super::tri_mesh::TriMesh;
 use nalgebra::Vector3;
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
+
+pub use sweep::{tet_cylinder, tet_torus};
 
 /// A sphere about the origin: an icosahedron whose triangles are split into four, `subdivisions` times.
 ///

@@ -8,6 +8,7 @@ use nalgebra::Isometry3;
 use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
 use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
+use super::soft::SoftBody;
 use crate::scene::{Mention, NameKind, Scene, SceneError, SceneFault, remedy};
 
 /// What carries a geometry.
@@ -15,6 +16,7 @@ use crate::scene::{Mention, NameKind, Scene, SceneError, SceneFault, remedy};
 pub(crate) enum Owner {
     Fixed,
     Link(BodyIdx, LinkIdx),
+    Soft(BodyIdx),
 }
 
 /// A frame: fixed in the world, or on a link.
@@ -26,6 +28,15 @@ pub(crate) enum Spot {
         link: LinkIdx,
         X_LF: Isometry3<f64>,
     },
+}
+
+/// A soft body, or one of its regions.
+#[derive(Clone, Debug)]
+pub(crate) struct SoftSpot {
+    /// Which of the directory's soft bodies.
+    pub(crate) soft: usize,
+    /// The region's points; `None`: the whole body.
+    pub(crate) points: Option<Arc<[u32]>>,
 }
 
 /// A joint with one degree of freedom.
@@ -42,14 +53,18 @@ pub(crate) struct JointRef {
 /// Names and what they stand for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directory {
-    /// The kinematic tree of each body of the world.
+    /// The kinematic tree of each rigid body and robot: the first bodies of the world.
     pub(crate) trees: Vec<Arc<Model>>,
+    /// The soft bodies: those of the world that come after.
+    pub(crate) soft: Vec<SoftBody>,
     /// Whose each geometry is.
     pub(super) owners: Vec<Owner>,
     fixed: BTreeMap<String, (GeometryIdx, Isometry3<f64>)>,
     bodies: BTreeMap<String, BodyIdx>,
     repeats: BTreeMap<String, Range<usize>>,
-    ties: BTreeMap<String, TieIdx>,
+    ties: BTreeMap<String, Vec<TieIdx>>,
+    soft_names: BTreeMap<String, usize>,
+    copies: BTreeMap<String, Range<usize>>,
     /// Joints with an actuator.
     actuated: BTreeSet<(BodyIdx, JointIdx)>,
 }
@@ -59,6 +74,8 @@ const TOUCHING: &[NameKind] = &[
     NameKind::Body,
     NameKind::Model,
     NameKind::Repeat,
+    NameKind::Soft,
+    NameKind::Copies,
 ];
 
 impl Directory {
@@ -81,8 +98,19 @@ impl Directory {
         self.repeats.insert(name.into(), range);
     }
 
-    pub(super) fn add_tie(&mut self, name: &str, tie: TieIdx) {
-        self.ties.insert(name.into(), tie);
+    /// The ties that an entry stands for.
+    pub(super) fn add_ties(&mut self, name: &str, ties: Vec<TieIdx>) {
+        self.ties.insert(name.into(), ties);
+    }
+
+    pub(super) fn add_soft(&mut self, name: &str, soft: SoftBody) {
+        self.soft_names.insert(name.into(), self.soft.len());
+        self.soft.push(soft);
+    }
+
+    /// Copies are the soft bodies in `range`.
+    pub(super) fn add_copies(&mut self, name: &str, range: Range<usize>) {
+        self.copies.insert(name.into(), range);
     }
 
     pub(super) fn add_actuator(&mut self, body: BodyIdx, joint: JointIdx) {
@@ -94,11 +122,19 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
+    /// What moves of a body, kg.
+    pub(crate) fn mass(&self, body: BodyIdx) -> f64 {
+        match self.trees.get(body.0) {
+            Some(tree) => tree.moving_mass(),
+            None => self.soft[body.0 - self.trees.len()].masses.iter().sum(),
+        }
+    }
+
     pub(crate) fn tree(&self, body: BodyIdx) -> &Arc<Model> {
         &self.trees[body.0]
     }
 
-    /// All geometries of a fixed shape, body, link, model or repeat.
+    /// All geometries of a fixed shape, body, link, model, repeat, soft body or set of copies.
     pub(crate) fn geometries(
         &self,
         scene: &Scene,
@@ -117,6 +153,18 @@ impl Directory {
         };
         Ok(match (kind, part) {
             (NameKind::Fixed, _) => vec![self.fixed[head].0],
+            (NameKind::Soft, None) => {
+                self.soft_geometries(self.soft_names[head]..self.soft_names[head] + 1)
+            }
+            (NameKind::Soft, Some(_)) => {
+                return Err(self.unknown(
+                    scene,
+                    mention,
+                    "thing that touches (a region does not on its own)",
+                    [head].into_iter(),
+                ));
+            }
+            (NameKind::Copies, _) => self.soft_geometries(self.copies[head].clone()),
             (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
             (_, None) => of(&|body, _| body == self.bodies[head]),
             (_, Some(part)) => {
@@ -124,6 +172,51 @@ impl Directory {
                 of(&|b, link| (b, link) == (body, wanted))
             }
         })
+    }
+
+    fn soft_geometries(&self, range: Range<usize>) -> Vec<GeometryIdx> {
+        let is_one = |owner: &Owner| matches!(owner, Owner::Soft(body) if self.soft[range.clone()].iter().any(|s| s.body == *body));
+        let owners = self.owners.iter().enumerate();
+        let found = owners.filter(|(_, owner)| is_one(owner));
+        found.map(|(index, _)| GeometryIdx(index)).collect()
+    }
+
+    /// Whether a name stands for a soft body, a region of one, or copies.
+    pub(crate) fn is_soft(&self, mention: &Mention) -> bool {
+        let head = mention.name.split('/').next().unwrap_or_default();
+        self.soft_names.contains_key(head) || self.copies.contains_key(head)
+    }
+
+    /// A soft body, one of its regions, or all copies.
+    pub(crate) fn soft_spots(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<Vec<SoftSpot>, SceneError> {
+        let allowed = [NameKind::Soft, NameKind::Copies];
+        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
+        let whole = |soft| SoftSpot { soft, points: None };
+        if kind == NameKind::Copies {
+            return Ok(self.copies[head].clone().map(whole).collect());
+        }
+        let soft = self.soft_names[head];
+        let Some(part) = part else {
+            return Ok(vec![whole(soft)]);
+        };
+        let regions = &self.soft[soft].regions;
+        let Some(points) = regions.get(part) else {
+            let mention = Mention {
+                name: part.into(),
+                at: mention.at,
+            };
+            let known = regions.keys().map(String::as_str);
+            let what = format!("region of {head:?}");
+            return Err(self.unknown(scene, &mention, &what, known));
+        };
+        Ok(vec![SoftSpot {
+            soft,
+            points: Some(Arc::clone(points)),
+        }])
     }
 
     /// As [`geometries`](Self::geometries), of one end of a tie: the world has none, a model alone is its root link.
@@ -143,19 +236,35 @@ impl Directory {
         }
     }
 
-    /// The bodies of a body, model or repeat.
+    /// The bodies of a body, model, repeat, soft body or set of copies.
     pub(crate) fn bodies(
         &self,
         scene: &Scene,
         mention: &Mention,
     ) -> Result<Vec<BodyIdx>, SceneError> {
-        let allowed = [NameKind::Body, NameKind::Model, NameKind::Repeat];
+        let allowed = [
+            NameKind::Body,
+            NameKind::Model,
+            NameKind::Repeat,
+            NameKind::Soft,
+            NameKind::Copies,
+        ];
         let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
         if part.is_some() {
-            return Err(self.unknown(scene, mention, "body, model or repeat", [].into_iter()));
+            return Err(self.unknown(
+                scene,
+                mention,
+                "body, model, repeat or soft body",
+                [].into_iter(),
+            ));
         }
         Ok(match kind {
             NameKind::Repeat => self.repeats[head].clone().map(BodyIdx).collect(),
+            NameKind::Soft => vec![self.soft[self.soft_names[head]].body],
+            NameKind::Copies => {
+                let copies = &self.soft[self.copies[head].clone()];
+                copies.iter().map(|soft| soft.body).collect()
+            }
             _ => vec![self.bodies[head]],
         })
     }
@@ -260,9 +369,9 @@ impl Directory {
         joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
     }
 
-    /// A tie.
-    pub(crate) fn tie(&self, mention: &Mention) -> Option<TieIdx> {
-        self.ties.get(&mention.name).copied()
+    /// The ties of an entry: several where it holds a region.
+    pub(crate) fn ties(&self, mention: &Mention) -> &[TieIdx] {
+        self.ties.get(&mention.name).map_or(&[], Vec::as_slice)
     }
 
     fn unknown<'a>(

@@ -5,9 +5,12 @@ use pliant_contact_sap::Surface;
 use pliant_coupling::{BodyIdx, PatchFinder, State, StepReport, World};
 use pliant_multibody::LinkIdx;
 
+use super::Directory;
 use crate::recording::{
-    self, Anchor, Color, ContactArrow, Frame, PressurePolygons, Visual, VisualShape,
+    self, Anchor, Color, ContactArrow, Deformed, Frame, PressurePolygons, Visual, VisualShape,
 };
+use crate::runner::soft::shown_values;
+use crate::scene::Shown;
 
 /// The links that are drawn, and what is drawn of them.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +18,16 @@ pub(crate) struct Picture {
     links: Vec<(BodyIdx, LinkIdx)>,
     names: Vec<String>,
     visuals: Vec<Visual>,
+    soft: Vec<SoftLook>,
+    unscaled: Vec<usize>,
+}
+
+/// How a soft body is drawn.
+#[derive(Clone, Copy, Debug)]
+struct SoftLook {
+    /// Which of the directory's.
+    soft: usize,
+    shown: Shown,
 }
 
 /// A row of the recording's bodies.
@@ -70,6 +83,34 @@ impl Picture {
         });
     }
 
+    /// A soft body; its points are in the world frame.
+    pub(super) fn add_soft(
+        &mut self,
+        name: &str,
+        soft: usize,
+        shown: Shown,
+        shape: VisualShape,
+        color: Color,
+        shown_max: Option<f64>,
+    ) {
+        self.soft.push(SoftLook { soft, shown });
+        if shown_max.is_none() {
+            self.unscaled.push(self.visuals.len());
+        }
+        self.visuals.push(Visual {
+            name: name.into(),
+            anchor: Anchor::World,
+            X_BG: Isometry3::identity(),
+            shape,
+            color,
+        });
+    }
+
+    /// The visuals whose colours are to reach as far as their values do.
+    pub(crate) fn unscaled(&self) -> &[usize] {
+        &self.unscaled
+    }
+
     /// Names of the links, in the order of the frames' poses.
     pub(crate) fn names(&self) -> &[String] {
         &self.names
@@ -87,6 +128,7 @@ impl Picture {
         state: &State,
         report: Option<&StepReport>,
         finder: &mut PatchFinder,
+        directory: &Directory,
     ) -> Frame {
         let mut surfaces = vec![Surface::default(); world.n_bodies()];
         for (index, (surface, body)) in surfaces.iter_mut().zip(&state.bodies).enumerate() {
@@ -98,8 +140,23 @@ impl Picture {
             X_WB: self.links.iter().map(pose).collect(),
             contacts: report.map_or(Vec::new(), |report| arrows(world, report)),
             patches: patches(world, state, finder),
-            deformed: Vec::new(),
+            deformed: self
+                .soft
+                .iter()
+                .map(|look| look.deformed(directory, state))
+                .collect(),
         }
+    }
+}
+
+impl SoftLook {
+    fn deformed(&self, directory: &Directory, state: &State) -> Deformed {
+        let soft = &directory.soft[self.soft];
+        let state = &state.bodies[soft.body.0];
+        let mut points = Vec::new();
+        soft.model.points(state, &mut points);
+        let values = shown_values(&*soft.model, self.shown, state, &points, &soft.start);
+        Deformed { points, values }
     }
 }
 

@@ -192,7 +192,7 @@ fn faults_of_observables_are_refused() {
     );
     check_fragment(
         &observable("quantity = \"position\"\nof = \"ball\"\namong = \"max\""),
-        &["there is no repeat \"ball\"; \"ball\" is a body"],
+        &["there is no repeat or set of copies \"ball\"; \"ball\" is a body"],
     );
 }
 

@@ -1,0 +1,203 @@
+//! Soft bodies: their models, their surfaces, their regions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_coupling::{BodyIdx, Exclusion, Geometry};
+use pliant_fem::{FemBody, FemBuilder, Region};
+
+use super::Draft;
+use super::directory::Owner;
+use super::solid_meshes::solid_mesh;
+use crate::recording::{Color, ValueScale, VisualShape};
+use crate::runner::soft::{SoftModel, shown};
+use crate::scene::{
+    FemEntry, Matter, RegionShape, SceneError, SceneFault, SelfContact, Shown, SoftEntry,
+};
+
+/// A soft body of the world, as names find it.
+#[derive(Clone)]
+pub(crate) struct SoftBody {
+    pub(crate) body: BodyIdx,
+    pub(crate) model: Arc<dyn SoftModel>,
+    /// The points of each region.
+    pub(crate) regions: BTreeMap<String, Arc<[u32]>>,
+    /// Where its points are at the start.
+    pub(crate) start: Arc<[Point3<f64>]>,
+    /// kg of each point.
+    pub(crate) masses: Arc<[f64]>,
+    /// Points that never move in any direction, ascending.
+    pub(crate) held: Arc<[u32]>,
+}
+
+impl std::fmt::Debug for SoftBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SoftBody")
+            .field("body", &self.body)
+            .field("regions", &self.regions.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a kind of soft body is made into.
+struct Made {
+    model: Box<dyn DeformableModel>,
+    soft: Arc<dyn SoftModel>,
+    start: BodyState,
+    regions: Vec<Vec<u32>>,
+    held: Vec<u32>,
+    look: VisualShape,
+    self_contact: SelfContact,
+}
+
+impl Draft<'_> {
+    pub(super) fn add_soft(&mut self, entry: &SoftEntry) -> Result<(), SceneError> {
+        let name = &entry.name.name;
+        let made = match &entry.matter {
+            Matter::Fem(fem) => self.finite_elements(entry, fem)?,
+        };
+        let index = self.directory.trees.len() + self.directory.soft.len();
+        let body = self.builder.add_body(name, made.model);
+        debug_assert_eq!(body.0, index, "soft bodies come after all others");
+        let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
+        let geometry = self.add_geometry(Owner::Soft(body), geometry);
+        if made.self_contact == SelfContact::Absent {
+            self.builder
+                .exclude(Exclusion::Geometries(geometry, geometry));
+        }
+        let mut points = Vec::new();
+        made.soft.points(&made.start, &mut points);
+        let color = entry
+            .color
+            .map_or(Color::palette(index), super::picture::color);
+        self.picture.add_soft(
+            name,
+            self.directory.soft.len(),
+            entry.shown,
+            made.look,
+            color,
+            entry.shown_max,
+        );
+        let regions = entry.regions.iter().zip(made.regions);
+        self.directory.add_soft(
+            name,
+            SoftBody {
+                body,
+                regions: regions
+                    .map(|(r, points)| (r.name.name.clone(), points.into()))
+                    .collect(),
+                start: points.into(),
+                masses: made.soft.masses(&made.start).into(),
+                held: made.held.into(),
+                model: made.soft,
+            },
+        );
+        self.soft_starts.push((body, made.start));
+        Ok(())
+    }
+
+    fn finite_elements(&mut self, entry: &SoftEntry, fem: &FemEntry) -> Result<Made, SceneError> {
+        let name = &entry.name.name;
+        let mesh = solid_mesh(self.scene, &fem.mesh, fem.at, name, &mut self.notes)?;
+        let regions = self.regions(entry, mesh.vertices())?;
+        let mut builder = FemBuilder::new(mesh, Arc::clone(&fem.material), fem.density)
+            .damping(fem.damping)
+            .mass(fem.mass_kind)
+            .rotation(fem.rotation)
+            .kinematics(fem.kinematics)
+            .contact_radius(fem.contact_radius)
+            .pose(entry.pose);
+        for fixed in &fem.fixed {
+            let vertices = regions[fixed.region].clone();
+            builder = builder.fix(Region::Vertices(vertices), &fixed.axes);
+        }
+        let (body, report) = builder.build().map_err(|error| {
+            let text = format!("soft body {name:?}: {error}");
+            self.scene
+                .text
+                .error(entry.name.at, SceneFault::World(text))
+        })?;
+        let remarks = report.entries.iter();
+        self.notes
+            .extend(remarks.map(|e| format!("soft body {name:?}: {e}")));
+        let n = body.mesh().vertices().len() as u32;
+        Ok(Made {
+            start: body.rigid_state(
+                &Isometry3::identity(),
+                &entry.angular_velocity,
+                &entry.velocity,
+            ),
+            held: (0..n).filter(|v| body.is_fixed(*v)).collect(),
+            look: skin(&body, entry),
+            soft: Arc::new(body.clone()),
+            model: Box::new(body),
+            regions,
+            self_contact: fem.self_contact,
+        })
+    }
+
+    /// The points of each region, at least one.
+    fn regions(
+        &self,
+        entry: &SoftEntry,
+        points: &[Vector3<f64>],
+    ) -> Result<Vec<Vec<u32>>, SceneError> {
+        let of = |region: &crate::scene::RegionEntry| {
+            let what = format!(
+                "soft body {:?}: region {:?}",
+                entry.name.name, region.name.name
+            );
+            let complain = |text: String| {
+                let fault = SceneFault::World(format!("{what} {text}"));
+                Err(self.scene.text.error(region.name.at, fault))
+            };
+            if let RegionShape::Vertices(numbers) = &region.shape
+                && let Some(beyond) = numbers.iter().find(|k| **k as usize >= points.len())
+            {
+                return complain(format!(
+                    "asks for vertex {beyond}; the body has {}, counted from 0",
+                    points.len()
+                ));
+            }
+            let found = region.shape.select(points);
+            if found.is_empty() {
+                let bound = |pick: fn(f64, f64) -> f64, from: f64| {
+                    let end = points
+                        .iter()
+                        .fold(Vector3::repeat(from), |a, p| a.zip_map(p, pick));
+                    format!("({:.4}, {:.4}, {:.4})", end.x, end.y, end.z)
+                };
+                return complain(format!(
+                    "holds no point: in its own frame the body lies between {} and {} m",
+                    bound(f64::min, f64::INFINITY),
+                    bound(f64::max, f64::NEG_INFINITY)
+                ));
+            }
+            Ok(found)
+        };
+        entry.regions.iter().map(of).collect()
+    }
+}
+
+/// What is drawn of a body of finite elements: its boundary, and for other programs its tetrahedra.
+fn skin(body: &FemBody, entry: &SoftEntry) -> VisualShape {
+    let boundary = body.mesh().boundary();
+    VisualShape::DeformingMesh {
+        n_vertices: body.mesh().vertices().len() as u32,
+        triangles: boundary.triangles.iter().map(|t| t.map(|v| v.0)).collect(),
+        tetrahedra: body.mesh().tets().iter().map(|t| t.map(|v| v.0)).collect(),
+        scale: scale(entry.shown, entry.shown_max),
+    }
+}
+
+/// How what is shown is coloured; what has no given maximum gets its own when the run is over.
+fn scale(of: Shown, max: Option<f64>) -> Option<ValueScale> {
+    shown(of).map(|(name, unit)| ValueScale {
+        name: name.into(),
+        unit: unit.into(),
+        min: 0.0,
+        max: max.unwrap_or(1.0),
+    })
+}

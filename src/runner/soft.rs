@@ -1,0 +1,138 @@
+//! What scenes measure and draw of a soft body, besides what every
+//! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
+
+use nalgebra::{Matrix3, Point3, Vector3};
+use pliant_contact_sap::BodyState;
+use pliant_fem::FemBody;
+use pliant_hydroelastic::mesh::TetIdx;
+
+use crate::scene::Shown;
+
+/// A soft body as observables and pictures see it: points with masses that move.
+pub(crate) trait SoftModel: Send + Sync {
+    /// Places of all points, m, world frame; `out` is overwritten.
+    fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>);
+    /// Velocities of all points, m/s, world axes; `out` is overwritten.
+    fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>);
+    /// kg of each point.
+    fn masses(&self, state: &BodyState) -> Vec<f64>;
+    /// m³.
+    fn volume(&self, state: &BodyState) -> f64;
+    /// Von Mises' stress at each point, Pa; `out` is overwritten.
+    fn stresses(&self, state: &BodyState, out: &mut Vec<f64>);
+}
+
+impl SoftModel for FemBody {
+    fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        out.clear();
+        out.extend(state.q.chunks_exact(3).map(Point3::from_slice));
+    }
+
+    fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
+        out.clear();
+        out.extend(state.v.chunks_exact(3).map(Vector3::from_column_slice));
+    }
+
+    fn masses(&self, _: &BodyState) -> Vec<f64> {
+        self.vertex_masses().to_vec()
+    }
+
+    fn volume(&self, state: &BodyState) -> f64 {
+        FemBody::volume(self, state)
+    }
+
+    /// Means over the tetrahedra around each vertex, by their volumes at rest.
+    fn stresses(&self, state: &BodyState, out: &mut Vec<f64>) {
+        let n = self.mesh().vertices().len();
+        out.clear();
+        out.resize(n, 0.0);
+        let mut weights = vec![0.0; n];
+        for (tet, index) in self.mesh().tets().iter().zip(0..) {
+            let index = TetIdx(index);
+            let stress = von_mises(&self.cauchy_stress(state, index));
+            let volume = self.mesh().tet_volume(index);
+            for vertex in tet {
+                out[vertex.0 as usize] += volume * stress;
+                weights[vertex.0 as usize] += volume;
+            }
+        }
+        for (stress, weight) in out.iter_mut().zip(&weights) {
+            *stress /= weight;
+        }
+    }
+}
+
+/// √(3/2 s:s) of the deviator s of a symmetric stress, Pa.
+///
+/// Source: von Mises (1913).
+fn von_mises(stress: &Matrix3<f64>) -> f64 {
+    let deviator = stress - Matrix3::identity() * (stress.trace() / 3.0);
+    (1.5 * deviator.norm_squared()).sqrt()
+}
+
+/// The numbers at the points of a body that the replay colours, with their name and unit; none for its plain colour.
+pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
+    match shown {
+        Shown::Color => None,
+        Shown::Displacement => Some(("displacement", "m")),
+        Shown::Speed => Some(("speed", "m/s")),
+        Shown::Stress => Some(("von Mises stress", "Pa")),
+    }
+}
+
+/// The numbers that [`shown`] names; `start` are the points at the start.
+pub(crate) fn shown_values(
+    model: &dyn SoftModel,
+    shown: Shown,
+    state: &BodyState,
+    points: &[Point3<f64>],
+    start: &[Point3<f64>],
+) -> Vec<f64> {
+    match shown {
+        Shown::Color => Vec::new(),
+        Shown::Displacement => points
+            .iter()
+            .zip(start)
+            .map(|(p, q)| (p - q).norm())
+            .collect(),
+        Shown::Speed => {
+            let mut velocities = Vec::new();
+            model.velocities(state, &mut velocities);
+            velocities.iter().map(Vector3::norm).collect()
+        }
+        Shown::Stress => {
+            let mut stresses = Vec::new();
+            model.stresses(state, &mut stresses);
+            stresses
+        }
+    }
+}
+
+/// Middle of points, by their masses where given.
+pub(crate) fn middle(
+    vectors: impl Iterator<Item = Vector3<f64>>,
+    masses: impl Iterator<Item = f64>,
+) -> Vector3<f64> {
+    let (mut sum, mut mass) = (Vector3::zeros(), 0.0);
+    for (v, m) in vectors.zip(masses) {
+        sum += v * m;
+        mass += m;
+    }
+    sum / mass
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn von_mises_of_tension_is_its_stress_and_of_shear_root_three_times_it() {
+        let tension = Matrix3::from_diagonal(&Vector3::new(7.0, 0.0, 0.0));
+        assert!((von_mises(&tension) - 7.0).abs() < 1e-14);
+        let pressed = tension - Matrix3::identity() * 1e3;
+        assert!((von_mises(&pressed) - 7.0).abs() < 1e-12);
+        let mut shear = Matrix3::zeros();
+        (shear[(0, 1)], shear[(1, 0)]) = (2.0, 2.0);
+        assert!((von_mises(&shear) - 2.0 * 3.0_f64.sqrt()).abs() < 1e-14);
+    }
+}

@@ -1,0 +1,288 @@
+//! Soft bodies: what every kind of them says in the same words, and `copies` of one entry.
+//!
+//! A kind is a list of its own, `[[fem]]` today; its table has the keys of [`with_soft_keys`] behind its own, and its element
+//! reads them with [`common`].
+
+mod fem;
+mod mesh;
+mod region;
+mod stuff;
+
+use std::ops::Range;
+
+use nalgebra::{Isometry3, Vector3};
+
+use super::body;
+use super::error::{SceneError, SceneFault, remedy};
+use super::item::{Item, Mention};
+use super::material::{Materials, Surface};
+use super::pose::pose;
+use super::schema::{Key, TableSchema};
+use super::table::{Context, TableReader};
+
+pub use fem::{FemEntry, FixedRegion, SelfContact};
+pub use mesh::{FilledPart, SolidMesh};
+pub use region::{RegionEntry, RegionShape};
+
+pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
+    let mut tables = fem::TABLES.to_vec();
+    tables.extend(mesh::TABLES);
+    tables.extend(region::TABLES);
+    tables
+}
+
+/// Elements of one list are at most so many.
+const COPIES_MAX: u64 = 100_000;
+
+/// The keys that all soft bodies share, behind the kind's own.
+macro_rules! with_soft_keys {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $crate::scene::soft::KEYS[0],
+            $crate::scene::soft::KEYS[1],
+            $crate::scene::soft::KEYS[2],
+            $($own,)*
+            $crate::scene::soft::KEYS[3],
+            $crate::scene::soft::KEYS[4],
+            $crate::scene::soft::KEYS[5],
+            $crate::scene::soft::KEYS[6],
+            $crate::scene::soft::KEYS[7],
+            $crate::scene::soft::KEYS[8],
+            $crate::scene::soft::KEYS[9],
+        ]
+    };
+}
+use with_soft_keys;
+
+pub(super) const KEYS: [Key; 10] = [
+    body::NAME,
+    Key {
+        name: "copies",
+        value: "whole number",
+        unit: "",
+        default: "none",
+        about: "that many bodies `NAME_0`, `NAME_1`, ..., each read anew with `i` = 0, 1, ... in its expressions; `NAME` stands for all of them",
+    },
+    Key {
+        name: "pose",
+        value: "pose",
+        unit: "",
+        default: "identity",
+        about: "of the body's own frame in the world, at the start",
+    },
+    Key {
+        name: "velocity",
+        value: "3 numbers",
+        unit: "m/s",
+        default: "[0, 0, 0]",
+        about: "of the centre of mass at the start, world axes",
+    },
+    Key {
+        name: "angular_velocity",
+        value: "3 numbers",
+        unit: "rad/s",
+        default: "[0, 0, 0]",
+        about: "about the centre of mass at the start, world axes",
+    },
+    Key {
+        name: "material",
+        value: "name or table",
+        unit: "",
+        default: "`default`",
+        about: "surface: the name of a `[materials.NAME]`, or its keys in place",
+    },
+    Key {
+        name: "regions",
+        value: "table of name = region",
+        unit: "",
+        default: "none",
+        about: "parts of the body that `NAME/REGION` stands for, in the body's own frame at rest",
+    },
+    body::COLOR,
+    Key {
+        name: "color_by",
+        value: "`color`, `displacement`, `speed` or `stress`",
+        unit: "",
+        default: "`color`",
+        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), or von Mises' stress (Pa)",
+    },
+    Key {
+        name: "color_max",
+        value: "number > 0",
+        unit: "as `color_by`",
+        default: "the largest that occurs",
+        about: "what is drawn brightest; 0 is drawn darkest",
+    },
+];
+
+/// What is drawn on a soft body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Its colour.
+    Color,
+    /// The distance of each point from its place at the start, m.
+    Displacement,
+    /// m/s.
+    Speed,
+    /// Von Mises' stress, Pa.
+    Stress,
+}
+
+/// A soft body.
+#[derive(Clone, Debug)]
+pub struct SoftEntry {
+    /// Its name.
+    pub name: Mention,
+    /// Its frame in the world, at the start.
+    pub pose: Isometry3<f64>,
+    /// Of the centre of mass, m/s, world axes.
+    pub velocity: Vector3<f64>,
+    /// About the centre of mass, rad/s, world axes.
+    pub angular_velocity: Vector3<f64>,
+    /// Its surface, before `[materials.default]` fills what is open.
+    pub surface: Surface,
+    /// Named parts.
+    pub regions: Vec<RegionEntry>,
+    /// Red, green, blue, opacity.
+    pub color: Option<[f64; 4]>,
+    /// What the replay shows on it.
+    pub shown: Shown,
+    /// The value drawn brightest.
+    pub shown_max: Option<f64>,
+    /// What it is.
+    pub matter: Matter,
+}
+
+/// The kinds of soft bodies.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Matter {
+    /// Finite elements.
+    Fem(FemEntry),
+}
+
+/// Soft bodies in the order of the file, kind by kind, and which of them are copies of one entry.
+#[derive(Clone, Debug, Default)]
+pub struct SoftBodies {
+    /// Every body, copies one by one.
+    pub entries: Vec<SoftEntry>,
+    /// Names of entries with `copies`, and the indices of those.
+    pub copies: Vec<(Mention, Range<usize>)>,
+}
+
+/// All soft bodies of a scene.
+pub(super) fn soft_bodies(
+    context: &Context,
+    table: &TableReader<'_>,
+    materials: &Materials,
+) -> Result<SoftBodies, SceneError> {
+    let mut bodies = SoftBodies::default();
+    for item in table
+        .optional("fem")
+        .map_or(Ok(Vec::new()), |item| item.tables())?
+    {
+        bodies.add(context, &item, |context, item| {
+            fem::fem(context, item, materials)
+        })?;
+    }
+    Ok(bodies)
+}
+
+impl SoftBodies {
+    /// Reads an element once, or once for each of its copies.
+    fn add(
+        &mut self,
+        context: &Context,
+        item: &Item<'_>,
+        read: impl Fn(&Context, &Item<'_>) -> Result<SoftEntry, SceneError>,
+    ) -> Result<(), SceneError> {
+        let Some((name, count)) = copies(item)? else {
+            self.entries.push(read(context, item)?);
+            return Ok(());
+        };
+        let first = self.entries.len();
+        for index in 0..count {
+            let mut scope = context.scope.clone();
+            scope.set("i", index as f64);
+            let context = Context {
+                text: context.text.clone(),
+                scope,
+            };
+            let mut entry = read(&context, &item.within(&context))?;
+            entry.name.name = format!("{}_{index}", name.name);
+            self.entries.push(entry);
+        }
+        self.copies.push((name, first..self.entries.len()));
+        Ok(())
+    }
+}
+
+/// The name of an element with `copies`, and how many they are.
+fn copies(item: &Item<'_>) -> Result<Option<(Mention, u64)>, SceneError> {
+    let entries = item.entries()?;
+    let of = |key: &str| entries.iter().find(|(m, _)| m.name == key);
+    match (of("copies"), of("name")) {
+        (Some((_, copies)), Some((_, name))) => {
+            let count = copies.integer(1, COPIES_MAX)?;
+            Ok(Some((name.new_name()?, count)))
+        }
+        // Without a name the element's own reader complains.
+        _ => Ok(None),
+    }
+}
+
+/// Reads the keys that all kinds share.
+fn common(
+    context: &Context,
+    table: &mut TableReader<'_>,
+    materials: &Materials,
+    matter: impl FnOnce(&TableReader<'_>, &[RegionEntry]) -> Result<Matter, SceneError>,
+) -> Result<SoftEntry, SceneError> {
+    let name = table.required("name")?.new_name()?;
+    table.called(&name.name);
+    table.optional("copies");
+    let regions = region::regions(table.optional("regions").as_ref())?;
+    let shown = table.choice_or_first(
+        "color_by",
+        &[
+            ("color", Shown::Color),
+            ("displacement", Shown::Displacement),
+            ("speed", Shown::Speed),
+            ("stress", Shown::Stress),
+        ],
+    )?;
+    let shown_max = table.optional("color_max");
+    if shown_max.is_some() && shown == Shown::Color {
+        return Err(table.conflict("`color_max` goes with a `color_by` that has numbers"));
+    }
+    Ok(SoftEntry {
+        name,
+        pose: pose(table.optional("pose").as_ref())?,
+        velocity: table.vector3_or_zero("velocity")?,
+        angular_velocity: table.vector3_or_zero("angular_velocity")?,
+        surface: materials.surface(context, table.optional("material").as_ref())?,
+        color: body::color(table)?,
+        shown,
+        shown_max: shown_max.map(|item| item.positive()).transpose()?,
+        matter: matter(table, &regions)?,
+        regions,
+    })
+}
+
+/// The region of a body that `mention` names.
+fn region_named(
+    context: &Context,
+    regions: &[RegionEntry],
+    mention: &Mention,
+) -> Result<usize, SceneError> {
+    let found = regions.iter().position(|r| r.name.name == mention.name);
+    found.ok_or_else(|| {
+        let known = regions.iter().map(|r| r.name.name.as_str());
+        let fault = SceneFault::UnknownName {
+            what: "region of the body".into(),
+            name: mention.name.clone(),
+            remedy: remedy(&mention.name, known),
+        };
+        context.text.error(mention.at, fault)
+    })
+}

@@ -1,0 +1,276 @@
+//! `[[fem]]`: bodies of finite elements.
+
+use std::sync::Arc;
+
+use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
+
+use super::mesh::{SolidMesh, mesh};
+use super::stuff::{MADE_OF, stuff};
+use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
+use crate::scene::error::SceneError;
+use crate::scene::item::Item;
+use crate::scene::material::Materials;
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::table::{Context, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 3] = [&FEM, &MADE_OF, &FIXED];
+
+static FEM: TableSchema = TableSchema {
+    name: "[[fem]]",
+    keys: with_soft_keys![
+        Key {
+            name: "mesh",
+            value: "mesh",
+            unit: "",
+            default: REQUIRED,
+            about: "its tetrahedra",
+        },
+        Key {
+            name: "made_of",
+            value: "name or table",
+            unit: "",
+            default: REQUIRED,
+            about: "the name of a preset, or a law and its constants",
+        },
+        Key {
+            name: "density",
+            value: "number > 0",
+            unit: "kg/m³",
+            default: "the preset's, or 1000",
+            about: "at rest",
+        },
+        Key {
+            name: "mass_damping",
+            value: "number >= 0",
+            unit: "1/s",
+            default: "0",
+            about: "α of Rayleigh: a drag on all motion, free flight too",
+        },
+        Key {
+            name: "stiffness_damping",
+            value: "number >= 0",
+            unit: "s",
+            default: "0.01",
+            about: "β of Rayleigh: a viscosity of the stuff",
+        },
+        Key {
+            name: "mass_matrix",
+            value: "`lumped` or `consistent`",
+            unit: "",
+            default: "`lumped`",
+            about: "how the mass of a tetrahedron is shared among its vertices",
+        },
+        Key {
+            name: "rotation",
+            value: "`followed` or `lagged`",
+            unit: "",
+            default: "`followed`",
+            about: "of `linear-corotated`: whether the rest shape turns along within a step, or lags behind by one (Han 2023), which swells what turns fast",
+        },
+        Key {
+            name: "kinematics",
+            value: "`solid` or `plane-strain`",
+            unit: "",
+            default: "`solid`",
+            about: "`plane-strain`: nothing moves along the world's z, and nothing depends on it",
+        },
+        Key {
+            name: "fixed",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "`{ region, axes }`: vertices that never move along these axes",
+        },
+        Key {
+            name: "contact_radius",
+            value: "number >= 0",
+            unit: "m",
+            default: "0",
+            about: "balls about the vertices of its surface, with which it touches other soft bodies, and itself",
+        },
+        Key {
+            name: "self_contact",
+            value: "`absent` or `present`",
+            unit: "",
+            default: "`absent`",
+            about: "whether it touches itself; needs a `contact_radius`",
+        },
+    ],
+};
+
+static FIXED: TableSchema = TableSchema {
+    name: "fem.fixed",
+    keys: &[
+        Key {
+            name: "region",
+            value: "name",
+            unit: "",
+            default: REQUIRED,
+            about: "one of the body's `regions`",
+        },
+        Key {
+            name: "axes",
+            value: "some of `xyz`",
+            unit: "",
+            default: "`xyz`",
+            about: "of the world",
+        },
+    ],
+};
+
+/// A body of finite elements.
+#[derive(Clone, Debug)]
+pub struct FemEntry {
+    /// Its tetrahedra.
+    pub mesh: SolidMesh,
+    /// Where `mesh = ...` stands in the file.
+    pub at: crate::scene::Place,
+    /// Its law.
+    pub material: Arc<dyn Material>,
+    /// kg/m³ at rest.
+    pub density: f64,
+    /// Damping.
+    pub damping: Rayleigh,
+    /// How mass is shared.
+    pub mass_kind: MassKind,
+    /// How turning elements are treated.
+    pub rotation: Rotation,
+    /// In space or in the plane.
+    pub kinematics: Kinematics,
+    /// What never moves.
+    pub fixed: Vec<FixedRegion>,
+    /// Of the balls about its surface's vertices, m.
+    pub contact_radius: f64,
+    /// Whether it touches itself.
+    pub self_contact: SelfContact,
+}
+
+/// Vertices that never move along some axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedRegion {
+    /// Which of the body's regions.
+    pub region: usize,
+    /// Of the world.
+    pub axes: Vec<Axis>,
+}
+
+/// Whether a body touches itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelfContact {
+    /// It passes through itself.
+    Absent,
+    /// It does.
+    Present,
+}
+
+/// An element of `[[fem]]`.
+pub(super) fn fem(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<SoftEntry, SceneError> {
+    let mut table = item.table(&FEM)?;
+    let entry = common(context, &mut table, materials, |table, regions| {
+        own(context, table, regions).map(Matter::Fem)
+    })?;
+    table.finish();
+    Ok(entry)
+}
+
+fn own(
+    context: &Context,
+    table: &TableReader<'_>,
+    regions: &[RegionEntry],
+) -> Result<FemEntry, SceneError> {
+    let stuff = stuff(&table.required("made_of")?)?;
+    let item = table.required("mesh")?;
+    let contact_radius = table.non_negative_or("contact_radius", 0.0)?;
+    let self_contact = table.choice_or_first(
+        "self_contact",
+        &[
+            ("absent", SelfContact::Absent),
+            ("present", SelfContact::Present),
+        ],
+    )?;
+    if self_contact == SelfContact::Present && contact_radius == 0.0 {
+        return Err(table.conflict("`self_contact` needs a `contact_radius` above zero"));
+    }
+    Ok(FemEntry {
+        mesh: mesh(&item)?,
+        at: item.at(),
+        material: stuff.law,
+        density: match table.optional("density") {
+            Some(item) => item.positive()?,
+            None => stuff.density.unwrap_or(1000.0),
+        },
+        damping: Rayleigh {
+            mass: table.non_negative_or("mass_damping", 0.0)?,
+            stiffness: table.non_negative_or("stiffness_damping", 0.01)?,
+        },
+        mass_kind: table.choice_or_first(
+            "mass_matrix",
+            &[
+                ("lumped", MassKind::Lumped),
+                ("consistent", MassKind::Consistent),
+            ],
+        )?,
+        rotation: table.choice_or_first(
+            "rotation",
+            &[
+                ("followed", Rotation::Followed),
+                ("lagged", Rotation::Lagged),
+            ],
+        )?,
+        kinematics: table.choice_or_first(
+            "kinematics",
+            &[
+                ("solid", Kinematics::Solid),
+                ("plane-strain", Kinematics::PlaneStrain),
+            ],
+        )?,
+        fixed: table.optional("fixed").map_or(Ok(Vec::new()), |list| {
+            let elements = list.tables()?;
+            elements
+                .iter()
+                .map(|e| fixed(context, e, regions))
+                .collect()
+        })?,
+        contact_radius,
+        self_contact,
+    })
+}
+
+fn fixed(
+    context: &Context,
+    item: &Item<'_>,
+    regions: &[RegionEntry],
+) -> Result<FixedRegion, SceneError> {
+    let table = item.table(&FIXED)?;
+    let mention = table.required("region")?.mention()?;
+    let axes = match table.optional("axes") {
+        None => Axis::ALL.to_vec(),
+        Some(item) => {
+            let letters = item.text()?;
+            let axis = |letter| match letter {
+                'x' => Ok(Axis::X),
+                'y' => Ok(Axis::Y),
+                'z' => Ok(Axis::Z),
+                _ => Err(item.out_of_range(
+                    format!("{letters:?}"),
+                    "must consist of the letters x, y and z",
+                )),
+            };
+            let axes: Vec<Axis> = letters.chars().map(axis).collect::<Result<_, _>>()?;
+            if axes.is_empty() {
+                return Err(item.out_of_range("\"\"", "must name at least one axis"));
+            }
+            axes
+        }
+    };
+    let fixed = FixedRegion {
+        region: region_named(context, regions, &mention)?,
+        axes,
+    };
+    table.finish();
+    Ok(fixed)
+}

@@ -1,0 +1,327 @@
+//! Tetrahedra of `[[fem]]`: structured, from a file, or filling shapes.
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::scene::error::SceneError;
+use crate::scene::item::{Item, Mention};
+use crate::scene::pose::pose;
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::shape::{ShapeEntry, shape};
+use crate::scene::table::TableReader;
+
+pub(super) static TABLES: [&TableSchema; 7] = [
+    &BOX,
+    &CYLINDER,
+    &TORUS,
+    &HEXAHEDRON,
+    &TETRAHEDRA,
+    &FILLED,
+    &PART,
+];
+
+/// Those of [`TABLES`] that are meshes.
+static MESHES: [&TableSchema; 6] = [&BOX, &CYLINDER, &TORUS, &HEXAHEDRON, &TETRAHEDRA, &FILLED];
+
+const fn length(name: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        value: "number > 0",
+        unit: "m",
+        default: REQUIRED,
+        about,
+    }
+}
+
+const fn count(name: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        value: "whole number",
+        unit: "",
+        default: REQUIRED,
+        about,
+    }
+}
+
+const SIDES: Key = count(
+    "sides",
+    "sectors of the cross-section, at least 3; 4 and one ring make a square",
+);
+const RINGS: Key = count(
+    "rings",
+    "rings of the cross-section; with k of them it has 1 + sides k(k + 1)/2 vertices",
+);
+
+static BOX: TableSchema = TableSchema {
+    name: "mesh.box",
+    keys: &[
+        Key {
+            name: "size",
+            value: "3 numbers > 0",
+            unit: "m",
+            default: REQUIRED,
+            about: "full edge lengths; centred at the origin",
+        },
+        Key {
+            name: "cells",
+            value: "3 whole numbers",
+            unit: "",
+            default: REQUIRED,
+            about: "small boxes along x, y, z, each of six tetrahedra",
+        },
+    ],
+};
+static CYLINDER: TableSchema = TableSchema {
+    name: "mesh.cylinder",
+    keys: &[
+        length("radius", "about the z axis; the mesh is inscribed"),
+        length("length", "along z; centred at the origin"),
+        SIDES,
+        RINGS,
+        count("layers", "along z"),
+    ],
+};
+static TORUS: TableSchema = TableSchema {
+    name: "mesh.torus",
+    keys: &[
+        length(
+            "major_radius",
+            "from the centre to the middle of the tube, around z",
+        ),
+        length("minor_radius", "of the tube; the mesh is inscribed"),
+        count("segments", "around z"),
+        SIDES,
+        RINGS,
+    ],
+};
+static HEXAHEDRON: TableSchema = TableSchema {
+    name: "mesh.hexahedron",
+    keys: &[Key {
+        name: "corners",
+        value: "8 times 3 numbers",
+        unit: "m",
+        default: REQUIRED,
+        about: "x fastest, then y, then z: corners 0 to 3 below, 4 to 7 above; cut into six tetrahedra",
+    }],
+};
+static TETRAHEDRA: TableSchema = TableSchema {
+    name: "mesh.tetrahedra",
+    keys: &[
+        Key {
+            name: "file",
+            value: "path",
+            unit: "",
+            default: REQUIRED,
+            about: "VTK, VTU or Gmsh with tetrahedra, beside the scene file",
+        },
+        Key {
+            name: "scale",
+            value: "number > 0",
+            unit: "",
+            default: "1",
+            about: "factor on the coordinates of the file",
+        },
+    ],
+};
+static FILLED: TableSchema = TableSchema {
+    name: "mesh.filled",
+    keys: &[
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: "none",
+            about: "what is filled with tetrahedra: any bounded shape, a closed surface of a file too",
+        },
+        Key {
+            name: "shapes",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "instead of `shape`: several that overlap and become one body",
+        },
+        length("edge_length", "of the tetrahedra inside"),
+    ],
+};
+static PART: TableSchema = TableSchema {
+    name: "mesh.filled.shapes",
+    keys: &[
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "one part",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "in the body's frame",
+        },
+    ],
+};
+
+/// Where the tetrahedra of a body come from; lengths in m, in the body's frame.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SolidMesh {
+    /// Small boxes, each of six.
+    Box {
+        /// Full edge lengths.
+        size: Vector3<f64>,
+        /// Along x, y, z.
+        cells: [u32; 3],
+    },
+    /// A disc of triangles, swept along z.
+    Cylinder {
+        /// Of the circle around.
+        radius: f64,
+        /// Along z.
+        length: f64,
+        /// Sectors of the disc.
+        sides: u32,
+        /// Rings of the disc.
+        rings: u32,
+        /// Along z.
+        layers: u32,
+    },
+    /// A disc of triangles, swept around z.
+    Torus {
+        /// From the centre to the middle of the tube.
+        major_radius: f64,
+        /// Of the tube.
+        minor_radius: f64,
+        /// Around z.
+        segments: u32,
+        /// Sectors of the disc.
+        sides: u32,
+        /// Rings of the disc.
+        rings: u32,
+    },
+    /// Six tetrahedra between eight corners, x fastest.
+    Hexahedron([Vector3<f64>; 8]),
+    /// As a file has them.
+    File {
+        /// The path as written.
+        file: Mention,
+        /// Factor on its coordinates.
+        scale: f64,
+    },
+    /// What fills shapes.
+    Filled {
+        /// One, or several that become one.
+        parts: Vec<FilledPart>,
+        /// Of the tetrahedra.
+        edge_length: f64,
+    },
+}
+
+/// A shape that is filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilledPart {
+    /// The shape.
+    pub shape: ShapeEntry,
+    /// Where it stands in the file.
+    pub at: crate::scene::Place,
+    /// In the body's frame.
+    pub pose: Isometry3<f64>,
+}
+
+/// The mesh of `mesh = { ... }`.
+pub(super) fn mesh(item: &Item<'_>) -> Result<SolidMesh, SceneError> {
+    let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("mesh.");
+    let (schema, table) = item.variant(&MESHES, tag)?;
+    let length = |key| table.required(key).and_then(|item| item.positive());
+    let count = |key, least| {
+        let item = table.required(key)?;
+        item.integer(least, 100_000).map(|n| n as u32)
+    };
+    let mesh = match tag(schema) {
+        "box" => SolidMesh::Box {
+            size: table.required("size")?.lengths3()?,
+            cells: cells(&table.required("cells")?)?,
+        },
+        "cylinder" => SolidMesh::Cylinder {
+            radius: length("radius")?,
+            length: length("length")?,
+            sides: count("sides", 3)?,
+            rings: count("rings", 1)?,
+            layers: count("layers", 1)?,
+        },
+        "torus" => SolidMesh::Torus {
+            major_radius: length("major_radius")?,
+            minor_radius: length("minor_radius")?,
+            segments: count("segments", 3)?,
+            sides: count("sides", 3)?,
+            rings: count("rings", 1)?,
+        },
+        "hexahedron" => SolidMesh::Hexahedron(corners(&table.required("corners")?)?),
+        "tetrahedra" => SolidMesh::File {
+            file: table.required("file")?.mention()?,
+            scale: table.positive_or("scale", 1.0)?,
+        },
+        _ => SolidMesh::Filled {
+            parts: parts(&table)?,
+            edge_length: length("edge_length")?,
+        },
+    };
+    table.finish();
+    Ok(mesh)
+}
+
+fn cells(item: &Item<'_>) -> Result<[u32; 3], SceneError> {
+    let elements = item.elements()?;
+    let [x, y, z] = elements.as_slice() else {
+        return Err(item.out_of_range(
+            format!("{} numbers", elements.len()),
+            "must be 3 whole numbers",
+        ));
+    };
+    let count = |item: &Item<'_>| item.integer(1, 256).map(|n| n as u32);
+    Ok([count(x)?, count(y)?, count(z)?])
+}
+
+fn corners(item: &Item<'_>) -> Result<[Vector3<f64>; 8], SceneError> {
+    let elements = item.elements()?;
+    let corners: Result<Vec<_>, _> = elements.iter().map(Item::vector3).collect();
+    corners?.try_into().map_err(|wrong: Vec<_>| {
+        item.out_of_range(format!("{} corners", wrong.len()), "must be 8 corners")
+    })
+}
+
+fn parts(table: &TableReader<'_>) -> Result<Vec<FilledPart>, SceneError> {
+    let bounded = |item: &Item<'_>| match shape(item)? {
+        ShapeEntry::HalfSpace => {
+            Err(item.out_of_range("half_space", "has no end and cannot be filled; take a box"))
+        }
+        shape => Ok(shape),
+    };
+    match (table.optional("shape"), table.optional("shapes")) {
+        (Some(item), None) => Ok(vec![FilledPart {
+            shape: bounded(&item)?,
+            at: item.at(),
+            pose: Isometry3::identity(),
+        }]),
+        (None, Some(list)) => {
+            let elements = list.tables()?;
+            if elements.is_empty() {
+                return Err(list.out_of_range("[]", "must hold at least one shape"));
+            }
+            let part = |element: &Item<'_>| {
+                let table = element.table(&PART)?;
+                let item = table.required("shape")?;
+                let part = FilledPart {
+                    shape: bounded(&item)?,
+                    at: item.at(),
+                    pose: pose(table.optional("pose").as_ref())?,
+                };
+                table.finish();
+                Ok(part)
+            };
+            elements.iter().map(part).collect()
+        }
+        (Some(_), Some(_)) => Err(table.conflict("`shape` and `shapes` are both given; keep one")),
+        (None, None) => Err(table.missing("shape")),
+    }
+}

@@ -1,0 +1,292 @@
+//! Parts of soft bodies by place: `regions = { tip = { box = { low = [...], high = [...] } } }`.
+
+use nalgebra::Vector3;
+
+use crate::scene::error::SceneError;
+use crate::scene::item::{Item, Mention};
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+
+pub(super) static TABLES: [&TableSchema; 6] =
+    [&BOX, &BALL, &HALF_SPACE, &NEAREST, &VERTICES, &SURFACE];
+
+const fn place(name: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        value: "3 numbers",
+        unit: "m",
+        default: REQUIRED,
+        about,
+    }
+}
+
+static BOX: TableSchema = TableSchema {
+    name: "region.box",
+    keys: &[
+        Key {
+            name: "low",
+            value: "3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "lower corner; the box's faces belong to it; `-inf` is allowed",
+        },
+        Key {
+            name: "high",
+            value: "3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "upper corner; `inf` is allowed",
+        },
+    ],
+};
+static BALL: TableSchema = TableSchema {
+    name: "region.ball",
+    keys: &[
+        place("center", "its middle"),
+        Key {
+            name: "radius",
+            value: "number > 0",
+            unit: "m",
+            default: REQUIRED,
+            about: "the surface belongs to it",
+        },
+    ],
+};
+static HALF_SPACE: TableSchema = TableSchema {
+    name: "region.half_space",
+    keys: &[
+        place("point", "on the plane that ends it, which belongs to it"),
+        Key {
+            name: "normal",
+            value: "3 numbers",
+            unit: "",
+            default: REQUIRED,
+            about: "points out of it",
+        },
+    ],
+};
+static NEAREST: TableSchema = TableSchema {
+    name: "region.nearest",
+    keys: &[place("to", "the one point nearest to this place")],
+};
+static VERTICES: TableSchema = TableSchema {
+    name: "region.vertices",
+    keys: &[Key {
+        name: "numbers",
+        value: "list of whole numbers",
+        unit: "",
+        default: REQUIRED,
+        about: "of the vertices, counted from 0",
+    }],
+};
+static SURFACE: TableSchema = TableSchema {
+    name: "region.shell",
+    keys: &[
+        place("center", "the middle of both spheres"),
+        Key {
+            name: "inner",
+            value: "number >= 0",
+            unit: "m",
+            default: "0",
+            about: "radius of the inner sphere, which belongs to it",
+        },
+        Key {
+            name: "outer",
+            value: "number > 0 or `inf`",
+            unit: "m",
+            default: "inf",
+            about: "radius of the outer sphere, which belongs to it",
+        },
+    ],
+};
+
+/// A named part of a soft body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionEntry {
+    /// Its name within the body.
+    pub name: Mention,
+    /// Where it is.
+    pub shape: RegionShape,
+}
+
+/// Points of a body by their places at rest, in the body's own frame, m.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RegionShape {
+    /// Within a box.
+    Box {
+        /// Lower corner.
+        low: Vector3<f64>,
+        /// Upper corner.
+        high: Vector3<f64>,
+    },
+    /// Between two spheres; a ball if the inner one has no radius.
+    Shell {
+        /// The middle.
+        center: Vector3<f64>,
+        /// Radius of the inner sphere.
+        inner: f64,
+        /// Radius of the outer sphere.
+        outer: f64,
+    },
+    /// On and behind a plane.
+    HalfSpace {
+        /// A point of the plane.
+        point: Vector3<f64>,
+        /// Unit normal, out of the region.
+        normal: Vector3<f64>,
+    },
+    /// The one point nearest to a place.
+    Nearest(Vector3<f64>),
+    /// By number.
+    Vertices(Vec<u32>),
+}
+
+impl RegionShape {
+    /// The numbers of the points that belong to it, ascending. Within a billionth of the body's size counts as on the border.
+    pub fn select(&self, points: &[Vector3<f64>]) -> Vec<u32> {
+        let size = points.iter().map(|p| p.amax()).fold(0.0, f64::max);
+        let slack = 1e-9 * size;
+        let all = || points.iter().zip(0u32..);
+        let holding = |holds: &dyn Fn(&Vector3<f64>) -> bool| {
+            all().filter(|(p, _)| holds(p)).map(|(_, k)| k).collect()
+        };
+        match self {
+            Self::Box { low, high } => {
+                holding(&|p| (0..3).all(|k| p[k] >= low[k] - slack && p[k] <= high[k] + slack))
+            }
+            Self::Shell {
+                center,
+                inner,
+                outer,
+            } => holding(&|p| {
+                let distance = (p - center).norm();
+                distance >= inner - slack && distance <= outer + slack
+            }),
+            Self::HalfSpace { point, normal } => holding(&|p| (p - point).dot(normal) <= slack),
+            Self::Nearest(to) => {
+                let nearest = all().min_by(|(p, _), (q, _)| {
+                    (*p - to)
+                        .norm_squared()
+                        .total_cmp(&(*q - to).norm_squared())
+                });
+                nearest.map(|(_, k)| k).into_iter().collect()
+            }
+            Self::Vertices(numbers) => {
+                let mut numbers: Vec<u32> = numbers
+                    .iter()
+                    .copied()
+                    .filter(|k| (*k as usize) < points.len())
+                    .collect();
+                numbers.sort_unstable();
+                numbers.dedup();
+                numbers
+            }
+        }
+    }
+}
+
+/// The regions of a body.
+pub(super) fn regions(item: Option<&Item<'_>>) -> Result<Vec<RegionEntry>, SceneError> {
+    let entries = item.map_or(Ok(Vec::new()), Item::entries)?;
+    let entry = |(name, item): (Mention, Item<'_>)| {
+        Ok(RegionEntry {
+            shape: region(&item)?,
+            name,
+        })
+    };
+    entries.into_iter().map(entry).collect()
+}
+
+fn region(item: &Item<'_>) -> Result<RegionShape, SceneError> {
+    let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("region.");
+    let (schema, table) = item.variant(&TABLES, tag)?;
+    let vector = |key| table.required(key).and_then(|item| item.vector3());
+    let shape = match tag(schema) {
+        "box" => {
+            let corner = |key| -> Result<Vector3<f64>, SceneError> {
+                let item = table.required(key)?;
+                let elements = item.elements()?;
+                if elements.len() != 3 {
+                    return Err(
+                        item.out_of_range(format!("{} numbers", elements.len()), "must be 3")
+                    );
+                }
+                let mut corner = Vector3::zeros();
+                for (x, element) in corner.iter_mut().zip(&elements) {
+                    *x = element.number_or_infinity()?;
+                }
+                Ok(corner)
+            };
+            let (low, high) = (corner("low")?, corner("high")?);
+            if (0..3).any(|k| low[k] > high[k]) {
+                return Err(table.conflict("`high` must not be below `low` along any axis"));
+            }
+            RegionShape::Box { low, high }
+        }
+        "ball" => RegionShape::Shell {
+            center: vector("center")?,
+            inner: 0.0,
+            outer: table.required("radius")?.positive()?,
+        },
+        "half_space" => RegionShape::HalfSpace {
+            point: vector("point")?,
+            normal: table.required("normal")?.direction()?,
+        },
+        "nearest" => RegionShape::Nearest(vector("to")?),
+        "shell" => RegionShape::Shell {
+            center: vector("center")?,
+            inner: table.non_negative_or("inner", 0.0)?,
+            outer: table
+                .optional("outer")
+                .map_or(Ok(f64::INFINITY), |item| item.positive_or_infinite())?,
+        },
+        _ => {
+            let numbers = table.required("numbers")?;
+            let elements = numbers.elements()?;
+            let number = |element: &Item<'_>| element.integer(0, u64::from(u32::MAX));
+            let numbers: Result<Vec<u64>, SceneError> = elements.iter().map(number).collect();
+            RegionShape::Vertices(numbers?.into_iter().map(|k| k as u32).collect())
+        }
+    };
+    table.finish();
+    Ok(shape)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_hold_the_points_of_their_border() {
+        let points: Vec<Vector3<f64>> = (0..5)
+            .map(|k| Vector3::new(0.1 * f64::from(k), 0.0, 0.0))
+            .collect();
+        let check = |shape: RegionShape, expected: &[u32]| {
+            assert_eq!(shape.select(&points), expected, "{shape:?}");
+        };
+        let everywhere = Vector3::repeat(f64::INFINITY);
+        check(
+            RegionShape::Box {
+                low: Vector3::new(0.1 + 0.2, f64::NEG_INFINITY, f64::NEG_INFINITY),
+                high: everywhere,
+            },
+            &[3, 4],
+        );
+        check(
+            RegionShape::Shell {
+                center: Vector3::zeros(),
+                inner: 0.1,
+                outer: 0.2,
+            },
+            &[1, 2],
+        );
+        check(
+            RegionShape::HalfSpace {
+                point: Vector3::zeros(),
+                normal: Vector3::x(),
+            },
+            &[0],
+        );
+        check(RegionShape::Nearest(Vector3::new(0.24, 1.0, 0.0)), &[2]);
+        check(RegionShape::Vertices(vec![4, 0, 4, 9]), &[0, 4]);
+    }
+}

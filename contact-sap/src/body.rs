@@ -279,10 +279,21 @@ pub struct Surface {
     pub radii: Vec<f64>,
     /// Vertices of each edge.
     pub edges: Vec<[u32; 2]>,
+    /// Section of each edge; empty: edges are round, with the radii of their vertices.
+    pub sections: Vec<FlatEdge>,
     /// Vertices of each triangle, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Vertices of each tetrahedron.
     pub tetrahedra: Vec<[u32; 4]>,
+}
+
+/// The section of an edge that is a strip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlatEdge {
+    /// Unit vector across the edge, world frame.
+    pub m_1: Vector3<f64>,
+    /// Half of the extent along `m_1` and along t × m_1, m.
+    pub half_extents: [f64; 2],
 }
 
 impl Surface {
@@ -292,6 +303,7 @@ impl Surface {
         self.vertices.clear();
         self.radii.clear();
         self.edges.clear();
+        self.sections.clear();
         self.triangles.clear();
         self.tetrahedra.clear();
     }

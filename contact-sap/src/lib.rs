@@ -41,8 +41,8 @@ mod time_step;
 
 pub use block_factors::BlockFactors;
 pub use body::{
-    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FrameWrench,
-    JointReaction, Load, MaterialPoint, Primitive, StepInput, Surface,
+    BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FlatEdge,
+    FrameWrench, JointReaction, Load, MaterialPoint, Primitive, StepInput, Surface,
 };
 pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,

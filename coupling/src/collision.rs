@@ -5,8 +5,8 @@ use pliant_contact_sap::{
     BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
 };
 use pliant_hydroelastic::{
-    BroadPhase, ContactGeometry, ContactPoint, DeformingSurface, Posed, Proxy, Query, RigidShape,
-    SelfExclusion, Shape, Twist,
+    BroadPhase, ContactGeometry, ContactKey, ContactPoint, DeformingSurface, Filament, FlatSection,
+    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, Twist,
 };
 
 use crate::error::StepError;
@@ -31,7 +31,8 @@ pub(crate) struct PairContact {
 pub(crate) enum Search {
     /// All that are near.
     All,
-    /// Those not yet in contact whose paths have changed against each other, as [`Collision::find_diverted`] says.
+    /// Those not yet in contact whose paths have changed against each other, as [`Collision::find_diverted`] says. A pair with
+    /// a filament may have more contacts than those found, so it is looked at again.
     Overlooked,
 }
 
@@ -84,6 +85,8 @@ pub(crate) struct Collision {
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
     radii: Vec<Vec<f64>>,
     exclusions: Vec<Neighbours>,
+    filaments: Vec<Option<Filament>>,
+    sections: Vec<FlatSection>,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
     pairs: Vec<(
@@ -91,8 +94,8 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
     )>,
     points: Vec<ContactPoint>,
-    /// Pairs found in contact since the last search of all, ascending.
-    known: Vec<(GeometryIdx, GeometryIdx)>,
+    /// Contacts found since the last search of all, ascending.
+    known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
     diversions: Vec<Diversion>,
     /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
     diversion_allowed: f64,
@@ -102,12 +105,18 @@ pub(crate) struct Collision {
 }
 
 impl Collision {
+    /// Forgets the last world.
+    pub(crate) fn adopt(&mut self, world: &World) {
+        self.filaments.clone_from(&world.parts.filaments);
+    }
+
     /// Poses and predicted motion of every geometry.
     pub(crate) fn place(
         &mut self,
         world: &World,
         state: &State,
         participants: &Bodies<'_>,
+        time_step_s: f64,
     ) -> Result<(), StepError> {
         let parts = &world.parts;
         self.surfaces
@@ -141,12 +150,14 @@ impl Collision {
                         .frame_twist(participants, body, frame, &p_WG)
                         .map_err(refused(body))?;
                 }
-                Mount::Vertices { body } => {
+                Mount::Vertices { body } | Mount::Segments { body } => {
                     let surface = &self.surfaces[body.0];
-                    self.radii[g].clear();
-                    self.radii[g].extend_from_slice(&surface.radii);
-                    self.radii[g].resize(surface.vertices.len(), 0.0);
-                    self.exclusions[g].keep_up_with(surface);
+                    if let Mount::Vertices { .. } = geometry.mount {
+                        self.radii[g].clear();
+                        self.radii[g].extend_from_slice(&surface.radii);
+                        self.radii[g].resize(surface.vertices.len(), 0.0);
+                        self.exclusions[g].keep_up_with(surface);
+                    }
                     self.vertex_velocities[g].clear();
                     let path = participants.path_of(ParticipantIdx(body.0));
                     let step = &participants.steps[body.0];
@@ -164,8 +175,38 @@ impl Collision {
                 }
             }
             self.twists.push(twist);
+            self.move_filament(world, state, g, time_step_s)?;
         }
         Ok(())
+    }
+
+    /// Moves a geometry's filament, if it has one, to the vertices of its body.
+    fn move_filament(
+        &mut self,
+        world: &World,
+        state: &State,
+        g: usize,
+        time_step_s: f64,
+    ) -> Result<(), StepError> {
+        let (Some(filament), Mount::Segments { body }) =
+            (&mut self.filaments[g], world.parts.geometries[g].mount)
+        else {
+            return Ok(());
+        };
+        let surface = &self.surfaces[body.0];
+        self.sections.clear();
+        let sections = surface.sections.iter().map(|section| FlatSection {
+            m_1: section.m_1,
+            half_1: section.half_extents[0],
+            half_2: section.half_extents[1],
+        });
+        self.sections.extend(sections);
+        let velocities = &self.vertex_velocities[g];
+        filament
+            .move_to(&surface.vertices, velocities, &self.sections, time_step_s)
+            .map_err(|source| {
+                StepError::of_pair(world, state, (GeometryIdx(g), GeometryIdx(g)), source)
+            })
     }
 
     /// Finds contacts; [`Collision::place`] comes first.
@@ -193,6 +234,9 @@ impl Collision {
             for velocities in &mut self.vertex_velocities {
                 velocities.fill(Vector3::zeros());
             }
+            for filament in self.filaments.iter_mut().flatten() {
+                filament.stand_still();
+            }
         }
         self.contacts.clear();
         let mut contacts = std::mem::take(&mut self.contacts);
@@ -216,10 +260,9 @@ impl Collision {
         let is_looked_at = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
             Search::Overlooked => {
-                let pair = (GeometryIdx(a), GeometryIdx(b));
-                let (a, b) = (&self.diversions[a], &self.diversions[b]);
-                a.largest_against(b) > self.diversion_allowed
-                    && self.known.binary_search(&pair).is_err()
+                let diverted = self.diversions[a].largest_against(&self.diversions[b]);
+                let in_parts = self.filaments[a].is_some() || self.filaments[b].is_some();
+                diverted > self.diversion_allowed && (in_parts || !self.is_known(a, b))
             }
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
@@ -242,7 +285,11 @@ impl Collision {
                     b: parts.geometries[b].name.clone(),
                 })?
                 .map_err(failed(a, b))?;
-            contacts.extend(points.iter().map(|point| PairContact {
+            let is_new = |point: &&ContactPoint| {
+                let name = (GeometryIdx(a), GeometryIdx(b), point.key);
+                search == Search::All || self.known.binary_search(&name).is_err()
+            };
+            contacts.extend(points.iter().filter(is_new).map(|point| PairContact {
                 a: GeometryIdx(a),
                 b: GeometryIdx(b),
                 p_WA: self.world_point(world, a, &point.a),
@@ -251,7 +298,8 @@ impl Collision {
             }));
             Ok(())
         });
-        self.known.extend(contacts.iter().map(|c| (c.a, c.b)));
+        self.known
+            .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
         self.known.sort_unstable();
         self.known.dedup();
         self.contacts = contacts;
@@ -259,6 +307,13 @@ impl Collision {
         self.proxies = proxies;
         self.pairs = pairs;
         result
+    }
+
+    /// Whether a pair has contacts since the last search of all.
+    fn is_known(&self, a: usize, b: usize) -> bool {
+        let pair = (GeometryIdx(a), GeometryIdx(b));
+        let first = self.known.partition_point(|k| (k.0, k.1) < pair);
+        self.known.get(first).is_some_and(|k| (k.0, k.1) == pair)
     }
 
     /// Compares the paths of `solved` with those of `planned`, by which the geometries were placed: whether one moves so
@@ -298,6 +353,27 @@ impl Collision {
                     } else {
                         0.0
                     },
+                })
+            }
+            Mount::Segments { body } => {
+                let step = &solved.steps[body.0];
+                let path = solved.path_of(ParticipantIdx(body.0));
+                let vertices = &self.surfaces[body.0].vertices;
+                let mut most = 0.0_f64;
+                for (vertex, (p, planned)) in
+                    (0..).zip(vertices.iter().zip(&self.vertex_velocities[g]))
+                {
+                    let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                    let velocity =
+                        vertex_velocity(&**step, vertex, p, path, memory).map_err(|source| {
+                            let what = format!("geometry \"{}\"", geometry.name);
+                            StepError::of_point(world, state, what, body, source)
+                        })?;
+                    most = most.max((velocity - planned).norm());
+                }
+                Ok(Diversion {
+                    linear: Vector3::zeros(),
+                    turning: most,
                 })
             }
             // Deforming surfaces are always looked at again.
@@ -367,6 +443,9 @@ impl Collision {
 
     fn posed<'a>(&'a self, world: &'a World, g: usize) -> Posed<'a> {
         let geometry = &world.parts.geometries[g];
+        if let Some(filament) = &self.filaments[g] {
+            return Posed::Filament(filament);
+        }
         match (&geometry.shape, geometry.mount) {
             (_, Mount::Vertices { body }) => Posed::Deforming(DeformingSurface {
                 id: g as u64,
@@ -397,6 +476,11 @@ impl Collision {
         match (world.parts.geometries[g].mount, point.primitive) {
             (Mount::Vertices { body }, pliant_hydroelastic::Primitive::Vertex(v)) => {
                 self.surfaces[body.0].vertices[v as usize] + point.offset
+            }
+            (Mount::Segments { body }, pliant_hydroelastic::Primitive::Edge(i)) => {
+                let surface = &self.surfaces[body.0];
+                let [a, b] = surface.edges[i as usize].map(|v| surface.vertices[v as usize].coords);
+                Point3::from(a * point.weights[0] + b * point.weights[1] + point.offset)
             }
             _ => self.poses[g] * Point3::from(point.offset),
         }

@@ -119,6 +119,16 @@ pub enum WorldError {
         /// Name of the geometry.
         name: String,
     },
+    /// A geometry on the segments of a body that has none.
+    #[error(
+        "geometry \"{name}\" is mounted on the segments of body \"{body}\", whose surface has none; mount it on vertices"
+    )]
+    NoSegments {
+        /// Name of the geometry.
+        name: String,
+        /// Name of the body.
+        body: String,
+    },
     /// A material, the collision filter or a pair that is to touch in a patch is not right.
     #[error("{part}: {source}")]
     Geometry {
@@ -141,9 +151,9 @@ impl WorldError {
             Self::TieWithoutBody { name } | Self::TieWithoutAxes { name } => {
                 WorldPart::Tie(name.clone())
             }
-            Self::ShapeMissing { name } | Self::PatchOnVertices { name } => {
-                WorldPart::Geometry(name.clone())
-            }
+            Self::ShapeMissing { name }
+            | Self::PatchOnVertices { name }
+            | Self::NoSegments { name, .. } => WorldPart::Geometry(name.clone()),
         }
     }
 }

@@ -144,6 +144,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         if !same {
             let bodies = &world.parts.bodies;
             self.steps = bodies.iter().map(|b| b.model.new_step()).collect();
+            self.collision.adopt(world);
             self.world = Some(world.clone());
         }
     }
@@ -209,7 +210,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             offsets: &self.offsets,
             constrained: &state.constrained,
         };
-        self.collision.place(world, state, &bodies)?;
+        self.collision.place(world, state, &bodies, time_step_s)?;
         self.collision
             .find(world, state, &*self.geometry, time_step_s, Search::All)?;
 
@@ -271,7 +272,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                     .find_diverted(world, state, &bodies, &solved, time_step_s)?;
             let mut overlooked = false;
             if diverted {
-                self.collision.place(world, state, &solved)?;
+                self.collision.place(world, state, &solved, time_step_s)?;
                 let search = Search::Overlooked;
                 self.collision
                     .find(world, state, &*self.geometry, time_step_s, search)?;

@@ -2,6 +2,7 @@
 
 mod builder;
 mod checks;
+mod filaments;
 mod filter;
 mod pair_rule;
 
@@ -10,8 +11,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
-    CollisionFilter, ContactChoice, ContactMaterial, PairMaterial, PatchGeometry, PointStiffness,
-    Shape,
+    CollisionFilter, ContactChoice, ContactMaterial, Filament, PairMaterial, PatchGeometry,
+    PointStiffness, Shape,
 };
 
 use crate::settings::ContactSettings;
@@ -58,6 +59,12 @@ pub enum Mount {
         /// The body.
         body: BodyIdx,
     },
+    /// The edges of a body's surface as segments of a filament: capsules of the radius of their vertices, or boxes of their
+    /// sections.
+    Segments {
+        /// The body.
+        body: BodyIdx,
+    },
 }
 
 impl Mount {
@@ -66,7 +73,9 @@ impl Mount {
     pub fn body(&self) -> Option<BodyIdx> {
         match *self {
             Mount::World(_) => None,
-            Mount::Frame { body, .. } | Mount::Vertices { body } => Some(body),
+            Mount::Frame { body, .. } | Mount::Vertices { body } | Mount::Segments { body } => {
+                Some(body)
+            }
         }
     }
 }
@@ -78,7 +87,7 @@ pub struct Geometry {
     pub name: String,
     /// What it is mounted on.
     pub mount: Mount,
-    /// Its shape; none for [`Mount::Vertices`].
+    /// Its shape; none for [`Mount::Vertices`] and [`Mount::Segments`].
     pub shape: Option<Shape>,
     /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
     pub patch: Option<Arc<PatchGeometry>>,
@@ -130,9 +139,19 @@ impl Geometry {
     /// The balls about the vertices of a body's surface.
     #[must_use]
     pub fn of_vertices(name: impl Into<String>, body: BodyIdx, material: ContactMaterial) -> Self {
+        Self::without_shape(name, Mount::Vertices { body }, material)
+    }
+
+    /// The segments of a rod, or of whatever else has edges. It touches itself, except near by along its chains.
+    #[must_use]
+    pub fn of_segments(name: impl Into<String>, body: BodyIdx, material: ContactMaterial) -> Self {
+        Self::without_shape(name, Mount::Segments { body }, material)
+    }
+
+    fn without_shape(name: impl Into<String>, mount: Mount, material: ContactMaterial) -> Self {
         Self {
             name: name.into(),
-            mount: Mount::Vertices { body },
+            mount,
             shape: None,
             patch: None,
             material,
@@ -183,8 +202,10 @@ pub(crate) struct WorldParts {
     pub(crate) exclusions: Vec<Exclusion>,
     /// Which pairs may touch.
     pub(crate) filter: CollisionFilter,
-    /// Geometries on vertices that touch themselves.
+    /// Geometries on vertices and segments that touch themselves.
     pub(crate) self_contact: Vec<usize>,
+    /// Of each geometry on segments, at rest.
+    pub(crate) filaments: Vec<Option<Filament>>,
 }
 
 impl WorldParts {
@@ -354,7 +375,7 @@ impl Geometry {
         match self.mount {
             Mount::World(X_WG) => X_WG,
             Mount::Frame { body, frame, X_FG } => surfaces[body.0].frames[frame as usize] * X_FG,
-            Mount::Vertices { .. } => Isometry3::identity(),
+            Mount::Vertices { .. } | Mount::Segments { .. } => Isometry3::identity(),
         }
     }
 }

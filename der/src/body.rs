@@ -28,7 +28,8 @@ impl DeformableModel for Rod {
         Box::new(RodStep::new(self))
     }
 
-    /// Frames by name, nodes as vertices with the radius of the section, segments as edges. Stubs are not part of it.
+    /// Frames by name, nodes as vertices with the radius of the section, segments as edges, with their
+    /// sections if these are rectangles. Stubs are not part of it.
     fn surface(&self, state: &BodyState, out: &mut Surface) {
         let rod = &*self.parts;
         let layout = rod.history();

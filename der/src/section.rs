@@ -224,6 +224,15 @@ impl Section {
         }
     }
 
+    /// Half of a rectangle's extents, m: such sections touch as boxes, all others as capsules.
+    #[must_use]
+    pub fn half_extents(&self) -> Option<[f64; 2]> {
+        match *self {
+            Self::Rectangle { extent_1, extent_2 } => Some([0.5 * extent_1, 0.5 * extent_2]),
+            Self::Circle { .. } | Self::Ellipse { .. } => None,
+        }
+    }
+
     /// The stiffnesses and inertia of a homogeneous rod of this section.
     ///
     /// # Errors

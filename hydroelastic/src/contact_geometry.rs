@@ -92,7 +92,7 @@ pub trait ContactGeometry: Send + Sync {
 ///
 /// ```
 /// use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
-/// let mut geometry = GeometryDispatcher::default(); // patches, points of rigid shapes, particles
+/// let mut geometry = GeometryDispatcher::default(); // patches, points of rigid shapes, particles, filaments
 /// // geometry.push_front(Box::new(MyTerrain::new()));  // asked before ours
 /// # let _: &dyn ContactGeometry = &geometry;
 /// ```
@@ -102,13 +102,15 @@ pub struct GeometryDispatcher {
 
 impl Default for GeometryDispatcher {
     /// [`PatchContact`](crate::PatchContact) for pairs that have a patch (and want it), then
-    /// [`PointContact`](crate::PointContact), then [`ParticleContact`](crate::ParticleContact).
+    /// [`PointContact`](crate::PointContact), [`ParticleContact`](crate::ParticleContact) and
+    /// [`FilamentContact`](crate::FilamentContact).
     fn default() -> Self {
         Self {
             experts: vec![
                 Box::new(crate::PatchContact),
                 Box::new(crate::PointContact),
                 Box::new(crate::ParticleContact),
+                Box::new(crate::FilamentContact),
             ],
         }
     }

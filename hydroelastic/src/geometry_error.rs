@@ -75,6 +75,19 @@ pub enum GeometryError {
         /// Signed volume, m³.
         volume: f64,
     },
+    /// A segment of a filament without two vertices of its own.
+    #[error(
+        "filament: segment {segment} joins vertices {a} and {b}; it needs two different ones of the {points} there are \
+         (counted from 0)", a = .vertices[0], b = .vertices[1]
+    )]
+    FilamentSegment {
+        /// Number of the segment.
+        segment: usize,
+        /// The vertices it asks for.
+        vertices: [u32; 2],
+        /// How many vertices there are.
+        points: usize,
+    },
     /// Mass properties of something without a volume.
     #[error("{shape}: has no finite volume, hence no mass; use it for fixed things only")]
     Unbounded {

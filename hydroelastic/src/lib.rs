@@ -14,6 +14,8 @@ pub mod conformance;
 mod contact_geometry;
 mod contact_point;
 mod field;
+mod filament;
+mod filament_contact;
 mod geometry_error;
 mod material;
 pub mod mesh;
@@ -38,6 +40,8 @@ pub use collision_filter::{
 pub use contact_geometry::{ContactChoice, ContactGeometry, GeometryDispatcher, Query};
 pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 pub use field::{Attachment, Compliance, PressureField};
+pub use filament::{Filament, FlatSection};
+pub use filament_contact::FilamentContact;
 pub use geometry_error::GeometryError;
 pub use material::{ContactMaterial, PairMaterial};
 pub use particle_contact::ParticleContact;

@@ -26,14 +26,17 @@ impl ContactGeometry for ParticleContact {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        if let (Posed::Rigid(_), Posed::Rigid(_)) = (a, b) {
+        if !matches!(
+            (&a, &b),
+            (Posed::Deforming(_), Posed::Rigid(_) | Posed::Deforming(_))
+                | (Posed::Rigid(_), Posed::Deforming(_))
+        ) {
             return None;
         }
         if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
             return Some(Err(e));
         }
         match (a, b) {
-            (Posed::Rigid(_), Posed::Rigid(_)) => return None,
             (Posed::Deforming(s), Posed::Rigid(r)) => surface_on_shape(&s, &r, q, out),
             (Posed::Rigid(r), Posed::Deforming(s)) => {
                 let from = out.len();
@@ -45,6 +48,7 @@ impl ContactGeometry for ParticleContact {
             (Posed::Deforming(s), Posed::Deforming(t)) => {
                 ORDERS.with_borrow_mut(|orders| surface_on_surface(&s, &t, q, orders, out));
             }
+            _ => return None,
         }
         Some(Ok(()))
     }

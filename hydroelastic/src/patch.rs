@@ -91,6 +91,7 @@ impl<'a> Side<'a> {
         match posed {
             Posed::Rigid(r) => Some((Self::of_geometry(r.patch?), r.X_WG)),
             Posed::Deforming(s) => Some((Self::Field(s.field?), Isometry3::identity())),
+            Posed::Filament(_) => None,
         }
     }
 
@@ -278,13 +279,18 @@ impl ContactGeometry for PatchContact {
 }
 
 fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
-    matches!((a, b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id)
+    match (a, b) {
+        (Posed::Deforming(s), Posed::Deforming(t)) => s.id == t.id,
+        (Posed::Filament(f), Posed::Filament(g)) => f.id() == g.id(),
+        _ => false,
+    }
 }
 
 fn name(posed: &Posed<'_>) -> &'static str {
     match posed {
         Posed::Rigid(r) => r.shape.name(),
         Posed::Deforming(_) => "deforming surface",
+        Posed::Filament(_) => "filament",
     }
 }
 

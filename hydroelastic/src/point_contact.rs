@@ -43,10 +43,14 @@ impl ContactGeometry for PointContact {
         if let (Shape::Custom(_), _) | (_, Shape::Custom(_)) = (a.shape, b.shape) {
             return None;
         }
-        Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
-            WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
-        }))
+        let checked = a.check('a').and_then(|()| b.check('b'));
+        Some(checked.map(|()| touch(a, b, q, out)))
     }
+}
+
+/// Appends the contact of two shapes whose poses are finite.
+pub(crate) fn touch(a: RigidShape<'_>, b: RigidShape<'_>, q: &Query, out: &mut Vec<ContactPoint>) {
+    WORKSPACE.with_borrow_mut(|w| Pair::new(a, b, q).collide(w, out));
 }
 
 struct Pair<'a> {

@@ -1,8 +1,8 @@
-//! The two kinds of geometry that can touch: rigid shapes with a pose, deforming surfaces with their points.
+//! The kinds of geometry that can touch: rigid shapes with a pose, deforming surfaces with their points, filaments.
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use crate::{Aabb, GeometryError, PatchGeometry, PressureField, Shape};
+use crate::{Aabb, Filament, GeometryError, PatchGeometry, PressureField, Shape};
 
 /// Spatial velocity of a frame, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -270,6 +270,8 @@ pub enum Posed<'a> {
     Rigid(RigidShape<'a>),
     /// A deforming surface.
     Deforming(DeformingSurface<'a>),
+    /// A filament.
+    Filament(&'a Filament),
 }
 
 impl Posed<'_> {
@@ -278,6 +280,7 @@ impl Posed<'_> {
         match self {
             Self::Rigid(r) => r.swept_aabb(time_step_s, margin),
             Self::Deforming(s) => s.swept_aabb(time_step_s, margin),
+            Self::Filament(f) => f.swept_aabb(margin),
         }
     }
 
@@ -286,6 +289,7 @@ impl Posed<'_> {
         match self {
             Self::Rigid(r) => r.check(side),
             Self::Deforming(s) => s.check(side),
+            Self::Filament(f) => f.check(side),
         }
     }
 }

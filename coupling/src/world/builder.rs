@@ -35,6 +35,7 @@ impl Default for WorldBuilder {
                 exclusions: Vec::new(),
                 filter: CollisionFilter::default(),
                 self_contact: Vec::new(),
+                filaments: Vec::new(),
             },
         }
     }
@@ -132,6 +133,7 @@ impl WorldBuilder {
             })?;
         parts.check_patches()?;
         parts.self_contact = parts.with_self_contact();
+        parts.filaments = parts.filaments_at_rest()?;
         Ok(World {
             parts: Arc::new(self.parts),
         })

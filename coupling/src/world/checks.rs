@@ -154,9 +154,14 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
             check_frame(&part, body, frame, n_frames)?;
             check_pose(&part, &X_FG)?;
         }
-        Mount::Vertices { body } => in_range(&part, "body", body.0, n_frames.len())?,
+        Mount::Vertices { body } | Mount::Segments { body } => {
+            in_range(&part, "body", body.0, n_frames.len())?
+        }
     }
-    let on_vertices = matches!(geometry.mount, Mount::Vertices { .. });
+    let on_vertices = matches!(
+        geometry.mount,
+        Mount::Vertices { .. } | Mount::Segments { .. }
+    );
     if geometry.shape.is_none() && !on_vertices {
         return Err(WorldError::ShapeMissing {
             name: geometry.name.clone(),

@@ -525,7 +525,7 @@ fn a_body_that_would_pass_through_within_the_step_is_met_by_its_path() {
             },
             ..match ball.at(Isometry3::translation(0.1, 0.1, 0.05)) {
                 Posed::Rigid(r) => r,
-                Posed::Deforming(_) => unreachable!("a rigid body"),
+                Posed::Deforming(_) | Posed::Filament(_) => unreachable!("a rigid body"),
             }
         });
         out.clear();
@@ -552,7 +552,7 @@ fn what_will_press_within_the_step_is_foreseen_and_nothing_else() {
                 },
                 ..r
             }),
-            Posed::Deforming(_) => unreachable!("a rigid body"),
+            Posed::Deforming(_) | Posed::Filament(_) => unreachable!("a rigid body"),
         };
         let q = Query::new(1e-3, 9.81).unwrap();
         let mut out = Vec::new();

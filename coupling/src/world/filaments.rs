@@ -1,0 +1,37 @@
+//! Filaments of a world at rest, of which a step's collision search moves copies.
+
+use pliant_contact_sap::Surface;
+use pliant_hydroelastic::Filament;
+
+use super::{Mount, WorldParts};
+use crate::error::{WorldError, WorldPart};
+
+impl WorldParts {
+    /// The filament of each geometry on segments, as its body is by default.
+    pub(super) fn filaments_at_rest(&self) -> Result<Vec<Option<Filament>>, WorldError> {
+        let mut surface = Surface::default();
+        let of = self.geometries.iter().enumerate().map(|(g, geometry)| {
+            let Mount::Segments { body } = geometry.mount else {
+                return Ok(None);
+            };
+            let body = &self.bodies[body.0];
+            body.model
+                .surface(&body.model.default_state(), &mut surface);
+            if surface.edges.is_empty() {
+                return Err(WorldError::NoSegments {
+                    name: geometry.name.clone(),
+                    body: body.name.clone(),
+                });
+            }
+            surface.radii.resize(surface.vertices.len(), 0.0);
+            let filament =
+                Filament::new(g as u64, &surface.vertices, &surface.edges, &surface.radii);
+            let refused = |source| WorldError::Geometry {
+                part: WorldPart::Geometry(geometry.name.clone()),
+                source: Box::new(source),
+            };
+            filament.map(Some).map_err(refused)
+        });
+        of.collect()
+    }
+}

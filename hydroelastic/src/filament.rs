@@ -1,0 +1,405 @@
+//! A filament as contact sees it: a chain of segments with a round or flat section, and a tree of boxes over them.
+
+mod boxes;
+pub(crate) mod segments;
+
+use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
+
+use crate::posed::Twist;
+use crate::{Aabb, GeometryError, Shape};
+use boxes::SegmentBoxes;
+
+/// The cross-section of a segment that is not round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlatSection {
+    /// Unit vector across the segment, world frame.
+    pub m_1: Vector3<f64>,
+    /// Half of its extent along `m_1`, m.
+    pub half_1: f64,
+    /// Half of its extent along t × m_1, m.
+    pub half_2: f64,
+}
+
+/// Chains of segments that move with their vertices.
+///
+/// Round segments are capsules about the straight line between their vertices, flat ones boxes along it. Segments that follow
+/// each other in the list and share a vertex are one chain; a chain whose last vertex is its first is a ring. A chain does not
+/// touch itself where the arc length between two segments, at rest, is at most the width of its section: neighbours overlap by
+/// construction.
+#[derive(Clone, Debug, Default)]
+pub struct Filament {
+    id: u64,
+    segments: Vec<[u32; 2]>,
+    /// Of each segment, m.
+    radii: Vec<f64>,
+    /// Segments that neighbour each segment at its first and second vertex.
+    neighbours: Vec<[Option<u32>; 2]>,
+    /// Arc length at rest from the start of the chain to each segment's ends, m.
+    arc: Vec<[f64; 2]>,
+    /// Chain of each segment.
+    chains: Vec<u32>,
+    /// Length of each chain that is a ring, m.
+    rings: Vec<Option<f64>>,
+    points: Vec<Point3<f64>>,
+    velocities: Vec<Vector3<f64>>,
+    sections: Vec<FlatSection>,
+    boxes: SegmentBoxes,
+}
+
+impl Filament {
+    /// Filaments at rest. `id` tells filaments apart; `rest`: vertices of the undeformed filament, of which only the lengths
+    /// of the segments matter; `radii`: of the section at each vertex, m, half the width of a flat one.
+    ///
+    /// # Errors
+    /// [`GeometryError::SurfaceArrays`] for arrays of unequal length, [`GeometryError::FilamentSegment`] for a segment without
+    /// its vertices.
+    pub fn new(
+        id: u64,
+        rest: &[Point3<f64>],
+        segments: &[[u32; 2]],
+        radii: &[f64],
+    ) -> Result<Self, GeometryError> {
+        if radii.len() != rest.len() {
+            return Err(GeometryError::SurfaceArrays {
+                points: rest.len(),
+                what: "radii",
+                found: radii.len(),
+            });
+        }
+        for (segment, ends) in segments.iter().enumerate() {
+            if ends[0] == ends[1] || ends.iter().any(|v| *v as usize >= rest.len()) {
+                return Err(GeometryError::FilamentSegment {
+                    segment,
+                    vertices: *ends,
+                    points: rest.len(),
+                });
+            }
+        }
+        let mut filament = Self {
+            id,
+            segments: segments.to_vec(),
+            radii: segments
+                .iter()
+                .map(|[a, b]| 0.5 * (radii[*a as usize] + radii[*b as usize]))
+                .collect(),
+            points: rest.to_vec(),
+            velocities: vec![Vector3::zeros(); rest.len()],
+            ..Self::default()
+        };
+        filament.chain(rest);
+        filament.refit(0.0);
+        Ok(filament)
+    }
+
+    fn chain(&mut self, rest: &[Point3<f64>]) {
+        let n = self.segments.len();
+        self.neighbours = vec![[None; 2]; n];
+        let mut first = 0;
+        while first < n {
+            let mut last = first;
+            while last + 1 < n && self.segments[last + 1][0] == self.segments[last][1] {
+                last += 1;
+            }
+            let chain = self.rings.len() as u32;
+            let mut s = 0.0;
+            for i in first..=last {
+                let [a, b] = self.segments[i].map(|v| rest[v as usize]);
+                let end = s + (b - a).norm();
+                self.arc.push([s, end]);
+                self.chains.push(chain);
+                s = end;
+                if i > first {
+                    self.neighbours[i][0] = Some(i as u32 - 1);
+                }
+                if i < last {
+                    self.neighbours[i][1] = Some(i as u32 + 1);
+                }
+            }
+            let closed = last > first + 1 && self.segments[last][1] == self.segments[first][0];
+            if closed {
+                self.neighbours[first][0] = Some(last as u32);
+                self.neighbours[last][1] = Some(first as u32);
+            }
+            self.rings.push(closed.then_some(s));
+            first = last + 1;
+        }
+    }
+
+    /// Moves the vertices and says how they are predicted to move over the step of length `time_step_s`; `sections` is empty
+    /// for round segments, else one for each.
+    ///
+    /// # Errors
+    /// [`GeometryError::SurfaceArrays`] unless the lengths are those of the filament.
+    pub fn move_to(
+        &mut self,
+        points: &[Point3<f64>],
+        velocities: &[Vector3<f64>],
+        sections: &[FlatSection],
+        time_step_s: f64,
+    ) -> Result<(), GeometryError> {
+        let wrong = |what, found| GeometryError::SurfaceArrays {
+            points: self.points.len(),
+            what,
+            found,
+        };
+        if points.len() != self.points.len() {
+            return Err(wrong("vertices", points.len()));
+        }
+        if velocities.len() != self.points.len() {
+            return Err(wrong("velocities", velocities.len()));
+        }
+        if !(sections.is_empty() || sections.len() == self.segments.len()) {
+            return Err(wrong("flat sections", sections.len()));
+        }
+        self.points.copy_from_slice(points);
+        self.velocities.copy_from_slice(velocities);
+        self.sections.clear();
+        self.sections.extend_from_slice(sections);
+        self.refit(time_step_s);
+        Ok(())
+    }
+
+    /// Takes back all predicted motion.
+    pub fn stand_still(&mut self) {
+        self.velocities.fill(Vector3::zeros());
+        self.refit(0.0);
+    }
+
+    fn refit(&mut self, time_step_s: f64) {
+        let mut boxes = std::mem::take(&mut self.boxes);
+        boxes.refit(self.segments.len(), |i| self.segment_box(i, time_step_s));
+        self.boxes = boxes;
+    }
+
+    fn segment_box(&self, i: usize, time_step_s: f64) -> Aabb {
+        let half = Vector3::repeat(self.reach(i));
+        let mut bounds = Aabb::EMPTY;
+        for v in self.segments[i] {
+            let ball = Aabb::from_half_extents(self.points[v as usize], half);
+            bounds = bounds.merged(&ball.swept(&(self.velocities[v as usize] * time_step_s)));
+        }
+        bounds
+    }
+
+    /// How far the surface of a segment may be from its line, m.
+    fn reach(&self, i: usize) -> f64 {
+        match self.sections.get(i) {
+            Some(section) => section.half_1.hypot(section.half_2),
+            None => self.radii[i],
+        }
+    }
+
+    /// Tells filaments apart: two with the same number are one and the same.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Vertices in the world, m.
+    #[must_use]
+    pub fn points(&self) -> &[Point3<f64>] {
+        &self.points
+    }
+
+    /// Predicted velocity of each vertex, m/s.
+    #[must_use]
+    pub fn velocities(&self) -> &[Vector3<f64>] {
+        &self.velocities
+    }
+
+    /// Vertices of each segment.
+    #[must_use]
+    pub fn segments(&self) -> &[[u32; 2]] {
+        &self.segments
+    }
+
+    /// Whether two segments of this filament never touch each other.
+    #[must_use]
+    pub fn excludes(&self, i: usize, j: usize) -> bool {
+        if i == j
+            || self.segments[i]
+                .iter()
+                .any(|v| self.segments[j].contains(v))
+        {
+            return true;
+        }
+        if self.chains[i] != self.chains[j] {
+            return false;
+        }
+        let (low, high) = (i.min(j), i.max(j));
+        let width = 2.0 * self.reach(i).max(self.reach(j));
+        let between = self.arc[high][0] - self.arc[low][1];
+        let around = self.rings[self.chains[i] as usize].map_or(f64::INFINITY, |length| {
+            length - self.arc[high][1] + self.arc[low][0]
+        });
+        between.min(around) <= width
+    }
+
+    /// A box around all segments during the whole step, inflated by `margin` (m).
+    #[must_use]
+    pub fn swept_aabb(&self, margin: f64) -> Aabb {
+        self.boxes.root().inflated(margin)
+    }
+
+    /// Whether segments are boxes.
+    pub(crate) fn is_flat(&self) -> bool {
+        !self.sections.is_empty()
+    }
+
+    pub(crate) fn radius(&self, i: usize) -> f64 {
+        self.radii[i]
+    }
+
+    pub(crate) fn neighbours(&self, i: usize) -> [Option<u32>; 2] {
+        self.neighbours[i]
+    }
+
+    pub(crate) fn boxes(&self) -> &SegmentBoxes {
+        &self.boxes
+    }
+
+    pub(crate) fn ends(&self, i: usize) -> [Point3<f64>; 2] {
+        self.segments[i].map(|v| self.points[v as usize])
+    }
+
+    pub(crate) fn end_velocities(&self, i: usize) -> [Vector3<f64>; 2] {
+        self.segments[i].map(|v| self.velocities[v as usize])
+    }
+
+    /// A segment as a rigid shape: its pose (z along it, x along m_1), its twist and its length.
+    pub(crate) fn rigid_segment(&self, i: usize) -> RigidSegment {
+        let [a, b] = self.ends(i);
+        let [v_a, v_b] = self.end_velocities(i);
+        let length = (b - a).norm();
+        let t = (b - a).try_normalize(1e-300).unwrap_or_else(Vector3::z);
+        let (rotation, shape) = match self.sections.get(i) {
+            Some(section) => {
+                let m_1 = (section.m_1 - t * t.dot(&section.m_1))
+                    .try_normalize(1e-12)
+                    .unwrap_or_else(|| across(&t));
+                let axes = Matrix3::from_columns(&[m_1, t.cross(&m_1), t]);
+                let rotation = Rotation3::from_matrix_unchecked(axes);
+                let lengths = 2.0 * Vector3::new(section.half_1, section.half_2, 0.5 * length);
+                (
+                    UnitQuaternion::from_rotation_matrix(&rotation),
+                    Shape::cuboid(lengths),
+                )
+            }
+            None => {
+                let rotation =
+                    UnitQuaternion::rotation_between(&Vector3::z(), &t).unwrap_or_else(|| {
+                        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
+                    });
+                (rotation, Shape::capsule(self.radii[i], length))
+            }
+        };
+        let middle = nalgebra::center(&a, &b);
+        RigidSegment {
+            shape,
+            X_WS: Isometry3::from_parts(Translation3::from(middle.coords), rotation),
+            V_WS: Twist {
+                angular: t.cross(&(v_b - v_a)) / length.max(f64::MIN_POSITIVE),
+                linear: 0.5 * (v_a + v_b),
+            },
+            length,
+        }
+    }
+
+    pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
+        let point = self.points.iter().map(|p| p.coords.sum());
+        let velocity = self.velocities.iter().map(|v| v.sum());
+        let radius = self.radii.iter().copied();
+        let bad = |x: &f64| !x.is_finite();
+        for (quantity, found) in [
+            ("point", point.clone().find(bad)),
+            ("velocity", velocity.clone().find(bad)),
+            ("radius", radius.clone().find(bad)),
+        ] {
+            if let Some(value) = found {
+                return Err(GeometryError::NotFinite {
+                    quantity,
+                    side,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A segment as a rigid shape for one step.
+pub(crate) struct RigidSegment {
+    pub(crate) shape: Result<Shape, GeometryError>,
+    pub(crate) X_WS: Isometry3<f64>,
+    pub(crate) V_WS: Twist,
+    pub(crate) length: f64,
+}
+
+/// Some unit vector across a unit vector.
+fn across(t: &Vector3<f64>) -> Vector3<f64> {
+    let axis = Vector3::ith(t.iamin(), 1.0);
+    t.cross(&axis).normalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A straight chain of unit segments along x.
+    fn chain(n: usize, radius: f64) -> Filament {
+        let points: Vec<_> = (0..=n).map(|i| Point3::new(i as f64, 0.0, 0.0)).collect();
+        let segments: Vec<_> = (0..n as u32).map(|i| [i, i + 1]).collect();
+        Filament::new(0, &points, &segments, &vec![radius; n + 1]).unwrap()
+    }
+
+    #[test]
+    fn segments_touch_only_if_the_arc_between_them_is_longer_than_the_section_is_wide() {
+        let thin = chain(6, 0.1);
+        assert!(thin.excludes(2, 2) && thin.excludes(2, 3));
+        assert!(!thin.excludes(2, 4), "one segment lies between");
+        let thick = chain(6, 0.75);
+        assert!(thick.excludes(1, 3), "an arc of 1 under a width of 1.5");
+        assert!(!thick.excludes(0, 3));
+    }
+
+    #[test]
+    fn a_ring_is_measured_either_way_round() {
+        let n = 12;
+        let points: Vec<_> = (0..n)
+            .map(|i| {
+                let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(n)).sin_cos();
+                Point3::new(c, s, 0.0)
+            })
+            .collect();
+        let segments: Vec<_> = (0..n as u32).map(|i| [i, (i + 1) % n as u32]).collect();
+        let ring = Filament::new(0, &points, &segments, &vec![0.3; n as usize]).unwrap();
+        // A chord is 0.518 long: the arc between 0 and 10 is one chord, between 0 and 9 it is two.
+        assert!(ring.excludes(0, 11) && ring.excludes(0, 10));
+        assert!(!ring.excludes(0, 9) && !ring.excludes(0, 6));
+        assert_eq!(ring.neighbours(0), [Some(11), Some(1)]);
+    }
+
+    #[test]
+    fn two_chains_in_a_list_are_strangers() {
+        let points: Vec<_> = (0..6)
+            .map(|i| Point3::new(f64::from(i), 0.0, 0.0))
+            .collect();
+        let segments = [[0, 1], [1, 2], [3, 4], [4, 5]];
+        let two = Filament::new(0, &points, &segments, &[5.0; 6]).unwrap();
+        assert!(two.excludes(0, 1) && !two.excludes(1, 2));
+        assert_eq!(two.neighbours(1), [Some(0), None]);
+    }
+
+    #[test]
+    fn a_segment_without_its_vertices_is_refused() {
+        let points = [Point3::origin(), Point3::new(1.0, 0.0, 0.0)];
+        for ends in [[0, 2], [1, 1]] {
+            let refused = Filament::new(0, &points, &[ends], &[0.1; 2]);
+            assert!(matches!(
+                refused,
+                Err(GeometryError::FilamentSegment { segment: 0, .. })
+            ));
+        }
+        assert!(Filament::new(0, &points, &[[0, 1]], &[0.1]).is_err());
+    }
+}

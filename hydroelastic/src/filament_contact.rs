@@ -1,0 +1,240 @@
+//! Contact of filaments: with rigid shapes, with balls of deforming surfaces, with each other and with themselves.
+//!
+//! | pair | how |
+//! |---|---|
+//! | round segment, round segment or ball | closed form; paths by conservative advancement |
+//! | round segment, rigid shape | as a capsule, by [`PointContact`](crate::PointContact) |
+//! | flat segment, anything | as a box, by [`PointContact`](crate::PointContact) |
+//!
+//! Segments that follow each other share a vertex, and what touches there would be counted twice: `joints` leaves one of each.
+
+mod joints;
+mod rigid;
+mod round;
+
+use std::cell::RefCell;
+
+use crate::contact_geometry::{ContactGeometry, Query};
+use crate::contact_point::ContactPoint;
+use crate::filament::Filament;
+use crate::posed::{DeformingSurface, Posed, RigidShape};
+use crate::{Aabb, GeometryError, Shape};
+use joints::{Found, Place};
+use rigid::Partner;
+use round::Ball;
+
+/// Segments of filaments against rigid shapes, balls of deforming surfaces, other filaments and themselves.
+///
+/// Within the margin a pair of segments is in contact along the line of its nearest points; further apart if the predicted
+/// paths meet within the step. Nearly parallel round segments touch at both ends of their common part. Two filaments with the
+/// same id are one filament in self contact; every pair of segments is then reported once, the higher one as A.
+///
+/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FilamentContact;
+
+thread_local! {
+    /// Reused storage; holds no result.
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Workspace {
+    found: Vec<Found>,
+    points: Vec<ContactPoint>,
+}
+
+impl ContactGeometry for FilamentContact {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        match (&a, &b) {
+            (Posed::Filament(_), _) | (_, Posed::Filament(_)) => {}
+            _ => return None,
+        }
+        if let (
+            Posed::Rigid(RigidShape {
+                shape: Shape::Custom(_),
+                ..
+            }),
+            _,
+        )
+        | (
+            _,
+            Posed::Rigid(RigidShape {
+                shape: Shape::Custom(_),
+                ..
+            }),
+        ) = (&a, &b)
+        {
+            return None;
+        }
+        if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
+            return Some(Err(e));
+        }
+        Some(WORKSPACE.with_borrow_mut(|w| {
+            w.found.clear();
+            match (a, b) {
+                (Posed::Filament(f), Posed::Filament(g)) if f.id() == g.id() => {
+                    with_itself(f, q, w, out)
+                }
+                (Posed::Filament(f), Posed::Filament(g)) => with_another(f, g, q, w, out),
+                (Posed::Filament(f), Posed::Rigid(r)) => with_shape(f, &r, q, w, out),
+                (Posed::Rigid(r), Posed::Filament(f)) => {
+                    swapped(out, |out| with_shape(f, &r, q, w, out))
+                }
+                (Posed::Filament(f), Posed::Deforming(s)) => with_balls(f, &s, q, w, out),
+                (Posed::Deforming(s), Posed::Filament(f)) => {
+                    swapped(out, |out| with_balls(f, &s, q, w, out))
+                }
+                _ => Ok(()),
+            }
+        }))
+    }
+}
+
+/// What `collide` appends, told from the other side.
+fn swapped(
+    out: &mut Vec<ContactPoint>,
+    collide: impl FnOnce(&mut Vec<ContactPoint>) -> Result<(), GeometryError>,
+) -> Result<(), GeometryError> {
+    let from = out.len();
+    collide(out)?;
+    for c in &mut out[from..] {
+        *c = c.swapped();
+    }
+    Ok(())
+}
+
+fn with_itself(
+    f: &Filament,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let Workspace { found, points } = w;
+    let mut result = Ok(());
+    f.boxes().visit_own_pairs(q.margin, |i, j| {
+        if result.is_ok() && !f.excludes(i, j) {
+            result = segments((f, j), (f, i), q, points, found);
+        }
+    });
+    result?;
+    joints::emit(found, f, Some(f), out);
+    Ok(())
+}
+
+fn with_another(
+    f: &Filament,
+    g: &Filament,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let Workspace { found, points } = w;
+    let mut result = Ok(());
+    f.boxes().visit_pairs(g.boxes(), q.margin, |i, j| {
+        if result.is_ok() {
+            result = segments((f, i), (g, j), q, points, found);
+        }
+    });
+    result?;
+    joints::emit(found, f, Some(g), out);
+    Ok(())
+}
+
+/// A pair of segments.
+fn segments(
+    (f, i): (&Filament, usize),
+    (g, j): (&Filament, usize),
+    q: &Query,
+    points: &mut Vec<ContactPoint>,
+    found: &mut Vec<Found>,
+) -> Result<(), GeometryError> {
+    if f.is_flat() || g.is_flat() {
+        return rigid::on_segment((f, i), (g, j), q, points, found);
+    }
+    let (a, b) = (round::of_segment(f, i), round::of_segment(g, j));
+    round::touch((f, i, &a), (Some(g), Place::Segment(j), &b), q, found);
+    Ok(())
+}
+
+fn with_balls(
+    f: &Filament,
+    s: &DeformingSurface<'_>,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let Workspace { found, points } = w;
+    let whole = f.swept_aabb(q.margin);
+    for v in 0..s.points.len() {
+        let ball = Ball::of(s, v);
+        let bounds = ball.swept_aabb(q);
+        if !bounds.intersects(&whole) {
+            continue;
+        }
+        let mut result = Ok(());
+        f.boxes().visit(
+            |x| x.intersects(&bounds),
+            |i| {
+                if f.is_flat() {
+                    if result.is_ok() {
+                        result = rigid::on_ball((f, i), &ball, q, points, found);
+                    }
+                } else {
+                    let a = round::of_segment(f, i);
+                    round::touch(
+                        (f, i, &a),
+                        (None, Place::Ball(v), &ball.as_segment()),
+                        q,
+                        found,
+                    );
+                }
+            },
+        );
+        result?;
+    }
+    joints::emit(found, f, None, out);
+    Ok(())
+}
+
+fn with_shape(
+    f: &Filament,
+    r: &RigidShape<'_>,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let Workspace { found, points } = w;
+    let bounds = r.swept_aabb(q.time_step_s, q.margin);
+    let plane = match (r.shape, r.V_WG.angular.norm() > 0.0) {
+        (Shape::HalfSpace, false) => Some(r.X_WG.rotation * nalgebra::Vector3::z()),
+        _ => None,
+    };
+    let near = |x: &Aabb| match plane {
+        // The lowest corner of the box against the plane, where it is at its highest.
+        Some(n) => {
+            let lowest = n.dot(&x.center().coords) - n.abs().dot(&x.half_extents());
+            let height = n.dot(&r.X_WG.translation.vector);
+            lowest <= height + n.dot(&r.V_WG.linear).max(0.0) * q.time_step_s + q.margin
+        }
+        None => x.intersects(&bounds),
+    };
+    let mut result = Ok(());
+    f.boxes().visit(near, |i| {
+        if result.is_ok() {
+            result = rigid::on_shape((f, i), &Partner { shape: r }, q, points, found);
+        }
+    });
+    result?;
+    joints::emit(found, f, None, out);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Segments as rigid capsules and boxes for the time of a step, so that every rigid shape is met as such shapes are.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+
+use super::joints::{Found, Kind, Place, place_on};
+use super::round::Ball;
+use crate::contact_geometry::Query;
+use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
+use crate::filament::{Filament, RigidSegment};
+use crate::posed::{RigidShape, Twist};
+use crate::{GeometryError, Shape, point_contact};
+
+/// What a segment touches.
+pub(super) struct Partner<'a, 'b> {
+    pub(super) shape: &'a RigidShape<'b>,
+}
+
+/// A segment against a rigid shape.
+pub(super) fn on_shape(
+    (f, i): (&Filament, usize),
+    partner: &Partner<'_, '_>,
+    q: &Query,
+    points: &mut Vec<ContactPoint>,
+    found: &mut Vec<Found>,
+) -> Result<(), GeometryError> {
+    let segment = f.rigid_segment(i);
+    let shape = segment.shape.clone()?;
+    points.clear();
+    point_contact::touch(segment.posed(&shape), *partner.shape, q, points);
+    // The planes of a half space are met by each vertex for itself.
+    let is_lone =
+        points.len() == 1 && !f.is_flat() && !matches!(partner.shape.shape, Shape::HalfSpace);
+    for c in points.iter() {
+        let feature = (c.key.0 & u64::from(u32::MAX)) as u32;
+        let mut one = segment.found((f, i), c, Place::Feature(feature));
+        if is_lone {
+            one.kind = Kind::Nearest;
+            one.other = Place::Feature(u32::MAX);
+            one.tag = 0;
+        }
+        found.push(one);
+    }
+    Ok(())
+}
+
+/// Two segments, at least one of them flat.
+pub(super) fn on_segment(
+    (f, i): (&Filament, usize),
+    (g, j): (&Filament, usize),
+    q: &Query,
+    points: &mut Vec<ContactPoint>,
+    found: &mut Vec<Found>,
+) -> Result<(), GeometryError> {
+    let (a, b) = (f.rigid_segment(i), g.rigid_segment(j));
+    let (shape_A, shape_B) = (a.shape.clone()?, b.shape.clone()?);
+    points.clear();
+    point_contact::touch(a.posed(&shape_A), b.posed(&shape_B), q, points);
+    for c in points.iter() {
+        let (point_B, s) = b.material_point(j, c.b.offset);
+        let mut one = a.found((f, i), c, place_on(g, j, s));
+        one.contact.b = point_B;
+        if let (Place::Vertex(_), _) | (_, Place::Vertex(_)) = (one.at, one.other) {
+            one.tag = 4 * quadrant(&c.a.offset) + quadrant(&c.b.offset);
+        }
+        found.push(one);
+    }
+    Ok(())
+}
+
+/// A flat segment against a ball.
+pub(super) fn on_ball(
+    (f, i): (&Filament, usize),
+    ball: &Ball,
+    q: &Query,
+    points: &mut Vec<ContactPoint>,
+    found: &mut Vec<Found>,
+) -> Result<(), GeometryError> {
+    if ball.radius <= 0.0 {
+        return Ok(());
+    }
+    let segment = f.rigid_segment(i);
+    let (shape, sphere) = (segment.shape.clone()?, Shape::sphere(ball.radius)?);
+    let X_WB = Isometry3::translation(ball.p_WV.x, ball.p_WV.y, ball.p_WV.z);
+    let posed = RigidShape {
+        V_WG: Twist {
+            angular: Vector3::zeros(),
+            linear: ball.velocity,
+        },
+        ..RigidShape::still(&sphere, X_WB)
+    };
+    points.clear();
+    point_contact::touch(segment.posed(&shape), posed, q, points);
+    for c in points.iter() {
+        let mut one = segment.found((f, i), c, Place::Ball(ball.vertex));
+        one.contact.b = MaterialPoint::on_vertex(ball.vertex as u32, c.b.offset);
+        one.kind = Kind::Nearest;
+        found.push(one);
+    }
+    Ok(())
+}
+
+/// Which corner of a section a point is nearest to.
+fn quadrant(p_SC: &Vector3<f64>) -> u64 {
+    // Midway is one side, however it was rounded.
+    const MIDWAY: f64 = 1e-9;
+    u64::from(p_SC.x > MIDWAY) + 2 * u64::from(p_SC.y > MIDWAY)
+}
+
+impl RigidSegment {
+    fn posed<'a>(&self, shape: &'a Shape) -> RigidShape<'a> {
+        RigidShape {
+            shape,
+            X_WG: self.X_WS,
+            V_WG: self.V_WS,
+            patch: None,
+        }
+    }
+
+    /// The material point at `p_SC` of the segment's frame, and its fraction along the line between the vertices. What lies
+    /// beyond an end goes on along the line.
+    fn material_point(&self, i: usize, p_SC: Vector3<f64>) -> (MaterialPoint, f64) {
+        let s = 0.5 + p_SC.z / self.length.max(f64::MIN_POSITIVE);
+        let across = Vector3::new(p_SC.x, p_SC.y, 0.0);
+        let point = MaterialPoint {
+            primitive: Primitive::Edge(i as u32),
+            weights: [1.0 - s, s, 0.0, 0.0],
+            offset: self.X_WS.rotation * across,
+        };
+        (point, s)
+    }
+
+    /// The contact `c` of this segment, told of filament `f`.
+    fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
+        let (point, s) = self.material_point(i, c.a.offset);
+        let share = match c.stiffness {
+            crate::PointStiffness::Share(share) => share,
+            crate::PointStiffness::OfPatch { .. } => 1.0,
+        };
+        // The core of a capsule ends where its normal starts; a contact on a cap is at the vertex.
+        let on_line = if f.is_flat() {
+            s
+        } else {
+            let p_WA = self.X_WS * Point3::from(c.a.offset);
+            let centre = self
+                .X_WS
+                .inverse_transform_point(&(p_WA + c.normal_W * f.radius(i)));
+            0.5 + centre.z / self.length.max(f64::MIN_POSITIVE)
+        };
+        let at = place_on(f, i, on_line);
+        // Both segments at a vertex know it by other features, but their corners there lie on the same sides of it.
+        let tag = match at {
+            Place::Vertex(_) if f.is_flat() => quadrant(&c.a.offset),
+            Place::Vertex(_) => 0,
+            _ => c.key.0,
+        };
+        Found {
+            at,
+            other,
+            tag,
+            kind: Kind::CommonPart,
+            share,
+            contact: ContactPoint { a: point, ..*c },
+        }
+    }
+}

@@ -4,6 +4,7 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
+mod adaptive;
 mod collision;
 mod contacts;
 mod error;
@@ -18,6 +19,7 @@ mod tie;
 mod ties;
 mod world;
 
+pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use error::{StepError, WorldError, WorldPart};
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};

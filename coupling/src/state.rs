@@ -24,6 +24,9 @@ pub struct State {
     /// Contacts whose friction is remembered, ascending; empty unless [`Stiction::Held`](crate::Stiction::Held).
     #[serde(default)]
     pub stuck: Vec<StuckContact>,
+    /// Length that the next step of an [`Adaptive`](crate::Adaptive) stepper is to try first, s; none before its first.
+    #[serde(default)]
+    pub proposed_step_s: Option<f64>,
     /// What the constraints of the last step did to each body's velocities, v − v*; empty where that isn't known.
     /// Friction limits are predicted from it.
     pub constrained: Vec<Vec<f64>>,

@@ -360,6 +360,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }));
             next.stuck.sort_unstable_by_key(StuckContact::key);
         }
+        next.proposed_step_s = state.proposed_step_s;
         next.controls.clone_from(&state.controls);
         next.ties.clone_from(&state.ties);
         next.step = state.step + 1;

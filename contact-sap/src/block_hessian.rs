@@ -34,6 +34,25 @@ impl BlockHessian {
         p: &IslandProblem<'_>,
         e: &Evaluation,
     ) -> Result<(), SolveError> {
+        self.assemble(p, e);
+        let starts = &p.island.node_starts;
+        for (node, start) in self.starts.iter().enumerate() {
+            let size = starts[node + 1] - starts[node];
+            let block = &mut self.values[*start..*start + size * size];
+            if let Err(pivot) = cholesky_in_place(block, size) {
+                return Err(p.island.indefinite_at(starts[node] + pivot.row));
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks themselves, one after the other.
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Assembles the blocks from A and the aggregates of `e`.
+    pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
         let mut at = 0;
         for member in &p.island.members {
             let dynamics = p.dynamics(member);
@@ -72,14 +91,6 @@ impl BlockHessian {
                 }
             }
         }
-        for (node, start) in self.starts.iter().enumerate() {
-            let size = starts[node + 1] - starts[node];
-            let block = &mut self.values[*start..*start + size * size];
-            if let Err(pivot) = cholesky_in_place(block, size) {
-                return Err(p.island.indefinite_at(starts[node] + pivot.row));
-            }
-        }
-        Ok(())
     }
 
     /// x ← H_D⁻¹x for the nodes that begin in `dofs`.

@@ -1,5 +1,7 @@
 //! One participant's linearised momentum balance A v = b + Jᵀγ.
 
+use nalgebra::Vector3;
+
 /// The linearised momentum balance A v = b + Jᵀγ of one participant, A symmetric positive definite.
 ///
 /// b = A v* with v* the velocity of free motion; a quadratic body never needs v* itself. A has units of kg on
@@ -22,10 +24,24 @@ pub trait Dynamics: Send + Sync {
         let _ = x;
         false
     }
+    /// The points whose velocities these are, for bodies made of points. Two-level preconditioners move groups of them as
+    /// rigid bodies; without, as if every velocity of a group were one.
+    fn points(&self) -> Option<Points<'_>> {
+        None
+    }
     /// Number of velocities n.
     fn n_dofs(&self) -> usize {
         self.right_hand_side().len()
     }
+}
+
+/// Where points are whose velocities, in world axes, are a participant's: one for each diagonal block, in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct Points<'a> {
+    /// p_WQ, m.
+    pub positions: &'a [Vector3<f64>],
+    /// Which components of each are among the velocities; empty: all three of all.
+    pub axes: &'a [[bool; 3]],
 }
 
 /// A in full.

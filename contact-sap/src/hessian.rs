@@ -2,6 +2,7 @@
 //!
 //! Small islands are dense, larger ones block sparse; both scatter the same congruences.
 
+mod body_graph;
 mod dense;
 mod front;
 mod multifrontal;
@@ -17,6 +18,11 @@ use crate::hessian::dense::DenseHessian;
 use crate::hessian::sparse::SparseHessian;
 use crate::island::{IslandProblem, Piece, PieceKind, Shift};
 use crate::levers::dot;
+use crate::linear_algebra::LinearSystems;
+
+pub(crate) use body_graph::BodyGraph;
+pub(crate) use multifrontal::{Factor, Multifrontal};
+pub(crate) use ordering::{Elimination, Graph, minimum_degree};
 
 /// Islands up to this many velocities are factored dense; beyond, even a compact pile is sparse enough to gain (measured:
 /// equal at 48, twice as fast sparse at 100).
@@ -45,12 +51,8 @@ pub(crate) struct FailedPivot {
 }
 
 impl Hessian {
-    /// Lays out memory for the island of `p`.
-    pub(crate) fn begin(
-        &mut self,
-        p: &IslandProblem<'_>,
-        solver: &'static str,
-    ) -> Result<(), SolveError> {
+    /// Refuses islands with an A that is not assembled.
+    pub(crate) fn check(p: &IslandProblem<'_>, solver: &'static str) -> Result<(), SolveError> {
         for member in &p.island.members {
             if p.dynamics(member).assembled().is_none() {
                 return Err(SolveError::NotAssembled {
@@ -59,6 +61,11 @@ impl Hessian {
                 });
             }
         }
+        Ok(())
+    }
+
+    /// Lays out memory for the island of `p`.
+    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         if p.island.n_dofs <= DENSE_MAX {
             self.storage = Storage::Dense;
             self.dense.begin(p);
@@ -66,7 +73,14 @@ impl Hessian {
             self.storage = Storage::Sparse;
             self.sparse.begin(p);
         }
-        Ok(())
+    }
+
+    /// Counts a system that was solved by the last factor.
+    pub(crate) fn count(&self, systems: &mut LinearSystems) {
+        match self.storage {
+            Storage::Dense => systems.dense += 1,
+            Storage::Sparse => systems.sparse += 1,
+        }
     }
 
     /// H from A and the aggregates of `e`, with `shift` times the diagonal of A added.

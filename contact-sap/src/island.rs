@@ -7,6 +7,7 @@ use nalgebra::Vector3;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
 use crate::error::SolveError;
+use crate::newton::ReducedBody;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Entries;
 
@@ -50,6 +51,8 @@ pub(crate) struct Member {
     /// First velocity in the island.
     pub(crate) first_dof: usize,
     pub(crate) n_dofs: usize,
+    /// Its place among the members of the island that it belongs to as a whole.
+    pub(crate) slot: usize,
 }
 
 impl Member {
@@ -209,6 +212,7 @@ impl Island {
             global_dof,
             first_dof,
             n_dofs,
+            slot: self.members.len(),
         });
         self.n_dofs += n_dofs;
         if self.node_starts.is_empty() {
@@ -307,6 +311,22 @@ impl Island {
         self.n_dofs += member.n_dofs;
     }
 
+    /// Adds a participant of another island of which `n_dofs` velocities are left, as one node.
+    pub(crate) fn add_reduced(&mut self, member: &Member, n_dofs: usize) {
+        self.members.push(Member {
+            first_dof: self.n_dofs,
+            n_dofs,
+            ..*member
+        });
+        if self.node_starts.is_empty() {
+            self.node_starts.push(0);
+        }
+        self.n_dofs += n_dofs;
+        if n_dofs > 0 {
+            self.node_starts.push(self.n_dofs);
+        }
+    }
+
     /// Adds basis `b` of the island of `whole` if it reaches one of the participants here; the others are held at `v`.
     ///
     /// `home` gives how far velocities and nodes of a node's participant have moved, `None` if it isn't here.
@@ -365,6 +385,8 @@ impl Island {
 pub(crate) struct IslandProblem<'a> {
     pub(crate) island: &'a Island,
     pub(crate) problem: &'a ContactProblem<'a>,
+    /// What stands for participants, by their slot; empty where they stand for themselves.
+    pub(crate) reduced: &'a [ReducedBody],
 }
 
 impl<'a> IslandProblem<'a> {
@@ -373,7 +395,10 @@ impl<'a> IslandProblem<'a> {
     }
 
     pub(crate) fn dynamics(&self, member: &Member) -> &'a dyn Dynamics {
-        self.problem.dynamics[member.participant.0]
+        match self.reduced.get(member.slot) {
+            Some(body) if body.is_reduced() => body,
+            _ => self.problem.dynamics[member.participant.0],
+        }
     }
 
     /// y = A x.

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::block_factors::BlockFactors;
 use crate::error::SolveError;
 use crate::island::{Island, IslandProblem};
+use crate::linear_algebra::LinearSystems;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::problem_checks::check_problem;
 use crate::solver::{Solution, SolveReport, StageTimes, StopReason};
@@ -51,6 +52,7 @@ pub(crate) struct IslandReport {
     pub(crate) stop: StopReason,
     pub(crate) iterations: usize,
     pub(crate) factorisations: usize,
+    pub(crate) systems: LinearSystems,
     pub(crate) inner_iterations: usize,
     pub(crate) line_search_evaluations: usize,
     pub(crate) cost: f64,
@@ -192,6 +194,7 @@ impl<S: IslandSolver> Islands<S> {
             let p = IslandProblem {
                 island: &slot.island,
                 problem,
+                reduced: &[],
             };
             let mut parts = SlotParts {
                 workspace: &mut slot.workspace,
@@ -340,6 +343,7 @@ impl SolveReport {
         self.iterations = self.iterations.max(island.iterations);
         self.iterations_total += island.iterations;
         self.factorisations += island.factorisations;
+        self.systems = self.systems + island.systems;
         self.inner_iterations += island.inner_iterations;
         self.line_search_evaluations += island.line_search_evaluations;
         self.cost += island.cost;

@@ -14,6 +14,7 @@ mod block_hessian;
 mod body;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
+mod conjugate_gradients;
 mod constraint_set;
 mod dynamics;
 mod error;
@@ -26,6 +27,8 @@ mod islands;
 mod law;
 mod levers;
 mod line_search;
+mod linear_algebra;
+mod long_vectors;
 mod newton;
 mod newton_cg;
 mod potential;
@@ -38,6 +41,7 @@ mod small_cholesky;
 mod solver;
 mod solver_kind;
 mod time_step;
+mod two_level;
 
 pub use block_factors::BlockFactors;
 pub use body::{
@@ -48,7 +52,7 @@ pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,
     InternalConstraints, RowIdx,
 };
-pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics};
+pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics, Points};
 pub use error::{BodyError, SolveError};
 pub use friction_tangent::FrictionTangent;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};
@@ -59,6 +63,7 @@ pub use law::{
     near_rigid_regularisation,
 };
 pub use line_search::LineSearch;
+pub use linear_algebra::{LinearAlgebra, LinearSystems};
 pub use newton::{Newton, NewtonSettings};
 pub use newton_cg::{NewtonCg, NewtonCgSettings, Preconditioner};
 pub use potential::Potential;

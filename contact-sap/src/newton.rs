@@ -1,21 +1,27 @@
-//! Newton's method with a direct factorisation of the Hessian.
+//! Newton's method.
 
 mod local;
+mod schur;
+mod systems;
 
 use std::time::Instant;
 
 use crate::error::SolveError;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, Residual};
 use crate::friction_tangent::{DualEstimates, FrictionTangent};
-use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
+use crate::linear_algebra::LinearAlgebra;
 use crate::newton::local::LocalPart;
-use crate::potential::Potential;
+use crate::newton::schur::Condensed;
+use crate::newton::systems::Systems;
 use crate::progress::{Progress, Rate};
 use crate::solver::StopCriteria;
 use crate::solver_kind::SolverKind;
+
+pub(crate) use schur::ReducedBody;
+pub(crate) use systems::exact_hessian_solve;
 
 /// Settings of [`Newton`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,9 +32,11 @@ pub struct NewtonSettings {
     pub line_search: LineSearch,
     /// The curvature of friction that Newton sees.
     pub friction: FrictionTangent,
+    /// How its linear systems are solved.
+    pub linear_algebra: LinearAlgebra,
 }
 
-/// Newton's method: H Δv = −∇ℓ by sparse or dense Cholesky, and a line search.
+/// Newton's method: H Δv = −∇ℓ, solved by a factor or by conjugate gradients as suits the island, and a line search.
 ///
 /// Globally convergent to the unique minimiser, quadratically at the end. Where few participants of a large island hold
 /// nearly all of the residual, they are solved first with the rest held. The tolerance is tested before anything is
@@ -46,38 +54,51 @@ pub(crate) struct NewtonWorkspace {
     whole: Iterate,
     part: Iterate,
     local: LocalPart,
+    condensed: Condensed,
 }
 
 /// What the iteration of an island, or of a part of one, knows.
 #[derive(Default)]
 struct Iterate {
     evaluation: Evaluation,
-    hessian: Hessian,
+    systems: Systems,
     estimates: DualEstimates,
 }
 
 const NAME: &str = SolverKind::Newton.name();
 
+/// What may go ahead of an island: parts of it, or what elimination leaves of it.
+struct Ahead<'a> {
+    local: &'a mut LocalPart,
+    condensed: &'a mut Condensed,
+    part: &'a mut Iterate,
+    /// Rounds of the condensed iteration that are left.
+    rounds: usize,
+}
+
+/// The condensed iteration ends where the whole is solved, too; round-off may cost a second one.
+const CONDENSED_ROUNDS: usize = 3;
+
 impl NewtonSettings {
-    /// Iterates until `progress` says stop. With memory for `parts`, those of the island may go ahead of the whole;
-    /// without, the estimates are there already.
+    /// Iterates until `progress` says stop. With `ahead`, something smaller may be solved first; without, the estimates are
+    /// there already.
     fn iterate(
         &self,
         p: &IslandProblem<'_>,
         iterate: &mut Iterate,
-        mut parts: Option<(&mut LocalPart, &mut Iterate)>,
+        mut ahead: Option<Ahead<'_>>,
         progress: &mut Progress<'_>,
     ) -> Result<(), SolveError> {
-        let mut estimated = parts.is_none();
+        let mut estimated = ahead.is_none();
         let mut laid_out = false;
         while let Some(residual) = progress.residual(p, &mut iterate.evaluation)? {
             let clock = Instant::now();
+            let tolerance = self.stop.tolerance(residual);
             if !estimated {
                 iterate.estimates.begin(p, &iterate.evaluation, residual);
                 estimated = true;
             }
-            if let Some((local, part)) = &mut parts {
-                let tolerance = self.stop.tolerance(residual);
+            if let Some(Ahead { local, part, .. }) = &mut ahead {
                 if local.choose(p, &iterate.evaluation, residual, tolerance) {
                     progress.report.stages.set_up += clock.elapsed();
                     self.solve_part(p, iterate, local, part, progress)?;
@@ -85,26 +106,37 @@ impl NewtonSettings {
                 }
                 local.forget();
             }
+            if !laid_out {
+                iterate.systems.begin(p, self.linear_algebra, NAME)?;
+                laid_out = true;
+                if let Some(ahead) = &mut ahead {
+                    let systems = &iterate.systems;
+                    ahead.rounds = if self.condenses(p, systems, residual, ahead.condensed) {
+                        progress.report.factorisations += ahead.condensed.eliminate(p)?;
+                        CONDENSED_ROUNDS
+                    } else {
+                        0
+                    };
+                }
+            }
+            progress.report.stages.assembly += clock.elapsed();
+            if let Some(ahead) = &mut ahead
+                && ahead.rounds > 0
+            {
+                ahead.rounds -= 1;
+                self.solve_condensed(p, iterate, ahead, tolerance, progress)?;
+                continue;
+            }
+            let clock = Instant::now();
             let Iterate {
                 evaluation: e,
-                hessian,
+                systems,
                 estimates,
             } = iterate;
-            if !laid_out {
-                hessian.begin(p, NAME)?;
-                laid_out = true;
-            }
             estimates.aggregate(p, e, self.friction);
-            hessian.assemble(p, e, 0.0);
             progress.report.stages.assembly += clock.elapsed();
 
-            let clock = Instant::now();
-            progress.report.factorisations += factor(p, e, hessian)?;
-            for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
-                *dv = -g;
-            }
-            hessian.solve(&mut e.dv);
-            progress.report.stages.linear_solve += clock.elapsed();
+            systems.direction(p, e, residual, tolerance, &mut progress.report)?;
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
@@ -114,6 +146,78 @@ impl NewtonSettings {
             progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();
         }
+        Ok(())
+    }
+
+    /// Whether to eliminate what no constraint touches before iterating; lays it out if so.
+    fn condenses(
+        &self,
+        p: &IslandProblem<'_>,
+        systems: &Systems,
+        residual: Residual,
+        condensed: &mut Condensed,
+    ) -> bool {
+        /// Farther from the solution than this, several systems are to be expected.
+        const FAR: f64 = 0.3;
+        /// Reduced matrices of this share of the work of the bodies' own factors pay from the second system on.
+        const WORK_SHARE: f64 = 0.3;
+        match self.linear_algebra {
+            LinearAlgebra::Direct | LinearAlgebra::TwoLevel => false,
+            LinearAlgebra::Schur => condensed.begin(p),
+            LinearAlgebra::Automatic => {
+                systems.are_direct()
+                    && p.island.n_contacts > 0
+                    && residual.norm > FAR * residual.reference
+                    && condensed.is_worth_a_look(p)
+                    && condensed.begin(p)
+                    && condensed.work_ratio() < WORK_SHARE
+            }
+        }
+    }
+
+    /// Solves what elimination has left and moves the whole there.
+    fn solve_condensed(
+        &self,
+        whole: &IslandProblem<'_>,
+        iterate: &mut Iterate,
+        ahead: &mut Ahead<'_>,
+        tolerance: f64,
+        whole_progress: &mut Progress<'_>,
+    ) -> Result<(), SolveError> {
+        let clock = Instant::now();
+        let Ahead {
+            condensed, part, ..
+        } = ahead;
+        condensed.restrict(whole, &iterate.evaluation.v);
+        let n_contacts = whole.island.n_contacts;
+        part.estimates.resize(n_contacts);
+        part.estimates.copy(0, &iterate.estimates, 0, n_contacts);
+        let stop = StopCriteria {
+            // diag S is less than diag A, so that the norm here is the larger one.
+            absolute_tolerance: tolerance,
+            relative_tolerance: 0.0,
+            iterations_max: self.stop.iterations_max - whole_progress.report.iterations,
+        };
+        whole_progress.report.stages.set_up += clock.elapsed();
+        let p = IslandProblem {
+            island: &condensed.island,
+            problem: whole.problem,
+            reduced: &condensed.bodies,
+        };
+        let (e, answer) = (&mut part.evaluation, &mut condensed.answer);
+        let mut progress = Progress::begin(&p, e, &stop, Rate::Superlinear, answer);
+        self.iterate(&p, part, None, &mut progress)?;
+        progress.finish(&p, &part.evaluation);
+        let clock = Instant::now();
+        iterate.estimates.copy(0, &part.estimates, 0, n_contacts);
+        condensed.extend(&mut iterate.evaluation.v);
+        let (sum, own) = (&mut whole_progress.report, &condensed.answer.report);
+        sum.iterations += own.iterations;
+        sum.factorisations += own.factorisations;
+        sum.systems.schur += own.systems.dense + own.systems.sparse;
+        sum.line_search_evaluations += own.line_search_evaluations;
+        sum.stages = sum.stages + own.stages;
+        sum.stages.linear_solve += clock.elapsed();
         Ok(())
     }
 
@@ -153,6 +257,7 @@ impl NewtonSettings {
         sum.inner_iterations += own.iterations;
         sum.factorisations += own.factorisations;
         sum.line_search_evaluations += own.line_search_evaluations;
+        sum.systems = sum.systems + own.systems;
         sum.stages = sum.stages + own.stages;
         Ok(())
     }
@@ -167,11 +272,22 @@ impl IslandSolver for NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
-        let NewtonWorkspace { whole, part, local } = workspace;
+        let NewtonWorkspace {
+            whole,
+            part,
+            local,
+            condensed,
+        } = workspace;
         let e = &mut whole.evaluation;
         let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
         local.begin(p);
-        self.iterate(p, whole, Some((local, part)), &mut progress)?;
+        let ahead = Ahead {
+            local,
+            condensed,
+            part,
+            rounds: 0,
+        };
+        self.iterate(p, whole, Some(ahead), &mut progress)?;
         progress.finish(p, &whole.evaluation);
         Ok(())
     }
@@ -185,54 +301,9 @@ impl IslandSolver for NewtonSettings {
     ) -> Result<(), SolveError> {
         let Iterate {
             evaluation,
-            hessian,
+            systems,
             ..
         } = &mut workspace.whole;
-        exact_hessian_solve(p, evaluation, hessian, NAME, velocity, x)
+        systems.exact_solve(p, evaluation, NAME, velocity, x)
     }
-}
-
-/// x ← H⁻¹x at `velocity` with the Hessian itself, factored.
-pub(crate) fn exact_hessian_solve(
-    p: &IslandProblem<'_>,
-    e: &mut Evaluation,
-    hessian: &mut Hessian,
-    solver: &'static str,
-    velocity: &[f64],
-    x: &mut [f64],
-) -> Result<(), SolveError> {
-    e.begin(p);
-    e.v.copy_from_slice(velocity);
-    e.update_impulses(p);
-    hessian.begin(p, solver)?;
-    e.update_aggregates(p, |_, law, v_c| law.hessian(v_c));
-    hessian.assemble(p, e, 0.0);
-    factor(p, e, hessian)?;
-    hessian.solve(x);
-    Ok(())
-}
-
-/// Factors the assembled H, with a little of diag(A) added should round-off have cost its definiteness; returns the number
-/// of factorisations.
-fn factor(
-    p: &IslandProblem<'_>,
-    e: &Evaluation,
-    hessian: &mut Hessian,
-) -> Result<usize, SolveError> {
-    let Err(mut failed) = hessian.factor() else {
-        return Ok(1);
-    };
-    // Any shift keeps the direction one of descent; 1e-2 is where help from a shift would hide a real defect.
-    let mut shift = 1e-12;
-    let mut count = 1;
-    while shift <= 1e-2 {
-        hessian.assemble(p, e, shift);
-        count += 1;
-        match hessian.factor() {
-            Ok(()) => return Ok(count),
-            Err(again) => failed = again,
-        }
-        shift *= 100.0;
-    }
-    Err(p.island.indefinite_at(failed.dof))
 }

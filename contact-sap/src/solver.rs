@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::error::SolveError;
+use crate::linear_algebra::LinearSystems;
 use crate::problem::ContactProblem;
 
 /// Solves the contact problem: the unique v that minimises ½vᵀAv − bᵀv + Σ ℓ_i.
@@ -100,6 +101,8 @@ pub struct SolveReport {
     pub iterations_total: usize,
     /// Factorisations over all islands.
     pub factorisations: usize,
+    /// How Newton solved its linear systems.
+    pub systems: LinearSystems,
     /// Iterations of inner linear solvers over all islands, or of parts of islands that Newton solved ahead of the whole.
     pub inner_iterations: usize,
     /// Evaluations of the cost or its slope along search directions, over all islands.

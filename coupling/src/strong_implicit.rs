@@ -385,6 +385,7 @@ fn merged(first: SolveReport, again: SolveReport) -> SolveReport {
         iterations: first.iterations + again.iterations,
         iterations_total: first.iterations_total + again.iterations_total,
         factorisations: first.factorisations + again.factorisations,
+        systems: first.systems + again.systems,
         inner_iterations: first.inner_iterations + again.inner_iterations,
         line_search_evaluations: first.line_search_evaluations + again.line_search_evaluations,
         stages: first.stages + again.stages,

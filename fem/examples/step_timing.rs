@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
     BodyState, ConstraintSet, ContactProblem, Control, ConvexContactSolver, DeformableModel,
-    Dynamics, Newton, Solution, StepInput,
+    Dynamics, Newton, Solution, SolveReport, StepInput,
 };
 use pliant_fem::{
     Axis, FemBody, FemBuilder, LawKind, LinearCorotated, Rayleigh, Region, lame_parameters,
@@ -81,6 +81,8 @@ struct Times {
     product: Duration,
     solve: Duration,
     advance: Duration,
+    /// Of the last step.
+    report: SolveReport,
 }
 
 /// The least of `count` steps of each part, the first left out: other programs only add.
@@ -93,6 +95,7 @@ fn time(body: &FemBody, start: &BodyState, dt: f64, count: usize) -> Result<Time
     let (mut state, mut next) = (start.clone(), BodyState::default());
     let mut samples: [Vec<Duration>; 5] = Default::default();
     let mut y = Vec::new();
+    let mut report = SolveReport::default();
     for _ in 0..count {
         let input = StepInput {
             time_step: dt.into(),
@@ -116,7 +119,7 @@ fn time(body: &FemBody, start: &BodyState, dt: f64, count: usize) -> Result<Time
             dynamics: &dynamics,
             constraints: &set,
         };
-        let _ = solver.solve(&problem, step.start_velocity(), &mut solution)?;
+        report = solver.solve(&problem, step.start_velocity(), &mut solution)?;
         lap(3);
         let _ = step.advance(&solution.velocity, &mut next)?;
         lap(4);
@@ -132,6 +135,7 @@ fn time(body: &FemBody, start: &BodyState, dt: f64, count: usize) -> Result<Time
         product,
         solve,
         advance,
+        report,
     })
 }
 
@@ -144,7 +148,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         )
     };
     eprintln!(
-        "{:<28} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9}  (ms)",
+        "{:<28} {:>7} {:>7} {:>9} {:>9} {:>9} {:>9} {:>9}  (ms)  systems",
         "", "DoFs", "tets", "begin", "linearise", "product", "Newton", "advance"
     );
     let damping = Rayleigh {
@@ -178,14 +182,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let t = time(body, &spinning(body, omega), dt, count)?;
         let ms = |d: Duration| 1e3 * d.as_secs_f64();
         eprintln!(
-            "{name:<28} {:>7} {:>7} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3}",
+            "{name:<28} {:>7} {:>7} {:>9.3} {:>9.3} {:>9.3} {:>9.3} {:>9.3}        {}, {} iterations",
             3 * body.mesh().vertices().len(),
             body.mesh().tets().len(),
             ms(t.begin),
             ms(t.linearise),
             ms(t.product),
             ms(t.solve),
-            ms(t.advance)
+            ms(t.advance),
+            t.report.systems,
+            t.report.inner_iterations,
         );
     }
     Ok(())

@@ -2,8 +2,8 @@
 
 use pliant_contact_sap::{
     Acceleration, ConvexContactSolver, FrictionTangent, GaussSeidel, GaussSeidelSettings,
-    LineSearch, Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
-    QuasiNewtonSettings, SolverKind, StopCriteria,
+    LineSearch, LinearAlgebra, Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner,
+    QuasiNewton, QuasiNewtonSettings, SolverKind, StopCriteria,
 };
 
 use super::error::SceneError;
@@ -66,6 +66,13 @@ static SOLVER: TableSchema = TableSchema {
             about: "curvature of friction in `newton` and `newton-cg`; `plain` is the Hessian itself, which takes more iterations",
         },
         Key {
+            name: "linear_algebra",
+            value: "`automatic`, `direct`, `schur` or `two-level`",
+            unit: "",
+            default: "`automatic`",
+            about: "of `newton`: factors of the whole Hessian, of what is left when untouched vertices are eliminated (the paper's way), or conjugate gradients preconditioned on two levels; `automatic` chooses for each island by size",
+        },
+        Key {
             name: "preconditioner",
             value: "`block-diagonal` or `body`",
             unit: "",
@@ -93,6 +100,8 @@ pub struct Solver {
     pub line_search: LineSearch,
     /// Of [`SolverKind::Newton`] and [`SolverKind::NewtonCg`].
     pub friction: FrictionTangent,
+    /// Of [`SolverKind::Newton`].
+    pub linear_algebra: LinearAlgebra,
     /// Of [`SolverKind::NewtonCg`].
     pub preconditioner: Preconditioner,
     /// Of [`SolverKind::QuasiNewton`].
@@ -108,6 +117,7 @@ impl Solver {
             stop,
             line_search,
             friction,
+            linear_algebra,
             preconditioner,
             acceleration,
         } = *self;
@@ -116,6 +126,7 @@ impl Solver {
                 stop,
                 line_search,
                 friction,
+                linear_algebra,
             })),
             SolverKind::NewtonCg => Box::new(NewtonCg::new(NewtonCgSettings {
                 stop,
@@ -166,6 +177,10 @@ pub(super) fn solver(
                 ("plain", FrictionTangent::Plain),
             ],
         )?,
+        linear_algebra: table.choice_or_first(
+            "linear_algebra",
+            &LinearAlgebra::ALL.map(|way| (way.name(), way)),
+        )?,
         preconditioner: table.choice_or_first(
             "preconditioner",
             &[
@@ -205,10 +220,11 @@ fn line_search(table: &TableReader<'_>) -> Result<LineSearch, SceneError> {
 /// Refuses keys that the solver of the file has no use for; one from outside may have none for some.
 fn refuse_idle_keys(table: &TableReader<'_>, kind: SolverKind) -> Result<(), SceneError> {
     use SolverKind::{Newton, NewtonCg, QuasiNewton};
-    let users: [(&'static str, &[SolverKind]); 5] = [
+    let users: [(&'static str, &[SolverKind]); 6] = [
         ("line_search", &[Newton, NewtonCg, QuasiNewton]),
         ("slope_tolerance", &[Newton, NewtonCg, QuasiNewton]),
         ("friction_tangent", &[Newton, NewtonCg]),
+        ("linear_algebra", &[Newton]),
         ("preconditioner", &[NewtonCg]),
         ("acceleration", &[QuasiNewton]),
     ];

@@ -79,7 +79,8 @@ impl Dual {
         }
         if any_sparse {
             // The factor of A alone, through the Hessian without any aggregate.
-            hessian.begin(p, NAME)?;
+            Hessian::check(p, NAME)?;
+            hessian.begin(p);
             e.active.fill(false);
             hessian.assemble(p, e, 0.0);
             hessian

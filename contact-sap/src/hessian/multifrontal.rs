@@ -12,6 +12,8 @@ use crate::hessian::ordering::{Elimination, Graph};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Multifrontal {
     supernodes: Vec<Supernode>,
+    /// How many of them are eliminated: all, or all but the last.
+    n_eliminated: usize,
     /// Position and row in the front of every block of all fronts, own columns first.
     blocks: Vec<(u32, u32)>,
     runs: Vec<Run>,
@@ -29,6 +31,13 @@ struct Dofs {
     island: usize,
     permuted: usize,
     size: usize,
+}
+
+/// What becomes of the last node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Border {
+    Eliminated,
+    Kept,
 }
 
 /// A supernode in the making.
@@ -90,6 +99,28 @@ pub(crate) struct Factor {
 impl Multifrontal {
     /// For `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
     pub(crate) fn new(graph: &Graph, elimination: &Elimination, node_starts: &[usize]) -> Self {
+        let mut this = Self::with_border(graph, elimination, node_starts, Border::Eliminated);
+        this.n_eliminated = this.supernodes.len();
+        this
+    }
+
+    /// [`Multifrontal::new`] up to the last node, whose panel receives the Schur complement in place of a factor.
+    pub(crate) fn up_to_the_last(
+        graph: &Graph,
+        elimination: &Elimination,
+        node_starts: &[usize],
+    ) -> Self {
+        let mut this = Self::with_border(graph, elimination, node_starts, Border::Kept);
+        this.n_eliminated = this.supernodes.len() - 1;
+        this
+    }
+
+    fn with_border(
+        graph: &Graph,
+        elimination: &Elimination,
+        node_starts: &[usize],
+        border: Border,
+    ) -> Self {
         let mut permuted = 0;
         let dofs: Vec<Dofs> = elimination
             .order
@@ -148,7 +179,8 @@ impl Multifrontal {
             children.reverse();
             for (c, child) in children.iter().enumerate() {
                 let last = c + 1 == children.len();
-                if last && own.absorb(child) {
+                let kept = border == Border::Kept && k + 1 == n;
+                if last && !kept && own.absorb(child) {
                     own.n_children += child.n_children;
                 } else {
                     finished.push(child.clone());
@@ -294,7 +326,9 @@ impl Multifrontal {
                 add_remainder(&remainders[start..end], child_rows, runs, panel, rest, m, k);
                 end = start;
             }
-            eliminate(panel, rest, m, k, memory).map_err(|pivot| self.dof_of(s, pivot))?;
+            if s < self.n_eliminated {
+                eliminate(panel, rest, m, k, memory).map_err(|pivot| self.dof_of(s, pivot))?;
+            }
             // The remainder moves down to where its children were.
             stack.copy_within(height..height + r * r, end);
             height = end + r * r;
@@ -314,43 +348,88 @@ impl Multifrontal {
 
     /// x ← H⁻¹x.
     pub(crate) fn solve(&self, factor: &mut Factor, x: &mut [f64]) {
-        let Factor {
-            values,
-            x: permuted,
-            below,
-            ..
-        } = factor;
+        self.permute(factor, x);
+        self.forward(factor);
+        self.backward(factor);
+        self.permute_back(factor, x);
+    }
+
+    /// The Schur complement S of the last node, in its lower triangle column-major, once all before it are eliminated.
+    pub(crate) fn schur_complement<'a>(&self, factor: &'a Factor) -> &'a [f64] {
+        let last = &self.supernodes[self.n_eliminated];
+        &factor.values[last.panel..last.panel + last.m * last.k]
+    }
+
+    /// Eliminates all but the last node from the right-hand side `x`; returns what is left of it there.
+    pub(crate) fn reduce<'a>(&self, factor: &'a mut Factor, x: &[f64]) -> &'a [f64] {
+        self.permute(factor, x);
+        self.forward(factor);
+        &factor.x[self.last_dofs()]
+    }
+
+    /// The solution x that has the values `last` at the last node, after [`Multifrontal::reduce`].
+    pub(crate) fn expand(&self, factor: &mut Factor, last: &[f64], x: &mut [f64]) {
+        factor.x[self.last_dofs()].copy_from_slice(last);
+        self.backward(factor);
+        self.permute_back(factor, x);
+    }
+
+    /// Where the velocities of the last node are in the factor.
+    fn last_dofs(&self) -> Range<usize> {
+        let last = &self.supernodes[self.n_eliminated];
+        let start = self.dofs[last.positions.start].permuted;
+        start..start + last.k
+    }
+
+    fn permute(&self, factor: &mut Factor, x: &[f64]) {
         for d in &self.dofs {
             let own = &x[d.island..d.island + d.size];
-            permuted[d.permuted..d.permuted + d.size].copy_from_slice(own);
+            factor.x[d.permuted..d.permuted + d.size].copy_from_slice(own);
         }
-        for supernode in &self.supernodes {
+    }
+
+    fn permute_back(&self, factor: &Factor, x: &mut [f64]) {
+        for d in &self.dofs {
+            let own = &factor.x[d.permuted..d.permuted + d.size];
+            x[d.island..d.island + d.size].copy_from_slice(own);
+        }
+    }
+
+    /// x ← L⁻¹x of what is eliminated, and what it explains of the rest.
+    fn forward(&self, factor: &mut Factor) {
+        let Factor {
+            values, x, below, ..
+        } = factor;
+        for supernode in &self.supernodes[..self.n_eliminated] {
             let (k, m) = (supernode.k, supernode.m);
             let start = self.dofs[supernode.positions.start].permuted;
             let panel = &values[supernode.panel..supernode.panel + m * k];
             let below = &mut below[..m - k];
             below.fill(0.0);
-            forward(panel, m, k, &mut permuted[start..start + k], below);
+            forward(panel, m, k, &mut x[start..start + k], below);
             for (row, d) in self.below(supernode) {
                 let below = &below[row..row + d.size];
-                let x = &mut permuted[d.permuted..d.permuted + d.size];
+                let x = &mut x[d.permuted..d.permuted + d.size];
                 x.iter_mut().zip(below).for_each(|(x, b)| *x += b);
             }
         }
-        for supernode in self.supernodes.iter().rev() {
+    }
+
+    /// x ← L⁻ᵀx of what is eliminated.
+    fn backward(&self, factor: &mut Factor) {
+        let Factor {
+            values, x, below, ..
+        } = factor;
+        for supernode in self.supernodes[..self.n_eliminated].iter().rev() {
             let (k, m) = (supernode.k, supernode.m);
             let start = self.dofs[supernode.positions.start].permuted;
             let panel = &values[supernode.panel..supernode.panel + m * k];
             let below = &mut below[..m - k];
             for (row, d) in self.below(supernode) {
-                let x = &permuted[d.permuted..d.permuted + d.size];
+                let x = &x[d.permuted..d.permuted + d.size];
                 below[row..row + d.size].copy_from_slice(x);
             }
-            backward(panel, m, k, &mut permuted[start..start + k], below);
-        }
-        for d in &self.dofs {
-            let own = &permuted[d.permuted..d.permuted + d.size];
-            x[d.island..d.island + d.size].copy_from_slice(own);
+            backward(panel, m, k, &mut x[start..start + k], below);
         }
     }
 
@@ -509,6 +588,58 @@ mod tests {
             check(60, 2, seed);
             check(90, 4, seed);
         }
+    }
+
+    #[test]
+    fn all_but_the_last_node_leave_its_schur_complement() {
+        // A path of five nodes of two velocities and a last one of three that the first, the third and the fifth touch.
+        let node_starts = [0, 2, 4, 6, 8, 10, 13];
+        let mut edges = vec![(1, 0), (2, 1), (3, 2), (4, 3), (5, 0), (5, 2), (5, 4)];
+        let graph = Graph::from_edges(6, &mut edges);
+        let elimination = Elimination::new(&graph, (0..6).collect());
+        let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &node_starts);
+        let mut factor = Factor::default();
+        symbolic.reserve(&mut factor, 13);
+        let mut a = DMatrix::<f64>::zeros(13, 13);
+        for i in 0..6 {
+            for j in graph.neighbours(i).iter().map(|j| *j as usize).chain([i]) {
+                for p in node_starts[i]..node_starts[i + 1] {
+                    for q in node_starts[j]..node_starts[j + 1] {
+                        a[(p, q)] =
+                            ((p + q + 3 * p * q) as f64).cos() + if p == q { 12.0 } else { 0.0 };
+                    }
+                }
+                let (row, column) = (elimination.position[i], elimination.position[j]);
+                if row < column {
+                    continue;
+                }
+                let place = symbolic.block(row, column);
+                for (c, q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
+                    for (r, p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
+                        factor.values[place.offset + r + c * place.stride] = a[(p, q)];
+                    }
+                }
+            }
+        }
+        symbolic.factor(&mut factor).expect("diagonally dominant");
+        let inverse = a
+            .view((0, 0), (10, 10))
+            .clone_owned()
+            .try_inverse()
+            .expect("regular");
+        let border = a.view((10, 0), (3, 10)).clone_owned();
+        let expected = a.view((10, 10), (3, 3)) - &border * &inverse * border.transpose();
+        let found = DMatrix::from_column_slice(3, 3, symbolic.schur_complement(&factor));
+        assert!((found - &expected).lower_triangle().norm() < 1e-12);
+
+        let x = DVector::from_fn(13, |i, _| (i as f64).sin());
+        let b = &a * &x;
+        let left = symbolic.reduce(&mut factor, b.as_slice()).to_vec();
+        let last = x.rows(10, 3).clone_owned();
+        assert!((DVector::from_vec(left) - expected * &last).norm() < 1e-12);
+        let mut found = DVector::zeros(13);
+        symbolic.expand(&mut factor, last.as_slice(), found.as_mut_slice());
+        assert!((found - x).norm() < 1e-12);
     }
 
     #[test]

@@ -1,0 +1,83 @@
+//! Which nodes of one body its sparse A couples, and the order to eliminate them in: found once for a pattern.
+
+use crate::dynamics::{Assembled, Dynamics};
+use crate::hessian::multifrontal::Multifrontal;
+use crate::hessian::ordering::{Elimination, Graph, minimum_degree};
+
+/// The pattern of a participant's A by nodes; without nodes where A is dense.
+#[derive(Debug, Default)]
+pub(crate) struct BodyGraph {
+    node_ends: Vec<usize>,
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+    pub(crate) graph: Graph,
+    /// By minimum degree.
+    pub(crate) order: Vec<u32>,
+    /// Multiplications to factor A in that order.
+    pub(crate) factor_work: f64,
+}
+
+impl BodyGraph {
+    /// Brings the graph up to date with `dynamics`, whose nodes end at `node_ends`, counted from its first velocity; whether
+    /// anything has changed.
+    pub(crate) fn update(&mut self, dynamics: &dyn Dynamics, node_ends: &[usize]) -> bool {
+        let Some(Assembled::Sparse(a)) = dynamics.assembled() else {
+            let same = self.rows.is_empty() && self.node_ends == node_ends;
+            if !same {
+                *self = Self {
+                    node_ends: node_ends.to_vec(),
+                    ..Self::default()
+                };
+            }
+            return !same;
+        };
+        let indptr = a.indptr();
+        let same = self.node_ends == node_ends
+            && self.starts == indptr.raw_storage()
+            && self.rows == a.indices();
+        if same {
+            return false;
+        }
+        self.node_ends.clear();
+        self.node_ends.extend_from_slice(node_ends);
+        self.starts.clear();
+        self.starts.extend_from_slice(indptr.raw_storage());
+        self.rows.clear();
+        self.rows.extend_from_slice(a.indices());
+        self.graph = self.node_graph();
+        self.order = minimum_degree(&self.graph);
+        let elimination = Elimination::new(&self.graph, self.order.clone());
+        let mut node_starts = vec![0];
+        node_starts.extend_from_slice(node_ends);
+        self.factor_work = Multifrontal::new(&self.graph, &elimination, &node_starts).work();
+        true
+    }
+
+    /// Stored entries of A.
+    pub(crate) fn entries(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn node_graph(&self) -> Graph {
+        let n = self.node_ends.len();
+        let mut node_of_dof = Vec::with_capacity(self.node_ends.last().copied().unwrap_or(0));
+        for (node, end) in self.node_ends.iter().enumerate() {
+            node_of_dof.resize(*end, node as u32);
+        }
+        let mut edges = Vec::new();
+        for (j, range) in self.starts.windows(2).enumerate() {
+            let j = node_of_dof[j];
+            let mut last = u32::MAX;
+            for row in &self.rows[range[0] as usize..range[1] as usize] {
+                let i = node_of_dof[*row as usize];
+                if i > j && i != last {
+                    edges.push((i, j));
+                    last = i;
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        Graph::from_edges(n, &mut edges)
+    }
+}

@@ -1,0 +1,390 @@
+//! The island seen from the vertices that constraints touch: sparse bodies reduced to their Schur complements.
+//!
+//! Vertices that no constraint touches take part in the cost quadratically. Eliminating them leaves a problem of the same
+//! kind in the velocities of the others, with S = A_pp − A_pn A_nn⁻¹ A_np in place of each A, dense for each body. Newton's
+//! iteration runs there; at its end the others follow by one back substitution. Worth it where iterations are many and
+//! vertices touched few.
+//!
+//! Source: Han, Masterjohn, Castro (2023), section VI.
+
+use rayon::prelude::*;
+
+use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
+use crate::error::SolveError;
+use crate::hessian::{BodyGraph, Elimination, Factor, Graph, Multifrontal};
+use crate::island::{Island, IslandProblem, Member};
+use crate::islands::IslandAnswer;
+
+/// Marks a node that was eliminated.
+const ELIMINATED: u32 = u32::MAX;
+
+/// The reduced problem of an island; memory and symbolic work are reused.
+#[derive(Default)]
+pub(crate) struct Condensed {
+    pub(crate) island: Island,
+    /// One for each member of the island; those with a dense A stay as they are.
+    pub(crate) bodies: Vec<ReducedBody>,
+    /// Where it begins and ends.
+    pub(crate) answer: IslandAnswer,
+    /// Of each node of the whole island: whether a constraint touches it.
+    touched: Vec<bool>,
+    node_ends: Vec<usize>,
+    /// Of each node of the whole island: first velocity and node here.
+    home: Vec<(u32, u32)>,
+}
+
+/// One participant, or what its elimination leaves of it.
+#[derive(Default)]
+pub(crate) struct ReducedBody {
+    /// Only sparse bodies are reduced.
+    is_reduced: bool,
+    body: BodyGraph,
+    first_node: usize,
+    n_nodes: usize,
+    first_dof: usize,
+    n_dofs: usize,
+    /// The pattern below belongs to these touched nodes.
+    touched: Vec<bool>,
+    symbolic: Option<Symbolic>,
+    factor: Factor,
+    /// b in the order of elimination, and v.
+    x: Vec<f64>,
+    /// S, both triangles, and what is left of b.
+    matrix: Vec<f64>,
+    right_hand_side: Vec<f64>,
+    failed: Option<usize>,
+}
+
+struct Symbolic {
+    fronts: Multifrontal,
+    position: Vec<u32>,
+    /// Of each node of the body: its node for the elimination, and first velocity within it.
+    place: Vec<(u32, u32)>,
+    /// Of each velocity of the body: its number there.
+    dof: Vec<u32>,
+    n_kept: usize,
+}
+
+impl Condensed {
+    /// Finds what constraints touch and lays out the reduced island; false if no body has anything to eliminate.
+    pub(super) fn begin(&mut self, p: &IslandProblem<'_>) -> bool {
+        let n_nodes = p.island.n_nodes();
+        self.touched.clear();
+        self.touched.resize(n_nodes, false);
+        for piece in &p.island.pieces {
+            self.touched[piece.node] = true;
+        }
+        let members = &p.island.members;
+        self.bodies.resize_with(members.len(), Default::default);
+        let mut node = 0;
+        let mut any = false;
+        for (member, reduced) in members.iter().zip(&mut self.bodies) {
+            reduced.first_node = node;
+            self.node_ends.clear();
+            while node < n_nodes && p.island.node_starts[node] < member.dofs().end {
+                node += 1;
+                let end = p.island.node_starts[node];
+                self.node_ends.push(end - member.first_dof);
+            }
+            reduced.n_nodes = node - reduced.first_node;
+            reduced.first_dof = member.first_dof;
+            reduced.n_dofs = member.n_dofs;
+            let touched = &self.touched[reduced.first_node..node];
+            let dynamics = p.dynamics(member);
+            let sparse = matches!(dynamics.assembled(), Some(Assembled::Sparse(_)));
+            reduced.is_reduced = sparse && touched.iter().any(|touched| !touched);
+            if reduced.is_reduced {
+                any = true;
+                let changed = reduced.body.update(dynamics, &self.node_ends);
+                reduced.lay_out(&self.node_ends, touched, changed);
+            }
+        }
+        if any {
+            self.lay_out(p);
+        }
+        any
+    }
+
+    /// Whether there is a sparse body large enough for its elimination to matter.
+    pub(super) fn is_worth_a_look(&self, p: &IslandProblem<'_>) -> bool {
+        const DOFS_MIN: usize = 300;
+        let sparse =
+            |member: &Member| matches!(p.dynamics(member).assembled(), Some(Assembled::Sparse(_)));
+        let members = &p.island.members;
+        members.iter().any(|m| m.n_dofs >= DOFS_MIN && sparse(m))
+    }
+
+    /// The share of the work of factoring the sparse bodies that their reduced matrices take.
+    pub(super) fn work_ratio(&self) -> f64 {
+        let reduced = self.bodies.iter().filter(|body| body.is_reduced);
+        let (mut own, mut whole) = (0.0, 0.0);
+        for body in reduced {
+            let n = body.symbolic.as_ref().map_or(0, |s| s.n_kept) as f64;
+            own += n * n * n / 6.0;
+            whole += body.body.factor_work;
+        }
+        own / whole
+    }
+
+    fn lay_out(&mut self, p: &IslandProblem<'_>) {
+        self.island.clear();
+        self.home.clear();
+        self.home.resize(p.island.n_nodes(), (0, 0));
+        for (member, body) in p.island.members.iter().zip(&self.bodies) {
+            let first_dof = self.island.n_dofs as u32;
+            let nodes = body.first_node..body.first_node + body.n_nodes;
+            if let Some(symbolic) = body.symbolic.as_ref().filter(|_| body.is_reduced) {
+                let own_node = self.island.n_nodes() as u32;
+                for (node, (_, offset)) in nodes.zip(&symbolic.place) {
+                    self.home[node] = (first_dof + offset, own_node);
+                }
+                self.island.add_reduced(member, symbolic.n_kept);
+            } else {
+                for (k, node) in nodes.clone().enumerate() {
+                    let offset = p.island.node_starts[node] - member.first_dof;
+                    self.home[node] = (
+                        first_dof + offset as u32,
+                        (self.island.n_nodes() + k) as u32,
+                    );
+                }
+                self.island.add_member_of(p.island, member, nodes);
+            }
+        }
+        for b in 0..p.island.bases.len() {
+            let home = |node: usize| {
+                let (dof, own) = self.home[node];
+                Some((
+                    dof as isize - p.island.node_starts[node] as isize,
+                    own as isize - node as isize,
+                ))
+            };
+            self.island.add_basis_of(p, b, &[], home);
+        }
+        // Nobody is outside.
+        self.island.held.clear();
+        self.island.held.extend_from_slice(&p.island.held);
+    }
+
+    /// Eliminates what no constraint touches, body by body, on all threads.
+    pub(super) fn eliminate(&mut self, p: &IslandProblem<'_>) -> Result<usize, SolveError> {
+        let members = &p.island.members;
+        let eliminate = |(body, member): (&mut ReducedBody, &Member)| {
+            if body.is_reduced {
+                body.eliminate(p.dynamics(member), p.island);
+            }
+        };
+        let bodies = &mut self.bodies;
+        if p.island.n_dofs > 2000 && members.len() > 1 {
+            let pairs = bodies.par_iter_mut().zip(members.par_iter());
+            pairs.for_each(eliminate);
+        } else {
+            bodies.iter_mut().zip(members).for_each(eliminate);
+        }
+        for (body, member) in self.bodies.iter().zip(members) {
+            if let Some(dof) = body.failed.filter(|_| body.is_reduced) {
+                return Err(p.island.indefinite_at(member.first_dof + dof));
+            }
+        }
+        Ok(self.bodies.iter().filter(|body| body.is_reduced).count())
+    }
+
+    /// Takes the velocities `v` of the whole to those of the reduced island.
+    pub(super) fn restrict(&mut self, p: &IslandProblem<'_>, v: &[f64]) {
+        self.answer.velocity.resize(self.island.n_dofs, 0.0);
+        let starts = &p.island.node_starts;
+        for body in &self.bodies {
+            for node in body.first_node..body.first_node + body.n_nodes {
+                if !body.is_reduced || self.touched[node] {
+                    let from = &v[starts[node]..starts[node + 1]];
+                    let first = self.home[node].0 as usize;
+                    self.answer.velocity[first..first + from.len()].copy_from_slice(from);
+                }
+            }
+        }
+    }
+
+    /// The velocities of the whole that belong to those of the reduced island.
+    pub(super) fn extend(&mut self, v: &mut [f64]) {
+        for (body, member) in self.bodies.iter_mut().zip(&self.island.members) {
+            let own = &self.answer.velocity[member.dofs()];
+            let v = &mut v[body.first_dof..body.first_dof + body.n_dofs];
+            if body.is_reduced {
+                body.expand(own, v);
+            } else {
+                v.copy_from_slice(own);
+            }
+        }
+    }
+}
+
+impl ReducedBody {
+    /// Symbolic work for the touched nodes.
+    fn lay_out(&mut self, node_ends: &[usize], touched: &[bool], changed: bool) {
+        if !changed && self.touched == touched && self.symbolic.is_some() {
+            return;
+        }
+        self.touched.clear();
+        self.touched.extend_from_slice(touched);
+        let size = |node: usize| node_ends[node] - if node > 0 { node_ends[node - 1] } else { 0 };
+        let n_left = touched.iter().filter(|touched| !**touched).count();
+        // Nodes that go, in the body's own order of elimination, then one node of all that stay.
+        let mut place = vec![(ELIMINATED, 0); touched.len()];
+        let mut starts = vec![0];
+        for &node in &self.body.order {
+            let node = node as usize;
+            if !touched[node] {
+                place[node].0 = starts.len() as u32 - 1;
+                starts.push(starts[starts.len() - 1] + size(node));
+            }
+        }
+        let mut n_kept = 0;
+        for (node, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+            place[node] = (n_left as u32, n_kept as u32);
+            n_kept += size(node);
+        }
+        starts.push(starts[n_left] + n_kept);
+        let graph = self.contracted(&place, n_left);
+        let order = (0..=n_left as u32).collect();
+        let elimination = Elimination::new(&graph, order);
+        let fronts = Multifrontal::up_to_the_last(&graph, &elimination, &starts);
+        fronts.reserve(&mut self.factor, starts[n_left + 1]);
+        let mut dof = Vec::with_capacity(self.n_dofs);
+        for (node, (own, offset)) in place.iter().enumerate() {
+            let first = starts[*own as usize] as u32 + offset;
+            dof.extend(first..first + size(node) as u32);
+        }
+        self.symbolic = Some(Symbolic {
+            fronts,
+            position: elimination.position,
+            place,
+            dof,
+            n_kept,
+        });
+    }
+
+    /// The graph of the nodes that go and the one node of those that stay.
+    fn contracted(&self, place: &[(u32, u32)], last: usize) -> Graph {
+        let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
+        for (node, (own, _)) in place.iter().enumerate() {
+            for &other in self.body.graph.neighbours(node) {
+                let other = place[other as usize].0;
+                if other < *own {
+                    edges.push((*own, other));
+                }
+            }
+        }
+        edges.sort_unstable();
+        edges.dedup();
+        Graph::from_edges(last + 1, &mut edges)
+    }
+
+    fn eliminate(&mut self, dynamics: &dyn Dynamics, island: &Island) {
+        let (Some(symbolic), Some(Assembled::Sparse(a))) = (&self.symbolic, dynamics.assembled())
+        else {
+            return;
+        };
+        self.failed = None;
+        let Symbolic {
+            fronts,
+            position,
+            place,
+            dof: numbers,
+            n_kept,
+        } = symbolic;
+        let values = &mut self.factor.values;
+        values.fill(0.0);
+        let node_starts = &island.node_starts[self.first_node..=self.first_node + self.n_nodes];
+        let starts_of = |node: usize| node_starts[node] - self.first_dof;
+        for node in 0..self.n_nodes {
+            let (own, own_offset) = place[node];
+            let own_position = position[own as usize];
+            for dof in starts_of(node)..starts_of(node + 1) {
+                let Some(column) = a.outer_view(dof) else {
+                    continue;
+                };
+                let own_dof = own_offset as usize + dof - starts_of(node);
+                let (rows, data) = (column.indices(), column.data());
+                let mut k = 0;
+                let mut other = 0;
+                while k < rows.len() {
+                    let row = rows[k] as usize;
+                    if starts_of(other + 1) <= row {
+                        other = node_starts.partition_point(|s| *s <= self.first_dof + row) - 1;
+                    }
+                    let end = starts_of(other + 1);
+                    let run = rows[k..]
+                        .iter()
+                        .take_while(|r| (**r as usize) < end)
+                        .count();
+                    let (to, to_offset) = place[other];
+                    let to_position = position[to as usize];
+                    // The other triangle has it otherwise.
+                    if to_position >= own_position {
+                        let at = fronts.block(to_position, own_position);
+                        let to = at.offset + own_dof * at.stride + to_offset as usize;
+                        for (row, a) in rows[k..k + run].iter().zip(&data[k..k + run]) {
+                            values[to + *row as usize - starts_of(other)] = *a;
+                        }
+                    }
+                    k += run;
+                }
+            }
+        }
+        if let Err(failed) = fronts.factor(&mut self.factor) {
+            self.failed = numbers.iter().position(|number| *number as usize == failed);
+            return;
+        }
+        self.x.resize(numbers.len(), 0.0);
+        for (number, b) in numbers.iter().zip(dynamics.right_hand_side()) {
+            self.x[*number as usize] = *b;
+        }
+        let n = *n_kept;
+        self.matrix.resize(n * n, 0.0);
+        let lower = fronts.schur_complement(&self.factor);
+        for j in 0..n {
+            for i in j..n {
+                self.matrix[i + j * n] = lower[i + j * n];
+                self.matrix[j + i * n] = lower[i + j * n];
+            }
+        }
+        self.right_hand_side.clear();
+        let left = fronts.reduce(&mut self.factor, &self.x);
+        self.right_hand_side.extend_from_slice(left);
+    }
+
+    /// v of the body, from that of the nodes that stayed.
+    fn expand(&mut self, kept: &[f64], v: &mut [f64]) {
+        if let Some(symbolic) = &self.symbolic {
+            symbolic.fronts.expand(&mut self.factor, kept, &mut self.x);
+            for (number, v) in symbolic.dof.iter().zip(v) {
+                *v = self.x[*number as usize];
+            }
+        }
+    }
+
+    /// Whether this stands for its participant.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.is_reduced
+    }
+}
+
+impl Dynamics for ReducedBody {
+    fn right_hand_side(&self) -> &[f64] {
+        &self.right_hand_side
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        for (column, x) in self.matrix.chunks_exact(x.len().max(1)).zip(x) {
+            y.iter_mut().zip(column).for_each(|(y, a)| *y += a * x);
+        }
+    }
+
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        BlockDiagonal::Whole(&self.matrix)
+    }
+
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        Some(Assembled::Dense(&self.matrix))
+    }
+}

@@ -6,7 +6,7 @@ use pliant_contact_sap::{
 };
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactKey, ContactPoint, DeformingSurface, Filament, FlatSection,
-    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, Twist,
+    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, SoftMesh, Twist,
 };
 
 use crate::error::StepError;
@@ -87,6 +87,8 @@ pub(crate) struct Collision {
     exclusions: Vec<Neighbours>,
     filaments: Vec<Option<Filament>>,
     sections: Vec<FlatSection>,
+    /// Of each geometry on a surface its mesh, where the body is.
+    soft: Vec<Option<SoftMesh>>,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
     pairs: Vec<(
@@ -105,9 +107,10 @@ pub(crate) struct Collision {
 }
 
 impl Collision {
-    /// Forgets the last world.
+    /// Makes ready for a world not seen in the last step.
     pub(crate) fn adopt(&mut self, world: &World) {
         self.filaments.clone_from(&world.parts.filaments);
+        self.soft.clone_from(&world.parts.soft);
     }
 
     /// Poses and predicted motion of every geometry.
@@ -150,7 +153,7 @@ impl Collision {
                         .frame_twist(participants, body, frame, &p_WG)
                         .map_err(refused(body))?;
                 }
-                Mount::Vertices { body } | Mount::Segments { body } => {
+                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
                     let surface = &self.surfaces[body.0];
                     if let Mount::Vertices { .. } = geometry.mount {
                         self.radii[g].clear();
@@ -236,6 +239,18 @@ impl Collision {
             }
             for filament in self.filaments.iter_mut().flatten() {
                 filament.stand_still();
+            }
+        }
+        for (g, mesh) in self.soft.iter_mut().enumerate() {
+            if let (Some(mesh), Some(body)) = (mesh, parts.geometries[g].mount.deforming()) {
+                let surface = &self.surfaces[body.0];
+                mesh.update(
+                    &surface.vertices,
+                    &surface.triangles,
+                    &self.vertex_velocities[g],
+                    time_step_s,
+                )
+                .map_err(failed(g, g))?;
             }
         }
         self.contacts.clear();
@@ -377,7 +392,7 @@ impl Collision {
                 })
             }
             // Deforming surfaces are always looked at again.
-            Mount::Vertices { .. } => Ok(Diversion {
+            Mount::Vertices { .. } | Mount::Surface { .. } => Ok(Diversion {
                 linear: Vector3::zeros(),
                 turning: f64::INFINITY,
             }),
@@ -447,14 +462,17 @@ impl Collision {
             return Posed::Filament(filament);
         }
         match (&geometry.shape, geometry.mount) {
-            (_, Mount::Vertices { body }) => Posed::Deforming(DeformingSurface {
-                id: g as u64,
-                points: &self.surfaces[body.0].vertices,
-                radii: &self.radii[g],
-                velocities: &self.vertex_velocities[g],
-                exclusion: &self.exclusions[g].exclusion,
-                field: None,
-            }),
+            (_, Mount::Vertices { body } | Mount::Surface { body }) => {
+                Posed::Deforming(DeformingSurface {
+                    id: g as u64,
+                    points: &self.surfaces[body.0].vertices,
+                    radii: &self.radii[g],
+                    velocities: &self.vertex_velocities[g],
+                    exclusion: &self.exclusions[g].exclusion,
+                    field: None,
+                    mesh: self.soft[g].as_ref(),
+                })
+            }
             (Some(shape), _) => Posed::Rigid(RigidShape {
                 shape,
                 X_WG: self.poses[g],
@@ -473,17 +491,23 @@ impl Collision {
         g: usize,
         point: &pliant_hydroelastic::MaterialPoint,
     ) -> Point3<f64> {
-        match (world.parts.geometries[g].mount, point.primitive) {
-            (Mount::Vertices { body }, pliant_hydroelastic::Primitive::Vertex(v)) => {
-                self.surfaces[body.0].vertices[v as usize] + point.offset
-            }
-            (Mount::Segments { body }, pliant_hydroelastic::Primitive::Edge(i)) => {
-                let surface = &self.surfaces[body.0];
-                let [a, b] = surface.edges[i as usize].map(|v| surface.vertices[v as usize].coords);
-                Point3::from(a * point.weights[0] + b * point.weights[1] + point.offset)
-            }
-            _ => self.poses[g] * Point3::from(point.offset),
-        }
+        let Some(body) = world.parts.geometries[g].mount.deforming() else {
+            return self.poses[g] * Point3::from(point.offset);
+        };
+        use pliant_hydroelastic::Primitive as Touched;
+        let surface = &self.surfaces[body.0];
+        let vertices: &[u32] = match &point.primitive {
+            Touched::Frame => &[],
+            Touched::Vertex(i) => std::slice::from_ref(i),
+            Touched::Edge(i) => &surface.edges[*i as usize],
+            Touched::Triangle(i) => &surface.triangles[*i as usize],
+            Touched::Tetrahedron(i) => &surface.tetrahedra[*i as usize],
+        };
+        let terms = vertices.iter().zip(&point.weights);
+        let place: Vector3<f64> = terms
+            .map(|(v, w)| surface.vertices[*v as usize].coords * *w)
+            .sum();
+        (place + point.offset).into()
     }
 }
 

@@ -324,7 +324,7 @@ impl Sides {
                 Mount::Frame { body, frame, .. } => {
                     (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
                 }
-                Mount::Vertices { body } | Mount::Segments { body } => {
+                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
                     (body, crate::collision::material_point(point))
                 }
             };

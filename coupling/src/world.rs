@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
     CollisionFilter, ContactChoice, ContactMaterial, Filament, PairMaterial, PatchGeometry,
-    PointStiffness, Shape,
+    PointStiffness, Shape, SoftMesh,
 };
 
 use crate::settings::ContactSettings;
@@ -65,6 +65,11 @@ pub enum Mount {
         /// The body.
         body: BodyIdx,
     },
+    /// The triangles and tetrahedra of a body's surface; where a pair is to touch in points, its vertices.
+    Surface {
+        /// The body.
+        body: BodyIdx,
+    },
 }
 
 impl Mount {
@@ -73,9 +78,20 @@ impl Mount {
     pub fn body(&self) -> Option<BodyIdx> {
         match *self {
             Mount::World(_) => None,
-            Mount::Frame { body, .. } | Mount::Vertices { body } | Mount::Segments { body } => {
+            Mount::Frame { body, .. }
+            | Mount::Vertices { body }
+            | Mount::Segments { body }
+            | Mount::Surface { body } => Some(body),
+        }
+    }
+
+    /// The body whose surface, in parts or as a whole, is the geometry: it has no shape of its own.
+    pub(crate) fn deforming(&self) -> Option<BodyIdx> {
+        match *self {
+            Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
                 Some(body)
             }
+            Mount::World(_) | Mount::Frame { .. } => None,
         }
     }
 }
@@ -87,7 +103,7 @@ pub struct Geometry {
     pub name: String,
     /// What it is mounted on.
     pub mount: Mount,
-    /// Its shape; none for [`Mount::Vertices`] and [`Mount::Segments`].
+    /// Its shape; none for [`Mount::Vertices`], [`Mount::Segments`] and [`Mount::Surface`].
     pub shape: Option<Shape>,
     /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
     pub patch: Option<Arc<PatchGeometry>>,
@@ -133,6 +149,19 @@ impl Geometry {
         Self {
             patch: Some(Arc::new(patch)),
             ..self
+        }
+    }
+
+    /// The surface of a body of tetrahedra, as [`SoftContact`](pliant_hydroelastic::SoftContact) has it touch: by its triangles on
+    /// shapes, by its tetrahedra on other such bodies and on itself. Pairs whose rule says so touch by its vertices, as
+    /// [`Geometry::of_vertices`] would.
+    ///
+    /// The body's default state must be its shape at rest.
+    #[must_use]
+    pub fn of_surface(name: impl Into<String>, body: BodyIdx, material: ContactMaterial) -> Self {
+        Self {
+            mount: Mount::Surface { body },
+            ..Self::of_vertices(name, body, material)
         }
     }
 
@@ -202,10 +231,12 @@ pub(crate) struct WorldParts {
     pub(crate) exclusions: Vec<Exclusion>,
     /// Which pairs may touch.
     pub(crate) filter: CollisionFilter,
-    /// Geometries on vertices and segments that touch themselves.
+    /// Deforming geometries that touch themselves.
     pub(crate) self_contact: Vec<usize>,
     /// Of each geometry on segments, at rest.
     pub(crate) filaments: Vec<Option<Filament>>,
+    /// Of each geometry on a surface its mesh at rest.
+    pub(crate) soft: Vec<Option<SoftMesh>>,
 }
 
 impl WorldParts {
@@ -376,7 +407,9 @@ impl Geometry {
         match self.mount {
             Mount::World(X_WG) => X_WG,
             Mount::Frame { body, frame, X_FG } => surfaces[body.0].frames[frame as usize] * X_FG,
-            Mount::Vertices { .. } | Mount::Segments { .. } => Isometry3::identity(),
+            Mount::Vertices { .. } | Mount::Segments { .. } | Mount::Surface { .. } => {
+                Isometry3::identity()
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Finite-element bodies in contact: with fixed shapes, with robots' links, with each other and with themselves. Surfaces
-//! touch by their vertices.
+//! touch by their vertices or by their triangles and tetrahedra.
 #![allow(
     non_snake_case,
     reason = "monogram frame names and the field's F are the notation of the theory"
@@ -38,14 +38,27 @@ fn surface(friction: f64) -> ContactMaterial {
     }
 }
 
+/// What of a body touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Touch {
+    Vertices,
+    Surface,
+}
+
+const TOUCHES: [Touch; 2] = [Touch::Vertices, Touch::Surface];
+
 fn add_soft(
     builder: &mut WorldBuilder,
     name: &str,
     body: FemBody,
     material: ContactMaterial,
+    touch: Touch,
 ) -> (BodyIdx, GeometryIdx) {
     let body = builder.add_body(name, Box::new(body));
-    let geometry = builder.add_geometry(Geometry::of_vertices(name, body, material));
+    let geometry = builder.add_geometry(match touch {
+        Touch::Vertices => Geometry::of_vertices(name, body, material),
+        Touch::Surface => Geometry::of_surface(name, body, material),
+    });
     (body, geometry)
 }
 
@@ -95,9 +108,15 @@ fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
     sum / (v.len() / 3) as f64
 }
 
+fn every_contact() -> impl Iterator<Item = (ContactModel, Touch)> {
+    MODELS
+        .into_iter()
+        .flat_map(|model| TOUCHES.map(|touch| (model, touch)))
+}
+
 /// A soft block on a plane tilted by tan θ = 0.364 (that is, under tilted gravity): its acceleration along the plane over
 /// the last of two seconds, m/s², and its speed at the end.
-fn on_incline(model: ContactModel, friction: f64) -> (f64, f64) {
+fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
     let angle = 0.364_f64.atan();
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::new(angle.sin(), 0.0, -angle.cos()) * 9.81);
@@ -109,7 +128,7 @@ fn on_incline(model: ContactModel, friction: f64) -> (f64, f64) {
     add_floor(&mut builder, surface(friction));
     // Stiff rubber: what a contact creeps goes with the inverse of what resists at its vertex.
     let body = cube(1e7, Isometry3::translation(0.0, 0.0, 0.05));
-    let (block, _) = add_soft(&mut builder, "block", body, surface(friction));
+    let (block, _) = add_soft(&mut builder, "block", body, surface(friction), touch);
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     run(&world, &mut state, 0.01, 1.0, |_, _| {});
@@ -122,16 +141,19 @@ fn on_incline(model: ContactModel, friction: f64) -> (f64, f64) {
 #[test]
 fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
     let angle = 0.364_f64.atan();
-    for model in MODELS {
-        let (_, speed) = on_incline(model, 0.4);
-        eprintln!("{model:?}: creeps at {speed:.2e} m/s");
-        assert!(speed.abs() < 1e-6, "{model:?}: {speed:e} m/s at μ 0.4");
-        let (acceleration, _) = on_incline(model, 0.3);
+    for (model, touch) in every_contact() {
+        let (_, speed) = on_incline(model, touch, 0.4);
+        eprintln!("{model:?}, {touch:?}: creeps at {speed:.2e} m/s");
+        assert!(
+            speed.abs() < 1e-6,
+            "{model:?}, {touch:?}: {speed:e} m/s at μ 0.4"
+        );
+        let (acceleration, _) = on_incline(model, touch, 0.3);
         let exact = 9.81 * (angle.sin() - 0.3 * angle.cos());
-        eprintln!("{model:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
+        eprintln!("{model:?}, {touch:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
         assert!(
             (acceleration / exact - 1.0).abs() < 0.01,
-            "{model:?}: {acceleration}"
+            "{model:?}, {touch:?}: {acceleration}"
         );
     }
 }
@@ -164,7 +186,7 @@ fn add_plate(
 }
 
 /// A block of 1 kg between two plates that press with 10 N: the force from the left at the end, N, and the block's speed.
-fn between_plates(model: ContactModel, friction: f64) -> (f64, f64) {
+fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
     let mut builder = WorldBuilder::default();
     builder.contact(ContactSettings {
         model,
@@ -178,6 +200,7 @@ fn between_plates(model: ContactModel, friction: f64) -> (f64, f64) {
         "block",
         cube(1e5, Isometry3::identity()),
         surface(friction),
+        touch,
     );
     let world = builder.build().unwrap();
     let mut state = world.default_state();
@@ -194,25 +217,36 @@ fn between_plates(model: ContactModel, friction: f64) -> (f64, f64) {
 #[test]
 fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() {
     // 2 · 10 N · μ = 9.81 N at μ = 0.4905.
-    for model in MODELS {
-        let (push, speed) = between_plates(model, 0.6);
-        eprintln!("{model:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
-        assert!((push - 10.0).abs() < 1e-6 * 10.0, "{model:?}: {push} N");
-        assert!(speed.abs() < 1e-3, "{model:?}: {speed} m/s");
-        let (_, speed) = between_plates(model, 0.4);
+    for (model, touch) in every_contact() {
+        let (push, speed) = between_plates(model, touch, 0.6);
+        eprintln!("{model:?}, {touch:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
+        assert!(
+            (push - 10.0).abs() < 1e-6 * 10.0,
+            "{model:?}, {touch:?}: {push} N"
+        );
+        assert!(speed.abs() < 1e-3, "{model:?}, {touch:?}: {speed} m/s");
+        let (_, speed) = between_plates(model, touch, 0.4);
         // Until it has left the plates: g(1 − 0.4/0.4905) for two seconds, at most.
-        assert!(speed < -0.5, "{model:?}: {speed} m/s at μ 0.4");
+        assert!(speed < -0.5, "{model:?}, {touch:?}: {speed} m/s at μ 0.4");
     }
 }
 
 #[test]
 fn soft_bodies_that_collide_keep_their_momentum() {
+    TOUCHES.map(collide);
+}
+
+#[track_caller]
+fn collide(touch: Touch) {
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
     let soft = |X_WM: Isometry3<f64>| {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
         let builder = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0);
-        built(builder.pose(X_WM).contact_radius(0.02))
+        match touch {
+            Touch::Vertices => built(builder.pose(X_WM).contact_radius(0.02)),
+            Touch::Surface => built(builder.pose(X_WM)),
+        }
     };
     let tilt = UnitQuaternion::from_scaled_axis(Vector3::new(0.4, 0.3, 0.2));
     let left = soft(Isometry3::identity());
@@ -220,8 +254,8 @@ fn soft_bodies_that_collide_keep_their_momentum() {
         Vector3::new(0.2, 0.02, 0.01).into(),
         tilt,
     ));
-    let (a, surface_a) = add_soft(&mut builder, "left", left, surface(0.5));
-    let (b, surface_b) = add_soft(&mut builder, "right", right, surface(0.5));
+    let (a, surface_a) = add_soft(&mut builder, "left", left, surface(0.5), touch);
+    let (b, surface_b) = add_soft(&mut builder, "right", right, surface(0.5), touch);
     builder.exclude(Exclusion::Bodies(a, a));
     builder.exclude(Exclusion::Bodies(b, b));
     let world = builder.build().unwrap();
@@ -252,17 +286,22 @@ fn soft_bodies_that_collide_keep_their_momentum() {
 }
 
 /// A strip bent back over itself; how far its free end is above the floor in the end, m.
-fn folded_strip(touches_itself: bool) -> f64 {
+fn folded_strip(touch: Touch, touches_itself: bool) -> f64 {
     // Cells of 1 cm; balls of 6.9 mm leave no gap between them through which another fits.
     let radius = 6.9e-3;
     let mesh = tet_cuboid(Vector3::new(0.2, 0.02, 0.005), [40, 4, 1]).unwrap();
+    let radius = if touch == Touch::Vertices {
+        radius
+    } else {
+        0.0
+    };
     let builder = FemBuilder::new(mesh, corotated(2e4, 0.3), 1000.0).contact_radius(radius);
     let middle = radius + 0.005;
     let strip = built(builder.pose(Isometry3::translation(0.0, 0.0, middle)));
     let mut builder = WorldBuilder::default();
     builder.gravity(GRAVITY);
     add_floor(&mut builder, surface(0.5));
-    let (body, _) = add_soft(&mut builder, "strip", strip, surface(0.5));
+    let (body, _) = add_soft(&mut builder, "strip", strip, surface(0.5), touch);
     if !touches_itself {
         builder.exclude(Exclusion::Bodies(body, body));
     }
@@ -288,16 +327,28 @@ fn folded_strip(touches_itself: bool) -> f64 {
 
 #[test]
 fn a_folded_strip_rests_on_itself_only_if_it_may_touch_itself() {
-    let (with, without) = (folded_strip(true), folded_strip(false));
-    eprintln!("free end {with:.4} m above the floor, without self contact {without:.4} m");
-    // The lower layer reaches from 7 to 17 mm; its balls keep the upper one at least 11 mm away.
-    assert!(with > 0.025, "{with}");
-    assert!(without < 0.008, "{without}");
+    for touch in TOUCHES {
+        let (with, without) = (folded_strip(touch, true), folded_strip(touch, false));
+        eprintln!(
+            "{touch:?}: free end {with:.4} m above the floor, without self contact {without:.4} m"
+        );
+        // The lower layer is 10 mm thick and, of balls, lies 7 mm above the floor; its balls keep the upper one 11 mm away.
+        let least = if touch == Touch::Vertices {
+            0.025
+        } else {
+            0.0095
+        };
+        assert!(with > least, "{touch:?}: {with}");
+        assert!(without < 0.008, "{touch:?}: {without}");
+    }
 }
 
 #[test]
 fn a_fast_soft_ball_does_not_pass_a_thin_plate() {
-    for speed in [10.0, 30.0] {
+    for (speed, touch) in [10.0, 30.0]
+        .into_iter()
+        .flat_map(|v| TOUCHES.map(|t| (v, t)))
+    {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
         // A cube's corners drawn in: x ↦ x |x|∞/|x|₂ is a ball.
         let rounded = mesh.vertices().iter().map(|p| {
@@ -321,7 +372,7 @@ fn a_fast_soft_ball_does_not_pass_a_thin_plate() {
         };
         let mount = Mount::World(Isometry3::identity());
         builder.add_geometry(Geometry::new("plate", mount, plate, hard));
-        let (body, _) = add_soft(&mut builder, "ball", ball, hard);
+        let (body, _) = add_soft(&mut builder, "ball", ball, hard, touch);
         let world = builder.build().unwrap();
         let mut state = world.default_state();
         state.bodies[body.0]
@@ -334,10 +385,10 @@ fn a_fast_soft_ball_does_not_pass_a_thin_plate() {
             lowest = heights.fold(lowest, f64::min);
         });
         eprintln!(
-            "{speed} m/s: lowest vertex {:.2} mm above the plate's middle",
+            "{touch:?} at {speed} m/s: lowest vertex {:.2} mm above the plate's middle",
             1e3 * lowest
         );
-        assert!(lowest > -0.0025, "{speed} m/s: {lowest}");
+        assert!(lowest > -0.0025, "{touch:?} at {speed} m/s: {lowest}");
         assert!(center(&state, body).z > 0.0);
     }
 }

@@ -101,12 +101,13 @@ pub struct GeometryDispatcher {
 }
 
 impl Default for GeometryDispatcher {
-    /// [`PatchContact`](crate::PatchContact) for pairs that have a patch (and want it), then
-    /// [`PointContact`](crate::PointContact), [`ParticleContact`](crate::ParticleContact) and
+    /// [`SoftContact`](crate::SoftContact) for deforming meshes, [`PatchContact`](crate::PatchContact) for pairs that have a patch
+    /// (and want it), then [`PointContact`](crate::PointContact), [`ParticleContact`](crate::ParticleContact) and
     /// [`FilamentContact`](crate::FilamentContact).
     fn default() -> Self {
         Self {
             experts: vec![
+                Box::new(crate::SoftContact),
                 Box::new(crate::PatchContact),
                 Box::new(crate::PointContact),
                 Box::new(crate::ParticleContact),

@@ -327,6 +327,11 @@ impl PressureField {
         self.depth
     }
 
+    /// How fast pressure rises from the surface to the deepest point, on average, Pa/m.
+    pub(crate) fn steepness(&self) -> f64 {
+        self.pressures[self.deepest as usize] / self.depth
+    }
+
     /// How far the field reaches outside of the shape, m.
     #[must_use]
     pub fn margin(&self) -> f64 {

@@ -28,6 +28,8 @@ mod posed;
 mod range_tree;
 mod shape;
 pub mod signed_distance;
+mod soft_contact;
+mod soft_mesh;
 mod sweep;
 #[cfg(test)]
 mod test_support;
@@ -55,6 +57,8 @@ pub use shape::{
     MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
+pub use soft_contact::SoftContact;
+pub use soft_mesh::SoftMesh;
 
 /// The program of the README, run as a test.
 #[cfg(doctest)]

@@ -117,7 +117,7 @@ const ROUNDS_MAX: usize = 100;
 
 /// Follows a ball's centre in the frame of the shape, by steps that its distance allows. Returns the moment of entry, the
 /// normal and the touched point there, in the shape's frame.
-fn path_into_shape(
+pub(crate) fn path_into_shape(
     p: &Point3<f64>,
     v: &Vector3<f64>,
     radius: f64,

@@ -1,6 +1,7 @@
 //! Contact patches: the surface on which two pressure fields balance, or the part of a rigid surface inside of a field.
 
 mod balance;
+mod carried;
 mod contact_patch;
 mod field_on_field;
 mod field_on_plane;
@@ -15,9 +16,13 @@ mod surface;
 
 use std::cell::RefCell;
 
+pub(crate) use balance::Balance;
+pub(crate) use carried::CarriedOverlap;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
+pub(crate) use found::Sign;
 pub use geometry::{PatchGeometry, Slab};
-pub(crate) use polygon::Affine;
+pub(crate) use points::Spread;
+pub(crate) use polygon::{Affine, Moments, Polygon};
 pub use surface::RigidSurface;
 
 use nalgebra::{Isometry3, Vector3};
@@ -31,7 +36,7 @@ use crate::range_tree::Relative;
 use crate::{GeometryError, sweep};
 use flood::Flood;
 use found::Found;
-use points::PointBuffers;
+use points::{PointBuffers, Strength};
 
 /// Patch contact of pairs of which at least one side is compliant; the table of [`PatchGeometry`] says which.
 ///
@@ -258,7 +263,7 @@ impl ContactGeometry for PatchContact {
         WORKSPACE.with_borrow_mut(|w| {
             if let Some(placed) = find(side_A, side_B, w) {
                 let Workspace { found, points, .. } = w;
-                points.emit(found, &placed, (&a, &b), q, out);
+                points.emit(found, &placed, (&a, &b), q, Strength::OfSlope, out);
             }
         });
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {

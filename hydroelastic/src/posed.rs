@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use crate::{Aabb, Filament, GeometryError, PatchGeometry, PressureField, Shape};
+use crate::{Aabb, Filament, GeometryError, PatchGeometry, PressureField, Shape, SoftMesh};
 
 /// Spatial velocity of a frame, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -108,6 +108,9 @@ pub struct DeformingSurface<'a> {
     /// A pressure field that has moved with the surface, in the world frame and
     /// [attached](PressureField::attached) to it; `None`: it touches by its balls only.
     pub field: Option<&'a PressureField>,
+    /// Triangles and tetrahedra that have moved with the surface, of the same vertices; `None`: it touches by its balls, and its
+    /// field if it has one.
+    pub mesh: Option<&'a SoftMesh>,
 }
 
 impl DeformingSurface<'_> {
@@ -120,6 +123,9 @@ impl DeformingSurface<'_> {
         }
         if let Some(field) = self.field {
             bounds = bounds.merged(&field.local_aabb());
+        }
+        if let Some(mesh) = self.mesh {
+            bounds = bounds.merged(&mesh.swept_aabb(0.0));
         }
         bounds.inflated(margin)
     }
@@ -137,6 +143,15 @@ impl DeformingSurface<'_> {
 
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         let points = self.points.len();
+        if let Some(mesh) = self.mesh
+            && mesh.n_points() != points
+        {
+            return Err(GeometryError::SurfaceArrays {
+                points,
+                what: "vertices of its mesh",
+                found: mesh.n_points(),
+            });
+        }
         if let Some(field) = self.field
             && !field.is_attached()
         {

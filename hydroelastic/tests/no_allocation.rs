@@ -11,7 +11,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::{
     BroadPhase, CollisionFilterBuilder, Compliance, ContactGeometry, DeformingSurface,
     GeometryDispatcher, PatchGeometry, Posed, PressureField, Proxy, Query, RigidShape,
-    SelfExclusion, Shape, Twist,
+    SelfExclusion, Shape, SoftMesh, Twist, mesh::generate::tet_cuboid,
 };
 
 struct Counting;
@@ -93,7 +93,28 @@ fn a_steady_step_allocates_nothing() {
         velocities: &velocities,
         exclusion: &exclusion,
         field: None,
+        mesh: None,
     });
+    let cube = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+    let skin: Vec<_> = cube
+        .boundary()
+        .triangles
+        .iter()
+        .map(|t| t.map(|v| v.0))
+        .collect();
+    let tets: Vec<_> = cube.tets().iter().map(|t| t.map(|v| v.0)).collect();
+    let sunk = |z: f64| {
+        cube.vertices()
+            .iter()
+            .map(|p| Point3::new(p.x, p.y, p.z + z))
+            .collect()
+    };
+    let corners: [Vec<Point3<f64>>; 2] = [sunk(0.0), sunk(0.099)];
+    let falling = vec![Vector3::z() * -3.0; corners[0].len()];
+    let sizes = vec![0.0; corners[0].len()];
+    let mut meshes = corners
+        .each_ref()
+        .map(|p| SoftMesh::new(p, &skin, &tets).unwrap());
     let mut broad = BroadPhase::default();
     let (mut pairs, mut contacts) = (Vec::new(), Vec::new());
     let mut step = |k: u32| {
@@ -133,6 +154,33 @@ fn a_steady_step_allocates_nothing() {
                     }
                 }
             }
+        }
+        for (mesh, points) in meshes.iter_mut().zip(&corners) {
+            mesh.update(points, &skin, &falling, 0.01).unwrap();
+        }
+        let soft = |k: usize| {
+            Posed::Deforming(DeformingSurface {
+                id: 10 + k as u64,
+                points: &corners[k],
+                radii: &sizes,
+                velocities: &falling,
+                exclusion: &exclusion,
+                field: None,
+                mesh: Some(&meshes[k]),
+            })
+        };
+        for other in [soft(0), soft(1), surface] {
+            geometry
+                .collide(soft(1), other, &q, &mut contacts)
+                .unwrap()
+                .unwrap();
+        }
+        for shape in &shapes {
+            let ground = Posed::Rigid(RigidShape::still(shape, Isometry3::identity()));
+            geometry
+                .collide(ground, soft(1), &q, &mut contacts)
+                .unwrap()
+                .unwrap();
         }
         geometry
             .collide(surface, surface, &q, &mut contacts)

@@ -36,6 +36,7 @@ impl Default for WorldBuilder {
                 filter: CollisionFilter::default(),
                 self_contact: Vec::new(),
                 filaments: Vec::new(),
+                soft: Vec::new(),
             },
         }
     }
@@ -132,6 +133,7 @@ impl WorldBuilder {
                 source: Box::new(source),
             })?;
         parts.check_patches()?;
+        parts.soft = parts.soft_meshes()?;
         parts.self_contact = parts.with_self_contact();
         parts.filaments = parts.filaments_at_rest()?;
         Ok(World {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use nalgebra::Isometry3;
 use pliant_contact_sap::Surface;
-use pliant_hydroelastic::{ContactChoice, PatchGeometry};
+use pliant_hydroelastic::{ContactChoice, PatchGeometry, SoftMesh};
 
 use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
 use crate::error::{WorldError, WorldPart};
@@ -82,7 +82,12 @@ impl WorldParts {
 
     /// Refuses pairs that are to touch in a patch and can have none; the filter is there already.
     pub(super) fn check_patches(&self) -> Result<(), WorldError> {
+        // The surface of a soft body has a patch with everything.
+        let is_soft = |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Surface { .. });
         let check = |a: GeometryIdx, b: GeometryIdx| {
+            if is_soft(&a) || is_soft(&b) {
+                return Ok(());
+            }
             let [side_A, side_B] = [a, b].map(|g| {
                 let geometry = &self.geometries[g.0];
                 (geometry.name.as_str(), geometry.patch.as_deref())
@@ -114,6 +119,25 @@ impl WorldParts {
             }
         }
         Ok(())
+    }
+
+    /// The meshes of geometries on surfaces, at rest.
+    pub(super) fn soft_meshes(&self) -> Result<Vec<Option<SoftMesh>>, WorldError> {
+        let mut surface = Surface::default();
+        let mesh_of = |geometry: &Geometry| {
+            let Mount::Surface { body } = geometry.mount else {
+                return Ok(None);
+            };
+            let model = &self.bodies[body.0].model;
+            model.surface(&model.default_state(), &mut surface);
+            SoftMesh::new(&surface.vertices, &surface.triangles, &surface.tetrahedra)
+                .map(Some)
+                .map_err(|source| WorldError::Geometry {
+                    part: WorldPart::Geometry(geometry.name.clone()),
+                    source: Box::new(source),
+                })
+        };
+        self.geometries.iter().map(mesh_of).collect()
     }
 
     fn check_exclusion(
@@ -154,14 +178,11 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
             check_frame(&part, body, frame, n_frames)?;
             check_pose(&part, &X_FG)?;
         }
-        Mount::Vertices { body } | Mount::Segments { body } => {
-            in_range(&part, "body", body.0, n_frames.len())?
+        Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+            in_range(&part, "body", body.0, n_frames.len())?;
         }
     }
-    let on_vertices = matches!(
-        geometry.mount,
-        Mount::Vertices { .. } | Mount::Segments { .. }
-    );
+    let on_vertices = geometry.mount.deforming().is_some();
     if geometry.shape.is_none() && !on_vertices {
         return Err(WorldError::ShapeMissing {
             name: geometry.name.clone(),

@@ -7,7 +7,7 @@ use pliant_hydroelastic::{CollisionFilter, CollisionFilterBuilder, GeometryError
 use super::{Exclusion, GeometryIdx, Mount, WorldParts};
 
 impl WorldParts {
-    /// Every frame that carries geometry is an owner, the world is one, each geometry on vertices or segments has its own.
+    /// Every frame that carries geometry is an owner, the world is one, each deforming geometry has its own.
     pub(super) fn collision_filter(&self) -> Result<CollisionFilter, GeometryError> {
         let mut builder = CollisionFilterBuilder::default();
         let world = builder.owner();
@@ -24,7 +24,7 @@ impl WorldParts {
                         owner
                     })
                 }
-                Mount::Vertices { body } | Mount::Segments { body } => {
+                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
                     let owner = builder.owner();
                     owners_of_body[body.0].push(owner);
                     owner
@@ -67,11 +67,10 @@ impl WorldParts {
         Ok(builder.build())
     }
 
-    /// Geometries on vertices and segments that no exclusion keeps from touching themselves.
+    /// Deforming geometries that no exclusion keeps from touching themselves.
     pub(super) fn with_self_contact(&self) -> Vec<usize> {
         let touches_itself = |g: usize| {
-            let (Mount::Vertices { body } | Mount::Segments { body }) = self.geometries[g].mount
-            else {
+            let Some(body) = self.geometries[g].mount.deforming() else {
                 return false;
             };
             !self.exclusions.iter().any(|e| match *e {

@@ -36,6 +36,7 @@ impl Cloud {
             velocities: &self.velocities,
             exclusion: &self.exclusion,
             field: None,
+            mesh: None,
         })
     }
 }

@@ -146,7 +146,7 @@ fn run(
     );
 }
 
-fn pair(
+pub(crate) fn pair(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,

@@ -35,6 +35,7 @@ impl PointBuffers {
         placed: &Placed<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
         q: &Query,
+        strength: Strength,
         out: &mut Vec<ContactPoint>,
     ) {
         let start = out.len();
@@ -55,11 +56,7 @@ impl PointBuffers {
         }
         let extent = patch.second.trace();
         for sum in &self.groups {
-            let part = sum.moments.second.trace() / extent;
-            let spread = ((part - SMALL_GROUP) / SMALL_GROUP)
-                .clamp(0.0, 1.0)
-                .max(0.0);
-            emit_group(sum, spread, found, placed, posed, out);
+            emit_group(sum, extent, found, placed, (posed, strength), out);
         }
         let (Posed::Rigid(a), Posed::Rigid(b)) = posed else {
             return;
@@ -82,58 +79,103 @@ impl PointBuffers {
     }
 }
 
-/// Three points about the centre have the second moments of the area; with `spread` 0 they coincide.
+/// What the stiffness of a point follows from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Strength {
+    /// The slope of the pressure, Pa/m.
+    OfSlope,
+    /// The stiffness of the pair for this area, m²; pressures are depths.
+    OfArea(f64),
+}
+
+/// Up to three points that stand for a plane piece of a patch under a linear pressure.
+pub(crate) struct Spread {
+    pub(crate) count: u32,
+    /// Of the points from the centroid.
+    pub(crate) offsets: [Vector3<f64>; 3],
+    /// From the centroid to where the pressure is that of the point.
+    pub(crate) arms: [Vector3<f64>; 3],
+}
+
+impl Spread {
+    /// Three points about the centre have the second moments of the area, or a single one where it is small against a patch of
+    /// second moment `extent` (trace, m⁴). `mean`, `gradient`: of the pressure, at the centroid.
+    pub(crate) fn of(
+        m: &Moments,
+        normal: &Vector3<f64>,
+        gradient: &Vector3<f64>,
+        mean: f64,
+        sign: Sign,
+        extent: f64,
+    ) -> Self {
+        let part = m.second.trace() / extent;
+        let mut spread = ((part - SMALL_GROUP) / SMALL_GROUP)
+            .clamp(0.0, 1.0)
+            .max(0.0);
+        let [t1, t2] = tangents(normal);
+        let second = m.second / m.area;
+        let flat = Matrix2::new(
+            t1.dot(&(second * t1)),
+            t1.dot(&(second * t2)),
+            t2.dot(&(second * t1)),
+            t2.dot(&(second * t2)),
+        );
+        let root = square_root(&flat) * 2.0_f64.sqrt();
+        let half_root_3 = 0.75_f64.sqrt();
+        let arms = [(1.0, 0.0), (-0.5, half_root_3), (-0.5, -half_root_3)].map(|(x, y)| {
+            let u = root * Vector2::new(x, y);
+            t1 * u.x + t2 * u.y
+        });
+        // A pressing group has pressing points: three that hung over a rim would pull on one side and push too much on the other.
+        for arm in &arms {
+            let change = gradient.dot(arm);
+            if mean * (mean + spread * change) < 0.0 {
+                spread = -mean / change;
+            }
+        }
+        // What moment the arms do not carry is carried by moving all points towards the centre of pressure.
+        let shift = match sign {
+            Sign::Pressing if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
+            _ => Vector3::zeros(),
+        };
+        let arms = arms.map(|arm| arm * spread);
+        Self {
+            count: if spread > 0.0 { 3 } else { 1 },
+            offsets: arms.map(|arm| arm + shift),
+            arms,
+        }
+    }
+}
+
+/// The points of one group in a patch of second moment `extent` (trace).
 fn emit_group(
     sum: &GroupSum,
-    mut spread: f64,
+    extent: f64,
     found: &Found,
     placed: &Placed<'_>,
-    posed: (&Posed<'_>, &Posed<'_>),
+    (posed, strength): ((&Posed<'_>, &Posed<'_>), Strength),
     out: &mut Vec<ContactPoint>,
 ) {
     let piece = &found.pieces[sum.piece];
-    let m = &sum.moments;
-    if m.area <= 0.0 {
+    if sum.moments.area <= 0.0 {
         return;
     }
     let X_WF = &placed.X_WF;
     let rotation = X_WF.rotation.to_rotation_matrix();
     let normal = rotation * piece.balance.normal;
-    let center = X_WF * Point3::from(m.centroid);
     let gradient = rotation * piece.pressure.gradient;
-    let mean = piece.pressure.at(&m.centroid);
-    let [t1, t2] = tangents(&normal);
-    let second = rotation.matrix() * m.second * rotation.matrix().transpose() / m.area;
-    let flat = Matrix2::new(
-        t1.dot(&(second * t1)),
-        t1.dot(&(second * t2)),
-        t2.dot(&(second * t1)),
-        t2.dot(&(second * t2)),
-    );
-    let root = square_root(&flat) * 2.0_f64.sqrt();
-    let half_root_3 = 0.75_f64.sqrt();
-    let arms = [(1.0, 0.0), (-0.5, half_root_3), (-0.5, -half_root_3)].map(|(x, y)| {
-        let u = root * Vector2::new(x, y);
-        t1 * u.x + t2 * u.y
-    });
-    // A pressing group has pressing points: three that hung over a rim would pull on one side and push too much on the other.
-    for arm in &arms {
-        let change = gradient.dot(arm);
-        if mean * (mean + spread * change) < 0.0 {
-            spread = -mean / change;
-        }
-    }
-    // What moment the arms do not carry is carried by moving all points towards the centre of pressure.
-    let shift = match sum.group.sign {
-        Sign::Pressing if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
-        _ => Vector3::zeros(),
+    let mean = piece.pressure.at(&sum.moments.centroid);
+    let m = Moments {
+        area: sum.moments.area,
+        centroid: (X_WF * Point3::from(sum.moments.centroid)).coords,
+        second: rotation.matrix() * sum.moments.second * rotation.matrix().transpose(),
     };
-    let count = if spread > 0.0 { 3 } else { 1 };
+    let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
+    let count = spread.count as usize;
     let slope = piece.balance.slope;
-    for (k, arm) in arms.iter().enumerate().take(count) {
-        let arm = arm * spread;
-        let p_WC = center + arm + shift;
-        let pressure = mean + gradient.dot(&arm);
+    for (k, arm) in spread.arms.iter().enumerate().take(count) {
+        let p_WC = Point3::from(m.centroid + spread.offsets[k]);
+        let pressure = mean + gradient.dot(arm);
         let part_of_A = match placed.order {
             Order::AsGiven => piece.balance.part_of_first,
             Order::Swapped => 1.0 - piece.balance.part_of_first,
@@ -161,9 +203,12 @@ fn emit_group(
             p_WC,
             normal_W,
             signed_distance: -pressure / slope,
-            stiffness: PointStiffness::OfPatch {
-                stiffness: m.area * slope / count as f64,
-                part_of_A,
+            stiffness: match strength {
+                Strength::OfSlope => PointStiffness::OfPatch {
+                    stiffness: m.area * slope / count as f64,
+                    part_of_A,
+                },
+                Strength::OfArea(area) => PointStiffness::Share(m.area / (area * count as f64)),
             },
             a,
             b,

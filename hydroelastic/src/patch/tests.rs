@@ -651,6 +651,7 @@ fn hung<'a>(
         velocities: &STILL,
         exclusion,
         field: Some(field),
+        mesh: None,
     })
 }
 

@@ -230,6 +230,7 @@ fn a_deforming_surface_is_left_to_others() {
         velocities: &[],
         exclusion: &exclusion,
         field: None,
+        mesh: None,
     };
     let mut out = Vec::new();
     assert!(

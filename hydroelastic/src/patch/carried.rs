@@ -1,0 +1,127 @@
+//! Two soft bodies, or one with itself: the surfaces on which both are equally deep below their skins.
+
+use nalgebra::Isometry3;
+
+use super::flood::Flood;
+use super::found::Found;
+use super::points::{PointBuffers, Strength};
+use super::{Order, Placed, Side, field_on_field};
+use crate::contact_geometry::Query;
+use crate::contact_point::ContactPoint;
+use crate::field::{OUTSIDE, PressureField};
+use crate::posed::Posed;
+use crate::range_tree::Relative;
+use crate::soft_mesh::SoftMesh;
+
+/// Polygons up to this part of a vertex's area count nothing, those from twice that in full: where two meshes lie almost alike,
+/// hundreds of slivers along their edges would bear a thousandth of the load.
+const SLIVER: f64 = 1e-3;
+
+/// Reused storage.
+#[derive(Default)]
+pub(crate) struct CarriedOverlap {
+    flood: Flood,
+    found: Found,
+    points: PointBuffers,
+}
+
+impl CarriedOverlap {
+    /// Appends the points where A and B overlap; both of one number: where a body overlaps with itself.
+    pub(crate) fn collide(
+        &mut self,
+        (a, mesh_A): (&Posed<'_>, &SoftMesh),
+        (b, mesh_B): (&Posed<'_>, &SoftMesh),
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) {
+        let is_self = super::is_self(a, b);
+        let (first, second) = (mesh_A.depth(), mesh_B.depth());
+        self.find(first, second, is_self.then_some(mesh_A));
+        if self.found.pieces.is_empty() && !is_self && swallowed(first, second) {
+            let identity = Relative::new(&Isometry3::identity());
+            let Self { flood, found, .. } = self;
+            field_on_field::find_among_all(first, second, &identity, flood, found);
+        }
+        let area = 0.5 * (mesh_A.vertex_area() + mesh_B.vertex_area());
+        self.found.pieces.retain_mut(|piece| {
+            let part = piece.moments.area / (SLIVER * area);
+            piece.balance.weight *= (part - 1.0).clamp(0.0, 1.0);
+            piece.balance.weight > 0.0
+        });
+        self.found.sort();
+        let placed = Placed {
+            order: Order::AsGiven,
+            first: Side::Field(first),
+            second: Side::Field(second),
+            X_WF: Isometry3::identity(),
+        };
+        let strength = Strength::OfArea(area);
+        self.points
+            .emit(&self.found, &placed, (a, b), q, strength, out);
+    }
+
+    /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth
+    /// passes through; of a body with itself each pair once, those near each other in `own` left out.
+    fn find(&mut self, first: &PressureField, second: &PressureField, own: Option<&SoftMesh>) {
+        let Self { flood, found, .. } = self;
+        found.clear();
+        found.set_scale(first.depth().min(second.depth()));
+        flood.begin();
+        let identity = Relative::new(&Isometry3::identity());
+        let ordered = |i: u32, j: u32| match own {
+            Some(_) => (i.max(j), i.min(j)),
+            None => (i, j),
+        };
+        let Flood { stack, seeds, .. } = flood;
+        first
+            .skin_tree()
+            .visit_pairs(&identity, second.tet_tree(), stack, |f, j| {
+                seeds.push(ordered(first.skin(f).tet, j));
+            });
+        if own.is_none() {
+            second
+                .skin_tree()
+                .visit_pairs(&identity, first.tet_tree(), stack, |f, i| {
+                    seeds.push((i, second.skin(f).tet));
+                });
+        }
+        let apart = |i: u32, j: u32| match own {
+            Some(mesh) => i != j && !near(mesh, i, j),
+            None => true,
+        };
+        flood.run(
+            |i, j| {
+                if apart(i, j) {
+                    field_on_field::pair(first, second, &identity, i, j, found)
+                } else {
+                    None
+                }
+            },
+            |i, j, face| {
+                let (i, j) = if face < 4 {
+                    (first.across(i)[face as usize], j)
+                } else {
+                    (i, second.across(j)[face as usize - 4])
+                };
+                (i != OUTSIDE && j != OUTSIDE).then(|| ordered(i, j))
+            },
+        );
+    }
+}
+
+/// Whether the tetrahedra that carry two of the field's share a vertex or are joined by an edge.
+fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
+    let (s, t) = (mesh.carrier_of(i), mesh.carrier_of(j));
+    s.iter().any(|v| t.contains(v))
+        || s.iter()
+            .any(|v| t.iter().any(|w| mesh.near().excludes(*v, *w)))
+}
+
+/// Whether one may be inside of the other as a whole.
+fn swallowed(first: &PressureField, second: &PressureField) -> bool {
+    let holds = |field: &PressureField, other: &PressureField| {
+        let (root, x) = (field.tet_tree().root(), other.deepest_point());
+        (0..3).all(|k| root.min[k] <= x[k] && x[k] <= root.max[k])
+    };
+    holds(first, second) || holds(second, first)
+}

@@ -1,0 +1,189 @@
+//! Contact of deforming bodies of tetrahedra by their triangles and tetrahedra: with rigid shapes, with each other, with balls and
+//! with themselves.
+
+mod balls;
+mod features;
+mod on_field;
+mod on_shape;
+mod patch_points;
+mod paths;
+
+use std::cell::RefCell;
+
+use crate::GeometryError;
+use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
+use crate::contact_point::ContactPoint;
+use crate::patch::{CarriedOverlap, PatchGeometry};
+use crate::posed::{DeformingSurface, Posed, RigidShape};
+use crate::soft_mesh::SoftMesh;
+use patch_points::Piece;
+
+/// Contact of deforming surfaces that bring a [`SoftMesh`], unless points are asked for.
+///
+/// | a soft body against | touches by |
+/// |---|---|
+/// | a compliant shape, a compliant half space | its triangles cut by the pressure field of the shape; k = A g, φ₀ = −p₀/g |
+/// | any other shape, half spaces and your own among them | its triangles cut where they enter it, by signed distance |
+/// | a soft body | the surfaces on which both are equally deep under their skins |
+/// | itself | the same, parts left out that an edge of the mesh joins |
+/// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
+///
+/// Segments of a filament touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch balls without size.
+///
+/// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
+/// A₀ = [`SoftMesh::vertex_area`]: as a whole the surface is as stiff as if it touched by its vertices.
+///
+/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear: one point at its centre
+/// of pressure, or three that have its area, centre and second moments where it is a large part of the patch. Each point hangs
+/// on its triangle (or tetrahedra) by barycentric weights; action and reaction are at one place.
+///
+/// **Turned away.** Where signed distance decides, a piece counts with the cosine of the angle at which it faces the shape, not at
+/// all if it looks away: what lies under the floor upside down isn't held by it, and sides push nothing up. In a pressure field
+/// pieces fade out as those of [`PatchContact`](crate::PatchContact) do.
+///
+/// **Foreseen.** Pieces within the margin of the [`Query`] are there before they press. Beyond it, vertices and the middles of triangles whose
+/// predicted paths enter a shape within the step; of two soft surfaces vertices that meet triangles and edges that meet edges.
+///
+/// A triangle whose element is inverted takes no part, and no inverted tetrahedron does. A pure function of its arguments; no
+/// allocation once the thread's buffers have grown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SoftContact;
+
+thread_local! {
+    /// Reused storage; holds no result.
+    static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Workspace {
+    stack: Vec<(u32, u32)>,
+    pairs: Vec<(u32, u32)>,
+    pieces: Vec<Piece>,
+    leaves: on_shape::Leaves,
+    touched: Vec<bool>,
+    overlap: CarriedOverlap,
+}
+
+impl ContactGeometry for SoftContact {
+    fn collide(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        q: &Query,
+        out: &mut Vec<ContactPoint>,
+    ) -> Option<Result<(), GeometryError>> {
+        if q.choice == ContactChoice::Point {
+            return None;
+        }
+        let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
+        let segments = |posed: &Posed<'_>| matches!(posed, Posed::Filament(_));
+        if !mesh(&a) && !mesh(&b) || segments(&a) || segments(&b) {
+            return None;
+        }
+        if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
+            return Some(Err(e));
+        }
+        let from = out.len();
+        WORKSPACE.with_borrow_mut(|w| match (&a, &b) {
+            (Posed::Deforming(s), Posed::Rigid(r)) => on_rigid(s, r, q, w, out),
+            (Posed::Rigid(r), Posed::Deforming(s)) => {
+                on_rigid(s, r, q, w, out);
+                swap(&mut out[from..]);
+            }
+            (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
+                (Some(m), Some(n)) => {
+                    w.overlap.collide((&a, m), (&b, n), q, out);
+                    features::collide((s, m), (t, n), q, &mut w.stack, out);
+                }
+                (Some(m), None) => balls::collide(m, t, q, &mut w.stack, out),
+                (None, Some(n)) => {
+                    balls::collide(n, s, q, &mut w.stack, out);
+                    swap(&mut out[from..]);
+                }
+                (None, None) => {}
+            },
+            _ => {}
+        });
+        Some(Ok(()))
+    }
+}
+
+fn swap(points: &mut [ContactPoint]) {
+    for point in points {
+        *point = point.swapped();
+    }
+}
+
+/// The surface is A.
+fn on_rigid(
+    s: &DeformingSurface<'_>,
+    r: &RigidShape<'_>,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) {
+    let Some(mesh) = s.mesh else {
+        return;
+    };
+    let margin = q.margin.max(1e-5 * r.shape.size());
+    w.pieces.clear();
+    let counts = |slope| on_shape::Counts {
+        slope,
+        margin,
+        pressing: true,
+    };
+    match r.patch {
+        Some(PatchGeometry::Compliant(field)) => {
+            on_field::find(
+                mesh,
+                field,
+                &r.X_WG,
+                (&mut w.stack, &mut w.pairs),
+                &mut w.pieces,
+            );
+            let counts = on_shape::Counts {
+                pressing: false,
+                ..counts(Some(field.steepness()))
+            };
+            on_shape::find(
+                mesh,
+                r,
+                &counts,
+                (&mut w.stack, &mut w.leaves),
+                &mut w.pieces,
+            );
+        }
+        Some(PatchGeometry::CompliantHalfSpace(slab)) => {
+            let counts = counts(Some(slab.stiffness()));
+            on_shape::find(
+                mesh,
+                r,
+                &counts,
+                (&mut w.stack, &mut w.leaves),
+                &mut w.pieces,
+            );
+        }
+        Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => {
+            on_shape::find(
+                mesh,
+                r,
+                &counts(None),
+                (&mut w.stack, &mut w.leaves),
+                &mut w.pieces,
+            );
+        }
+    }
+    patch_points::emit(mesh, r, &mut w.pieces, out);
+    w.touched.clear();
+    w.touched.resize(mesh.n_triangles(), false);
+    for piece in &w.pieces {
+        w.touched[piece.triangle as usize] = true;
+    }
+    paths::foresee(mesh, r, q, margin, (&mut w.stack, &w.touched), out);
+}
+
+/// A mesh and its surface, for those that need both.
+type Side<'a> = (&'a DeformingSurface<'a>, &'a SoftMesh);
+
+#[cfg(test)]
+mod tests;

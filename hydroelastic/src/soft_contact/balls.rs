@@ -1,0 +1,163 @@
+//! Balls at the vertices of a deforming surface, of a rope or a heap of particles, on a soft body.
+
+use nalgebra::{Point3, Vector3};
+
+use super::patch_points::barycentric;
+use crate::contact_geometry::Query;
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+use crate::posed::DeformingSurface;
+use crate::range_tree::Range;
+use crate::shape::closest_on_triangle;
+use crate::soft_mesh::SoftMesh;
+
+/// Appends at most one point a ball, the soft body being A: where its centre is inside, by the depth there, else at the nearest
+/// triangle within the margin, or at the one whose plane it crosses first within the step.
+pub(super) fn collide(
+    mesh: &SoftMesh,
+    balls: &DeformingSurface<'_>,
+    q: &Query,
+    stack: &mut Vec<(u32, u32)>,
+    out: &mut Vec<ContactPoint>,
+) {
+    for (i, ((p, r), v)) in
+        (0_u32..).zip(balls.points.iter().zip(balls.radii).zip(balls.velocities))
+    {
+        let path = v * q.time_step_s;
+        let found = inside(mesh, &p.coords, *r, stack)
+            .or_else(|| outside(mesh, &p.coords, *r, &path, q.margin, stack));
+        let Some(Touch {
+            point,
+            place,
+            normal,
+            gap,
+            entry,
+            feature,
+        }) = found
+        else {
+            continue;
+        };
+        let offset = normal * *r;
+        let p_W = p + offset;
+        out.push(ContactPoint {
+            p_WC: nalgebra::center(&Point3::from(place), &p_W),
+            normal_W: normal,
+            signed_distance: gap,
+            stiffness: PointStiffness::Share(1.0),
+            a: point,
+            b: MaterialPoint::on_vertex(i, offset),
+            key: ContactKey::new(feature, i),
+            entry,
+        });
+    }
+}
+
+/// Where a ball touches; the normal points from the ball into the body.
+struct Touch {
+    point: MaterialPoint,
+    place: Vector3<f64>,
+    normal: Vector3<f64>,
+    gap: f64,
+    entry: f64,
+    feature: u32,
+}
+
+fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>) -> Option<Touch> {
+    let field = mesh.depth();
+    let mut found: Option<u32> = None;
+    field.tet_tree().visit(
+        stack,
+        |b| (0..3).all(|k| b.min[k] <= p[k] && p[k] <= b.max[k]),
+        |t| {
+            let tet = field.functions_of(t);
+            let holds = !tet.is_flat() && tet.weights(p).iter().all(|w| *w >= -1e-9);
+            if holds && found.is_none_or(|known| t < known) {
+                found = Some(t);
+            }
+        },
+    );
+    let t = found?;
+    let (tet, attachment) = (field.functions_of(t), field.attachment(t)?);
+    let slope = tet.pressure.gradient.norm();
+    let normal = tet.pressure.gradient.try_normalize(0.0)?;
+    let mut weights = [0.0; 4];
+    for (w, of_corner) in tet.weights(p).iter().zip(&attachment.weights) {
+        for (sum, x) in weights.iter_mut().zip(of_corner) {
+            *sum += w * x;
+        }
+    }
+    Some(Touch {
+        point: MaterialPoint {
+            primitive: attachment.primitive,
+            weights,
+            offset: Vector3::zeros(),
+        },
+        place: *p,
+        normal,
+        gap: -tet.pressure.at(p) / slope - r,
+        entry: 0.0,
+        feature: t.wrapping_mul(2),
+    })
+}
+
+fn outside(
+    mesh: &SoftMesh,
+    p: &Vector3<f64>,
+    r: f64,
+    path: &Vector3<f64>,
+    margin: f64,
+    stack: &mut Vec<(u32, u32)>,
+) -> Option<Touch> {
+    let relative = path - mesh.drift();
+    let bounds = Range::of_points([*p, p + relative]);
+    let around = Vector3::repeat(r + margin);
+    let (low, high) = (bounds.min - around, bounds.max + around);
+    let mut best: Option<(f64, Touch)> = None;
+    mesh.triangle_tree().visit(
+        stack,
+        |b| (0..3).all(|k| b.min[k] <= high[k] && low[k] <= b.max[k]),
+        |t| {
+            let normal = mesh.normal(t);
+            let x = mesh.corners(t);
+            let height = normal.dot(&(p - x[0]));
+            if *normal == Vector3::zeros() || height < 0.0 {
+                return;
+            }
+            let (nearest, _) = closest_on_triangle(&Point3::from(*p), &x.map(Point3::from));
+            let apart = nearest.coords - p;
+            let distance = apart.norm();
+            let (rank, entry, place, direction) = if distance <= r + margin {
+                let direction = apart.try_normalize(1e-12).unwrap_or(-normal);
+                (distance, 0.0, nearest.coords, direction)
+            } else {
+                let paths = mesh.triangle(t).map(|v| mesh.path(v));
+                let own = (paths[0] + paths[1] + paths[2]) / 3.0;
+                let closing = normal.dot(&(own - path));
+                if height - r > closing || closing <= 0.0 {
+                    return;
+                }
+                let entry = ((height - r) / closing).clamp(1e-9, 1.0);
+                let hit = p + (path - own) * entry - normal * r;
+                if barycentric(&x, &hit).iter().any(|w| *w < -1e-9) {
+                    return;
+                }
+                (1e6 + entry, entry, hit, -normal)
+            };
+            if best.as_ref().is_none_or(|b| rank < b.0) {
+                let touch = Touch {
+                    point: MaterialPoint {
+                        primitive: Primitive::Triangle(t),
+                        weights: barycentric(&x, &place),
+                        offset: Vector3::zeros(),
+                    },
+                    place,
+                    normal: direction,
+                    gap: direction.dot(&(place - p)) - r,
+                    entry,
+                    feature: t.wrapping_mul(2).wrapping_add(1),
+                };
+                best = Some((rank, touch));
+            }
+        },
+    );
+    best.map(|b| b.1)
+}

@@ -1,0 +1,375 @@
+//! Two soft surfaces that do not overlap yet: vertices near triangles, edges near edges, now or on their paths within the step.
+
+use nalgebra::{Point3, Vector3};
+
+use super::Side;
+use super::patch_points::barycentric;
+use crate::contact_geometry::Query;
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+use crate::range_tree::Range;
+use crate::shape::closest_on_triangle;
+use crate::soft_mesh::{SkinEdge, SoftMesh};
+
+/// Of vertex and triangle: the vertex's outward normal must not point along the way from the triangle to it by more than this.
+const AWAY_COSINE: f64 = 0.5;
+const ROUNDS_MAX: u32 = 60;
+
+/// Appends the points, S being A; for a surface with itself the part of S is the vertex or the edge of the higher number.
+///
+/// For each vertex the nearest triangle (the one that it meets first) counts, for each edge of S the nearest edge.
+pub(super) fn collide(
+    s: Side<'_>,
+    t: Side<'_>,
+    q: &Query,
+    stack: &mut Vec<(u32, u32)>,
+    out: &mut Vec<ContactPoint>,
+) {
+    let ((surface_S, mesh_S), (surface_T, mesh_T)) = (s, t);
+    let is_self = surface_S.id == surface_T.id;
+    let from = out.len();
+    vertices_on_triangles(mesh_S, mesh_T, is_self, q, stack, out);
+    if !is_self {
+        let middle = out.len();
+        vertices_on_triangles(mesh_T, mesh_S, false, q, stack, out);
+        super::swap(&mut out[middle..]);
+    }
+    edges_on_edges(mesh_S, mesh_T, is_self, q, stack, out);
+    out[from..].sort_unstable_by_key(|c| c.key);
+}
+
+/// How two features come near each other.
+#[derive(Clone, Copy)]
+struct Approach {
+    entry: f64,
+    /// From T to S at that moment.
+    apart: Vector3<f64>,
+    /// Weights of S's and of T's vertices there.
+    weights_S: [f64; 4],
+    weights_T: [f64; 4],
+}
+
+/// Where two features are nearest at a moment: what the distance is, and where on either.
+type Nearest = (Vector3<f64>, [f64; 4], [f64; 4]);
+
+/// The moment at which two features come within reach, by steps that their distance allows; at once within the margin.
+///
+/// `speed`: what the distance shrinks by within the step at most, m.
+fn approach(nearest: impl Fn(f64) -> Nearest, speed: f64, margin: f64) -> Option<Approach> {
+    let mut entry = 0.0;
+    let (mut apart, mut weights_S, mut weights_T) = nearest(0.0);
+    let start = apart.norm();
+    if start > margin {
+        // Within a thousandth of the way they meet; what is left counts as gap.
+        let reach = (1e-3 * start).min(margin.max(1e-6 * start));
+        let mut gap = start;
+        for _ in 0..ROUNDS_MAX {
+            if gap <= reach {
+                break;
+            }
+            if speed <= 0.0 {
+                return None;
+            }
+            entry += (gap - 0.5 * reach) / speed;
+            if entry > 1.0 {
+                return None;
+            }
+            (apart, weights_S, weights_T) = nearest(entry);
+            gap = apart.norm();
+        }
+        if gap > 0.1 * start {
+            return None;
+        }
+    }
+    Some(Approach {
+        entry,
+        apart,
+        weights_S,
+        weights_T,
+    })
+}
+
+/// Boxes that the box of `points` and its sweep, seen from a frame that goes along with the other mesh, may touch.
+fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> Range {
+    let range = Range::of_points(points.flat_map(|(x, path)| [x, x + path]));
+    let around = Vector3::repeat(margin);
+    Range {
+        min: range.min - around,
+        max: range.max + around,
+        ..range
+    }
+}
+
+fn overlap(a: &Range, b: &Range) -> bool {
+    (0..3).all(|k| a.min[k] <= b.max[k] && b.min[k] <= a.max[k])
+}
+
+fn vertices_on_triangles(
+    s: &SoftMesh,
+    t: &SoftMesh,
+    is_self: bool,
+    q: &Query,
+    stack: &mut Vec<(u32, u32)>,
+    out: &mut Vec<ContactPoint>,
+) {
+    let root = t.triangle_tree().root();
+    for &v in s.vertices() {
+        let (p, path) = (s.point(v), s.path(v));
+        let relative = path - t.drift();
+        let bounds = swept(std::iter::once((p, relative)), q.margin);
+        if !overlap(&bounds, &root) {
+            continue;
+        }
+        let outward = s.vertex_normal(v);
+        let mut best: Option<(u32, Approach, f64)> = None;
+        t.triangle_tree().visit(
+            stack,
+            |range| overlap(range, &bounds),
+            |triangle| {
+                let (corners, normal) = (t.triangle(triangle), t.normal(triangle));
+                if *normal == Vector3::zeros()
+                    || is_self && corners.iter().any(|c| t.near().excludes(v, *c))
+                    || outward.dot(normal) > AWAY_COSINE
+                {
+                    return;
+                }
+                let x = t.corners(triangle);
+                // From behind nothing comes in.
+                if normal.dot(&(p - x[0])) < 0.0 {
+                    return;
+                }
+                let paths = corners.map(|c| t.path(c));
+                let speed = paths.iter().map(|u| (path - u).norm()).fold(0.0, f64::max);
+                let nearest = |time: f64| {
+                    let moved = [0, 1, 2].map(|k| x[k] + paths[k] * time);
+                    let at = Point3::from(p + path * time);
+                    let (c, _) = closest_on_triangle(&at, &moved.map(Point3::from));
+                    let weights = barycentric(&moved, &c.coords);
+                    (at - c, [1.0, 0.0, 0.0, 0.0], weights)
+                };
+                if let Some(found) = approach(nearest, speed, q.margin) {
+                    let rank = found.entry + found.apart.norm() * 1e-9;
+                    let rank = if found.entry > 0.0 {
+                        1.0 + rank
+                    } else {
+                        found.apart.norm().min(1.0)
+                    };
+                    let faces = outward.dot(&found.apart) <= AWAY_COSINE * found.apart.norm();
+                    if faces && best.as_ref().is_none_or(|b| rank < b.2) {
+                        best = Some((triangle, found, rank));
+                    }
+                }
+            },
+        );
+        if let Some((triangle, found, _)) = best {
+            let normal = *t.normal(triangle);
+            let place_T = weighted(t, t.triangle(triangle), &found.weights_T);
+            let a = MaterialPoint::on_vertex(v, Vector3::zeros());
+            let b = MaterialPoint {
+                primitive: Primitive::Triangle(triangle),
+                weights: found.weights_T,
+                offset: Vector3::zeros(),
+            };
+            let key = ContactKey::new(v.wrapping_mul(2), u32::MAX - triangle);
+            push((a, &p), (b, &place_T), &found, &normal, key, out);
+        }
+    }
+}
+
+fn edges_on_edges(
+    s: &SoftMesh,
+    t: &SoftMesh,
+    is_self: bool,
+    q: &Query,
+    stack: &mut Vec<(u32, u32)>,
+    out: &mut Vec<ContactPoint>,
+) {
+    let root = t.edge_tree().root();
+    for e in 0..s.n_edges() as u32 {
+        let edge_S = s.edge(e);
+        let [p0, p1] = edge_S.vertices.map(|v| s.point(v));
+        let [u0, u1] = edge_S.vertices.map(|v| s.path(v));
+        let ends = [(p0, u0 - t.drift()), (p1, u1 - t.drift())];
+        let bounds = swept(ends.into_iter(), q.margin);
+        if !overlap(&bounds, &root) {
+            continue;
+        }
+        let normal_S = s.edge_normal(edge_S);
+        let mut best: Option<(u32, Approach, f64)> = None;
+        t.edge_tree().visit(
+            stack,
+            |range| overlap(range, &bounds),
+            |f| {
+                let edge_T = t.edge(f);
+                let near = || {
+                    let excluded =
+                        |v: u32| edge_T.vertices.iter().any(|w| t.near().excludes(v, *w));
+                    edge_S.vertices.iter().any(|v| excluded(*v))
+                };
+                if is_self && (f >= e || near()) {
+                    return;
+                }
+                let normal_T = t.edge_normal(edge_T);
+                if normal_S.dot(&normal_T) > AWAY_COSINE * normal_S.norm() * normal_T.norm() {
+                    return;
+                }
+                let [r0, r1] = edge_T.vertices.map(|v| t.point(v));
+                let [w0, w1] = edge_T.vertices.map(|v| t.path(v));
+                let speed = [u0 - w0, u0 - w1, u1 - w0, u1 - w1];
+                let speed = speed.iter().map(Vector3::norm).fold(0.0, f64::max);
+                let nearest = |time: f64| {
+                    let a = [p0 + u0 * time, p1 + u1 * time];
+                    let b = [r0 + w0 * time, r1 + w1 * time];
+                    let (x, y) = closest_on_segments(&a, &b);
+                    let apart = a[0] + (a[1] - a[0]) * x - b[0] - (b[1] - b[0]) * y;
+                    (apart, [1.0 - x, x, 0.0, 0.0], [1.0 - y, y, 0.0, 0.0])
+                };
+                // From outside of both, or not at all.
+                let (start, ..) = nearest(0.0);
+                if start.dot(&normal_T) <= 0.0 || start.dot(&normal_S) >= 0.0 {
+                    return;
+                }
+                let Some(found) = approach(nearest, speed, q.margin) else {
+                    return;
+                };
+                // At the end of an edge a vertex meets something.
+                let inner = |w: &[f64; 4]| w[0] > 1e-6 && w[1] > 1e-6;
+                if !inner(&found.weights_S) || !inner(&found.weights_T) {
+                    return;
+                }
+                let rank = if found.entry > 0.0 {
+                    1.0 + found.entry
+                } else {
+                    found.apart.norm().min(1.0)
+                };
+                if best.as_ref().is_none_or(|b| rank < b.2) {
+                    best = Some((f, found, rank));
+                }
+            },
+        );
+        if let Some((f, found, _)) = best {
+            let edge_T = t.edge(f);
+            let normal = t.edge_normal(edge_T);
+            let (a, b) = (
+                on_edge(edge_S, &found.weights_S),
+                on_edge(edge_T, &found.weights_T),
+            );
+            let place_S = weighted(s, &edge_S.vertices, &found.weights_S);
+            let place_T = weighted(t, &edge_T.vertices, &found.weights_T);
+            let key = ContactKey::new(e.wrapping_mul(2).wrapping_add(1), u32::MAX - f);
+            push((a, &place_S), (b, &place_T), &found, &normal, key, out);
+        }
+    }
+}
+
+/// `fallback`: along which they are parted when they are at one place.
+fn push(
+    (a, place_S): (MaterialPoint, &Vector3<f64>),
+    (b, place_T): (MaterialPoint, &Vector3<f64>),
+    found: &Approach,
+    fallback: &Vector3<f64>,
+    key: ContactKey,
+    out: &mut Vec<ContactPoint>,
+) {
+    let direction = found.apart.try_normalize(1e-12);
+    let Some(normal_W) = direction.or_else(|| fallback.try_normalize(0.0)) else {
+        return;
+    };
+    out.push(ContactPoint {
+        p_WC: (0.5 * (place_S + place_T)).into(),
+        normal_W,
+        signed_distance: normal_W.dot(&(place_S - place_T)).max(0.0),
+        stiffness: PointStiffness::Share(1.0),
+        a,
+        b,
+        key,
+        entry: found.entry,
+    });
+}
+
+fn weighted(mesh: &SoftMesh, vertices: &[u32], weights: &[f64; 4]) -> Vector3<f64> {
+    let terms = vertices.iter().zip(weights);
+    terms.map(|(v, w)| mesh.point(*v) * *w).sum()
+}
+
+/// A point of an edge, as one of the triangle it belongs to.
+fn on_edge(edge: &SkinEdge, weights: &[f64; 4]) -> MaterialPoint {
+    let mut of_triangle = [0.0; 4];
+    for (corner, w) in edge.corners.iter().zip(weights) {
+        of_triangle[*corner] = *w;
+    }
+    MaterialPoint {
+        primitive: Primitive::Triangle(edge.triangle),
+        weights: of_triangle,
+        offset: Vector3::zeros(),
+    }
+}
+
+/// How far along each of two segments their nearest points lie, from 0 to 1.
+///
+/// # Source
+/// Ericson (2005), Real-Time Collision Detection, 5.1.9.
+fn closest_on_segments(a: &[Vector3<f64>; 2], b: &[Vector3<f64>; 2]) -> (f64, f64) {
+    let (d1, d2, r) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
+    let (aa, ee, f) = (d1.norm_squared(), d2.norm_squared(), d2.dot(&r));
+    let (c, bb) = (d1.dot(&r), d1.dot(&d2));
+    if aa <= 0.0 || ee <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let denominator = aa * ee - bb * bb;
+    let mut x = if denominator > 1e-12 * aa * ee {
+        ((bb * f - c * ee) / denominator).clamp(0.0, 1.0)
+    } else {
+        0.5
+    };
+    let mut y = (bb * x + f) / ee;
+    if !(0.0..=1.0).contains(&y) {
+        y = y.clamp(0.0, 1.0);
+        x = ((bb * y - c) / aa).clamp(0.0, 1.0);
+    }
+    (x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_nearest_where_sampling_says() {
+        let mut seed = 1.0_f64;
+        let mut next = || {
+            seed = (seed * 97.13 + 0.71).sin();
+            seed
+        };
+        for _ in 0..200 {
+            let mut point = || Vector3::new(next(), next(), next());
+            let (a, b) = ([point(), point()], [point(), point()]);
+            let (x, y) = closest_on_segments(&a, &b);
+            let distance =
+                |x: f64, y: f64| (a[0] + (a[1] - a[0]) * x - b[0] - (b[1] - b[0]) * y).norm();
+            let found = distance(x, y);
+            for i in 0..=40 {
+                for j in 0..=40 {
+                    let sampled = distance(f64::from(i) / 40.0, f64::from(j) / 40.0);
+                    assert!(found <= sampled + 1e-12, "{found} {sampled}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_approach_finds_when_a_point_meets_a_point() {
+        // From 1 m apart at 4 m a step: a quarter of it, less a thousandth.
+        let nearest = |time: f64| {
+            (
+                Vector3::x() * (1.0 - 4.0 * time).max(0.0),
+                [1.0; 4],
+                [1.0; 4],
+            )
+        };
+        let found = approach(nearest, 4.0, 1e-3).unwrap();
+        assert!((found.entry - 0.25).abs() < 1e-3, "{}", found.entry);
+        assert!(approach(nearest, 0.9, 1e-3).is_none());
+        let at_rest = approach(|_| (Vector3::x() * 5e-4, [1.0; 4], [1.0; 4]), 0.0, 1e-3);
+        assert_eq!(at_rest.unwrap().entry, 0.0);
+    }
+}

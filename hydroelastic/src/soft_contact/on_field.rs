@@ -1,0 +1,99 @@
+//! Triangles of a soft body cut by the tetrahedra of a compliant shape's pressure field.
+
+use nalgebra::{Isometry3, Matrix3, Point3};
+
+use super::patch_points::Piece;
+use crate::field::{OUTSIDE, PressureField};
+use crate::patch::{Affine, Balance, Moments, Polygon, Sign};
+use crate::range_tree::Relative;
+use crate::soft_mesh::SoftMesh;
+
+/// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle under one linear pressure are one.
+pub(super) fn find(
+    mesh: &SoftMesh,
+    field: &PressureField,
+    X_WG: &Isometry3<f64>,
+    (stack, pairs): (&mut Vec<(u32, u32)>, &mut Vec<(u32, u32)>),
+    out: &mut Vec<Piece>,
+) {
+    let X_GW = Relative::new(&X_WG.inverse());
+    pairs.clear();
+    mesh.triangle_tree()
+        .visit_pairs(&X_GW, field.tet_tree(), stack, |t, i| pairs.push((t, i)));
+    pairs.sort_unstable_by_key(|&(t, i)| (t, field.piece(i), i));
+    let rotation = *X_WG.rotation.to_rotation_matrix().matrix();
+    for group in pairs.chunk_by(|a, b| (a.0, field.piece(a.1)) == (b.0, field.piece(b.1))) {
+        let (triangle, first) = group[0];
+        let mut sums = [Moments::default(); 2];
+        let mut balance = None;
+        for &(_, i) in group {
+            let found = pair(mesh, field, &X_GW, triangle, i, &mut sums);
+            balance = balance.or(found);
+        }
+        let Some(balance) = balance else {
+            continue;
+        };
+        let pressure = &field.functions_of(first).pressure;
+        for (m, sign) in sums.iter().zip([Sign::Pressing, Sign::Foreseen]) {
+            if m.area > 0.0 {
+                out.push(Piece {
+                    triangle,
+                    feature: field.piece(first),
+                    sign,
+                    moments: in_world(m, X_WG, &rotation),
+                    normal: -(rotation * balance.normal),
+                    gap: -pressure.at(&m.centroid) / balance.slope,
+                    gap_gradient: rotation * pressure.gradient * (-1.0 / balance.slope),
+                    slope: Some(balance.slope),
+                });
+            }
+        }
+    }
+}
+
+/// Adds what of a triangle lies in a tetrahedron to the sums of what presses and what does not yet.
+fn pair(
+    mesh: &SoftMesh,
+    field: &PressureField,
+    X_GW: &Relative,
+    triangle: u32,
+    i: u32,
+    sums: &mut [Moments; 2],
+) -> Option<Balance> {
+    let tet = field.functions_of(i);
+    if tet.is_flat() {
+        return None;
+    }
+    let normal = X_GW.rotation * mesh.normal(triangle);
+    let mut balance = Balance::on_rigid(&tet.pressure.gradient, &normal)?;
+    let mut polygon = Polygon::triangle(&mesh.corners(triangle).map(|x| X_GW.point(&x)));
+    for (k, side) in tet.sides.iter().enumerate() {
+        if !polygon.clip(side, k as u32) {
+            return None;
+        }
+    }
+    let own = polygon.own_faces();
+    for (k, n) in field.across(i).iter().enumerate() {
+        if own >> k & 1 == 1 && *n != OUTSIDE {
+            balance.weight *= 0.5;
+        }
+    }
+    let pressure: &Affine = &tet.pressure;
+    for (part, sum) in polygon.split(pressure).iter().zip(sums) {
+        if part.corners().len() >= 3 {
+            let moments = part.moments(&normal);
+            if moments.area > 0.0 {
+                sum.add(&moments, balance.weight);
+            }
+        }
+    }
+    Some(balance)
+}
+
+fn in_world(m: &Moments, X_WG: &Isometry3<f64>, rotation: &Matrix3<f64>) -> Moments {
+    Moments {
+        area: m.area,
+        centroid: (X_WG * Point3::from(m.centroid)).coords,
+        second: rotation * m.second * rotation.transpose(),
+    }
+}

@@ -1,0 +1,275 @@
+//! Triangles of a soft body in a rigid shape, by signed distance: any shape will do.
+
+use nalgebra::{Matrix3, Point3, Vector3};
+
+use super::patch_points::Piece;
+use crate::patch::{Affine, Moments, Polygon, Sign};
+use crate::posed::RigidShape;
+use crate::range_tree::Range;
+use crate::signed_distance::SignedDistance;
+use crate::soft_mesh::SoftMesh;
+
+/// A triangle is cut into quarters until the gap on it is linear, at most so often,
+const CUTS_MAX: u32 = 8;
+/// and not below this part of its radius or, if that is less, of the shape's smallest half width.
+const RADIUS_MIN: f64 = 0.125;
+const WIDTH_MIN: f64 = 0.1;
+/// The gap is linear where its directions at the corners differ by less than 18° from that in the middle, and its value there by
+/// less than this part of the triangle's radius from their mean.
+const BEND_MAX: f64 = 0.02;
+const COSINE_MIN: f64 = 0.95;
+/// Parts of one triangle whose normals differ by less than 26° are one piece.
+const SAME_COSINE: f64 = 0.9;
+/// Pieces count with the cosine of the angle at which they face the shape: with their shadow on it. Foreseen ones face the shape within 72°.
+const FORESEEN_COSINE: f64 = 0.3;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    /// Pa/m, if the shape knows it.
+    pub(super) slope: Option<f64>,
+    /// m.
+    pub(super) margin: f64,
+    /// Whether pieces inside of the shape count, or only those within the margin of it.
+    pub(super) pressing: bool,
+}
+
+/// The pieces of one triangle while they are put together.
+#[derive(Default)]
+pub(super) struct Leaves {
+    found: Vec<Leaf>,
+}
+
+/// Parts of nearly the same normal, in the frame of the shape.
+struct Leaf {
+    sign: Sign,
+    /// Of the first part.
+    direction: Vector3<f64>,
+    moments: Moments,
+    /// Sums over the area.
+    normal: Vector3<f64>,
+    gap: f64,
+}
+
+/// Appends the pieces of all triangles.
+pub(super) fn find(
+    mesh: &SoftMesh,
+    r: &RigidShape<'_>,
+    counts: &Counts,
+    (stack, leaves): (&mut Vec<(u32, u32)>, &mut Leaves),
+    out: &mut Vec<Piece>,
+) {
+    let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
+    let near = |range: &Range| {
+        (0..3).all(|k| range.min[k] <= bounds.max[k] && bounds.min[k] <= range.max[k])
+    };
+    let width = r.shape.local_aabb().half_extents().min();
+    let rotation = *r.X_WG.rotation.to_rotation_matrix().matrix();
+    mesh.triangle_tree().visit(stack, near, |t| {
+        let normal_W = mesh.normal(t);
+        if *normal_W == Vector3::zeros() {
+            return;
+        }
+        let corners = mesh
+            .corners(t)
+            .map(|x| r.X_WG.inverse_transform_point(&x.into()).coords);
+        leaves.found.clear();
+        let search = Search {
+            r,
+            counts,
+            facing: -(rotation.transpose() * normal_W),
+            radius_min: (RADIUS_MIN * circle(&corners).1).min(WIDTH_MIN * width),
+        };
+        if let Some(middle) = search.at_middle(&corners) {
+            let at_corners = corners.map(|x| search.distance(&x));
+            search.look(&corners, &at_corners, &middle, CUTS_MAX, leaves);
+        }
+        for (feature, leaf) in (0_u32..).zip(&leaves.found) {
+            let Some(normal) = (rotation * leaf.normal).try_normalize(0.0) else {
+                continue;
+            };
+            let m = &leaf.moments;
+            out.push(Piece {
+                triangle: t,
+                feature,
+                sign: leaf.sign,
+                moments: Moments {
+                    area: m.area,
+                    centroid: (r.X_WG * Point3::from(m.centroid)).coords,
+                    second: turned(&rotation, &m.second),
+                },
+                normal,
+                gap: leaf.gap / m.area,
+                gap_gradient: normal,
+                slope: counts.slope,
+            });
+        }
+    });
+}
+
+fn turned(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
+    rotation * second * rotation.transpose()
+}
+
+struct Search<'a> {
+    r: &'a RigidShape<'a>,
+    counts: &'a Counts,
+    /// Against the triangle's outward normal, in the frame of the shape.
+    facing: Vector3<f64>,
+    radius_min: f64,
+}
+
+impl Search<'_> {
+    fn distance(&self, x: &Vector3<f64>) -> SignedDistance<f64> {
+        self.r.shape.signed_distance(&Point3::from(*x))
+    }
+
+    /// Distance at the centroid; none if that is too far away for any point of the triangle to count.
+    fn at_middle(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
+        let (middle, radius) = circle(corners);
+        let found = self.distance(&middle);
+        (found.value <= radius + self.counts.margin).then_some(found)
+    }
+
+    fn look(
+        &self,
+        corners: &[Vector3<f64>; 3],
+        at: &[SignedDistance<f64>; 3],
+        middle: &SignedDistance<f64>,
+        cuts: u32,
+        leaves: &mut Leaves,
+    ) {
+        let (_, radius) = circle(corners);
+        let mean = (at[0].value + at[1].value + at[2].value) / 3.0;
+        let linear = (middle.value - mean).abs() <= BEND_MAX * radius
+            && at
+                .iter()
+                .all(|s| s.gradient.dot(&middle.gradient) >= COSINE_MIN);
+        if linear || cuts == 0 || radius < self.radius_min {
+            self.cut(corners, at, linear.then_some(&middle.gradient), leaves);
+            return;
+        }
+        let between = |i: usize, j: usize| {
+            let x = 0.5 * (corners[i] + corners[j]);
+            (x, self.distance(&x))
+        };
+        let sides = [between(0, 1), between(1, 2), between(2, 0)];
+        let [p, q, s] = sides.map(|side| side.0);
+        let [at_p, at_q, at_s] = sides.map(|side| side.1);
+        let [a, b, c] = *corners;
+        let [at_a, at_b, at_c] = *at;
+        for (part, at) in [
+            ([a, p, s], [at_a, at_p, at_s]),
+            ([p, b, q], [at_p, at_b, at_q]),
+            ([s, q, c], [at_s, at_q, at_c]),
+            ([p, q, s], [at_p, at_q, at_s]),
+        ] {
+            if let Some(middle) = self.at_middle(&part) {
+                self.look(&part, &at, &middle, cuts - 1, leaves);
+            }
+        }
+    }
+
+    /// Cuts a triangle on which the gap is taken as linear where it is the margin and where it is zero.
+    fn cut(
+        &self,
+        corners: &[Vector3<f64>; 3],
+        at: &[SignedDistance<f64>; 3],
+        direction: Option<&Vector3<f64>>,
+        leaves: &mut Leaves,
+    ) {
+        let margin = self.counts.margin;
+        let values = at.map(|s| s.value);
+        if values.iter().all(|v| *v > margin) {
+            return;
+        }
+        let Some(gap) = interpolation(corners, &values) else {
+            return;
+        };
+        let mut polygon = Polygon::triangle(corners);
+        let below_margin = Affine {
+            gradient: -gap.gradient,
+            offset: margin - gap.offset,
+        };
+        if !polygon.clip(&below_margin, 0) {
+            return;
+        }
+        let [foreseen, pressing] = polygon.split(&gap);
+        for (part, sign) in [(pressing, Sign::Pressing), (foreseen, Sign::Foreseen)] {
+            if part.corners().len() < 3 || sign == Sign::Pressing && !self.counts.pressing {
+                continue;
+            }
+            let moments = part.moments(&-self.facing);
+            // Smaller ones are round-off of the corners.
+            if moments.area.is_nan() || moments.area <= 1e-14 * margin.max(1e-9) {
+                continue;
+            }
+            let direction = match direction {
+                Some(direction) => *direction,
+                None => self.distance(&moments.centroid).gradient,
+            };
+            let cosine = direction.dot(&self.facing);
+            let weight = match sign {
+                Sign::Foreseen if cosine < FORESEEN_COSINE => 0.0,
+                _ => cosine,
+            };
+            if weight > 0.0 {
+                let value = gap.at(&moments.centroid);
+                leaves.add(sign, &direction, &moments, weight, value);
+            }
+        }
+    }
+}
+
+impl Leaves {
+    fn add(
+        &mut self,
+        sign: Sign,
+        direction: &Vector3<f64>,
+        moments: &Moments,
+        weight: f64,
+        gap: f64,
+    ) {
+        let same =
+            |leaf: &&mut Leaf| leaf.sign == sign && leaf.direction.dot(direction) >= SAME_COSINE;
+        let area = weight * moments.area;
+        if let Some(leaf) = self.found.iter_mut().find(same) {
+            leaf.moments.add(moments, weight);
+            leaf.normal += direction * area;
+            leaf.gap += gap * area;
+            return;
+        }
+        let mut sum = Moments::default();
+        sum.add(moments, weight);
+        self.found.push(Leaf {
+            sign,
+            direction: *direction,
+            moments: sum,
+            normal: direction * area,
+            gap: gap * area,
+        });
+    }
+}
+
+/// Centroid of a triangle and the largest distance of a corner from it.
+fn circle(corners: &[Vector3<f64>; 3]) -> (Vector3<f64>, f64) {
+    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
+    let radius = corners.iter().map(|x| (x - middle).norm_squared());
+    (middle, radius.fold(0.0, f64::max).sqrt())
+}
+
+/// The linear function in the plane of a triangle with given values at its corners; none for one without area.
+fn interpolation(corners: &[Vector3<f64>; 3], values: &[f64; 3]) -> Option<Affine> {
+    let (u, v) = (corners[1] - corners[0], corners[2] - corners[0]);
+    let n = u.cross(&v);
+    let square = n.norm_squared();
+    if square <= 0.0 {
+        return None;
+    }
+    let gradient =
+        (v.cross(&n) * (values[1] - values[0]) + n.cross(&u) * (values[2] - values[0])) / square;
+    Some(Affine {
+        gradient,
+        offset: values[0] - gradient.dot(&corners[0]),
+    })
+}

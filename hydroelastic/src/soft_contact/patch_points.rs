@@ -1,0 +1,109 @@
+//! From pieces of triangles to contact points.
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+use crate::patch::{Moments, Sign, Spread};
+use crate::posed::RigidShape;
+use crate::soft_mesh::SoftMesh;
+
+/// A plane part of a triangle on which the gap to a rigid shape is linear; world frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) triangle: u32,
+    /// What of the shape it touches; with the sign unique among the pieces of its triangle.
+    pub(super) feature: u32,
+    pub(super) sign: Sign,
+    pub(super) moments: Moments,
+    /// Unit, from the shape into the soft body.
+    pub(super) normal: Vector3<f64>,
+    /// At the centroid, m.
+    pub(super) gap: f64,
+    pub(super) gap_gradient: Vector3<f64>,
+    /// Pa/m; none where the pair's stiffness counts.
+    pub(super) slope: Option<f64>,
+}
+
+/// Appends the points of all pieces, the soft body being A.
+pub(super) fn emit(
+    mesh: &SoftMesh,
+    r: &RigidShape<'_>,
+    pieces: &mut [Piece],
+    out: &mut Vec<ContactPoint>,
+) {
+    pieces.sort_unstable_by_key(|p| (p.triangle, p.feature, p.sign));
+    let mut patch = Moments::default();
+    for piece in pieces.iter() {
+        patch.add(&piece.moments, 1.0);
+    }
+    let extent = patch.second.trace();
+    let X_GW = r.X_WG.inverse();
+    for piece in pieces.iter() {
+        emit_piece(mesh, &X_GW, piece, extent, out);
+    }
+}
+
+fn emit_piece(
+    mesh: &SoftMesh,
+    X_GW: &Isometry3<f64>,
+    piece: &Piece,
+    extent: f64,
+    out: &mut Vec<ContactPoint>,
+) {
+    let m = &piece.moments;
+    // A spring of the gap is a pressure of its opposite.
+    let spread = Spread::of(
+        m,
+        mesh.normal(piece.triangle),
+        &-piece.gap_gradient,
+        -piece.gap,
+        piece.sign,
+        extent,
+    );
+    let corners = mesh.corners(piece.triangle);
+    let part = m.area / f64::from(spread.count);
+    for (k, offset) in (0_u32..).zip(&spread.offsets[..spread.count as usize]) {
+        let p_W = m.centroid + offset;
+        let point = MaterialPoint {
+            primitive: Primitive::Triangle(piece.triangle),
+            weights: barycentric(&corners, &p_W),
+            offset: Vector3::zeros(),
+        };
+        let sign = u32::from(piece.sign == Sign::Foreseen);
+        out.push(ContactPoint {
+            p_WC: p_W.into(),
+            normal_W: piece.normal,
+            signed_distance: piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]),
+            stiffness: match piece.slope {
+                Some(slope) => PointStiffness::OfPatch {
+                    stiffness: part * slope,
+                    part_of_A: 0.0,
+                },
+                None => PointStiffness::Share(part / mesh.vertex_area()),
+            },
+            a: point,
+            b: MaterialPoint::on_frame(X_GW.transform_point(&p_W.into()).coords),
+            key: ContactKey::new(
+                piece.triangle.wrapping_mul(4).wrapping_add(k),
+                piece.feature.wrapping_mul(2).wrapping_add(sign),
+            ),
+            entry: 0.0,
+        });
+    }
+}
+
+/// Weights of the corners for a point in the plane of a triangle, which they place exactly; a fourth of zero.
+pub(super) fn barycentric(corners: &[Vector3<f64>; 3], p: &Vector3<f64>) -> [f64; 4] {
+    let (u, v, d) = (
+        corners[1] - corners[0],
+        corners[2] - corners[0],
+        p - corners[0],
+    );
+    let n = u.cross(&v);
+    let area = n.norm_squared();
+    if area <= 0.0 {
+        return [1.0, 0.0, 0.0, 0.0];
+    }
+    let (w1, w2) = (d.cross(&v).dot(&n) / area, u.cross(&d).dot(&n) / area);
+    [1.0 - w1 - w2, w1, w2, 0.0]
+}

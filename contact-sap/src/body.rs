@@ -110,6 +110,12 @@ pub trait BodyStep: Send + Sync {
         let _ = (v, outside);
         out.clear();
     }
+    /// What holds each vertex that is held in place or driven, in a step with velocities `v` while `outside` acts on the body
+    /// besides its own loads; `out` is overwritten. Bodies without held vertices have nothing to say.
+    fn support_reactions(&self, v: &[f64], outside: &[PointForce], out: &mut Vec<SupportReaction>) {
+        let _ = (v, outside);
+        out.clear();
+    }
     /// Where material point `p` is at the end of a step with end velocities `v`, world frame.
     ///
     /// # Errors
@@ -183,6 +189,26 @@ pub struct FrameWrench {
     pub force_W: Vector3<f64>,
     /// N·m, world axes, besides the force's own moment.
     pub torque_W: Vector3<f64>,
+}
+
+/// A force on a material point of a body from outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointForce {
+    /// Where it acts.
+    pub point: MaterialPoint,
+    /// N, world axes.
+    pub force_W: Vector3<f64>,
+}
+
+/// What holds a vertex.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SupportReaction {
+    /// The vertex.
+    pub vertex: u32,
+    /// Where it was at the start of the step, world frame.
+    pub p_WV: Point3<f64>,
+    /// On the body, N, world axes; zero in directions that are free.
+    pub force_W: Vector3<f64>,
 }
 
 /// What the parent of a joint exerts on its child: bearings, drive, spring, damper, friction and limit together.

@@ -22,6 +22,8 @@ pub(crate) struct ContactRecord {
     pub(crate) b: GeometryIdx,
     pub(crate) place: Place,
     pub(crate) normal_W: Vector3<f64>,
+    /// The material points of A and B.
+    pub(crate) points: [TouchedPoint; 2],
     key: ContactKey,
     parameters: ContactParameters,
     /// n0, N·s.
@@ -192,6 +194,7 @@ impl ContactAssembly {
                 b: contact.b,
                 place: *place,
                 normal_W,
+                points: [point.a, point.b],
                 key: point.key,
                 parameters,
                 friction_limit: parameters.friction_limit(rule, &predicted),

@@ -20,6 +20,7 @@ use crate::polar_decomposition::rotation_of;
 use crate::region::Region;
 use crate::rest::{Kinematics, RestElement};
 use crate::step::FemStep;
+use crate::stuff::{PerElement, Stuff};
 
 pub use build::FemBuilder;
 pub(crate) use surface::Skin;
@@ -108,10 +109,9 @@ pub struct FemBody {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) mesh: TetMesh,
-    pub(crate) material: Arc<dyn Material>,
-    pub(crate) lame: Lame,
+    pub(crate) stuff: PerElement<Stuff>,
+    pub(crate) lames: PerElement<Lame>,
     pub(crate) linearity: Linearity,
-    pub(crate) density: f64,
     pub(crate) damping: Rayleigh,
     pub(crate) rotation: Rotation,
     pub(crate) preconditioning: Preconditioning,
@@ -122,6 +122,8 @@ pub(crate) struct Parts {
     pub(crate) links: MeshLinks,
     /// Σ ρV/4, kg.
     pub(crate) vertex_mass: Vec<f64>,
+    /// Σ V/4, m³.
+    pub(crate) vertex_volume: Vec<f64>,
     pub(crate) element_mass: Vec<f64>,
     pub(crate) fixed: Vec<[bool; 3]>,
     pub(crate) anchors: Vec<Anchor>,
@@ -138,10 +140,10 @@ impl FemBody {
         &self.parts.mesh
     }
 
-    /// The material.
+    /// The material of a tetrahedron.
     #[must_use]
-    pub fn material(&self) -> &dyn Material {
-        &*self.parts.material
+    pub fn material_of(&self, tet: TetIdx) -> &dyn Material {
+        &*self.parts.stuff.at(tet.index()).material
     }
 
     /// kg.
@@ -232,12 +234,18 @@ impl FemBody {
     #[must_use]
     pub fn cauchy_stress(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
         let F = self.deformation_gradient(state, tet);
-        let stress = self.parts.material.first_piola(&F, &self.parts.lag_of(&F));
+        let material = self.material_of(tet);
+        let stress = material.first_piola(&F, &self.parts.lag_of(&F));
         stress * F.transpose() / F.determinant()
     }
 }
 
 impl Parts {
+    /// Whether any element must not invert.
+    pub(crate) fn has_barrier(&self) -> bool {
+        self.stuff.values().iter().any(Stuff::has_barrier)
+    }
+
     /// kg.
     pub(crate) fn mass(&self) -> f64 {
         self.element_mass.iter().sum()
@@ -270,7 +278,7 @@ impl Parts {
             }
             MassKind::Consistent => {
                 y.fill(Vector3::zeros());
-                add_consistent_product(&self.elements, self.density, 1.0, x, y);
+                add_consistent_product(&self.elements, &self.element_mass, x, y);
             }
         }
     }
@@ -371,9 +379,10 @@ impl DeformableModel for FemBody {
             energy.linear_momentum_W += p;
             energy.angular_momentum_W += x.cross(p);
         }
-        for element in &parts.elements {
+        for (e, element) in parts.elements.iter().enumerate() {
             let F = parts.deformation(element, &q);
-            let density = parts.material.energy_density(&F, &parts.lag_of(&F));
+            let material = &parts.stuff.at(e).material;
+            let density = material.energy_density(&F, &parts.lag_of(&F));
             energy.potential += element.volume * density;
         }
         energy

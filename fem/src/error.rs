@@ -52,6 +52,34 @@ pub enum FemError {
         /// Upper corner of the mesh.
         max: [f64; 3],
     },
+    /// An element that the mesh hasn't got.
+    #[error("{what} names tetrahedron {element}; the mesh has {count}, counted from 0")]
+    NoSuchElement {
+        /// What names it.
+        what: String,
+        /// The element.
+        element: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// A region in which no element lies.
+    #[error(
+        "{what} holds no tetrahedron; a region has those whose centroid is in it, or of a list of vertices those whose corners are all named"
+    )]
+    NoElements {
+        /// The region and what it is for.
+        what: String,
+    },
+    /// Materials of one body that a step treats differently.
+    #[error(
+        "materials of one body must be of one kind, all linear within a step in the same way or all nonlinear: {first} and {other}; use one law for both, or two bodies tied together"
+    )]
+    MixedLaws {
+        /// The first material.
+        first: String,
+        /// The one that differs.
+        other: String,
+    },
     /// A vertex that is to leave the solve and to be held by constraints.
     #[error(
         "vertex {vertex} at {place:?} m is both fixed and anchored; fixed vertices need no anchor: take it out of one of the regions"

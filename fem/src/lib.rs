@@ -27,6 +27,7 @@ mod region;
 mod rest;
 mod signed_svd;
 mod step;
+mod stuff;
 
 pub use body::{AnchorCompliance, FemBody, FemBuilder, Preconditioning, Rayleigh, Rotation};
 pub use error::FemError;
@@ -37,5 +38,5 @@ pub use material::{
     Material, MaterialPreset, MooneyRivlin, NeoHookean, Principal, PrincipalLaw, Spectrum,
     StVenantKirchhoff, StableNeoHookean, Tangent, lame_parameters, material_preset,
 };
-pub use region::{Axis, Region};
+pub use region::{Axis, Elements, Region};
 pub use rest::Kinematics;

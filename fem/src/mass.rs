@@ -19,27 +19,26 @@ pub(crate) fn consistent_entry(mass: f64, a: usize, b: usize) -> f64 {
     if a == b { mass / 10.0 } else { mass / 20.0 }
 }
 
-/// Σ ρV/4 at each vertex, kg.
-pub(crate) fn lumped(n_vertices: usize, elements: &[RestElement], density: f64) -> Vec<f64> {
-    let mut mass = vec![0.0; n_vertices];
-    for element in elements {
+/// A quarter of what each element has, mass or volume, at each of its vertices.
+pub(crate) fn lumped(n_vertices: usize, elements: &[RestElement], of_element: &[f64]) -> Vec<f64> {
+    let mut sum = vec![0.0; n_vertices];
+    for (element, x) in elements.iter().zip(of_element) {
         for vertex in element.vertices {
-            mass[vertex as usize] += 0.25 * density * element.volume;
+            sum[vertex as usize] += 0.25 * x;
         }
     }
-    mass
+    sum
 }
 
-/// y += scale · M x, the consistent mass matrix.
+/// y += M x, the consistent mass matrix of elements with `mass` kg each.
 pub(crate) fn add_consistent_product(
     elements: &[RestElement],
-    density: f64,
-    scale: f64,
+    mass: &[f64],
     x: &[Vector3<f64>],
     y: &mut [Vector3<f64>],
 ) {
-    for element in elements {
-        let share = scale * density * element.volume / 20.0;
+    for (element, mass) in elements.iter().zip(mass) {
+        let share = mass / 20.0;
         let sum: Vector3<f64> = element.vertices.iter().map(|v| x[*v as usize]).sum();
         for vertex in element.vertices {
             // (1 + δ_ab) summed over b.
@@ -60,11 +59,12 @@ mod tests {
         let corners = corners.map(Vector3::from);
         let elements = [RestElement::new([0, 1, 2, 3], corners, Kinematics::Solid)];
         let density = 12.0;
-        let total: f64 = lumped(4, &elements, density).iter().sum();
+        let mass = [density * elements[0].volume];
+        let total: f64 = lumped(4, &elements, &mass).iter().sum();
         assert!((total - 2.0).abs() < 1e-15);
         // ∫ρx² = ρ/60 for the unit corner.
         let mut y = [Vector3::zeros(); 4];
-        add_consistent_product(&elements, density, 1.0, &corners, &mut y);
+        add_consistent_product(&elements, &mass, &corners, &mut y);
         let second_moment: f64 = corners.iter().zip(&y).map(|(x, y)| x.x * y.x).sum();
         assert!((second_moment - density / 60.0).abs() < 1e-15);
         let entries: f64 = (0..16).map(|k| consistent_entry(2.0, k / 4, k % 4)).sum();

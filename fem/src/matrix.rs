@@ -14,6 +14,7 @@ use sprs::CsMatI;
 use crate::dofs::{DofMap, HELD};
 use crate::material::{Lame, hooke_block};
 use crate::mesh_links::MeshLinks;
+use crate::stuff::PerElement;
 
 /// Below this many vertices one thread assembles and multiplies faster than two.
 const PARALLEL_MIN: usize = 512;
@@ -27,7 +28,7 @@ pub(crate) trait ElementBlocks: Sync {
 
 /// Hooke's law in turned axes, by the turned and scaled shape gradients √(cV) R∇N of every element.
 pub(crate) struct HookeBlocks<'a> {
-    pub(crate) lame: Lame,
+    pub(crate) lames: &'a PerElement<Lame>,
     pub(crate) gradients: &'a [[Vector3<f64>; 4]],
 }
 
@@ -35,8 +36,9 @@ impl ElementBlocks for HookeBlocks<'_> {
     #[inline]
     fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
         let h = &self.gradients[element];
+        let lame = self.lames.at(element);
         for a in 0..4 {
-            add(a, hooke_block(&self.lame, &h[a], &h[local]));
+            add(a, hooke_block(lame, &h[a], &h[local]));
         }
     }
 }
@@ -439,7 +441,7 @@ mod tests {
         let mut system = System::default();
         system.lay_out(&links, &dofs);
         let blocks = HookeBlocks {
-            lame: LAME,
+            lames: &PerElement::new(vec![LAME], Vec::new()),
             gradients: &gradients,
         };
         system.assemble(&links, &dofs, MassPart::Lumped(1.0, &mass), &blocks);

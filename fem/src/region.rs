@@ -1,7 +1,7 @@
 //! Which vertices are meant: by number or by place.
 
 use nalgebra::Vector3;
-use pliant_hydroelastic::mesh::TetMesh;
+use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 
 use crate::error::FemError;
 
@@ -87,6 +87,57 @@ impl Region {
             Self::Ball { center, radius } => (p - center).norm() <= radius + slack,
             Self::HalfSpace { point, normal } => (p - point).dot(normal) <= slack * normal.norm(),
         }
+    }
+}
+
+/// A set of elements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elements {
+    /// These.
+    Numbered(Vec<u32>),
+    /// Those whose centroid is in the region; of [`Region::Vertices`] those whose corners are all named.
+    Within(Region),
+}
+
+impl Elements {
+    /// The elements of `mesh`, ascending; `what` is the purpose, for messages.
+    ///
+    /// # Errors
+    /// [`FemError::NoSuchElement`], [`FemError::NoElements`], or as [`Region::vertices`].
+    pub fn of(&self, mesh: &TetMesh, what: &str) -> Result<Vec<u32>, FemError> {
+        let count = mesh.tets().len();
+        let mut found: Vec<u32> = match self {
+            Self::Numbered(given) => {
+                if let Some(&element) = given.iter().find(|e| **e as usize >= count) {
+                    return Err(FemError::NoSuchElement {
+                        what: what.into(),
+                        element,
+                        count,
+                    });
+                }
+                given.clone()
+            }
+            Self::Within(region @ Region::Vertices(_)) => {
+                let named = region.vertices(mesh, what)?;
+                let has = |v: &u32| named.binary_search(v).is_ok();
+                let all = |e: &u32| mesh.tets()[*e as usize].iter().all(|v| has(&v.0));
+                (0..count as u32).filter(all).collect()
+            }
+            Self::Within(region) => {
+                let slack = 1e-9 * mesh.bounds().extent().max();
+                let centroid = |e: u32| mesh.corners(TetIdx(e)).iter().sum::<Vector3<f64>>() / 4.0;
+                let inside = |e: &u32| region.holds(&centroid(*e), slack);
+                (0..count as u32).filter(inside).collect()
+            }
+        };
+        found.sort_unstable();
+        found.dedup();
+        if found.is_empty() {
+            return Err(FemError::NoElements {
+                what: format!("{what} {self:?}"),
+            });
+        }
+        Ok(found)
     }
 }
 

@@ -22,15 +22,14 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
-    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, Primitive, RowLaw, Rows,
-    StepInput, Surface, TimeStep,
+    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, PointForce, Primitive,
+    RowLaw, Rows, StepInput, SupportReaction, Surface, TimeStep,
 };
 
 use crate::body::{AnchorCompliance, Parts, Preconditioning};
 use crate::dofs::{DofMap, HELD};
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
-use crate::material::Domain;
 use crate::matrix::System;
 
 use elements::{Elasticity, ElementState};
@@ -135,7 +134,7 @@ impl BodyStep for FemStep {
         let moving = self.dofs.moving().iter();
         self.places.extend(moving.map(|v| self.q[*v as usize]));
         self.gather_external(input)?;
-        if self.parts.material.domain() == Domain::PositiveVolume {
+        if self.parts.has_barrier() {
             self.refuse_inverted(&self.q, "at the start of the step")?;
         }
         let mut elements = std::mem::take(&mut self.elements);
@@ -249,7 +248,7 @@ impl BodyStep for FemStep {
                 value: places[vertex].sum(),
             });
         }
-        if self.parts.material.domain() == Domain::PositiveVolume {
+        if self.parts.has_barrier() {
             self.refuse_inverted(&places, "by the step")?;
         }
         let warnings = self.warnings(&places, &velocities);
@@ -310,6 +309,42 @@ impl BodyStep for FemStep {
             .add_tangent_product(self, &all, &change, &mut product);
         self.dofs.gather(&product, y);
         Ok(())
+    }
+
+    fn support_reactions(&self, v: &[f64], outside: &[PointForce], out: &mut Vec<SupportReaction>) {
+        out.clear();
+        if !self.dofs.holds_any() {
+            return;
+        }
+        // m(v) − δt f, f what acts from outside, is what the supports give.
+        let mut scratch = Scratch::default();
+        let mut all = Vec::new();
+        self.all_velocities(v, &mut all);
+        self.momentum(&all, Elasticity::Extrapolated, &mut scratch);
+        let mut forces = scratch.residual;
+        forces
+            .iter_mut()
+            .for_each(|f| *f /= self.time_step.length_s);
+        for load in outside {
+            if let Ok(stencil) = self.parts.stencil(&load.point) {
+                for (vertex, weight) in stencil.terms() {
+                    forces[vertex] -= load.force_W * weight;
+                }
+            }
+        }
+        for (vertex, (force, held)) in (0_u32..).zip(forces.iter().zip(&self.held)) {
+            if held.contains(&true) {
+                let mut force_W = Vector3::zeros();
+                for k in (0..3).filter(|k| held[*k]) {
+                    force_W[k] = force[k];
+                }
+                out.push(SupportReaction {
+                    vertex,
+                    p_WV: self.q[vertex as usize].into(),
+                    force_W,
+                });
+            }
+        }
     }
 
     fn start_surface(&self, out: &mut Surface) -> Option<()> {

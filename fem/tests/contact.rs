@@ -10,13 +10,15 @@ mod support;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::{FrictionLimit, MaterialPoint, Primitive, SolverKind, StopCriteria};
+use pliant_contact_sap::{
+    FrictionLimit, MaterialPoint, Primitive, SolverKind, StopCriteria, SupportReaction,
+};
 use pliant_coupling::{
     Anchor, BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
     StepReport, StrongImplicit, Tie, TieCompliance, TieKind, World, WorldBuilder,
 };
 use pliant_fem::{Axis, FemBody, FemBuilder, Region};
-use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::mesh::generate::{tet_cuboid, tet_torus};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
@@ -233,7 +235,7 @@ fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() 
 
 #[test]
 fn soft_bodies_that_collide_keep_their_momentum() {
-    TOUCHES.map(collide);
+    TOUCHES.into_iter().for_each(collide);
 }
 
 #[track_caller]
@@ -569,4 +571,85 @@ fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
         text.contains("nail") && text.contains("27 vertices"),
         "{text}"
     );
+}
+
+/// A link of a chain hung over a hook: steps of 20 ms, as the paper's chain.
+#[test]
+fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {
+    // Upright, around y; the hook is a bar along y through its hole.
+    let mesh = tet_torus(0.05, 0.014, 24, 4, 1).unwrap();
+    let pose = Isometry3::rotation(Vector3::x() * std::f64::consts::FRAC_PI_2);
+    for touch in TOUCHES {
+        let material = corotated(1e6, 0.4);
+        let link = built(FemBuilder::new(mesh.clone(), material, 1000.0).pose(pose));
+        let weight = 9.81 * link.mass();
+        let mut builder = WorldBuilder::default();
+        let bar = Shape::capsule(0.012, 0.1).unwrap();
+        // Under the top of the hole, a millimetre of air.
+        let lying = Isometry3::from_parts(
+            Vector3::new(0.0, 0.0, 0.036 - 0.012 - 0.001).into(),
+            UnitQuaternion::from_scaled_axis(Vector3::x() * std::f64::consts::FRAC_PI_2),
+        );
+        let mount = Mount::World(lying);
+        let hook = builder.add_geometry(Geometry::new("hook", mount, bar, surface(0.5)));
+        let (body, _) = add_soft(&mut builder, "link", link, surface(0.5), touch);
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        let mut lowest = f64::INFINITY;
+        run(&world, &mut state, 0.02, 4.0, |_, state| {
+            lowest = lowest.min(center(state, body).z);
+        });
+        let (mut pull, mut steps) = (0.0, 0);
+        run(&world, &mut state, 0.02, 1.0, |report, state| {
+            pull -= report
+                .contact_wrench(&Point3::origin(), |g| g == hook)
+                .force
+                .z;
+            steps += 1;
+            lowest = lowest.min(center(state, body).z);
+        });
+        let pull = pull / f64::from(steps);
+        eprintln!("{touch:?}: hook carries {pull:.6} of {weight:.6} N, lowest at {lowest:.4} m");
+        assert!((pull / weight - 1.0).abs() < 0.01, "{touch:?}: {pull} N");
+        // Off its hook it would fall 20 cm in the first fifth of a second.
+        assert!(lowest > -0.02, "{touch:?}: {lowest} m");
+    }
+}
+
+#[test]
+fn supports_carry_what_contacts_do_not() {
+    // One edge of a standing cube is held; ground carries the rest of it and of the cube on top.
+    let foot = Region::Box {
+        min: Vector3::repeat(-0.05),
+        max: Vector3::new(-0.05, 0.05, -0.05),
+    };
+    let mut builder = WorldBuilder::default();
+    let floor = add_floor(&mut builder, surface(0.5));
+    let standing = soft_cube().pose(Isometry3::translation(0.0, 0.0, 0.0499));
+    let standing = built(standing.fix(foot, &Axis::ALL));
+    let lying = built(soft_cube().pose(Isometry3::translation(0.013, 0.007, 0.152)));
+    let touch = Touch::Surface;
+    let (lower, _) = add_soft(&mut builder, "lower", standing, surface(0.5), touch);
+    let (upper, _) = add_soft(&mut builder, "upper", lying, surface(0.5), touch);
+    let world = builder.build().unwrap();
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    assert!(stepper.support_reactions(lower).is_empty());
+    let (mut state, mut next) = (world.default_state(), State::default());
+    let mut report = StepReport::default();
+    for _ in 0..300 {
+        report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    let supports = stepper.support_reactions(lower);
+    let at_foot = |s: &SupportReaction| (s.p_WV.coords + Vector3::x() * 0.05).xz().norm() < 2e-4;
+    assert!(supports.len() == 3 && supports.iter().all(at_foot));
+    assert!(stepper.support_reactions(upper).is_empty());
+    let held: Vector3<f64> = supports.iter().map(|s| s.force_W).sum();
+    let ground = -report
+        .contact_wrench(&Point3::origin(), |g| g == floor)
+        .force;
+    eprintln!("supports {:.4} N, ground {:.4} N", held.z, ground.z);
+    assert!(ground.z > 5.0 && held.norm() > 0.1, "{ground} {held}");
+    let error = held + ground - Vector3::z() * (2.0 * 9.81);
+    assert!(error.norm() < 1e-3, "{error}");
 }

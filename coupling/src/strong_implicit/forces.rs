@@ -1,9 +1,13 @@
 //! From impulses to forces: the report of a step, and what its joints transmitted.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{ConvexContactSolver, FrameWrench, JointReaction, RowIdx, SolveReport};
+use pliant_contact_sap::{
+    ConvexContactSolver, FrameWrench, JointReaction, PointForce, RowIdx, SolveReport,
+    SupportReaction,
+};
 
 use super::StrongImplicit;
+use crate::collision::material_point;
 use crate::report::{ContactForce, RowForce, StepReport, TieForce, Wrench};
 use crate::tie::Anchor;
 use crate::world::{BodyIdx, Mount, World};
@@ -25,6 +29,57 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             step.joint_reactions(v, &outside, &mut reactions);
         }
         reactions
+    }
+
+    /// What holds each held vertex of a soft body in the step just taken, fixed for good or by its control; empty for bodies
+    /// without such vertices, and if no step was taken. What is anchored by constraints has rows in the report instead.
+    ///
+    /// Loads, contacts and ties on the body are accounted for: it is what passes from the support to the body.
+    pub fn support_reactions(&self, body: BodyIdx) -> Vec<SupportReaction> {
+        let mut reactions = Vec::new();
+        let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
+            return reactions;
+        };
+        if let Some(step) = self.steps.get(body.0) {
+            let v = &self.solution.velocity[self.offsets[body.0]..self.offsets[body.0 + 1]];
+            let outside = self.outside_forces(world, body, time_step_s);
+            step.support_reactions(v, &outside, &mut reactions);
+        }
+        reactions
+    }
+
+    /// Forces of all contacts and ties on the material points of a deforming body.
+    fn outside_forces(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<PointForce> {
+        let mut forces = Vec::new();
+        let impulses = self.solution.contact_impulse.chunks_exact(3);
+        for (record, gamma) in self.contacts.records.iter().zip(impulses) {
+            let force_W = Vector3::from_column_slice(gamma) / time_step_s;
+            let sides = [
+                (record.a, &record.points[0], force_W),
+                (record.b, &record.points[1], -force_W),
+            ];
+            for (geometry, point, force_W) in sides {
+                if world.parts.geometries[geometry.0].mount.deforming() == Some(body) {
+                    let point = material_point(point);
+                    forces.push(PointForce { point, force_W });
+                }
+            }
+        }
+        // Ties come last in the set.
+        let first = self.solution.row_impulse.len() - self.ties.records.len();
+        let impulses = &self.solution.row_impulse[first..];
+        for (record, gamma) in self.ties.records.iter().zip(impulses) {
+            let tie = &world.parts.ties[record.tie.0];
+            for (anchor, impulse) in [(&tie.a, *gamma), (&tie.b, -gamma)] {
+                if let Anchor::Point { body: on, point } = *anchor
+                    && on == body
+                {
+                    let force_W = record.row.linear * (impulse / time_step_s);
+                    forces.push(PointForce { point, force_W });
+                }
+            }
+        }
+        forces
     }
 
     /// Wrenches of all contacts and ties on the frames of a body.

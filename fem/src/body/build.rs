@@ -11,8 +11,9 @@ use crate::loads::ForceField;
 use crate::mass::{MassKind, lumped};
 use crate::material::Material;
 use crate::mesh_links::MeshLinks;
-use crate::region::{Axis, Region};
+use crate::region::{Axis, Elements, Region};
 use crate::rest::{Kinematics, RestElement};
+use crate::stuff::{PerElement, Stuff};
 
 /// Things larger than this that sag under their weight are mostly things in millimetres, m.
 const USUAL_EXTENT_MAX: f64 = 20.0;
@@ -41,8 +42,9 @@ const STANDARD_GRAVITY: f64 = 9.81;
 #[derive(Debug)]
 pub struct FemBuilder {
     mesh: TetMesh,
-    material: Arc<dyn Material>,
-    density: f64,
+    /// The first is that of all elements that no other part has.
+    stuff: Vec<Stuff>,
+    parts: Vec<Elements>,
     damping: Rayleigh,
     rotation: Rotation,
     preconditioning: Preconditioning,
@@ -61,8 +63,8 @@ impl FemBuilder {
     pub fn new(mesh: TetMesh, material: Arc<dyn Material>, density: f64) -> Self {
         Self {
             mesh,
-            material,
-            density,
+            stuff: vec![Stuff::new(material, density)],
+            parts: Vec::new(),
             damping: Rayleigh::default(),
             rotation: Rotation::default(),
             preconditioning: Preconditioning::default(),
@@ -74,6 +76,15 @@ impl FemBuilder {
             anchored: Vec::new(),
             fields: Vec::new(),
         }
+    }
+
+    /// Makes some of the elements of something else; of two parts that share elements the later one has them. Materials of one
+    /// body are all linear about the rotation at the start of a step, all linear, or all nonlinear.
+    #[must_use]
+    pub fn part(mut self, elements: Elements, material: Arc<dyn Material>, density: f64) -> Self {
+        self.parts.push(elements);
+        self.stuff.push(Stuff::new(material, density));
+        self
     }
 
     /// Damping; the default is [`Rayleigh::default`].
@@ -168,17 +179,20 @@ impl FemBuilder {
         let mut skin = Skin::of(&self.mesh);
         skin.set_radius(self.contact_radius, &rest)?;
         let report = self.doubts();
-        let element_mass = elements.iter().map(|e| self.density * e.volume).collect();
+        let stuff = self.stuff_of_elements()?;
+        let volumes: Vec<f64> = elements.iter().map(|e| e.volume).collect();
+        let masses = volumes.iter().enumerate();
+        let element_mass: Vec<f64> = masses.map(|(e, v)| stuff.at(e).density * v).collect();
         let parts = Parts {
             links: MeshLinks::new(&self.mesh),
-            lame: self.material.lame(),
-            linearity: self.material.linearity(),
-            vertex_mass: lumped(rest.len(), &elements, self.density),
+            lames: stuff.map(|s| s.lame),
+            linearity: stuff.at(0).material.linearity(),
+            vertex_mass: lumped(rest.len(), &elements, &element_mass),
+            vertex_volume: lumped(rest.len(), &elements, &volumes),
             element_mass,
+            stuff,
             extent: self.mesh.bounds().extent().max(),
             mesh: self.mesh,
-            material: self.material,
-            density: self.density,
             damping: self.damping,
             rotation: self.rotation,
             preconditioning: self.preconditioning,
@@ -200,10 +214,19 @@ impl FemBuilder {
     }
 
     fn check_parameters(&self) -> Result<(), FemError> {
-        if !(self.density > 0.0 && self.density.is_finite()) {
-            return Err(FemError::Density(self.density));
+        let linearity = self.stuff[0].material.linearity();
+        for stuff in &self.stuff {
+            if !(stuff.density > 0.0 && stuff.density.is_finite()) {
+                return Err(FemError::Density(stuff.density));
+            }
+            stuff.lame.validate()?;
+            if stuff.material.linearity() != linearity {
+                return Err(FemError::MixedLaws {
+                    first: format!("{:?}", self.stuff[0].material),
+                    other: format!("{:?}", stuff.material),
+                });
+            }
         }
-        self.material.lame().validate()?;
         FemError::require_at_least_zero("mass damping alpha (1/s)", self.damping.mass)?;
         FemError::require_at_least_zero("stiffness damping beta (s)", self.damping.stiffness)?;
         let pose = self.X_WM.to_matrix().sum();
@@ -225,6 +248,16 @@ impl FemBuilder {
             }
         }
         Ok(())
+    }
+
+    fn stuff_of_elements(&self) -> Result<PerElement<Stuff>, FemError> {
+        let mut of = vec![0; self.mesh.tets().len()];
+        for (part, k) in self.parts.iter().zip(1_u16..) {
+            for element in part.of(&self.mesh, "the part of another material")? {
+                of[element as usize] = k;
+            }
+        }
+        Ok(PerElement::new(self.stuff.clone(), of))
     }
 
     fn fixed_components(&self) -> Result<Vec<[bool; 3]>, FemError> {
@@ -274,8 +307,9 @@ impl FemBuilder {
             report.add(Severity::Doubtful, place, text);
         };
         let extent = self.mesh.bounds().extent().max();
-        let modulus = self.material.lame().youngs_modulus();
-        let strain = self.density * STANDARD_GRAVITY * extent / modulus;
+        let moduli = self.stuff.iter().map(|s| s.lame.youngs_modulus());
+        let modulus = moduli.fold(f64::INFINITY, f64::min);
+        let strain = self.stuff[0].density * STANDARD_GRAVITY * extent / modulus;
         if extent > USUAL_EXTENT_MAX && strain > 1e-3 || strain > WEIGHT_STRAIN_MAX {
             doubt(format!(
                 "the body is {extent:.3} m large and E is {modulus:.1e} Pa: standing, its own weight would squeeze its foot by {:.0} %; if the mesh is in millimetres, load it with scale 0.001",
@@ -299,7 +333,8 @@ impl FemBuilder {
                 if pieces > 8 { " and so on" } else { "" }
             ));
         }
-        let nu = self.material.lame().poissons_ratio();
+        let ratios = self.stuff.iter().map(|s| s.lame.poissons_ratio());
+        let nu = ratios.fold(-1.0, f64::max);
         if nu > 0.49 {
             doubt(format!(
                 "poissons_ratio = {nu:.4}: linear tetrahedra lock, the body will be far too stiff in bending; 0.45 to 0.47 is closer to the truth"

@@ -53,12 +53,13 @@ impl ElementState {
             Linearity::Nonlinear => {
                 let none = || Tangent::Hooke {
                     rotation: Matrix3::zeros(),
-                    lame: parts.lame,
+                    lame: *parts.lames.at(0),
                 };
                 self.tangents.resize_with(n, none);
                 self.convex.resize_with(n, none);
                 parallel::fill(&mut self.tangents, |e| {
-                    parts.material.tangent(&deformation(e), &Lag::default())
+                    let material = &parts.stuff.at(e).material;
+                    material.tangent(&deformation(e), &Lag::default())
                 });
                 let tangents = &self.tangents;
                 parallel::fill(&mut self.convex, |e| tangents[e].clone().semidefinite());
@@ -108,7 +109,7 @@ impl ElementState {
         });
         self.gradients = gradients;
         let blocks = HookeBlocks {
-            lame: parts.lame,
+            lames: &parts.lames,
             gradients: &self.gradients,
         };
         system.assemble(&parts.links, dofs, mass, &blocks);
@@ -154,7 +155,8 @@ impl ElementState {
             parallel::fill(pulls, |e| {
                 let element = &parts.elements[e];
                 let end = parts.deformation(element, field);
-                let elastic = |F: &Matrix3<f64>| parts.material.first_piola(F, &Lag::default());
+                let material = &parts.stuff.at(e).material;
+                let elastic = |F: &Matrix3<f64>| material.first_piola(F, &Lag::default());
                 let mut stress = match elasticity {
                     Elasticity::Exact => elastic(&end),
                     Elasticity::Extrapolated => {
@@ -186,7 +188,7 @@ impl ElementState {
                 let ahead = target - Matrix3::identity();
                 strain -= ahead * (1.0 + viscous_target);
             }
-            element.pull(&(rotation * parts.lame.stress(&strain)))
+            element.pull(&(rotation * parts.lames.at(e).stress(&strain)))
         });
     }
 
@@ -212,12 +214,13 @@ impl ElementState {
             let dF = element.gradient(x);
             let stress = if parts.linearity == Linearity::Nonlinear {
                 let F = parts.deformation(element, &places);
-                let elastic = parts.material.tangent(&F, &Lag::default()).apply(&dF);
+                let material = &parts.stuff.at(e).material;
+                let elastic = material.tangent(&F, &Lag::default()).apply(&dF);
                 let viscous = self.convex[e].apply(&dF);
                 (elastic * positions_s + viscous * beta) * forces_s
             } else {
                 let rotation = self.rotation(e);
-                let lame = parts.lame;
+                let lame = *parts.lames.at(e);
                 Tangent::Hooke { rotation, lame }.apply(&dF) * step.stiffness_factor()
             };
             add_pull(element, &stress, y);

@@ -91,7 +91,7 @@ impl FemStep {
         self.external.extend(weights);
         for field in &parts.fields {
             for (vertex, force) in self.external.iter_mut().enumerate() {
-                let share = parts.vertex_mass[vertex] / parts.density;
+                let share = parts.vertex_volume[vertex];
                 *force += field.force_density(&Point3::from(self.q[vertex])) * share;
             }
         }

@@ -13,7 +13,8 @@ impl FemStep {
     pub(super) fn refuse_inverted(&self, q: &[Vector3<f64>], when: &str) -> Result<(), BodyError> {
         let parts = &*self.parts;
         let det = |e: usize| parts.deformation(&parts.elements[e], q).determinant();
-        let Some((first, many)) = parallel::count(parts.elements.len(), |e| det(e) <= 0.0) else {
+        let lost = |e: usize| parts.stuff.at(e).has_barrier() && det(e) <= 0.0;
+        let Some((first, many)) = parallel::count(parts.elements.len(), lost) else {
             return Ok(());
         };
         let more = match many {

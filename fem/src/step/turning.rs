@@ -150,7 +150,7 @@ impl FemStep {
                 element.all_gradients().map(|g| g * scale)
             });
             let blocks = HookeBlocks {
-                lame: parts.lame,
+                lames: &parts.lames,
                 gradients: &gradients,
             };
             system.assemble(&parts.links, &self.dofs, self.mass_part(), &blocks);

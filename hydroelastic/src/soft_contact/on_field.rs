@@ -8,12 +8,15 @@ use crate::patch::{Affine, Balance, Moments, Polygon, Sign};
 use crate::range_tree::Relative;
 use crate::soft_mesh::SoftMesh;
 
+/// Of elements, or of nodes of trees.
+type Pairs = Vec<(u32, u32)>;
+
 /// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle under one linear pressure are one.
 pub(super) fn find(
     mesh: &SoftMesh,
     field: &PressureField,
     X_WG: &Isometry3<f64>,
-    (stack, pairs): (&mut Vec<(u32, u32)>, &mut Vec<(u32, u32)>),
+    (stack, pairs): (&mut Pairs, &mut Pairs),
     out: &mut Vec<Piece>,
 ) {
     let X_GW = Relative::new(&X_WG.inverse());

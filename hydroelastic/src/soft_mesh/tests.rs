@@ -1,8 +1,10 @@
 use super::*;
 use crate::mesh::generate::tet_cuboid;
 
+type Parts = (Vec<Point3<f64>>, Vec<[u32; 3]>, Vec<[u32; 4]>);
+
 /// A cuboid's vertices, triangles and tetrahedra.
-fn cuboid(half: Vector3<f64>, cells: [u32; 3]) -> (Vec<Point3<f64>>, Vec<[u32; 3]>, Vec<[u32; 4]>) {
+fn cuboid(half: Vector3<f64>, cells: [u32; 3]) -> Parts {
     let mesh = tet_cuboid(half, cells).unwrap();
     let triangles = &mesh.boundary().triangles;
     (

@@ -283,6 +283,7 @@ fn a_filament_that_slides_over_a_ball_keeps_one_contact() {
             velocities: &[Vector3::zeros()],
             exclusion: &exclusion,
             field: None,
+            mesh: None,
         };
         let found = contacts(Posed::Filament(&f), Posed::Deforming(surface));
         assert_eq!(found.len(), 1, "at {x}");

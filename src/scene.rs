@@ -77,7 +77,7 @@ pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
     FemEntry, FilledPart, FixedRegion, Matter, RegionEntry, RegionShape, SelfContact, Shown,
-    SoftBodies, SoftEntry, SolidMesh,
+    SoftBodies, SoftEntry, SolidMesh, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};

@@ -314,8 +314,8 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
             "must consist of the letters x, y and z",
         ),
         (
-            format!("{CUBE}self_contact = \"present\"\n"),
-            "`self_contact` needs a `contact_radius`",
+            format!("{CUBE}touches_by = \"vertices\"\nself_contact = \"present\"\n"),
+            "`self_contact` by vertices needs a `contact_radius`",
         ),
         (
             format!("{CUBE}color_max = 1\n"),

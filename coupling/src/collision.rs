@@ -155,7 +155,7 @@ impl Collision {
                 }
                 Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
                     let surface = &self.surfaces[body.0];
-                    if let Mount::Vertices { .. } = geometry.mount {
+                    if !matches!(geometry.mount, Mount::Segments { .. }) {
                         self.radii[g].clear();
                         self.radii[g].extend_from_slice(&surface.radii);
                         self.radii[g].resize(surface.vertices.len(), 0.0);

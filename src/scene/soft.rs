@@ -20,7 +20,7 @@ use super::pose::pose;
 use super::schema::{Key, TableSchema};
 use super::table::{Context, TableReader};
 
-pub use fem::{FemEntry, FixedRegion, SelfContact};
+pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use mesh::{FilledPart, SolidMesh};
 pub use region::{RegionEntry, RegionShape};
 

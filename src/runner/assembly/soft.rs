@@ -14,7 +14,7 @@ use super::solid_meshes::solid_mesh;
 use crate::recording::{Color, ValueScale, VisualShape};
 use crate::runner::soft::{SoftModel, shown};
 use crate::scene::{
-    FemEntry, Matter, RegionShape, SceneError, SceneFault, SelfContact, Shown, SoftEntry,
+    FemEntry, Matter, RegionShape, SceneError, SceneFault, SelfContact, Shown, SoftEntry, TouchesBy,
 };
 
 /// A soft body of the world, as names find it.
@@ -49,6 +49,7 @@ struct Made {
     regions: Vec<Vec<u32>>,
     held: Vec<u32>,
     look: VisualShape,
+    touches_by: TouchesBy,
     self_contact: SelfContact,
 }
 
@@ -61,7 +62,11 @@ impl Draft<'_> {
         let index = self.directory.trees.len() + self.directory.soft.len();
         let body = self.builder.add_body(name, made.model);
         debug_assert_eq!(body.0, index, "soft bodies come after all others");
-        let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
+        let material = self.material(entry.surface);
+        let geometry = match made.touches_by {
+            TouchesBy::Surface => Geometry::of_surface(name, body, material),
+            TouchesBy::Vertices => Geometry::of_vertices(name, body, material),
+        };
         let geometry = self.add_geometry(Owner::Soft(body), geometry);
         if made.self_contact == SelfContact::Absent {
             self.builder
@@ -134,6 +139,7 @@ impl Draft<'_> {
             soft: Arc::new(body.clone()),
             model: Box::new(body),
             regions,
+            touches_by: fem.touches_by,
             self_contact: fem.self_contact,
         })
     }

@@ -82,18 +82,25 @@ static FEM: TableSchema = TableSchema {
             about: "`{ region, axes }`: vertices that never move along these axes",
         },
         Key {
+            name: "touches_by",
+            value: "`surface` or `vertices`",
+            unit: "",
+            default: "`surface`",
+            about: "its triangles on shapes and its tetrahedra on other soft bodies and itself, or its vertices; pairs whose contact is `point` touch by vertices",
+        },
+        Key {
             name: "contact_radius",
             value: "number >= 0",
             unit: "m",
             default: "0",
-            about: "balls about the vertices of its surface, with which it touches other soft bodies, and itself",
+            about: "balls about the vertices of its surface, with which vertices touch those of other soft bodies, and each other",
         },
         Key {
             name: "self_contact",
             value: "`absent` or `present`",
             unit: "",
             default: "`absent`",
-            about: "whether it touches itself; needs a `contact_radius`",
+            about: "whether it touches itself; by vertices it needs a `contact_radius`",
         },
     ],
 };
@@ -139,6 +146,8 @@ pub struct FemEntry {
     pub kinematics: Kinematics,
     /// What never moves.
     pub fixed: Vec<FixedRegion>,
+    /// What of it touches.
+    pub touches_by: TouchesBy,
     /// Of the balls about its surface's vertices, m.
     pub contact_radius: f64,
     /// Whether it touches itself.
@@ -152,6 +161,15 @@ pub struct FixedRegion {
     pub region: usize,
     /// Of the world.
     pub axes: Vec<Axis>,
+}
+
+/// What of a body touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TouchesBy {
+    /// Triangles and tetrahedra.
+    Surface,
+    /// Vertices, as points or balls.
+    Vertices,
 }
 
 /// Whether a body touches itself.
@@ -192,8 +210,18 @@ fn own(
             ("present", SelfContact::Present),
         ],
     )?;
-    if self_contact == SelfContact::Present && contact_radius == 0.0 {
-        return Err(table.conflict("`self_contact` needs a `contact_radius` above zero"));
+    let touches_by = table.choice_or_first(
+        "touches_by",
+        &[
+            ("surface", TouchesBy::Surface),
+            ("vertices", TouchesBy::Vertices),
+        ],
+    )?;
+    let by_points = touches_by == TouchesBy::Vertices;
+    if self_contact == SelfContact::Present && by_points && contact_radius == 0.0 {
+        return Err(
+            table.conflict("`self_contact` by vertices needs a `contact_radius` above zero")
+        );
     }
     Ok(FemEntry {
         mesh: mesh(&item)?,
@@ -235,6 +263,7 @@ fn own(
                 .map(|e| fixed(context, e, regions))
                 .collect()
         })?,
+        touches_by,
         contact_radius,
         self_contact,
     })

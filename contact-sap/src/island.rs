@@ -395,10 +395,16 @@ impl<'a> IslandProblem<'a> {
     }
 
     pub(crate) fn dynamics(&self, member: &Member) -> &'a dyn Dynamics {
-        match self.reduced.get(member.slot) {
-            Some(body) if body.is_reduced() => body,
-            _ => self.problem.dynamics[member.participant.0],
+        match self.reduced(member) {
+            Some(body) => body,
+            None => self.problem.dynamics[member.participant.0],
         }
+    }
+
+    /// What stands for a participant that elimination has reduced.
+    fn reduced(&self, member: &Member) -> Option<&'a ReducedBody> {
+        let body = self.reduced.get(member.slot)?;
+        body.is_reduced().then_some(body)
     }
 
     /// y = A x.
@@ -416,9 +422,13 @@ impl<'a> IslandProblem<'a> {
         }
     }
 
-    /// Writes the diagonal of A.
+    /// Writes the diagonal of A; where elimination has left a Schur complement, that of the A it was made from.
     pub(crate) fn diagonal(&self, diagonal: &mut [f64]) {
         for member in &self.island.members {
+            if let Some(body) = self.reduced(member) {
+                diagonal[member.dofs()].copy_from_slice(body.diagonal());
+                continue;
+            }
             let blocks = self.dynamics(member).diagonal_blocks();
             blocks.for_each(member.n_dofs, |block| {
                 let first = member.first_dof + block.first_dof;

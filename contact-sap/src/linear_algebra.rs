@@ -7,8 +7,8 @@ use std::ops::Add;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinearAlgebra {
     /// By what the systems of an island cost: [`LinearAlgebra::TwoLevel`] where it holds a body whose own factor would cost a
-    /// hundred products with its A; [`LinearAlgebra::Schur`] where the guess is far from the solution, so that several
-    /// systems are to be expected, and the reduced matrices are small; otherwise [`LinearAlgebra::Direct`].
+    /// hundred products with its A; [`LinearAlgebra::Schur`] where it holds sparse bodies of which few vertices are touched;
+    /// otherwise [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
     /// Cholesky factors of H: dense up to some fifty velocities, block sparse beyond, in the cheaper of two orders.

@@ -217,7 +217,7 @@ pub(crate) fn forward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: &
 }
 
 /// x ← L⁻ᵀ(x − L_belowᵀ below) for the k pivots of a panel.
-#[inline]
+#[inline(always)]
 pub(crate) fn backward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: &[f64]) {
     for (j, column) in panel.chunks_exact(m).enumerate().take(k).rev() {
         let own = dot(&x[j + 1..k], &column[j + 1..k]);
@@ -225,21 +225,22 @@ pub(crate) fn backward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: 
     }
 }
 
-/// Σ a_i b_i in four lanes, so that it does not wait for each addition.
-#[inline]
+/// Σ a_i b_i in eight lanes, so that it does not wait for each addition.
+#[inline(always)]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
-    let mut lanes = [0.0; 4];
-    let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    for (a, b) in a4.iter().zip(b4) {
-        for l in 0..4 {
+    let mut lanes = [0.0; 8];
+    let (a8, a_rest) = a.as_chunks::<8>();
+    let (b8, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a8.iter().zip(b8) {
+        for l in 0..8 {
             lanes[l] += a[l] * b[l];
         }
     }
     let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
-    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (b + f)) + ((c + g) + (d + h)) + rest
 }
 
 #[cfg(test)]

@@ -13,9 +13,6 @@ use crate::island::{Island, IslandProblem};
 use crate::islands::IslandAnswer;
 use crate::solver::StopCriteria;
 
-/// Islands of fewer participants are iterated as a whole (measured: 160 bodies lose a tenth by parts, 640 gain an eighth).
-const MEMBERS_MIN: usize = 200;
-
 /// How much of the residual may sit outside of the participants that a part grows from.
 const LEFT_OUTSIDE: f64 = 0.05;
 
@@ -52,14 +49,17 @@ pub(crate) struct LocalPart {
     moved: Vec<(isize, isize)>,
     /// The residual of the whole before the last part was solved.
     before: Option<f64>,
+    /// Islands of fewer participants have no parts.
+    members_min: usize,
 }
 
 impl LocalPart {
-    /// Before the iteration of the whole begins.
-    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+    /// Before the iteration of the whole begins; islands of fewer than `members_min` participants have no parts.
+    pub(crate) fn begin(&mut self, p: &IslandProblem<'_>, members_min: usize) {
         self.before = None;
+        self.members_min = members_min;
         self.member_of_node.clear();
-        if p.island.members.len() < MEMBERS_MIN {
+        if p.island.members.len() < members_min {
             return;
         }
         let starts = &p.island.node_starts[..p.island.n_nodes()];
@@ -89,7 +89,7 @@ impl LocalPart {
         let stuck = self
             .before
             .is_some_and(|before| residual.norm > REDUCTION * before);
-        if n < MEMBERS_MIN || stuck {
+        if n < self.members_min || stuck {
             return false;
         }
         let most = (SHARE_MAX * n as f64) as usize;

@@ -52,7 +52,18 @@ pub(crate) struct ReducedBody {
     /// S, both triangles, and what is left of b.
     matrix: Vec<f64>,
     right_hand_side: Vec<f64>,
+    /// The diagonal of A at the velocities that stay: the norm of gradients is that of the whole problem.
+    diagonal: Vec<f64>,
+    /// A and b that all this was made from.
+    source: Source,
     failed: Option<usize>,
+}
+
+/// The values that a Schur complement belongs to.
+#[derive(Default)]
+struct Source {
+    matrix: Vec<f64>,
+    right_hand_side: Vec<f64>,
 }
 
 struct Symbolic {
@@ -223,6 +234,7 @@ impl ReducedBody {
         if !changed && self.touched == touched && self.symbolic.is_some() {
             return;
         }
+        self.source.matrix.clear();
         self.touched.clear();
         self.touched.extend_from_slice(touched);
         let size = |node: usize| node_ends[node] - if node > 0 { node_ends[node - 1] } else { 0 };
@@ -283,6 +295,13 @@ impl ReducedBody {
         else {
             return;
         };
+        if self.failed.is_none()
+            && self.source.matrix == a.data()
+            && self.source.right_hand_side == dynamics.right_hand_side()
+        {
+            // Solved again with other contact laws.
+            return;
+        }
         self.failed = None;
         let Symbolic {
             fronts,
@@ -350,6 +369,21 @@ impl ReducedBody {
         self.right_hand_side.clear();
         let left = fronts.reduce(&mut self.factor, &self.x);
         self.right_hand_side.extend_from_slice(left);
+        let first_kept = numbers.len() - n;
+        self.diagonal.resize(n, 0.0);
+        dynamics.diagonal_blocks().for_each(numbers.len(), |block| {
+            for i in 0..block.size {
+                let number = numbers[block.first_dof + i] as usize;
+                if number >= first_kept {
+                    self.diagonal[number - first_kept] = block.values[i * (block.size + 1)];
+                }
+            }
+        });
+        self.source.matrix.clear();
+        self.source.matrix.extend_from_slice(a.data());
+        self.source.right_hand_side.clear();
+        let b = dynamics.right_hand_side();
+        self.source.right_hand_side.extend_from_slice(b);
     }
 
     /// v of the body, from that of the nodes that stayed.
@@ -360,6 +394,11 @@ impl ReducedBody {
                 *v = self.x[*number as usize];
             }
         }
+    }
+
+    /// The diagonal of A at the velocities that stay.
+    pub(crate) fn diagonal(&self) -> &[f64] {
+        &self.diagonal
     }
 
     /// Whether this stands for its participant.

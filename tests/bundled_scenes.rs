@@ -130,6 +130,31 @@ fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
 }
 
 #[test]
+fn cantilevers_of_lagging_and_full_rotation_come_together() {
+    let text = bundled::scene("cantilever").expect("a bundled scene");
+    for time_step_s in [1.0, 0.1, 0.01] {
+        check_text("cantilever", text, &[], Some(time_step_s));
+    }
+}
+
+#[test]
+fn cylinder_press() {
+    check_scene("cylinder-press", &["rings=7"]);
+}
+
+#[test]
+fn hand_holds_ball() {
+    check_scene("hand-holds-ball", &[]);
+}
+
+#[test]
+fn torus_refinement() {
+    for fine in ["1", "2"] {
+        check_scene("torus-refinement", &[&format!("fine={fine}")]);
+    }
+}
+
+#[test]
 fn soft_landing() {
     check_scene("soft-landing", &[]);
 }

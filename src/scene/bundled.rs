@@ -15,6 +15,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "bowl-of-spheres",
         include_str!("../../scenes/bowl-of-spheres.toml"),
     ),
+    ("cantilever", include_str!("../../scenes/cantilever.toml")),
     ("clutter", include_str!("../../scenes/clutter.toml")),
     (
         "compliant-grasp",
@@ -26,6 +27,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/cube-tower-patches.toml"),
     ),
     (
+        "cylinder-press",
+        include_str!("../../scenes/cylinder-press.toml"),
+    ),
+    (
         "double-pendulum",
         include_str!("../../scenes/double-pendulum.toml"),
     ),
@@ -34,12 +39,20 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/gripper-holds-box.toml"),
     ),
     (
+        "hand-holds-ball",
+        include_str!("../../scenes/hand-holds-ball.toml"),
+    ),
+    (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
     ),
     (
         "soft-landing",
         include_str!("../../scenes/soft-landing.toml"),
+    ),
+    (
+        "torus-refinement",
+        include_str!("../../scenes/torus-refinement.toml"),
     ),
 ];
 
@@ -58,6 +71,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
         "robots/hand16.urdf",
         include_str!("../../robots/hand16.urdf"),
     ),
+    ("robots/press.urdf", include_str!("../../robots/press.urdf")),
     (
         "robots/pusher.urdf",
         include_str!("../../robots/pusher.urdf"),
@@ -68,6 +82,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
 pub const MESHES: &[(&str, &str)] = &[
     ("meshes/bowl.obj", include_str!("../../meshes/bowl.obj")),
     ("meshes/pepper.obj", include_str!("../../meshes/pepper.obj")),
+    ("meshes/torus.obj", include_str!("../../meshes/torus.obj")),
 ];
 
 /// The text of a bundled scene.

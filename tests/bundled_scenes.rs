@@ -130,6 +130,22 @@ fn gripper_holds_what_friction_can_carry_and_drops_the_rest() {
 }
 
 #[test]
+fn bubble_gripper_teddy() {
+    check_scene("bubble-gripper-teddy", &[]);
+}
+
+#[test]
+fn masonry_arch_stands_by_friction_and_falls_without() {
+    check_scene("masonry-arch", &[]);
+    check_scene("masonry-arch", &["mu=0.2"]);
+}
+
+#[test]
+fn torus_chain() {
+    check_scene("torus-chain", &["links=4"]);
+}
+
+#[test]
 fn cantilevers_of_lagging_and_full_rotation_come_together() {
     let text = bundled::scene("cantilever").expect("a bundled scene");
     for time_step_s in [1.0, 0.1, 0.01] {

@@ -15,6 +15,10 @@ pub const SCENES: &[(&str, &str)] = &[
         "bowl-of-spheres",
         include_str!("../../scenes/bowl-of-spheres.toml"),
     ),
+    (
+        "bubble-gripper-teddy",
+        include_str!("../../scenes/bubble-gripper-teddy.toml"),
+    ),
     ("cantilever", include_str!("../../scenes/cantilever.toml")),
     ("clutter", include_str!("../../scenes/clutter.toml")),
     (
@@ -43,6 +47,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/hand-holds-ball.toml"),
     ),
     (
+        "masonry-arch",
+        include_str!("../../scenes/masonry-arch.toml"),
+    ),
+    (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
     ),
@@ -50,6 +58,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "soft-landing",
         include_str!("../../scenes/soft-landing.toml"),
     ),
+    ("torus-chain", include_str!("../../scenes/torus-chain.toml")),
     (
         "torus-refinement",
         include_str!("../../scenes/torus-refinement.toml"),
@@ -71,6 +80,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
         "robots/hand16.urdf",
         include_str!("../../robots/hand16.urdf"),
     ),
+    ("robots/hoist.urdf", include_str!("../../robots/hoist.urdf")),
     ("robots/press.urdf", include_str!("../../robots/press.urdf")),
     (
         "robots/pusher.urdf",
@@ -81,6 +91,7 @@ pub const ROBOTS: &[(&str, &str)] = &[
 /// Bundled meshes: path as scenes write it, and text.
 pub const MESHES: &[(&str, &str)] = &[
     ("meshes/bowl.obj", include_str!("../../meshes/bowl.obj")),
+    ("meshes/bubble.obj", include_str!("../../meshes/bubble.obj")),
     ("meshes/pepper.obj", include_str!("../../meshes/pepper.obj")),
     ("meshes/torus.obj", include_str!("../../meshes/torus.obj")),
 ];

@@ -79,7 +79,9 @@ class Picture {
     const empty = new Float32Array(0);
     const moving = { a_position: { size: 3, data: empty }, a_normal: { size: 3, data: empty }, a_value: { size: 1, data: empty } };
     if (shape.kind === "deformingMesh") {
-      item.triangles = uint32s(shape.triangles);
+      const { origin, step, frames } = visual.soft;
+      const first = Float32Array.from(frames[0].points, (x, i) => origin[i % 3] + step * x);
+      Object.assign(item, creased(first, uint32s(shape.triangles)));
       item.geometry = new Geometry(gl, moving, item.triangles);
     } else if (shape.kind === "points") {
       item.balls = this.balls();
@@ -124,9 +126,10 @@ class Picture {
       item.ballCount = count;
       if (item.kind === "deformingMesh") {
         item.count = item.triangles.length;
-        item.geometry.update("a_position", points);
-        item.geometry.update("a_normal", smoothNormals(points, item.triangles));
-        item.geometry.update("a_value", values);
+        const places = Float32Array.from({ length: 3 * item.source.length }, (_, i) => points[3 * item.source[Math.floor(i / 3)] + (i % 3)]);
+        item.geometry.update("a_position", places);
+        item.geometry.update("a_normal", smoothNormals(places, item.triangles));
+        item.geometry.update("a_value", Float32Array.from(item.source, (v) => values[v]));
         continue;
       }
       if (item.kind === "points") {

@@ -127,6 +127,38 @@ function facetedMesh(vertices, triangles) {
   return mesh;
 }
 
+// The triangles of a surface with a corner of its own on either side of every edge that is sharper than this: what shades smoothly
+// stays one. `source`: which vertex each corner is.
+const CREASE_COSINE = 0.64; // 50 degrees: less is curvature of a coarse mesh
+
+function creased(points, triangles) {
+  const faces = triangles.length / 3;
+  const corner = (t, c) => triangles[3 * t + c];
+  const at = (v) => [...points.subarray(3 * v, 3 * v + 3)];
+  const normals = Array.from({ length: faces }, (_, t) => {
+    const [a, b, c] = [0, 1, 2].map((k) => at(corner(t, k)));
+    const n = cross(sub(b, a), sub(c, a));
+    return length(n) > 0 ? normalized(n) : n;
+  });
+  const around = Array.from({ length: points.length / 3 }, () => []);
+  for (let t = 0; t < faces; t++) for (let c = 0; c < 3; c++) around[corner(t, c)].push([t, c]);
+  const source = [];
+  const renamed = new Uint32Array(triangles.length);
+  around.forEach((left, v) => {
+    while (left.length > 0) {
+      const group = [left.pop()];
+      for (const [t] of group) {
+        for (let i = left.length - 1; i >= 0; i--) {
+          if (dot(normals[t], normals[left[i][0]]) >= CREASE_COSINE) group.push(...left.splice(i, 1));
+        }
+      }
+      for (const [t, c] of group) renamed[3 * t + c] = source.length;
+      source.push(v);
+    }
+  });
+  return { source, triangles: renamed };
+}
+
 // Smooth normals of a surface that moves.
 function smoothNormals(points, triangles) {
   const normals = new Float32Array(points.length);

@@ -21,6 +21,8 @@ pub struct BlockFactors {
     /// (D⁻¹)_jj of all velocities, one participant after the other.
     inverse_diagonal: Vec<f64>,
     gather: Vec<f64>,
+    /// Rows of a basis that feel the diagonal block at hand.
+    rows: Vec<usize>,
     delassus: Vec<f64>,
 }
 
@@ -160,6 +162,7 @@ impl BlockFactors {
         out.resize(r * r, 0.0);
         let blocks = &set.blocks[record.blocks.clone()];
         let mut gather = std::mem::take(&mut self.gather);
+        let mut rows = std::mem::take(&mut self.rows);
         for (k, (participant, block)) in blocks.iter().enumerate() {
             let factored = self.participants[participant.0];
             let mut dof = block.dof;
@@ -176,6 +179,7 @@ impl BlockFactors {
                 // Z = L⁻¹B_dᵀ over every block of the basis that meets this diagonal block; M += ZᵀZ.
                 gather.clear();
                 gather.resize(size * r, 0.0);
+                rows.clear();
                 for (_, b) in blocks
                     .iter()
                     .filter(|(p, b)| p == participant && touches(b.dof, b.n_dofs))
@@ -186,22 +190,31 @@ impl BlockFactors {
                             continue;
                         }
                         match b.entries {
-                            Entries::Identity => gather[(b.row + j) * size + column - start] += 1.0,
+                            Entries::Identity => {
+                                gather[(b.row + j) * size + column - start] += 1.0;
+                                rows.push(b.row + j);
+                            }
                             Entries::Dense(from) => {
                                 for i in 0..b.n_rows {
                                     gather[(b.row + i) * size + column - start] +=
                                         set.block_values[from + j * b.n_rows + i];
                                 }
+                                rows.extend(b.row..b.row + b.n_rows);
                             }
                         }
                     }
                 }
+                // The others are zero: a grid cell has 81 rows, a node three.
+                rows.sort_unstable();
+                rows.dedup();
                 let factor = &self.values[offset..offset + size * size];
-                for z in gather.chunks_exact_mut(size) {
-                    solve_lower(factor, size, z);
+                for &i in &rows {
+                    solve_lower(factor, size, &mut gather[i * size..(i + 1) * size]);
                 }
-                for (i, z_i) in gather.chunks_exact(size).enumerate() {
-                    for (j, z_j) in gather.chunks_exact(size).enumerate().take(i + 1) {
+                for (k, &i) in rows.iter().enumerate() {
+                    let z_i = &gather[i * size..(i + 1) * size];
+                    for &j in &rows[..=k] {
+                        let z_j = &gather[j * size..(j + 1) * size];
                         let m = z_i.iter().zip(z_j).map(|(a, b)| a * b).sum::<f64>();
                         out[i * r + j] += m;
                         if i != j {
@@ -212,6 +225,7 @@ impl BlockFactors {
             }
         }
         self.gather = gather;
+        self.rows = rows;
     }
 
     /// [`BlockFactors::delassus`] of a twist basis, six rows.

@@ -26,6 +26,20 @@ pub trait DeformableModel: Send + Sync {
     fn surface(&self, state: &BodyState, out: &mut Surface);
     /// Energies and momenta at `state`, with the gravity (m/s²) that acts on the body.
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy;
+    /// Who keeps the body from passing through itself.
+    fn self_contact(&self) -> SelfContact {
+        SelfContact::Found
+    }
+}
+
+/// Who keeps a body from passing through itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelfContact {
+    /// Whoever looks for contact between the vertices of its surface.
+    #[default]
+    Found,
+    /// The body, by its own dynamics: material points meet on their grid. Its vertices are not looked at for it.
+    Inherent,
 }
 
 /// One step of one body, from [`BodyStep::begin`] to [`BodyStep::advance`]. Each stepper uses the part it needs.
@@ -97,6 +111,12 @@ pub trait BodyStep: Send + Sync {
         Err(BodyError::Unsupported {
             what: "momentum tangent",
         })
+    }
+    /// Velocities of all vertices of the surface while the body has velocities `v`, for bodies that know them faster than
+    /// vertex by vertex; `None`: ask [`BodyStep::lever`]. `out` is overwritten and its memory reused.
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+        let _ = (v, out);
+        None
     }
     /// What can be touched at the start of the step, as [`DeformableModel::surface`] says it, for steps that have it at
     /// hand; `None`: ask the model. `out` is overwritten and its memory reused.
@@ -303,6 +323,8 @@ pub struct Surface {
     pub vertices: Vec<Point3<f64>>,
     /// Radius about each vertex, m; empty: all zero.
     pub radii: Vec<f64>,
+    /// Part of the body that each vertex belongs to, such as the objects on one grid; empty: there is only part 0.
+    pub parts: Vec<u32>,
     /// Vertices of each edge.
     pub edges: Vec<[u32; 2]>,
     /// Section of each edge; empty: edges are round, with the radii of their vertices.
@@ -328,6 +350,7 @@ impl Surface {
         self.frames.clear();
         self.vertices.clear();
         self.radii.clear();
+        self.parts.clear();
         self.edges.clear();
         self.sections.clear();
         self.triangles.clear();

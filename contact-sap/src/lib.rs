@@ -46,7 +46,7 @@ mod two_level;
 pub use block_factors::BlockFactors;
 pub use body::{
     BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FlatEdge,
-    FrameWrench, JointReaction, Load, MaterialPoint, PointForce, Primitive, StepInput,
+    FrameWrench, JointReaction, Load, MaterialPoint, PointForce, Primitive, SelfContact, StepInput,
     SupportReaction, Surface,
 };
 pub use constraint_set::{

@@ -9,6 +9,7 @@ use pliant_hydroelastic::{
     Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, SoftMesh, Twist,
 };
 
+use crate::doubles::Doubles;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side, point_velocity};
 use crate::settings::{ContactModel, DissipationRule};
@@ -96,6 +97,7 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
     )>,
     points: Vec<ContactPoint>,
+    doubles: Doubles,
     /// Contacts found since the last search of all, ascending.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
     diversions: Vec<Diversion>,
@@ -159,12 +161,20 @@ impl Collision {
                         self.radii[g].clear();
                         self.radii[g].extend_from_slice(&surface.radii);
                         self.radii[g].resize(surface.vertices.len(), 0.0);
+                        if let Some(part) = geometry.part {
+                            leave_out_others(part, &surface.parts, &mut self.radii[g]);
+                        }
                         self.exclusions[g].keep_up_with(surface);
                     }
-                    self.vertex_velocities[g].clear();
                     let path = participants.path_of(ParticipantIdx(body.0));
                     let step = &participants.steps[body.0];
-                    for vertex in 0..surface.vertices.len() as u32 {
+                    let velocities = &mut self.vertex_velocities[g];
+                    let told = step.vertex_velocities(path, velocities).is_some();
+                    if !told {
+                        velocities.clear();
+                    }
+                    let others = if told { 0 } else { surface.vertices.len() };
+                    for vertex in 0..others as u32 {
                         let velocity = vertex_velocity(
                             &**step,
                             vertex,
@@ -317,6 +327,7 @@ impl Collision {
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
         self.known.sort_unstable();
         self.known.dedup();
+        self.doubles.drop_from(parts, &mut contacts);
         self.contacts = contacts;
         self.points = points;
         self.proxies = proxies;
@@ -508,6 +519,18 @@ impl Collision {
             .map(|(v, w)| surface.vertices[*v as usize].coords * *w)
             .sum();
         (place + point.offset).into()
+    }
+}
+
+/// Gives vertices of other parts than `part` a negative radius; without `parts` all belong to part 0.
+fn leave_out_others(part: u32, parts: &[u32], radii: &mut [f64]) {
+    if parts.is_empty() && part != 0 {
+        radii.fill(-1.0);
+    }
+    for (radius, own) in radii.iter_mut().zip(parts) {
+        if *own != part {
+            *radius = -1.0;
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod adaptive;
 mod collision;
 mod contacts;
+mod doubles;
 mod error;
 mod pair_basis;
 mod patches;

@@ -49,6 +49,8 @@ pub(crate) struct PairBasis {
     b: SideRows,
     /// M = B D⁻¹Bᵀ, r×r.
     delassus: Vec<f64>,
+    /// Of each column of M: where its entries lie. Material points of a grid cell have three in each of 81.
+    extents: Vec<std::ops::Range<usize>>,
     n_rows: usize,
     phi: Vec<f64>,
     product: Vec<f64>,
@@ -102,6 +104,22 @@ impl PairBasis {
             basis.rows(participant, &self.b.rows, row_b, scale_b);
         }
         basis.delassus(factors, &mut self.delassus);
+        self.extents.clear();
+        let columns = self.delassus.chunks_exact(n_rows.max(1));
+        self.extents.extend(columns.map(|column| {
+            let first = column.iter().position(|m| *m != 0.0).unwrap_or(0);
+            let last = column.iter().rposition(|m| *m != 0.0);
+            first..last.map_or(first, |last| last + 1)
+        }));
+    }
+
+    /// The columns of M: for each its place among the rows, and its entries there.
+    fn columns(&self) -> impl Iterator<Item = (&std::ops::Range<usize>, &[f64])> {
+        let columns = self.delassus.chunks_exact(self.n_rows.max(1));
+        let extents = self.extents.iter();
+        extents
+            .zip(columns)
+            .map(|(extent, column)| (extent, &column[extent.clone()]))
     }
 
     /// Relative velocity of the contact points at `place`.
@@ -124,21 +142,19 @@ impl PairBasis {
             return self.twist_delassus(&(place.a - self.p_WO));
         }
         self.write_phi(sides, place);
-        let r = self.n_rows;
         // ΦM, 3×r.
-        self.product.clear();
-        self.product.resize(3 * r, 0.0);
-        for (out, m) in self
-            .product
-            .chunks_exact_mut(3)
-            .zip(self.delassus.chunks_exact(r))
-        {
-            for (phi, m) in self.phi.chunks_exact(3).zip(m) {
+        let mut product = std::mem::take(&mut self.product);
+        product.clear();
+        product.resize(3 * self.n_rows, 0.0);
+        for (out, (extent, column)) in product.chunks_exact_mut(3).zip(self.columns()) {
+            let phi = &self.phi[3 * extent.start..3 * extent.end];
+            for (phi, m) in phi.chunks_exact(3).zip(column) {
                 for (out, phi) in out.iter_mut().zip(phi) {
                     *out += phi * m;
                 }
             }
         }
+        self.product = product;
         let mut w = Matrix3::zeros();
         for (x, phi) in self.product.chunks_exact(3).zip(self.phi.chunks_exact(3)) {
             w += Vector3::from_column_slice(x) * Vector3::from_column_slice(phi).transpose();
@@ -192,12 +208,13 @@ impl PairBasis {
     /// Σ |xᵀMy| over directions y, of r values each and one after the other: what the impulses of all contacts of the
     /// basis can at most do to one of them.
     pub(crate) fn row_sum(&mut self, x: &[f64], directions: &[f64]) -> f64 {
-        let r = self.n_rows;
-        self.product.clear();
-        let columns = self.delassus.chunks_exact(r);
-        self.product.extend(columns.map(|m| dot(m, x)));
-        let others = directions.chunks_exact(r);
-        others.map(|y| dot(&self.product, y).abs()).sum()
+        let mut product = std::mem::take(&mut self.product);
+        product.clear();
+        product.extend(self.columns().map(|(extent, m)| dot(m, &x[extent.clone()])));
+        let others = directions.chunks_exact(self.n_rows);
+        let sum = others.map(|y| dot(&product, y).abs()).sum();
+        self.product = product;
+        sum
     }
 
     /// Number of rows of the basis.

@@ -105,6 +105,8 @@ pub struct Geometry {
     pub mount: Mount,
     /// Its shape; none for [`Mount::Vertices`], [`Mount::Segments`] and [`Mount::Surface`].
     pub shape: Option<Shape>,
+    /// Only the vertices of this part of the body's surface; none: all of them. For [`Mount::Vertices`].
+    pub part: Option<u32>,
     /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
     pub patch: Option<Arc<PatchGeometry>>,
     /// Its surface.
@@ -126,6 +128,7 @@ impl Geometry {
             name: name.into(),
             mount,
             shape: Some(shape),
+            part: None,
             patch: None,
             material,
             surface_velocity: Vector3::zeros(),
@@ -182,9 +185,19 @@ impl Geometry {
             name: name.into(),
             mount,
             shape: None,
+            part: None,
             patch: None,
             material,
             surface_velocity: Vector3::zeros(),
+        }
+    }
+
+    /// The same for one part of the body alone, so that each part has a material of its own.
+    #[must_use]
+    pub fn of_part(self, part: u32) -> Self {
+        Self {
+            part: Some(part),
+            ..self
         }
     }
 }

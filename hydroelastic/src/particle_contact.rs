@@ -63,6 +63,9 @@ fn surface_on_shape(
 ) {
     let bounds = b.swept_aabb(q.time_step_s, 0.0);
     for (i, ((p, &r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
+        if r < 0.0 {
+            continue;
+        }
         let margin = q.margin.max(1e-5 * r);
         let shift = v * q.time_step_s;
         let ball = crate::Aabb::from_half_extents(*p, Vector3::repeat(r + margin)).swept(&shift);
@@ -227,7 +230,10 @@ thread_local! {
 /// Extent of every swept ball along x, sorted.
 fn sorted_intervals(s: &DeformingSurface<'_>, q: &Query, out: &mut Vec<Interval>) {
     out.clear();
-    for (i, ((p, r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
+    for (i, ((p, &r), v)) in s.points.iter().zip(s.radii).zip(s.velocities).enumerate() {
+        if r < 0.0 {
+            continue;
+        }
         let end = p.x + v.x * q.time_step_s;
         let around = r + 0.5 * q.margin;
         out.push((p.x.min(end) - around, p.x.max(end) + around, i as u32));

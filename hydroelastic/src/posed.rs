@@ -99,7 +99,8 @@ pub struct DeformingSurface<'a> {
     pub id: u64,
     /// Vertices in the world, m.
     pub points: &'a [Point3<f64>],
-    /// Radius of the ball around each vertex, m; zero is allowed (it then touches shapes, but not other points).
+    /// Radius of the ball around each vertex, m; zero is allowed (it then touches shapes, but not other points). Negative: the
+    /// vertex belongs to another surface and touches nothing.
     pub radii: &'a [f64],
     /// Predicted velocity of each vertex over the step, m/s.
     pub velocities: &'a [Vector3<f64>],
@@ -117,7 +118,9 @@ impl DeformingSurface<'_> {
     /// A box around all balls during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let mut bounds = Aabb::EMPTY;
-        for ((p, r), v) in self.points.iter().zip(self.radii).zip(self.velocities) {
+        let own = |((_, r), _): &((_, &f64), _)| **r >= 0.0;
+        let all = self.points.iter().zip(self.radii).zip(self.velocities);
+        for ((p, r), v) in all.filter(own) {
             let ball = Aabb::from_half_extents(*p, Vector3::repeat(*r));
             bounds = bounds.merged(&ball.swept(&(v * time_step_s)));
         }

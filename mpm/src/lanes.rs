@@ -19,6 +19,8 @@ pub trait Lanes<T: Real>: Copy {
     fn mul(self, a: Self::Row, b: Self::Row) -> Self::Row;
     /// a·b + c.
     fn mul_add(self, a: Self::Row, b: Self::Row, c: Self::Row) -> Self::Row;
+    /// a·b + c of single numbers, for loops that the compiler makes wide.
+    fn one_mul_add(self, a: T, b: T, c: T) -> T;
 }
 
 /// Whatever the compiler makes of arrays.
@@ -50,6 +52,10 @@ impl<T: Real> Lanes<T> for Baseline {
     #[inline(always)]
     fn mul_add(self, a: Self::Row, b: Self::Row, c: Self::Row) -> Self::Row {
         std::array::from_fn(|k| a[k] * b[k] + c[k])
+    }
+    #[inline(always)]
+    fn one_mul_add(self, a: T, b: T, c: T) -> T {
+        a * b + c
     }
 }
 
@@ -99,6 +105,10 @@ macro_rules! wide_lanes {
                     out[k] = self.0.$mul_add(a[k], b[k], c[k]);
                 }
                 out
+            }
+            #[inline(always)]
+            fn one_mul_add(self, a: $scalar, b: $scalar, c: $scalar) -> $scalar {
+                <$scalar as Real>::fused(a, b, c)
             }
         }
     };

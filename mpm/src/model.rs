@@ -8,7 +8,9 @@ mod records;
 use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
+use pliant_contact_sap::{
+    BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface,
+};
 
 use crate::free_motion::FreeMotionSettings;
 use crate::material::{Lagged, Law, Material};
@@ -130,7 +132,7 @@ impl Parts {
 /// would pass through each other.
 ///
 /// Every particle is a vertex of the surface, with half the particle spacing as radius; its basis is the 27 nodes of its
-/// cell. State: q and v hold particles, `history` what [`MaterialPoints::particles`] shows.
+/// cell, its part the index of its object, so that a world can give every object a friction of its own. State: q and v hold particles, `history` what [`MaterialPoints::particles`] shows.
 #[derive(Clone, Debug)]
 pub struct MaterialPoints {
     pub(crate) parts: Arc<Parts>,
@@ -223,6 +225,11 @@ impl MaterialPoints {
 }
 
 impl DeformableModel for MaterialPoints {
+    /// Objects meet on the grid.
+    fn self_contact(&self) -> SelfContact {
+        SelfContact::Inherent
+    }
+
     fn default_state(&self) -> BodyState {
         self.parts.start.clone()
     }

@@ -376,6 +376,30 @@ impl BodyStep for MpmStep {
         for p in &self.records.particles {
             out.vertices.push(p.x.into());
             out.radii.push(self.parts.objects[p.object as usize].radius);
+            out.parts.push(p.object);
+        }
+        Some(())
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+        let system = &self.system;
+        out.clear();
+        out.resize(system.particles.len(), Vector3::zeros());
+        let held;
+        let v = if system.any_prescribed {
+            let mut admissible = Vec::new();
+            system.admissible(v, &mut admissible);
+            held = admissible;
+            &held
+        } else {
+            v
+        };
+        for (number, cell) in system.grid.cells.iter().enumerate() {
+            let local = system.nodes.local(number, v);
+            for p in cell.particles.clone().map(|p| p as usize) {
+                let velocity = interpolate(&system.stencils[p], &local);
+                out[system.particles[p].index as usize] = velocity;
+            }
         }
         Some(())
     }

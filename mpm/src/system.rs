@@ -12,6 +12,7 @@
 //! mass alone and b mass times the prescribed velocity.
 
 mod assembly;
+mod cell_stiffness;
 mod operator;
 #[cfg(test)]
 mod tests;

@@ -185,6 +185,7 @@ fn check_surface(model: &dyn DeformableModel, state: &BodyState) -> Result<Surfa
     let mut dirty = clean.clone();
     dirty.vertices.push(Point3::new(f64::NAN, 0.0, 0.0));
     dirty.radii.push(-1.0);
+    dirty.parts.push(u32::MAX);
     dirty.triangles.push([u32::MAX; 3]);
     model.surface(state, &mut dirty);
     promise(clean == dirty, || {
@@ -195,6 +196,12 @@ fn check_surface(model: &dyn DeformableModel, state: &BodyState) -> Result<Surfa
         format!(
             "the surface has {} radii for {n} vertices",
             clean.radii.len()
+        )
+    })?;
+    promise(clean.parts.is_empty() || clean.parts.len() == n, || {
+        format!(
+            "the surface tells the part of {} of {n} vertices",
+            clean.parts.len()
         )
     })?;
     let indices = clean.edges.iter().flatten();

@@ -166,6 +166,16 @@ impl<'a> DenseProblem<'a> {
     }
 }
 
+/// The minimiser of a contact problem to round-off, by dense matrices and a plain Newton method: slow, for a few hundred
+/// velocities at most, and of one mind with no solver.
+///
+/// # Errors
+/// If round-off ends it early.
+pub fn minimiser(problem: &ContactProblem<'_>) -> Result<Vec<f64>, Violation> {
+    let v = DenseProblem::new(problem).minimise()?;
+    Ok(v.as_slice().to_vec())
+}
+
 /// First velocity of each participant.
 fn starts(problem: &ContactProblem<'_>) -> Vec<usize> {
     let mut next = 0;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use pliant_contact_sap::SelfContact;
 use pliant_hydroelastic::{CollisionFilter, CollisionFilterBuilder, GeometryError};
 
 use super::{Exclusion, GeometryIdx, Mount, WorldParts};
@@ -52,6 +53,15 @@ impl WorldParts {
                 }
             }
         }
+        for (body, owners) in self.bodies.iter().zip(&owners_of_body) {
+            if body.model.self_contact() == SelfContact::Inherent {
+                for (k, &x) in owners.iter().enumerate() {
+                    for &y in &owners[..k] {
+                        builder.exclude_owners(x, y)?;
+                    }
+                }
+            }
+        }
         for group in &self.groups {
             let named = builder.group(&group.name)?;
             for member in &group.members {
@@ -67,12 +77,15 @@ impl WorldParts {
         Ok(builder.build())
     }
 
-    /// Deforming geometries that no exclusion keeps from touching themselves.
+    /// Deforming geometries that neither their body nor an exclusion keeps from touching themselves.
     pub(super) fn with_self_contact(&self) -> Vec<usize> {
         let touches_itself = |g: usize| {
             let Some(body) = self.geometries[g].mount.deforming() else {
                 return false;
             };
+            if self.bodies[body.0].model.self_contact() == SelfContact::Inherent {
+                return false;
+            }
             !self.exclusions.iter().any(|e| match *e {
                 Exclusion::Geometries(a, b) => (a.0, b.0) == (g, g),
                 Exclusion::Bodies(a, b) => (a, b) == (body, body),

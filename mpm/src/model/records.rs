@@ -143,6 +143,9 @@ pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface)
         .extend(state.q.chunks_exact(3).map(Point3::from_slice));
     let start = header_length(parts).min(state.history.len());
     let records = state.history[start..].chunks_exact(RECORD);
+    out.parts
+        .extend(records.clone().map(|record| record[20] as u32));
+    out.parts.resize(out.vertices.len(), 0);
     let radius = |record: &[f64]| {
         let object = parts.objects.get(record[20] as usize);
         object.map_or(0.0, |o| o.radius)

@@ -1,24 +1,43 @@
 //! A in full: compressed columns of 3×3 blocks, summed cell by cell.
 //!
 //! An assembled product costs about the same for every node whatever the particles, a matrix-free one the same for every
-//! particle; from some two particles a node on, the assembled one is cheaper, and a direct solver needs it anyway. For
-//! isotropic tangents a cell needs only the 81×81 matrix Σ V q qᵀ of its mapped gradients q = W∇w, from which
-//! K_ij = μ (tr T_ij I + T_ijᵀ) + λ T_ij.
+//! particle; from some two particles a node on, the assembled one is cheaper, and a direct solver needs it anyway. What a
+//! cell adds is [`cell_stiffness`](super::cell_stiffness)'s; only one triangle of blocks is added up, the other copied from it.
 
-use nalgebra::Vector3;
 use sprs::CsMatI;
 
 use crate::colours::scatter;
 use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
 use crate::material::Tangent;
 use crate::nodes::locate;
-use crate::sparse_grid::{Cell, NONE};
-use crate::spline::corner;
+use crate::sparse_grid::NONE;
 
 use super::GridSystem;
+use super::cell_stiffness::{CellStiffness, Column};
 
 /// Nodes that a node can share a cell with.
 const NEIGHBOURS: usize = 125;
+/// The offset of a node from itself.
+const OWN: usize = NEIGHBOURS / 2;
+
+/// Index of the offset from node a to node b of the 27.
+static OFFSETS: [[u8; 27]; 27] = offsets();
+
+const fn offsets() -> [[u8; 27]; 27] {
+    let mut table = [[0; 27]; 27];
+    let mut n = 0;
+    while n < 27 * 27 {
+        let (a, b) = (n / 27, n % 27);
+        let (x, y, z) = (
+            b / 9 + 2 - a / 9,
+            b / 3 % 3 + 2 - a / 3 % 3,
+            b % 3 + 2 - a % 3,
+        );
+        table[a][b] = ((x * 5 + y) * 5 + z) as u8;
+        n += 1;
+    }
+    table
+}
 
 /// A as a sparse matrix, with what is needed to fill it again.
 #[derive(Clone, Debug)]
@@ -28,6 +47,10 @@ pub(crate) struct BlockMatrix {
     starts: Vec<usize>,
     /// Place of each neighbour among a node's, by offset.
     slots: Vec<[u8; NEIGHBOURS]>,
+    /// Node and offset of each block.
+    blocks: Vec<(u32, u8)>,
+    /// The nodes of the cells that the pattern is of.
+    laid_out: Vec<[u32; 27]>,
 }
 
 impl Default for BlockMatrix {
@@ -36,15 +59,10 @@ impl Default for BlockMatrix {
             matrix: CsMatI::zero((0, 0)).into_csc(),
             starts: Vec::new(),
             slots: Vec::new(),
+            blocks: Vec::new(),
+            laid_out: Vec::new(),
         }
     }
-}
-
-/// Index of the offset from node `a` to node `b` of the 27.
-#[inline(always)]
-fn offset(a: usize, b: usize) -> usize {
-    let ([i, j, k], [l, m, n]) = (corner(a), corner(b));
-    ((l + 2 - i) * 5 + (m + 2 - j)) * 5 + (n + 2 - k)
 }
 
 impl BlockMatrix {
@@ -58,16 +76,21 @@ impl BlockMatrix {
     /// Finds which nodes share a cell.
     fn lay_out(&mut self, system: &GridSystem) {
         let n = system.nodes.len();
+        if self.slots.len() == n && self.laid_out == system.nodes.of_cell {
+            self.matrix.data_mut().fill(0.0);
+            return;
+        }
+        self.laid_out.clone_from(&system.nodes.of_cell);
         let mut ids = vec![[NONE; NEIGHBOURS]; n];
         for nodes in &system.nodes.of_cell {
-            for (a, &node) in nodes.iter().enumerate() {
+            for (&node, offsets) in nodes.iter().zip(&OFFSETS) {
                 if node == NONE {
                     continue;
                 }
                 let row = &mut ids[node as usize];
-                for (b, &other) in nodes.iter().enumerate() {
+                for (&other, &offset) in nodes.iter().zip(offsets) {
                     if other != NONE {
-                        row[offset(a, b)] = other;
+                        row[offset as usize] = other;
                     }
                 }
             }
@@ -76,6 +99,7 @@ impl BlockMatrix {
         self.starts.push(0);
         self.slots.clear();
         self.slots.resize(n, [0; NEIGHBOURS]);
+        self.blocks.clear();
         let old = std::mem::replace(&mut self.matrix, CsMatI::zero((0, 0)).into_csc());
         let (mut indptr, mut indices, mut values) = old.into_raw_storage();
         indptr.clear();
@@ -86,10 +110,11 @@ impl BlockMatrix {
             sorted.clear();
             let present = row.iter().enumerate().filter(|(_, id)| **id != NONE);
             sorted.extend(present.map(|(offset, id)| (*id, offset as u8)));
-            sorted.sort_unstable();
+            sorted.sort();
             for (slot, (_, offset)) in sorted.iter().enumerate() {
                 slots[*offset as usize] = slot as u8;
             }
+            self.blocks.extend_from_slice(&sorted);
             for _ in 0..3 {
                 for (id, _) in &sorted {
                     indices.extend([3 * id, 3 * id + 1, 3 * id + 2]);
@@ -118,7 +143,7 @@ impl BlockMatrix {
                 let mut stiffness = CellStiffness::default();
                 for number in system.grid.blocks[block].cells.clone() {
                     let cell = &system.grid.cells[number as usize];
-                    stiffness.sum(system, cell, tangents, scale);
+                    stiffness.open(system, cell, tangents, scale);
                     let nodes = &system.nodes.of_cell[number as usize];
                     for (a, &column) in nodes.iter().enumerate() {
                         if column == NONE {
@@ -129,12 +154,39 @@ impl BlockMatrix {
                         let (octant, _) = locate(cell.local(), a);
                         let from = 9 * starts[column] - first[octant];
                         let to = &mut octants[octant][from..from + 3 * height];
-                        add_columns(to, height, nodes, &slots[column], a, &stiffness.sum);
+                        add_columns(to, nodes, &slots[column], a, stiffness.column(a));
                     }
                 }
             });
         }
+        self.mirror();
         self.finish(system);
+    }
+
+    /// Copies the blocks of one triangle, by offset, to the other.
+    fn mirror(&mut self) {
+        let n = self.slots.len();
+        let values = self.matrix.data_mut();
+        for node in 0..n {
+            let (first, count) = (self.starts[node], self.starts[node + 1] - self.starts[node]);
+            for (slot, &(other, offset)) in self.blocks[first..first + count].iter().enumerate() {
+                let (other, offset) = (other as usize, offset as usize);
+                if offset >= OWN {
+                    continue;
+                }
+                let (from, height) = (
+                    self.starts[other],
+                    3 * (self.starts[other + 1] - self.starts[other]),
+                );
+                let at = 9 * from + 3 * self.slots[other][NEIGHBOURS - 1 - offset] as usize;
+                let to = 9 * first + 3 * slot;
+                for c in 0..3 {
+                    for r in 0..3 {
+                        values[to + 3 * count * c + r] = values[at + height * r + c];
+                    }
+                }
+            }
+        }
     }
 
     /// Prescribed rows and columns, and mass.
@@ -154,7 +206,7 @@ impl BlockMatrix {
         let values = self.matrix.data_mut();
         for (node, slots) in self.slots.iter().enumerate() {
             let (first, count) = (self.starts[node], self.starts[node + 1] - self.starts[node]);
-            let own = 3 * slots[NEIGHBOURS / 2] as usize;
+            let own = 3 * slots[OWN] as usize;
             for k in 0..3 {
                 values[9 * first + 3 * count * k + own + k] += system.mass[node];
             }
@@ -211,172 +263,20 @@ fn dot<L: Lanes<f64>>(lanes: L, a: &[f64], b: &[f64]) -> f64 {
     parts.iter().sum::<f64>() + rest
 }
 
-/// Adds the three columns of node `a` of a cell; `height` is the length of a column.
-fn add_columns(
-    to: &mut [f64],
-    height: usize,
-    nodes: &[u32; 27],
-    slots: &[u8; NEIGHBOURS],
-    a: usize,
-    stiffness: &[f64],
-) {
-    for (row, nodes) in nodes.as_chunks::<3>().0.iter().enumerate() {
-        let slot = [0, 1, 2].map(|k| 3 * slots[offset(a, 3 * row + k)] as usize);
-        // Neighbours along z usually follow one another in memory.
-        let together = nodes.iter().all(|n| *n != NONE) && slot[0] + 6 == slot[2];
-        for c in 0..3 {
-            let column = &mut to[c * height..(c + 1) * height];
-            let from = (3 * a + c) * 81 + 9 * row;
-            let values = &stiffness[from..from + 9];
-            if together {
-                let to = column[slot[0]..slot[0] + 9].iter_mut();
-                to.zip(values).for_each(|(to, k)| *to += k);
-                continue;
-            }
-            for (k, values) in values.chunks_exact(3).enumerate() {
-                if nodes[k] != NONE {
-                    let to = column[slot[k]..slot[k] + 3].iter_mut();
-                    to.zip(values).for_each(|(to, k)| *to += k);
-                }
-            }
+/// Adds what a cell has for its node `a`: the blocks of the nodes from `a` on.
+#[inline(always)]
+fn add_columns(to: &mut [f64], nodes: &[u32; 27], slots: &[u8; NEIGHBOURS], a: usize, k: &Column) {
+    let height = to.len() / 3;
+    let (x, rest) = to.split_at_mut(height);
+    let (y, z) = rest.split_at_mut(height);
+    for b in a..27 {
+        if nodes[b] == NONE {
+            continue;
         }
-    }
-}
-
-/// Stiffness between the 27 nodes of one cell.
-struct CellStiffness {
-    /// Column-major 81×81 of Σ V q qᵀ for one pair (μ, λ), lower triangle of blocks.
-    gram: Vec<f64>,
-    /// K, column-major 81×81.
-    sum: Vec<f64>,
-}
-
-impl Default for CellStiffness {
-    fn default() -> Self {
-        Self {
-            gram: vec![0.0; 81 * 81],
-            sum: vec![0.0; 81 * 81],
-        }
-    }
-}
-
-impl CellStiffness {
-    fn sum(&mut self, system: &GridSystem, cell: &Cell, tangents: &[Tangent<f64>], scale: f64) {
-        self.sum.fill(0.0);
-        let mut pending: Option<(f64, f64)> = None;
-        for p in cell.particles.clone().map(|p| p as usize) {
-            let weight = scale * system.particles[p].volume;
-            let stencil = &system.stencils[p];
-            match &tangents[p] {
-                Tangent::Isotropic { map, mu, lambda } => {
-                    // Particles of one ratio λ : μ share a Gram matrix, weighted by their size.
-                    let (size, ratio) = if *mu > 0.0 {
-                        (*mu, (1.0, lambda / mu))
-                    } else {
-                        (*lambda, (0.0, 1.0))
-                    };
-                    if size == 0.0 {
-                        continue;
-                    }
-                    if pending != Some(ratio) {
-                        self.settle(pending);
-                        pending = Some(ratio);
-                        self.gram.fill(0.0);
-                    }
-                    let mut q = [0.0; 81];
-                    for n in 0..27 {
-                        let mapped = map * stencil.gradient(corner(n));
-                        q[3 * n..3 * n + 3].copy_from_slice(mapped.as_slice());
-                    }
-                    self.rank_one(&q, weight * size);
-                }
-                Tangent::General(h) => {
-                    for a in 0..27 {
-                        let g = stencil.gradient(corner(a)) * weight;
-                        // H contracted with the column's gradient: 9×3.
-                        let half = h.fixed_columns::<3>(0) * g.x
-                            + h.fixed_columns::<3>(3) * g.y
-                            + h.fixed_columns::<3>(6) * g.z;
-                        for b in a..27 {
-                            let g: Vector3<f64> = stencil.gradient(corner(b));
-                            for c in 0..3 {
-                                let at = (3 * a + c) * 81 + 3 * b;
-                                for r in 0..3 {
-                                    self.sum[at + r] += half[(r, c)] * g.x
-                                        + half[(3 + r, c)] * g.y
-                                        + half[(6 + r, c)] * g.z;
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        self.settle(pending);
-        self.mirror();
-    }
-
-    /// gram += w q qᵀ, from the diagonal block down.
-    fn rank_one(&mut self, q: &[f64; 81], w: f64) {
-        f64::dispatch(RankOne {
-            gram: &mut self.gram,
-            q,
-            w,
-        });
-    }
-
-    /// Adds K of the Gram matrix gathered for (μ, λ).
-    fn settle(&mut self, pending: Option<(f64, f64)>) {
-        let Some((mu, lambda)) = pending else {
-            return;
-        };
-        for a in 0..27 {
-            let (g, k) = (
-                &self.gram[243 * a..243 * (a + 1)],
-                &mut self.sum[243 * a..243 * (a + 1)],
-            );
-            for b in a..27 {
-                let at = |r: usize, c: usize| 81 * c + 3 * b + r;
-                let trace = mu * (g[at(0, 0)] + g[at(1, 1)] + g[at(2, 2)]);
-                for c in 0..3 {
-                    for r in 0..3 {
-                        // T_ba = q_b q_aᵀ; K_ba = μ (tr T I + T_baᵀ) + λ T_ba.
-                        let own = if r == c { trace } else { 0.0 };
-                        k[at(r, c)] += own + mu * g[at(c, r)] + lambda * g[at(r, c)];
-                    }
-                }
-            }
-        }
-    }
-
-    /// Fills in the blocks above the diagonal.
-    fn mirror(&mut self) {
-        for column in 0..81 {
-            for row in column / 3 * 3 + 3..81 {
-                self.sum[row * 81 + column] = self.sum[column * 81 + row];
-            }
-        }
-    }
-}
-
-/// gram += w q qᵀ.
-struct RankOne<'a> {
-    gram: &'a mut [f64],
-    q: &'a [f64; 81],
-    w: f64,
-}
-
-impl LaneWork<f64> for RankOne<'_> {
-    #[inline(always)]
-    fn run<L: Lanes<f64>>(self, _: L) {
-        let q = self.q;
-        for (column, to) in self.gram.as_chunks_mut::<81>().0.iter_mut().enumerate() {
-            // From a multiple of four, so that whole registers are added.
-            let from = column / 3 * 3 / 4 * 4;
-            let scaled = self.w * q[column];
-            for (to, q) in to[from..].iter_mut().zip(&q[from..]) {
-                *to += scaled * q;
-            }
+        let at = 3 * slots[OFFSETS[a][b] as usize] as usize;
+        for (c, to) in [&mut *x, &mut *y, &mut *z].into_iter().enumerate() {
+            let to = &mut to[at..at + 3];
+            (0..3).for_each(|r| to[r] += k[c][r][b]);
         }
     }
 }

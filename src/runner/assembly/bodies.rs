@@ -28,6 +28,7 @@ impl Draft<'_> {
             mount: Mount::World(placed.pose),
             patch: self.patch_geometry(&shape, placed.surface, placed.at, name)?,
             shape: Some(shape),
+            part: None,
             material: self.material(placed.surface),
             surface_velocity: placed.surface_velocity,
         };
@@ -78,6 +79,7 @@ impl Draft<'_> {
                     X_FG: placed.pose,
                 },
                 shape: Some(shape),
+                part: None,
                 material: self.material(placed.surface),
                 surface_velocity: placed.surface_velocity,
             };

@@ -304,6 +304,7 @@ impl Draft<'_> {
                     X_FG: collision.X_LG,
                 },
                 shape: Some(shape),
+                part: None,
                 patch,
                 material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),

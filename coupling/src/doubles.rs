@@ -1,0 +1,87 @@
+//! A vertex inside of several shapes of one body: counted once.
+//!
+//! Shapes that make up a body overlap, and a vertex in the overlap would be pushed and rubbed by each of them. Of contacts with
+//! about the same normal the deepest stays. Those whose normals differ belong to the sides of a corner, and all stay.
+
+use pliant_hydroelastic::Primitive;
+
+use crate::collision::PairContact;
+use crate::world::{BodyIdx, Mount, WorldParts};
+
+/// Normals at most this far apart (cosine) push the same way: 30 degrees.
+const SAME_WAY: f64 = 0.866;
+
+/// A vertex and the frame that it touches; none: the world.
+type Meeting = (BodyIdx, u32, Option<(BodyIdx, u32)>);
+
+/// Memory for the search.
+#[derive(Debug, Default)]
+pub(crate) struct Doubles {
+    meetings: Vec<(Meeting, usize)>,
+    dropped: Vec<bool>,
+}
+
+impl Doubles {
+    /// Takes the shallower ones of double contacts out of `contacts`, the order of the others kept.
+    pub(crate) fn drop_from(&mut self, parts: &WorldParts, contacts: &mut Vec<PairContact>) {
+        self.meetings.clear();
+        let found = contacts.iter().enumerate();
+        self.meetings
+            .extend(found.filter_map(|(i, contact)| Some((meeting(parts, contact)?, i))));
+        self.meetings.sort_unstable();
+        self.dropped.clear();
+        self.dropped.resize(contacts.len(), false);
+        let mut any = false;
+        for group in self.meetings.chunk_by(|x, y| x.0 == y.0) {
+            for (k, &(_, i)) in group.iter().enumerate() {
+                for &(_, j) in &group[..k] {
+                    let (x, y) = (&contacts[i].point, &contacts[j].point);
+                    // Told from the vertex: it may be A of one and B of the other.
+                    let sign = if is_on_vertex(&x.a.primitive) == is_on_vertex(&y.a.primitive) {
+                        1.0
+                    } else {
+                        -1.0
+                    };
+                    let both_here = !self.dropped[i] && !self.dropped[j];
+                    if both_here && sign * x.normal_W.dot(&y.normal_W) > SAME_WAY {
+                        let shallower = if x.signed_distance < y.signed_distance {
+                            j
+                        } else {
+                            i
+                        };
+                        self.dropped[shallower] = true;
+                        any = true;
+                    }
+                }
+            }
+        }
+        if any {
+            let mut dropped = self.dropped.iter();
+            contacts.retain(|_| !dropped.next().is_some_and(|d| *d));
+        }
+    }
+}
+
+fn is_on_vertex(primitive: &Primitive) -> bool {
+    matches!(primitive, Primitive::Vertex(_))
+}
+
+/// Which vertex of which body meets which frame; `None` unless it is a vertex and a shape.
+fn meeting(parts: &WorldParts, contact: &PairContact) -> Option<Meeting> {
+    let mounts = [contact.a, contact.b].map(|g| parts.geometries[g.0].mount);
+    let primitives = [contact.point.a.primitive, contact.point.b.primitive];
+    let (body, vertex, other) = match (mounts, primitives) {
+        ([Mount::Vertices { body }, other], [Primitive::Vertex(v), Primitive::Frame])
+        | ([other, Mount::Vertices { body }], [Primitive::Frame, Primitive::Vertex(v)]) => {
+            (body, v, other)
+        }
+        _ => return None,
+    };
+    match other {
+        Mount::World(_) => Some((body, vertex, None)),
+        Mount::Frame {
+            body: owner, frame, ..
+        } => Some((body, vertex, Some((owner, frame)))),
+        Mount::Vertices { .. } => None,
+    }
+}

@@ -112,6 +112,11 @@ pub trait BodyStep: Send + Sync {
             what: "momentum tangent",
         })
     }
+    /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
+    /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.
+    fn velocities_last(&self) -> bool {
+        true
+    }
     /// Velocities of all vertices of the surface while the body has velocities `v`, for bodies that know them faster than
     /// vertex by vertex; `None`: ask [`BodyStep::lever`]. `out` is overwritten and its memory reused.
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {

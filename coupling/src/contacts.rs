@@ -31,11 +31,26 @@ pub(crate) struct ContactRecord {
     onset: Onset,
 }
 
-/// Whether a contact carried force at the start of the step.
+/// How well the normal impulse of a contact can be foreseen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Onset {
+    /// It carried force at the start of the step, and what its bodies' constraints did in the last step is known.
     Carrying,
+    /// It carried force, but its bodies' velocities are other ones now.
+    Unforeseen,
+    /// It begins.
     Fresh,
+}
+
+impl Onset {
+    /// A friction limit is set anew where it is wrong by more than this part of the normal impulse.
+    fn tolerated(self) -> f64 {
+        match self {
+            Self::Carrying => f64::INFINITY,
+            Self::Unforeseen => 0.02,
+            Self::Fresh => 0.2,
+        }
+    }
 }
 
 impl ContactRecord {
@@ -198,10 +213,12 @@ impl ContactAssembly {
                 key: point.key,
                 parameters,
                 friction_limit: parameters.friction_limit(rule, &predicted),
-                onset: if point.signed_distance < 0.0 {
-                    Onset::Carrying
-                } else {
+                onset: if point.signed_distance >= 0.0 {
                     Onset::Fresh
+                } else if predicted.constrained.is_none() {
+                    Onset::Unforeseen
+                } else {
+                    Onset::Carrying
                 },
             };
             let stretch_rate = match settings.stiction {
@@ -221,8 +238,8 @@ impl ContactAssembly {
         Ok(())
     }
 
-    /// Where an impact's friction limit turned out wrong by more than a fifth of its normal impulse, sets it to that
-    /// impulse; returns whether the problem has to be solved again.
+    /// Where the friction limit of an impact turned out wrong by more than a fifth of its normal impulse, or that of a contact
+    /// whose load could not be foreseen by more than a fiftieth, sets it to that impulse; returns whether the problem has to be solved again.
     ///
     /// Only the lagged model with [`FrictionLimit::LocalImplicit`] has such limits.
     pub(crate) fn correct_friction_limits(
@@ -239,8 +256,9 @@ impl ContactAssembly {
         for (i, record) in self.records.iter_mut().enumerate() {
             let gamma = Vector3::from_column_slice(&impulses[3 * i..3 * i + 3]);
             let normal_impulse = record.normal_W.dot(&gamma).max(0.0);
-            let wrong = (normal_impulse - record.friction_limit).abs() > 0.2 * normal_impulse;
-            if record.onset == Onset::Fresh && record.parameters.friction > 0.0 && wrong {
+            let off = (normal_impulse - record.friction_limit).abs();
+            let wrong = off > record.onset.tolerated() * normal_impulse;
+            if record.parameters.friction > 0.0 && wrong {
                 record.friction_limit = normal_impulse;
                 *set.contact_law_mut(ContactIdx(i)) = record.law(model);
                 changed = true;

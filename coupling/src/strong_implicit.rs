@@ -20,8 +20,8 @@ use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, World};
 
-/// A step whose solution sends bodies where the free motion did not, or whose impacts are harder or softer than
-/// predicted, is solved again at most this often.
+/// A step whose solution sends bodies where the free motion did not, or whose loads are larger or smaller than predicted, is
+/// solved again at most this often.
 const RESOLVES_MAX: usize = 2;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
@@ -348,7 +348,9 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let range = self.offsets[b]..self.offsets[b + 1];
             let (v, free) = (&self.solution.velocity[range.clone()], &self.free[range]);
             change.clear();
-            change.extend(v.iter().zip(free).map(|(v, free)| v - free));
+            if self.steps[b].velocities_last() {
+                change.extend(v.iter().zip(free).map(|(v, free)| v - free));
+            }
         }
         next.stuck.clear();
         if world.parts.contact.stiction == Stiction::Held {

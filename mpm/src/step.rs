@@ -381,6 +381,10 @@ impl BodyStep for MpmStep {
         Some(())
     }
 
+    fn velocities_last(&self) -> bool {
+        false
+    }
+
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
         let system = &self.system;
         out.clear();

@@ -104,8 +104,13 @@ impl PairBasis {
             basis.rows(participant, &self.b.rows, row_b, scale_b);
         }
         basis.delassus(factors, &mut self.delassus);
+        self.find_extents();
+    }
+
+    /// Finds where the entries of M lie.
+    fn find_extents(&mut self) {
         self.extents.clear();
-        let columns = self.delassus.chunks_exact(n_rows.max(1));
+        let columns = self.delassus.chunks_exact(self.n_rows.max(1));
         self.extents.extend(columns.map(|column| {
             let first = column.iter().position(|m| *m != 0.0).unwrap_or(0);
             let last = column.iter().rposition(|m| *m != 0.0);

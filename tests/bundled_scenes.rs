@@ -47,6 +47,16 @@ fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64
 }
 
 #[test]
+fn panels() {
+    check_scene("panels", &[]);
+}
+
+#[test]
+fn dough_tearing() {
+    check_scene("dough-tearing", &[]);
+}
+
+#[test]
 fn arm_pushes_boxes() {
     check_scene("arm-pushes-boxes", &[]);
 }

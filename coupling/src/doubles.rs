@@ -82,6 +82,6 @@ fn meeting(parts: &WorldParts, contact: &PairContact) -> Option<Meeting> {
         Mount::Frame {
             body: owner, frame, ..
         } => Some((body, vertex, Some((owner, frame)))),
-        Mount::Vertices { .. } => None,
+        Mount::Vertices { .. } | Mount::Segments { .. } | Mount::Surface { .. } => None,
     }
 }

@@ -395,7 +395,10 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
     };
     Ok(Pull {
         body: soft.body,
-        points: points.into_iter().map(MaterialPoint::on_vertex).collect(),
+        points: points
+            .into_iter()
+            .map(|point| MaterialPoint::on_vertex(soft.first_vertex + point))
+            .collect(),
         track: load.track.clone(),
     })
 }

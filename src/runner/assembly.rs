@@ -6,6 +6,7 @@ mod directory;
 mod files;
 mod patch;
 mod picture;
+mod points;
 mod robots;
 mod soft;
 mod solid_meshes;
@@ -89,6 +90,7 @@ impl Assembly {
         for entry in &scene.soft.entries {
             draft.add_soft(entry)?;
         }
+        draft.add_points()?;
         for (name, range) in &scene.soft.copies {
             draft.directory.add_copies(&name.name, range.clone());
         }

@@ -208,7 +208,9 @@ fn soft_target(
         Quantity::Orientation | Quantity::AngularVelocity => {
             refused("is of rigid bodies; a soft one turns differently everywhere")
         }
-        Quantity::Volume if spots.iter().any(|spot| spot.points.is_some()) => {
+        Quantity::Volume | Quantity::SecondPiece
+            if spots.iter().any(|spot| spot.points.is_some()) =>
+        {
             refused("is of a whole body, not of a region")
         }
         _ if entry.point != Point3::origin() => refused(
@@ -293,6 +295,11 @@ impl Column {
                 self.part(&center(&velocities))
             }
             Quantity::Volume => soft.model.volume(state),
+            Quantity::SecondPiece => {
+                let pieces = soft.model.pieces(state);
+                let whole: f64 = pieces.iter().sum();
+                pieces.get(1).map_or(0.0, |second| second / whole)
+            }
             _ => {
                 let coordinate = |p: &Point3<f64>| self.part(&p.coords);
                 let values: Vec<f64> = match &spot.points {

@@ -1,12 +1,16 @@
 //! What scenes measure and draw of a soft body, besides what every
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
+mod points;
+
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::BodyState;
 use pliant_fem::FemBody;
 use pliant_hydroelastic::mesh::TetIdx;
 
 use crate::scene::Shown;
+
+pub(crate) use points::PointsObject;
 
 /// A soft body as observables and pictures see it: points with masses that move.
 pub(crate) trait SoftModel: Send + Sync {
@@ -18,8 +22,12 @@ pub(crate) trait SoftModel: Send + Sync {
     fn masses(&self, state: &BodyState) -> Vec<f64>;
     /// m³.
     fn volume(&self, state: &BodyState) -> f64;
-    /// Von Mises' stress at each point, Pa; `out` is overwritten.
-    fn stresses(&self, state: &BodyState, out: &mut Vec<f64>);
+    /// Stress, pressure (Pa) or plastic strain at each point, where it knows them; `out` is overwritten.
+    fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
+    /// kg of each piece that it has come into, the heaviest first.
+    fn pieces(&self, state: &BodyState) -> Vec<f64> {
+        vec![self.masses(state).iter().sum()]
+    }
 }
 
 impl SoftModel for FemBody {
@@ -42,7 +50,7 @@ impl SoftModel for FemBody {
     }
 
     /// Means over the tetrahedra around each vertex, by their volumes at rest.
-    fn stresses(&self, state: &BodyState, out: &mut Vec<f64>) {
+    fn numbers(&self, _: Shown, state: &BodyState, out: &mut Vec<f64>) {
         let n = self.mesh().vertices().len();
         out.clear();
         out.resize(n, 0.0);
@@ -77,6 +85,8 @@ pub(crate) fn shown(shown: Shown) -> Option<(&'static str, &'static str)> {
         Shown::Displacement => Some(("displacement", "m")),
         Shown::Speed => Some(("speed", "m/s")),
         Shown::Stress => Some(("von Mises stress", "Pa")),
+        Shown::Pressure => Some(("pressure", "Pa")),
+        Shown::PlasticStrain => Some(("plastic strain", "")),
     }
 }
 
@@ -100,10 +110,10 @@ pub(crate) fn shown_values(
             model.velocities(state, &mut velocities);
             velocities.iter().map(Vector3::norm).collect()
         }
-        Shown::Stress => {
-            let mut stresses = Vec::new();
-            model.stresses(state, &mut stresses);
-            stresses
+        Shown::Stress | Shown::Pressure | Shown::PlasticStrain => {
+            let mut numbers = Vec::new();
+            model.numbers(shown, state, &mut numbers);
+            numbers
         }
     }
 }

@@ -39,6 +39,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/double-pendulum.toml"),
     ),
     (
+        "dough-tearing",
+        include_str!("../../scenes/dough-tearing.toml"),
+    ),
+    (
         "gripper-holds-box",
         include_str!("../../scenes/gripper-holds-box.toml"),
     ),
@@ -50,6 +54,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "masonry-arch",
         include_str!("../../scenes/masonry-arch.toml"),
     ),
+    ("panels", include_str!("../../scenes/panels.toml")),
     (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
@@ -81,6 +86,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
         include_str!("../../robots/hand16.urdf"),
     ),
     ("robots/hoist.urdf", include_str!("../../robots/hoist.urdf")),
+    (
+        "robots/panels.urdf",
+        include_str!("../../robots/panels.urdf"),
+    ),
     ("robots/press.urdf", include_str!("../../robots/press.urdf")),
     (
         "robots/pusher.urdf",

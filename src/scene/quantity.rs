@@ -57,6 +57,8 @@ pub enum Quantity {
     Highest,
     /// Of a soft body, m³.
     Volume,
+    /// Part of a soft body's mass in the second heaviest of its pieces.
+    SecondPiece,
     /// On the second body of a tie during the step, N.
     TieForce,
     /// Of the solver in the step.
@@ -154,7 +156,7 @@ const AXES: &[Component] = &[Component::Z, Component::X, Component::Y];
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 28] = [
+pub const QUANTITIES: [QuantityInfo; 29] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
@@ -366,6 +368,14 @@ pub const QUANTITIES: [QuantityInfo; 28] = [
         subject: Subject::Soft,
         unit: "m³",
         about: "of a soft body as it is deformed; what is inside out counts negative",
+    },
+    QuantityInfo {
+        quantity: Quantity::SecondPiece,
+        name: "second-piece",
+        components: &[],
+        subject: Subject::Soft,
+        unit: "",
+        about: "part of the mass in the second heaviest piece of a body of material points; pieces are more than a grid cell apart; 0 of what is whole",
     },
     QuantityInfo {
         quantity: Quantity::TieForce,

@@ -89,6 +89,13 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "many bodies from templates",
         ),
         section("fem", "list of tables", "none", "bodies of finite elements"),
+        section("grid", "table", "none", "the grid of material points"),
+        section(
+            "material_points",
+            "list of tables",
+            "none",
+            "bodies of particles: dough, sand, liquid",
+        ),
         section("models", "list of tables", "none", "robots from URDF files"),
         section(
             "filters",

@@ -1,10 +1,12 @@
 //! Soft bodies: what every kind of them says in the same words, and `copies` of one entry.
 //!
-//! A kind is a list of its own, `[[fem]]` today; its table has the keys of [`with_soft_keys`] behind its own, and its element
+//! A kind is a list of its own, `[[fem]]` or `[[material_points]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
 //! reads them with [`common`].
 
 mod fem;
+mod matter;
 mod mesh;
+mod points;
 mod region;
 mod stuff;
 
@@ -22,11 +24,13 @@ use super::table::{Context, TableReader};
 
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use mesh::{FilledPart, SolidMesh};
+pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
     tables.extend(mesh::TABLES);
+    tables.extend(points::TABLES);
     tables.extend(region::TABLES);
     tables
 }
@@ -101,10 +105,10 @@ pub(super) const KEYS: [Key; 10] = [
     body::COLOR,
     Key {
         name: "color_by",
-        value: "`color`, `displacement`, `speed` or `stress`",
+        value: "`color`, `displacement`, `speed`, `stress`, `pressure` or `plastic-strain`",
         unit: "",
         default: "`color`",
-        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), or von Mises' stress (Pa)",
+        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or the plastic strain so far",
     },
     Key {
         name: "color_max",
@@ -126,6 +130,10 @@ pub enum Shown {
     Speed,
     /// Von Mises' stress, Pa.
     Stress,
+    /// Pa, positive when squeezed.
+    Pressure,
+    /// What has flowed so far, without unit.
+    PlasticStrain,
 }
 
 /// A soft body.
@@ -159,6 +167,8 @@ pub struct SoftEntry {
 pub enum Matter {
     /// Finite elements.
     Fem(FemEntry),
+    /// Particles on the scene's grid.
+    Points(PointsEntry),
 }
 
 /// Soft bodies in the order of the file, kind by kind, and which of them are copies of one entry.
@@ -168,6 +178,8 @@ pub struct SoftBodies {
     pub entries: Vec<SoftEntry>,
     /// Names of entries with `copies`, and the indices of those.
     pub copies: Vec<(Mention, Range<usize>)>,
+    /// The grid of the material points; always there if there are any.
+    pub grid: Option<GridEntry>,
 }
 
 /// All soft bodies of a scene.
@@ -183,6 +195,21 @@ pub(super) fn soft_bodies(
     {
         bodies.add(context, &item, |context, item| {
             fem::fem(context, item, materials)
+        })?;
+    }
+    bodies.grid = table
+        .optional("grid")
+        .map(|item| points::grid(&item))
+        .transpose()?;
+    for item in table
+        .optional("material_points")
+        .map_or(Ok(Vec::new()), |item| item.tables())?
+    {
+        if bodies.grid.is_none() {
+            return Err(table.conflict("`[[material_points]]` needs a `[grid]` with a `spacing`"));
+        }
+        bodies.add(context, &item, |context, item| {
+            points::points(context, item, materials)
         })?;
     }
     Ok(bodies)
@@ -249,11 +276,24 @@ fn common(
             ("displacement", Shown::Displacement),
             ("speed", Shown::Speed),
             ("stress", Shown::Stress),
+            ("pressure", Shown::Pressure),
+            ("plastic-strain", Shown::PlasticStrain),
         ],
     )?;
     let shown_max = table.optional("color_max");
     if shown_max.is_some() && shown == Shown::Color {
         return Err(table.conflict("`color_max` goes with a `color_by` that has numbers"));
+    }
+    let matter = matter(table, &regions)?;
+    let known = match (&matter, shown) {
+        (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
+        (Matter::Fem(_), shown) => shown == Shown::Stress,
+        (Matter::Points(_), shown) => shown != Shown::Stress,
+    };
+    if !known {
+        return Err(table.conflict(
+            "`color_by` asks for what such a body does not know: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
+        ));
     }
     Ok(SoftEntry {
         name,
@@ -264,7 +304,7 @@ fn common(
         color: body::color(table)?,
         shown,
         shown_max: shown_max.map(|item| item.positive()).transpose()?,
-        matter: matter(table, &regions)?,
+        matter,
         regions,
     })
 }

@@ -126,7 +126,10 @@ impl Directory {
     pub(crate) fn mass(&self, body: BodyIdx) -> f64 {
         match self.trees.get(body.0) {
             Some(tree) => tree.moving_mass(),
-            None => self.soft[body.0 - self.trees.len()].masses.iter().sum(),
+            None => {
+                let own = self.soft.iter().filter(|soft| soft.body == body);
+                own.flat_map(|soft| soft.masses.iter()).sum()
+            }
         }
     }
 
@@ -175,10 +178,7 @@ impl Directory {
     }
 
     fn soft_geometries(&self, range: Range<usize>) -> Vec<GeometryIdx> {
-        let is_one = |owner: &Owner| matches!(owner, Owner::Soft(body) if self.soft[range.clone()].iter().any(|s| s.body == *body));
-        let owners = self.owners.iter().enumerate();
-        let found = owners.filter(|(_, owner)| is_one(owner));
-        found.map(|(index, _)| GeometryIdx(index)).collect()
+        self.soft[range].iter().map(|soft| soft.geometry).collect()
     }
 
     /// Whether a name stands for a soft body, a region of one, or copies.

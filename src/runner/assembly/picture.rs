@@ -28,6 +28,8 @@ struct SoftLook {
     /// Which of the directory's.
     soft: usize,
     shown: Shown,
+    /// Points beyond this number are left out, evenly.
+    drawn_max: usize,
 }
 
 /// A row of the recording's bodies.
@@ -84,6 +86,10 @@ impl Picture {
     }
 
     /// A soft body; its points are in the world frame.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what is drawn, of what, and how, gathered in one place"
+    )]
     pub(super) fn add_soft(
         &mut self,
         name: &str,
@@ -92,8 +98,13 @@ impl Picture {
         shape: VisualShape,
         color: Color,
         shown_max: Option<f64>,
+        drawn_max: usize,
     ) {
-        self.soft.push(SoftLook { soft, shown });
+        self.soft.push(SoftLook {
+            soft,
+            shown,
+            drawn_max,
+        });
         if shown_max.is_none() {
             self.unscaled.push(self.visuals.len());
         }
@@ -156,7 +167,11 @@ impl SoftLook {
         let mut points = Vec::new();
         soft.model.points(state, &mut points);
         let values = shown_values(&*soft.model, self.shown, state, &points, &soft.start);
-        Deformed { points, values }
+        let stride = points.len().div_ceil(self.drawn_max).max(1);
+        Deformed {
+            points: points.into_iter().step_by(stride).collect(),
+            values: values.into_iter().step_by(stride).collect(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{BodyState, DeformableModel};
-use pliant_coupling::{BodyIdx, Exclusion, Geometry};
+use pliant_coupling::{BodyIdx, Exclusion, Geometry, GeometryIdx};
 use pliant_fem::{FemBody, FemBuilder, Region};
 
 use super::Draft;
@@ -21,6 +21,9 @@ use crate::scene::{
 #[derive(Clone)]
 pub(crate) struct SoftBody {
     pub(crate) body: BodyIdx,
+    pub(crate) geometry: GeometryIdx,
+    /// The vertex of the body that its first point is; the others follow.
+    pub(crate) first_vertex: u32,
     pub(crate) model: Arc<dyn SoftModel>,
     /// The points of each region.
     pub(crate) regions: BTreeMap<String, Arc<[u32]>>,
@@ -58,6 +61,8 @@ impl Draft<'_> {
         let name = &entry.name.name;
         let made = match &entry.matter {
             Matter::Fem(fem) => self.finite_elements(entry, fem)?,
+            // They share a body.
+            Matter::Points(_) => return Ok(()),
         };
         let index = self.directory.trees.len() + self.directory.soft.len();
         let body = self.builder.add_body(name, made.model);
@@ -84,12 +89,15 @@ impl Draft<'_> {
             made.look,
             color,
             entry.shown_max,
+            usize::MAX,
         );
         let regions = entry.regions.iter().zip(made.regions);
         self.directory.add_soft(
             name,
             SoftBody {
                 body,
+                geometry,
+                first_vertex: 0,
                 regions: regions
                     .map(|(r, points)| (r.name.name.clone(), points.into()))
                     .collect(),
@@ -145,7 +153,7 @@ impl Draft<'_> {
     }
 
     /// The points of each region, at least one.
-    fn regions(
+    pub(super) fn regions(
         &self,
         entry: &SoftEntry,
         points: &[Vector3<f64>],
@@ -199,7 +207,7 @@ fn skin(body: &FemBody, entry: &SoftEntry) -> VisualShape {
 }
 
 /// How what is shown is coloured; what has no given maximum gets its own when the run is over.
-fn scale(of: Shown, max: Option<f64>) -> Option<ValueScale> {
+pub(super) fn scale(of: Shown, max: Option<f64>) -> Option<ValueScale> {
     shown(of).map(|(name, unit)| ValueScale {
         name: name.into(),
         unit: unit.into(),

@@ -126,7 +126,7 @@ impl Draft<'_> {
                 anchor(&frame, &X_EA),
                 Anchor::Point {
                     body: soft.body,
-                    point: MaterialPoint::on_vertex(vertex),
+                    point: MaterialPoint::on_vertex(soft.first_vertex + vertex),
                 },
             ];
             if region == 0 {

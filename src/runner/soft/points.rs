@@ -1,0 +1,132 @@
+//! One object among the material points of a scene.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::BodyState;
+use pliant_mpm::{MaterialPoints, ParticleView};
+
+use super::SoftModel;
+use crate::scene::Shown;
+
+/// The particles of one object: those in `range` of the body's vertices.
+#[derive(Clone, Debug)]
+pub(crate) struct PointsObject {
+    pub(crate) model: MaterialPoints,
+    pub(crate) range: Range<usize>,
+    /// m³ at rest of one particle.
+    pub(crate) particle_volume: f64,
+    /// kg of one particle.
+    pub(crate) particle_mass: f64,
+}
+
+impl PointsObject {
+    fn own<'a>(&self, numbers: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
+        let own = &numbers[3 * self.range.start..3 * self.range.end];
+        own.chunks_exact(3)
+    }
+
+    fn views(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
+        let all = self.model.particles(state);
+        all.skip(self.range.start).take(self.range.len())
+    }
+}
+
+impl SoftModel for PointsObject {
+    fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        out.clear();
+        out.extend(self.own(&state.q).map(Point3::from_slice));
+    }
+
+    fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
+        out.clear();
+        out.extend(self.own(&state.v).map(Vector3::from_column_slice));
+    }
+
+    fn masses(&self, _: &BodyState) -> Vec<f64> {
+        vec![self.particle_mass; self.range.len()]
+    }
+
+    fn volume(&self, state: &BodyState) -> f64 {
+        let ratios = self.views(state).map(|p| p.volume_ratio);
+        self.particle_volume * ratios.sum::<f64>()
+    }
+
+    fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend(self.views(state).map(|p| match shown {
+            Shown::PlasticStrain => p.internal[0],
+            _ => p.pressure,
+        }));
+    }
+
+    /// Particles in the same grid cell or in cells that meet hold together.
+    fn pieces(&self, state: &BodyState) -> Vec<f64> {
+        let h = self.model.settings().spacing;
+        let mut cells: BTreeMap<[i64; 3], (f64, bool)> = BTreeMap::new();
+        for p in self.own(&state.q) {
+            let cell = [p[0], p[1], p[2]].map(|x| (x / h).floor() as i64);
+            cells.entry(cell).or_default().0 += self.particle_mass;
+        }
+        let mut pieces = Vec::new();
+        let all: Vec<[i64; 3]> = cells.keys().copied().collect();
+        let mut open = Vec::new();
+        for first in all {
+            let mut mass = 0.0;
+            open.push(first);
+            while let Some(cell) = open.pop() {
+                let Some((own, seen)) = cells.get_mut(&cell) else {
+                    continue;
+                };
+                if std::mem::replace(seen, true) {
+                    continue;
+                }
+                mass += *own;
+                for k in 0..27 {
+                    open.push([
+                        cell[0] + k / 9 - 1,
+                        cell[1] + k / 3 % 3 - 1,
+                        cell[2] + k % 3 - 1,
+                    ]);
+                }
+            }
+            if mass > 0.0 {
+                pieces.push(mass);
+            }
+        }
+        pieces.sort_unstable_by(|a, b| b.total_cmp(a));
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use pliant_contact_sap::DeformableModel;
+    use pliant_mpm::{LinearCorotated, MpmBuilder, MpmSettings, ObjectSpec, ParticleSet};
+
+    use super::*;
+
+    #[test]
+    fn particles_further_apart_than_their_cells_are_pieces() {
+        let along = |from: f64, n: u32| (0..n).map(move |k| [from + 0.05 * f64::from(k), 0.0, 0.0]);
+        let places = along(0.0, 20).chain(along(1.3, 10)).chain(along(2.1, 3));
+        let set = ParticleSet {
+            points: places.map(Point3::from).collect(),
+            particle_volume: 1e-3,
+        };
+        let mut builder = MpmBuilder::new(MpmSettings::new(0.1));
+        let material = LinearCorotated::new(1e4, 0.3).expect("legal constants");
+        builder.object(ObjectSpec::new("row", Arc::new(material), 1000.0, set));
+        let model = builder.build().expect("a legal model");
+        let object = PointsObject {
+            range: 0..33,
+            particle_volume: 1e-3,
+            particle_mass: 1.0,
+            model: model.clone(),
+        };
+        assert_eq!(object.pieces(&model.default_state()), [20.0, 10.0, 3.0]);
+    }
+}

@@ -1,0 +1,221 @@
+//! What material points are made of: `made_of = "pizza-dough"`, or a law and its constants.
+
+use std::sync::Arc;
+
+use pliant_mpm::{
+    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError,
+    NeoHookean, Preset, Sand, Tension,
+};
+
+use crate::scene::error::{SceneError, SceneFault, remedy};
+use crate::scene::item::Item;
+use crate::scene::schema::{Key, TableSchema};
+use crate::scene::table::TableReader;
+
+const fn constant(
+    name: &'static str,
+    value: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        value,
+        unit,
+        default,
+        about,
+    }
+}
+
+pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
+    name: "material_points.made_of",
+    keys: &[
+        constant(
+            "law",
+            "`linear-corotated`, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+            "",
+            "`linear-corotated`",
+            "the first makes a step one linear problem; it and `hencky` flow at a yield stress",
+        ),
+        constant(
+            "youngs_modulus",
+            "number > 0",
+            "Pa",
+            "none",
+            "E; needed by all but `liquid`",
+        ),
+        constant(
+            "poissons_ratio",
+            "number in (-1, 0.5)",
+            "",
+            "none",
+            "ν; needed by all but `liquid`; locks beyond 0.45 or so",
+        ),
+        constant(
+            "yield_stress",
+            "number > 0",
+            "Pa",
+            "none: elastic",
+            "of `linear-corotated`: bound of the Frobenius norm of the deviator, √(2/3) of that in tension; of `hencky`: in tension",
+        ),
+        constant(
+            "friction_angle",
+            "number in (0, pi/2)",
+            "rad",
+            "none",
+            "needed by `sand`",
+        ),
+        constant(
+            "friction_cone",
+            "`plane-strain` or `triaxial-compression`",
+            "",
+            "`plane-strain`",
+            "of `sand`: the tests in which its angle is `friction_angle`",
+        ),
+        constant(
+            "bulk_modulus",
+            "number > 0",
+            "Pa",
+            "none",
+            "κ, needed by `liquid`: p = κ(J^-γ - 1); 200 ρ g depth/γ keeps the density within 1%",
+        ),
+        constant("exponent", "number in (1, 20]", "", "7", "γ of `liquid`"),
+        constant("viscosity", "number >= 0", "Pa s", "0", "of `liquid`"),
+        constant(
+            "tension",
+            "`none` or `full`",
+            "",
+            "`none`",
+            "of `liquid`: whether it holds together when pulled",
+        ),
+    ],
+};
+
+/// A law with its constants, and the density of a preset.
+pub(super) struct Stuff {
+    pub(super) law: Arc<dyn Material>,
+    pub(super) density: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Law {
+    LinearCorotated,
+    Corotated,
+    NeoHookean,
+    Hencky,
+    Sand,
+    Liquid,
+}
+
+const LAWS: [(&str, Law); 6] = [
+    ("linear-corotated", Law::LinearCorotated),
+    ("corotated", Law::Corotated),
+    ("neo-hookean", Law::NeoHookean),
+    ("hencky", Law::Hencky),
+    ("sand", Law::Sand),
+    ("liquid", Law::Liquid),
+];
+
+const SOLID: [&str; 2] = ["youngs_modulus", "poissons_ratio"];
+const GRAINS: [&str; 2] = ["friction_angle", "friction_cone"];
+const FLUID: [&str; 4] = ["bulk_modulus", "exponent", "viscosity", "tension"];
+
+/// `made_of`.
+pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
+    if item.is_text() {
+        return preset(item);
+    }
+    let table = item.table(&MADE_OF_POINTS)?;
+    let law = table.choice_or_first("law", &LAWS)?;
+    let others: Vec<&'static str> = match law {
+        Law::Liquid => SOLID.into_iter().chain(GRAINS).collect(),
+        Law::Sand => FLUID.to_vec(),
+        _ => GRAINS.into_iter().chain(FLUID).collect(),
+    };
+    let flows = matches!(law, Law::LinearCorotated | Law::Hencky);
+    let others = others.into_iter().chain((!flows).then_some("yield_stress"));
+    for key in others {
+        if table.optional(key).is_some() {
+            let word = LAWS.iter().find(|(_, l)| *l == law).map_or("", |(w, _)| w);
+            return Err(table.conflict(format!("`{key}` is no constant of the law `{word}`")));
+        }
+    }
+    let made = build(law, &table)?;
+    table.finish();
+    Ok(Stuff {
+        law: made.map_err(|error| refused(item, &error))?,
+        density: None,
+    })
+}
+
+fn build(
+    law: Law,
+    table: &TableReader<'_>,
+) -> Result<Result<Arc<dyn Material>, MpmError>, SceneError> {
+    let number = |key| match table.optional(key) {
+        Some(item) => item.number(),
+        None => Err(table.missing(key)),
+    };
+    let yields = table
+        .optional("yield_stress")
+        .map(|item| item.positive())
+        .transpose()?;
+    if law == Law::Liquid {
+        let bulk = number("bulk_modulus")?;
+        let exponent = table.positive_or("exponent", 7.0)?;
+        let viscosity = table.non_negative_or("viscosity", 0.0)?;
+        let tension = table.choice_or_first(
+            "tension",
+            &[("none", Tension::None), ("full", Tension::Full)],
+        )?;
+        return Ok(Liquid::new(bulk, exponent)
+            .and_then(|liquid| liquid.with_viscosity(viscosity))
+            .map(|liquid| Arc::new(liquid.with_tension(tension)) as _));
+    }
+    let [e, nu] = [number("youngs_modulus")?, number("poissons_ratio")?];
+    Ok(match law {
+        Law::LinearCorotated => LinearCorotated::new(e, nu)
+            .and_then(|solid| yields.map_or(Ok(solid), |eta| solid.with_yield_stress(eta)))
+            .map(|solid| Arc::new(solid) as _),
+        Law::Corotated => Corotated::new(e, nu).map(|solid| Arc::new(solid) as _),
+        Law::NeoHookean => NeoHookean::new(e, nu).map(|solid| Arc::new(solid) as _),
+        Law::Hencky => HenckyVonMises::new(e, nu, yields.unwrap_or(f64::INFINITY))
+            .map(|solid| Arc::new(solid) as _),
+        Law::Sand | Law::Liquid => {
+            let angle = number("friction_angle")?.to_degrees();
+            let cone = table.choice_or_first(
+                "friction_cone",
+                &[
+                    ("plane-strain", FrictionAngle::PlaneStrain),
+                    ("triaxial-compression", FrictionAngle::TriaxialCompression),
+                ],
+            )?;
+            Sand::new(e, nu, angle, cone).map(|sand| Arc::new(sand) as _)
+        }
+    })
+}
+
+fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
+    let mention = item.mention()?;
+    let word = |preset: &Preset| preset.name().replace('_', "-");
+    let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == mention.name) else {
+        let words: Vec<String> = Preset::ALL.iter().map(word).collect();
+        return Err(item.error(SceneFault::UnknownName {
+            what: "stuff of material points".into(),
+            name: mention.name.clone(),
+            remedy: remedy(&mention.name, words.iter().map(String::as_str)),
+        }));
+    };
+    Ok(Stuff {
+        law: preset.material(),
+        density: Some(preset.density()),
+    })
+}
+
+fn refused(item: &Item<'_>, error: &MpmError) -> SceneError {
+    item.error(SceneFault::Conflict {
+        table: item.table.clone(),
+        reason: error.to_string(),
+    })
+}

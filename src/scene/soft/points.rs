@@ -1,0 +1,315 @@
+//! `[grid]` and `[[material_points]]`: soft things carried by particles on one grid.
+
+use std::sync::Arc;
+
+use nalgebra::{Point3, Vector3};
+use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
+
+use super::matter::{MADE_OF_POINTS, stuff};
+use super::{Matter, SoftEntry, common, with_soft_keys};
+use crate::scene::error::SceneError;
+use crate::scene::item::Item;
+use crate::scene::material::Materials;
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::shape::{ShapeEntry, shape};
+use crate::scene::table::{Context, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 4] = [&GRID, &WALL, &POINTS, &MADE_OF_POINTS];
+
+static GRID: TableSchema = TableSchema {
+    name: "[grid]",
+    keys: &[
+        Key {
+            name: "spacing",
+            value: "number > 0",
+            unit: "m",
+            default: REQUIRED,
+            about: "distance of its nodes; things nearer to each other than about this touch",
+        },
+        Key {
+            name: "gradient",
+            value: "`true` or `moving-least-squares`",
+            unit: "",
+            default: "`true`",
+            about: "which velocity gradient particles feel",
+        },
+        Key {
+            name: "rotation_target",
+            value: "`free-motion` or `start`",
+            unit: "",
+            default: "`free-motion`",
+            about: "of `linear-corotated`: the rest shape turns along within a step, or lags behind by one (Zong 2024), which swells what turns fast",
+        },
+        Key {
+            name: "matrix",
+            value: "`automatic`, `assembled` or `matrix-free`",
+            unit: "",
+            default: "`automatic`",
+            about: "whether the matrix of a step is assembled, as the solver `newton` needs it, or multiplied with particle by particle",
+        },
+        Key {
+            name: "walls",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "half spaces whose nodes are held, see below",
+        },
+        Key {
+            name: "low",
+            value: "3 numbers",
+            unit: "m",
+            default: "none",
+            about: "together with `high`: particles that leave this box end the run",
+        },
+        Key {
+            name: "high",
+            value: "3 numbers",
+            unit: "m",
+            default: "none",
+            about: "see `low`",
+        },
+    ],
+};
+
+static WALL: TableSchema = TableSchema {
+    name: "grid.walls",
+    keys: &[
+        Key {
+            name: "point",
+            value: "3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "on the wall; a plane through grid nodes is kept best",
+        },
+        Key {
+            name: "normal",
+            value: "3 numbers",
+            unit: "",
+            default: REQUIRED,
+            about: "into the free side; made unit",
+        },
+        Key {
+            name: "kind",
+            value: "`slides` or `sticks`",
+            unit: "",
+            default: "`slides`",
+            about: "what nodes on and behind it do; only walls across an axis let them slide",
+        },
+    ],
+};
+
+static POINTS: TableSchema = TableSchema {
+    name: "[[material_points]]",
+    keys: with_soft_keys![
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "filled with particles at the start, in the body's own frame; not a half space",
+        },
+        Key {
+            name: "per_cell",
+            value: "number > 0",
+            unit: "",
+            default: "8",
+            about: "particles in a grid cell, on average",
+        },
+        Key {
+            name: "sampling",
+            value: "`lattice` or `random`",
+            unit: "",
+            default: "`lattice`",
+            about: "how they are laid out; at random no two are close to each other, and no direction is preferred",
+        },
+        Key {
+            name: "seed",
+            value: "whole number",
+            unit: "",
+            default: "0",
+            about: "of `random`",
+        },
+        Key {
+            name: "made_of",
+            value: "name or table",
+            unit: "",
+            default: REQUIRED,
+            about: "`cookie-dough`, `pizza-dough`, `foam-cube`, `dry-sand`, `shallow-water`, or a law and its constants",
+        },
+        Key {
+            name: "density",
+            value: "number > 0",
+            unit: "kg/m³",
+            default: "the preset's, or 1000",
+            about: "at rest",
+        },
+        Key {
+            name: "contact_radius",
+            value: "number >= 0",
+            unit: "m",
+            default: "half the distance of particles",
+            about: "of the balls about particles that rigid things touch; 0: the particles themselves (Zong 2024)",
+        },
+        Key {
+            name: "drawn_max",
+            value: "whole number",
+            unit: "",
+            default: "20000",
+            about: "particles that the replay shows, evenly picked; tables and other programs get as many",
+        },
+    ],
+};
+
+/// The grid that all material points share.
+#[derive(Clone, Debug)]
+pub struct GridEntry {
+    /// Where `[grid]` stands in the file.
+    pub at: crate::scene::Place,
+    /// m.
+    pub spacing: f64,
+    /// Which velocity gradient particles feel.
+    pub gradient: GradientForm,
+    /// How turning is treated.
+    pub rotation_target: RotationTarget,
+    /// Whether A is assembled.
+    pub matrix: MatrixForm,
+    /// Held nodes.
+    pub walls: Vec<Wall>,
+    /// What particles may not leave.
+    pub bounds: Option<[Point3<f64>; 2]>,
+}
+
+/// A body of material points.
+#[derive(Clone, Debug)]
+pub struct PointsEntry {
+    /// What is filled.
+    pub shape: ShapeEntry,
+    /// Where `shape = ...` stands in the file.
+    pub at: crate::scene::Place,
+    /// How.
+    pub sampling: Sampling,
+    /// Its law.
+    pub material: Arc<dyn Material>,
+    /// kg/m³ at rest.
+    pub density: f64,
+    /// Of the balls that rigid things touch, m.
+    pub contact_radius: Option<f64>,
+    /// Particles that are drawn.
+    pub drawn_max: usize,
+}
+
+/// `[grid]`.
+pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
+    let table = item.table(&GRID)?;
+    let corner = |key| table.optional(key).map(|item| item.vector3()).transpose();
+    let bounds = match (corner("low")?, corner("high")?) {
+        (Some(low), Some(high)) => Some([low.into(), high.into()]),
+        (None, None) => None,
+        _ => return Err(table.conflict("`low` and `high` go together")),
+    };
+    let entry = GridEntry {
+        at: item.at(),
+        spacing: table.required("spacing")?.positive()?,
+        gradient: table.choice_or_first(
+            "gradient",
+            &[
+                ("true", GradientForm::True),
+                ("moving-least-squares", GradientForm::Mls),
+            ],
+        )?,
+        rotation_target: table.choice_or_first(
+            "rotation_target",
+            &[
+                ("free-motion", RotationTarget::FreeMotion),
+                ("start", RotationTarget::Start),
+            ],
+        )?,
+        matrix: table.choice_or_first(
+            "matrix",
+            &[
+                ("automatic", MatrixForm::default()),
+                ("assembled", MatrixForm::Assembled),
+                ("matrix-free", MatrixForm::MatrixFree),
+            ],
+        )?,
+        walls: table.optional("walls").map_or(Ok(Vec::new()), |list| {
+            list.tables()?.iter().map(wall).collect()
+        })?,
+        bounds,
+    };
+    table.finish();
+    Ok(entry)
+}
+
+fn wall(item: &Item<'_>) -> Result<Wall, SceneError> {
+    let table = item.table(&WALL)?;
+    let normal: Vector3<f64> = table.required("normal")?.direction()?;
+    let wall = Wall {
+        p_WQ: table.required("point")?.vector3()?.into(),
+        normal_W: normal,
+        kind: table.choice_or_first(
+            "kind",
+            &[("slides", WallKind::Slides), ("sticks", WallKind::Sticks)],
+        )?,
+    };
+    table.finish();
+    Ok(wall)
+}
+
+/// An element of `[[material_points]]`.
+pub(super) fn points(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<SoftEntry, SceneError> {
+    let mut table = item.table(&POINTS)?;
+    let entry = common(context, &mut table, materials, |table, _| {
+        own(table).map(Matter::Points)
+    })?;
+    table.finish();
+    Ok(entry)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Layout {
+    Lattice,
+    Random,
+}
+
+fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
+    let stuff = stuff(&table.required("made_of")?)?;
+    let item = table.required("shape")?;
+    let shape = shape(&item)?;
+    if matches!(shape, ShapeEntry::HalfSpace) {
+        return Err(item.out_of_range("half_space", "must be a shape of finite size"));
+    }
+    let per_cell = table.positive_or("per_cell", 8.0)?;
+    let layout = table.choice_or_first(
+        "sampling",
+        &[("lattice", Layout::Lattice), ("random", Layout::Random)],
+    )?;
+    let seed = table.optional("seed");
+    if seed.is_some() && layout == Layout::Lattice {
+        return Err(table.conflict("`seed` goes with `sampling = \"random\"`"));
+    }
+    let radius = table.optional("contact_radius");
+    let drawn_max = table.optional("drawn_max");
+    Ok(PointsEntry {
+        shape,
+        at: item.at(),
+        sampling: match layout {
+            Layout::Lattice => Sampling::Regular { per_cell },
+            Layout::Random => Sampling::PoissonDisk {
+                per_cell,
+                seed: seed.map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?,
+            },
+        },
+        material: stuff.law,
+        density: match table.optional("density") {
+            Some(item) => item.positive()?,
+            None => stuff.density.unwrap_or(1000.0),
+        },
+        contact_radius: radius.map(|item| item.non_negative()).transpose()?,
+        drawn_max: drawn_max.map_or(Ok(20_000), |item| item.integer(1, 1_000_000))? as usize,
+    })
+}

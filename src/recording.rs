@@ -299,8 +299,8 @@ impl Recording {
 
     /// Writes the frames for ParaView into `folder`: `replay.pvd`, whose path is returned, lists the VTU files under
     /// `vtu/` over time. All places are in the world frame; a half space becomes a square. Point data: `visual` (the
-    /// number of the visual in this recording), `value` (NaN where none was recorded), and `force` (N) at contacts. Bodies that
-    /// deform and are filled come as tetrahedra.
+    /// number of the visual in this recording), `value` (NaN where none was recorded), `force` (N) at contacts, and `pressure`
+    /// (Pa) at the corners of patches. Bodies that deform and are filled come as tetrahedra.
     ///
     /// # Errors
     /// When nothing was recorded, or a file can't be written.

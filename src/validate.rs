@@ -21,6 +21,8 @@ mod incline;
 mod laboratory;
 mod mass_ratio;
 mod patch;
+mod patch_round;
+mod patch_symmetry;
 mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
@@ -151,6 +153,8 @@ pub const CASES: &[Case] = &[
     pendulum::CASE,
     mass_ratio::CASE,
     patch::CASE,
+    patch_round::CASE,
+    patch_symmetry::CASE,
     patch_tipping::CASE,
     cube_toss::CASE,
 ];
@@ -181,6 +185,15 @@ impl Finding {
             tolerance,
             source: source.into(),
             pass: (found - expected).abs() <= tolerance,
+        }
+    }
+
+    /// Passes if found ≥ bound.
+    fn at_least(name: String, found: f64, bound: f64, source: impl Into<String>) -> Self {
+        Self {
+            relation: Relation::AtLeast,
+            pass: found >= bound,
+            ..Self::at_most(name, found, bound, source)
         }
     }
 

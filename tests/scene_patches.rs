@@ -106,6 +106,23 @@ fn a_compliant_cube_on_a_rigid_floor_presses_in_a_patch() {
 }
 
 #[test]
+fn a_frame_shows_the_polygons_of_a_patch_and_one_arrow() {
+    let recording = outcome(&cube_on_floor("", SOFT, RIGID))
+        .unwrap_or_else(|error| panic!("{error}"))
+        .recording;
+    let frame = recording.frames().last().expect("frames");
+    let [arrow] = frame.contacts.as_slice() else {
+        panic!("one arrow for one patch: {:?}", frame.contacts);
+    };
+    near(arrow.f_W.z, 9.81, 1e-3);
+    near(arrow.p_WC.x, 0.01, 1e-3);
+    near(arrow.p_WC.y, 0.02, 1e-3);
+    let pressures = frame.patches.pressures();
+    assert_eq!(pressures.len(), frame.patches.points().len());
+    near(pressures.iter().copied().fold(0.0, f64::max), 981.0, 2e-3);
+}
+
+#[test]
 fn contact_is_in_points_without_properties_by_choice_of_the_scene_and_of_the_pair() {
     let pair = format!(
         "{}[[pairs]]\nbetween = [\"cube\", \"floor\"]\nkind = \"point\"\n",
@@ -316,4 +333,79 @@ fn properties_of_a_robot_file_are_honoured() {
     // And the part of its sides that is under the floor's plane.
     near(area, 0.01, 1e-2);
     assert_eq!(run_with("", RIGID).1, 0.0);
+}
+
+/// The scene of [`cube_on_floor`], its cube a robot with these properties, as a world.
+fn robot_world(file: &str, shape: &str, properties: &str) -> pliant::runner::Assembly {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("patch-robots");
+    fs::create_dir_all(&folder).expect("a folder");
+    let robot = folder.join(format!("{file}.urdf"));
+    let written = urdf(properties).replace("<box size=\"0.1 0.1 0.1\"/>", shape);
+    fs::write(&robot, written).expect("written");
+    let text = cube_on_floor("", "friction = 1", RIGID)
+        .replace("[[bodies]]", "[[models]]")
+        .replace("mass = 1\n", &format!("urdf = \"{file}.urdf\"\n"))
+        .replace("shape = { box = { size = [0.1, 0.1, 0.1] } }\n", "")
+        .replace("of = \"cube\"", "of = \"cube/cube\"");
+    let path = folder.join(format!("{file}.toml"));
+    fs::write(&path, text).expect("written");
+    let path = path.to_str().expect("a plain path");
+    let scene = Scene::load(path, &SceneOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    pliant::runner::check(&scene).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn every_property_of_a_robot_file_arrives_in_its_world() {
+    use pliant_hydroelastic::PatchGeometry;
+
+    let assembly = robot_world(
+        "all",
+        "<sphere radius=\"0.05\"/>",
+        "<drake:compliant_hydroelastic/>
+         <drake:hydroelastic_modulus value=\"3e6\"/>
+         <drake:mesh_resolution_hint value=\"0.01\"/>
+         <drake:hunt_crossley_dissipation value=\"7\"/>
+         <drake:relaxation_time value=\"0.02\"/>
+         <drake:hydroelastic_margin value=\"5e-4\"/>
+         <drake:point_contact_stiffness value=\"4e5\"/>
+         <drake:mu_dynamic value=\"0.3\"/>
+         <drake:mu_static value=\"0.4\"/>",
+    );
+    let cube = &assembly.world.geometries()[1];
+    assert_eq!(cube.name, "cube/cube#0");
+    let m = &cube.material;
+    assert_eq!(
+        (m.stiffness, m.dissipation, m.relaxation_time_s, m.friction),
+        (4e5, 7.0, 0.02, 0.3)
+    );
+    let Some(PatchGeometry::Compliant(field)) = cube.patch.as_deref() else {
+        panic!("it is compliant");
+    };
+    assert_eq!(field.margin(), 5e-4);
+    let highest = field.pressures().iter().copied().fold(0.0, f64::max);
+    assert!((highest / 3e6 - 1.0).abs() < 1e-12, "{highest}");
+    // Edges of 1 cm on a sphere of 314 cm²: some 700 facets.
+    let facets = field.surface_triangles().len();
+    assert!((500..1000).contains(&facets), "{facets}");
+    let notes = assembly.notes.join("\n");
+    assert!(
+        notes.contains("cube/cube#0: mu_static = 0.4 is not used"),
+        "{notes}"
+    );
+
+    let assembly = robot_world(
+        "idle",
+        "<box size=\"0.1 0.1 0.1\"/>",
+        "<drake:hydroelastic_modulus value=\"3e6\"/><drake:rigid_hydroelastic/>",
+    );
+    let cube = &assembly.world.geometries()[1];
+    assert!(matches!(
+        cube.patch.as_deref(),
+        Some(PatchGeometry::Rigid(_))
+    ));
+    let notes = assembly.notes.join("\n");
+    assert!(
+        notes.contains("hydroelastic_modulus = 3000000 does nothing, for the shape is rigid"),
+        "{notes}"
+    );
 }

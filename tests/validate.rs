@@ -40,6 +40,8 @@ cases! {
     a_pendulum_keeps_its_energy_to_first_order => "pendulum",
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
+    patches_of_round_bodies_converge_at_second_order => "patch-round",
+    patches_turn_with_the_pair_and_are_the_same_from_either_side => "patch-symmetry",
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_real_cube_is_followed => "cube-toss",
 }

@@ -5,12 +5,12 @@ use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
     FrictionLimit, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
 };
-use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint};
+use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare};
 
 use crate::collision::PairContact;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
-use crate::settings::{ContactModel, DissipationRule, Stiction};
+use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::stiction::{self, StuckContact};
 use crate::world::{GeometryIdx, Mount, World};
@@ -24,6 +24,7 @@ pub(crate) struct ContactRecord {
     pub(crate) normal_W: Vector3<f64>,
     /// The material points of A and B.
     pub(crate) points: [TouchedPoint; 2],
+    pub(crate) patch: Option<PatchShare>,
     key: ContactKey,
     parameters: ContactParameters,
     /// n0, N·s.
@@ -210,6 +211,7 @@ impl ContactAssembly {
                 place: *place,
                 normal_W,
                 points: [point.a, point.b],
+                patch: point.stiffness.patch_share(),
                 key: point.key,
                 parameters,
                 friction_limit: parameters.friction_limit(rule, &predicted),
@@ -221,13 +223,12 @@ impl ContactAssembly {
                     Onset::Carrying
                 },
             };
-            let stretch_rate = match settings.stiction {
-                Stiction::Held => {
-                    let key = (contact.a, contact.b, point.key);
-                    stiction::remembered(&setting.state.stuck, key, &normal_W)
-                        / setting.time_step.length_s
-                }
-                Stiction::Creeping => Vector3::zeros(),
+            let stretch_rate = if settings.stiction.remembers(record.patch) {
+                let key = (contact.a, contact.b, point.key);
+                stiction::remembered(&setting.state.stuck, key, &normal_W)
+                    / setting.time_step.length_s
+            } else {
+                Vector3::zeros()
             };
             let law = record.law(settings.model);
             let mut basis = set.last_basis();

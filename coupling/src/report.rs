@@ -2,6 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, ConstraintLabel, SolveReport};
+use pliant_hydroelastic::PatchShare;
 
 use crate::world::{BodyIdx, GeometryIdx, TieIdx};
 
@@ -40,6 +41,8 @@ pub struct ContactForce {
     pub force_W: Vector3<f64>,
     /// φ at the start of the step, m, negative in penetration.
     pub signed_distance: f64,
+    /// What part of a patch it stands for, at the start of the step; `None` in point contact.
+    pub patch: Option<PatchShare>,
 }
 
 /// All contacts of one pair of geometries.
@@ -107,6 +110,23 @@ impl PairForce<'_> {
     #[must_use]
     pub fn force_on_a(&self) -> Vector3<f64> {
         self.contacts.iter().map(|c| c.force_W).sum()
+    }
+
+    /// Area of their patch at the start of the step, m²; 0 in point contact.
+    #[must_use]
+    pub fn patch_area(&self) -> f64 {
+        self.patch_shares().map(|share| share.area).sum()
+    }
+
+    /// Highest elastic pressure in their patch at the start of the step, Pa; 0 in point contact.
+    #[must_use]
+    pub fn pressure_max(&self) -> f64 {
+        let pressures = self.patch_shares().map(|share| share.pressure_max);
+        pressures.fold(0.0, f64::max)
+    }
+
+    fn patch_shares(&self) -> impl Iterator<Item = PatchShare> + '_ {
+        self.contacts.iter().filter_map(|contact| contact.patch)
     }
 
     /// Wrench on A about `p_WO`.

@@ -1,7 +1,7 @@
 //! How contact is modelled in a world.
 
 use pliant_contact_sap::{FrictionLimit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR};
-use pliant_hydroelastic::ContactChoice;
+use pliant_hydroelastic::{ContactChoice, PatchShare};
 
 use crate::error::{WorldError, WorldPart};
 
@@ -52,11 +52,25 @@ pub enum Stiction {
     /// Nothing. A contact under the share s of the load that friction can bear creeps, by the lagged and the similar model
     /// at v_s s/√(1 − s²): 1.2e-7 m/s in a crooked stack, 2e-4 m/s on an incline of 0.9 times the critical slope. By SAP
     /// at σ w γ_t, which is less at short steps.
-    #[default]
     Creeping,
+    /// What [`Held`](Self::Held) says in patches, nothing in points: soft bodies lean where their load is not in the middle, so a
+    /// patch at rest nearly always bears friction.
+    #[default]
+    HeldInPatches,
     /// The slip that led to its load, in [`State`](crate::State): it bears the load at rest, up to 0.995 of what friction
     /// can, for as long as the same features of two geometries touch.
     Held,
+}
+
+impl Stiction {
+    /// Whether a contact remembers, one of a patch or of points.
+    pub(crate) fn remembers(self, patch: Option<PatchShare>) -> bool {
+        match self {
+            Self::Creeping => false,
+            Self::HeldInPatches => patch.is_some(),
+            Self::Held => true,
+        }
+    }
 }
 
 /// What is done about contacts that would only begin within the step.
@@ -75,7 +89,7 @@ impl Default for ContactSettings {
             model: ContactModel::Lagged(FrictionLimit::LocalImplicit),
             dissipation: DissipationRule::HuntCrossley,
             stiction_speed: 1e-4,
-            stiction: Stiction::Creeping,
+            stiction: Stiction::default(),
             near_rigid: None,
             speculation: Speculation::Swept,
             choice: ContactChoice::PatchElsePoint,

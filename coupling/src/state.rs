@@ -21,7 +21,8 @@ pub struct State {
     pub controls: Vec<Control>,
     /// Whether each tie holds.
     pub ties: Vec<TieState>,
-    /// Contacts whose friction is remembered, ascending; empty unless [`Stiction::Held`](crate::Stiction::Held).
+    /// Contacts whose friction is remembered, ascending; those that [`Stiction`](crate::Stiction)
+    /// says.
     #[serde(default)]
     pub stuck: Vec<StuckContact>,
     /// Length that the next step of an [`Adaptive`](crate::Adaptive) stepper is to try first, s; none before its first.

@@ -14,11 +14,14 @@ use pliant_contact_sap::{ContactParameters, STICTION_REGULARISATION};
 use pliant_hydroelastic::ContactKey;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::ContactModel;
+use crate::settings::{ContactModel, ContactSettings};
 use crate::world::GeometryIdx;
 
 /// Largest r in units of ε δt: the law bears the share 10/√101 = 0.995 of its limit there.
 const REACH: f64 = 10.0;
+
+/// Speeds below this, in units of v_s, are what the solver's tolerance leaves of a body held at rest.
+const AT_REST: f64 = 1e-5;
 
 /// A contact that bore friction in the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,18 @@ pub(crate) fn stretch(
         slip
     };
     bounded * p.time_step.length_s
+}
+
+/// Makes a guess of the velocities (m/s, rad/s) of a body held in patches out of those at the start of the step: one that hardly
+/// moves stands still.
+///
+/// A held contact bears its load at v_t = 0 by what it remembers. Zero then solves the step before the first iteration, and leaves
+/// the memory as it is; the last step's rest of a velocity would be added to the memory, and each step's problem be a new one.
+pub(crate) fn stop_what_rests(settings: &ContactSettings, guess: &mut [f64]) {
+    let rest = AT_REST * settings.stiction_speed;
+    for v in guess.iter_mut().filter(|v| v.abs() < rest) {
+        *v = 0.0;
+    }
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@ use pliant_contact_sap::{
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
 use crate::collision::{Collision, Search};
-use crate::contacts::{ContactAssembly, Setting};
+use crate::contacts::{ContactAssembly, ContactRecord, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
 use crate::report::{RowOwner, StepReport};
-use crate::settings::Stiction;
 use crate::state::State;
-use crate::stiction::StuckContact;
+use crate::stiction::{self, StuckContact};
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, World};
 
@@ -247,11 +246,19 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             &mut self.owners,
         )?;
 
+        let records = &self.contacts.records;
+        guess_velocities(
+            world,
+            records,
+            bodies.offsets,
+            bodies.start,
+            &mut self.guess,
+        );
         let mut report = self
             .solver
             .solve(
                 &problem(dynamics, &self.set),
-                &self.start,
+                &self.guess,
                 &mut self.solution,
             )
             .map_err(solve_error)?;
@@ -353,21 +360,48 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
         }
         next.stuck.clear();
-        if world.parts.contact.stiction == Stiction::Held {
-            let impulses = self.solution.contact_impulse.chunks_exact(3);
-            let contacts = self.contacts.records.iter().zip(impulses);
-            let model = world.parts.contact.model;
-            next.stuck.extend(contacts.filter_map(|(record, gamma)| {
-                record.stuck(model, &Vector3::from_column_slice(gamma))
-            }));
-            next.stuck.sort_unstable_by_key(StuckContact::key);
-        }
+        let settings = &world.parts.contact;
+        let impulses = self.solution.contact_impulse.chunks_exact(3);
+        let contacts = self.contacts.records.iter().zip(impulses);
+        let remember = contacts.filter(|(record, _)| settings.stiction.remembers(record.patch));
+        next.stuck.extend(remember.filter_map(|(record, gamma)| {
+            record.stuck(settings.model, &Vector3::from_column_slice(gamma))
+        }));
+        next.stuck.sort_unstable_by_key(StuckContact::key);
         next.proposed_step_s = state.proposed_step_s;
         next.controls.clone_from(&state.controls);
         next.ties.clone_from(&state.ties);
         next.step = state.step + 1;
         next.time_s = state.time_s + time_step_s;
         Ok(())
+    }
+}
+
+/// The velocities at the start, but for those of bodies that rest in patches.
+fn guess_velocities(
+    world: &World,
+    records: &[ContactRecord],
+    offsets: &[usize],
+    start: &[f64],
+    guess: &mut Vec<f64>,
+) {
+    guess.clear();
+    guess.extend_from_slice(start);
+    let settings = &world.parts.contact;
+    let mut last = None;
+    for record in records {
+        let pair = Some((record.a, record.b));
+        let held = record.patch.is_some() && settings.stiction.remembers(record.patch);
+        if !held || last == pair {
+            continue;
+        }
+        last = pair;
+        for g in [record.a, record.b] {
+            if let Some(body) = world.parts.geometries[g.0].mount.body() {
+                let dofs = offsets[body.0]..offsets[body.0 + 1];
+                stiction::stop_what_rests(settings, &mut guess[dofs]);
+            }
+        }
     }
 }
 

@@ -92,6 +92,11 @@ impl Aabb {
         (self.max - self.min) * 0.5
     }
 
+    /// Whether the point is in the box or on it.
+    pub fn contains(&self, p: &Point3<f64>) -> bool {
+        (0..3).all(|k| self.min[k] <= p[k] && p[k] <= self.max[k])
+    }
+
     /// Whether the boxes share a point; touching counts.
     pub fn intersects(&self, other: &Self) -> bool {
         self.min.x <= other.max.x

@@ -3,8 +3,14 @@
 //! For every pair of shapes random poses are brought to a small overlap, and what is found there is put to the laws: unit
 //! normals that point from B into A, gaps that agree with the material points, the same contact told from the other side and from
 //! another frame, the same bits when asked again, keys that tell points apart, and no contact left once A has been moved away.
+//!
+//! Point contact is judged by [`check_rigid_pairs`], patch contact by [`check_patch_pairs`].
+
+mod patches;
 
 use std::fmt;
+
+pub use patches::{PatchBody, check_patch_pairs};
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 

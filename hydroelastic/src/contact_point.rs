@@ -77,10 +77,30 @@ pub enum PointStiffness {
         stiffness: f64,
         /// How much of an approach A takes up by yielding, from 0 (A is rigid) to 1 (B is).
         part_of_A: f64,
+        /// What it stands for.
+        share: PatchShare,
     },
 }
 
+/// What part of a patch a point stands for; all zero for a point that is only foreseen.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PatchShare {
+    /// m²; those of a pair's points sum to the area of its patch.
+    pub area: f64,
+    /// Highest pressure at a corner of its polygons, Pa.
+    pub pressure_max: f64,
+}
+
 impl PointStiffness {
+    /// What part of a patch the point stands for; `None` in point contact.
+    #[must_use]
+    pub fn patch_share(&self) -> Option<PatchShare> {
+        match *self {
+            Self::Share(_) => None,
+            Self::OfPatch { share, .. } => Some(share),
+        }
+    }
+
     /// k, N/m, where a point of share one has `of_share_one`.
     #[must_use]
     pub fn of_pair(&self, of_share_one: f64) -> f64 {
@@ -96,9 +116,11 @@ impl PointStiffness {
             Self::OfPatch {
                 stiffness,
                 part_of_A,
+                share,
             } => Self::OfPatch {
                 stiffness,
                 part_of_A: 1.0 - part_of_A,
+                share,
             },
         }
     }

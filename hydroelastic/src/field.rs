@@ -50,7 +50,8 @@ pub struct PressureField {
     skin: Vec<SkinFace>,
     tet_tree: RangeTree,
     skin_tree: RangeTree,
-    deepest: u32,
+    /// Of the highest pressure first.
+    peaks: Vec<Peak>,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
@@ -61,6 +62,14 @@ pub struct PressureField {
 pub(crate) struct SkinFace {
     pub(crate) tet: u32,
     pub(crate) corners: [u32; 3],
+}
+
+/// A vertex whose pressure none of its neighbours exceeds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peak {
+    pub(crate) vertex: u32,
+    /// A tetrahedron at it.
+    pub(crate) tet: u32,
 }
 
 /// What a tetrahedron of a moving field hangs on.
@@ -90,7 +99,23 @@ pub(crate) struct Parts {
 impl PressureField {
     /// A field of your own: the pressure (Pa) at each vertex of `mesh`; linear in between.
     ///
-    /// Negative pressures are legal outside of the surface that you mean: there contact is foreseen before it begins.
+    /// Negative pressures are legal outside of the surface that you mean: there contact is foreseen before it begins. A pressure that
+    /// is not zero on the surface makes the force begin with a step where flat faces meet.
+    ///
+    /// ```
+    /// use nalgebra::Vector3;
+    /// use pliant_hydroelastic::{PressureField, mesh::generate};
+    ///
+    /// // A pad 2 cm thick and glued on below: pressure rises from its upper side all the way down, slowly at first.
+    /// let mesh = generate::tet_cuboid(Vector3::new(0.05, 0.05, 0.01), [4, 4, 8])?;
+    /// let pressures: Vec<f64> = mesh.vertices().iter().map(|x| 1.0e6 * ((0.01 - x.z) / 0.02).powi(2)).collect();
+    /// let pad = PressureField::from_vertex_pressures(&mesh, &pressures)?;
+    /// let at = |z: f64| pad.pressure_at(&Vector3::new(0.012, 0.007, z));
+    /// assert_eq!(at(0.01), Some(0.0));
+    /// assert!(at(0.0).is_some_and(|p| (p - 2.5e5).abs() < 1.0));
+    /// assert_eq!(at(0.011), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that is not
@@ -176,14 +201,12 @@ impl PressureField {
             skin,
             tet_tree: RangeTree::default(),
             skin_tree: RangeTree::default(),
-            deepest: 0,
+            peaks: Vec::new(),
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
         };
-        field.deepest = (0..field.pressures.len())
-            .max_by(|&i, &j| field.pressures[i].total_cmp(&field.pressures[j]))
-            .unwrap_or(0) as u32;
+        field.peaks = peaks(&field.corners, &field.pressures);
         field.tets = (0..field.corners.len())
             .map(|t| field.functions(t))
             .collect();
@@ -380,9 +403,15 @@ impl PressureField {
         &self.skin_tree
     }
 
-    /// The vertex of highest pressure.
-    pub(crate) fn deepest_point(&self) -> Vector3<f64> {
-        self.vertices[self.deepest as usize]
+    /// A vertex of highest pressure.
+    pub(crate) fn deepest_point(&self) -> Option<Vector3<f64>> {
+        let peak = self.peaks.first()?;
+        Some(self.vertices[peak.vertex as usize])
+    }
+
+    /// Where the pressure is highest among neighbours, the highest of all first.
+    pub(crate) fn peaks(&self) -> &[Peak] {
+        &self.peaks
     }
 
     /// Whether each tetrahedron hangs on something.
@@ -394,6 +423,34 @@ impl PressureField {
     pub(crate) fn attachment(&self, tet: u32) -> Option<&Attachment> {
         self.attachments.get(tet as usize)
     }
+}
+
+/// Vertices of positive pressure that none of their neighbours exceeds, the highest first.
+fn peaks(tets: &[[u32; 4]], pressures: &[f64]) -> Vec<Peak> {
+    let mut tet_at = vec![u32::MAX; pressures.len()];
+    let mut exceeded = vec![false; pressures.len()];
+    for (t, corners) in tets.iter().enumerate() {
+        let highest = corners.map(|v| pressures[v as usize]);
+        let highest = highest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        for &v in corners {
+            exceeded[v as usize] |= pressures[v as usize] < highest;
+            if tet_at[v as usize] == u32::MAX {
+                tet_at[v as usize] = t as u32;
+            }
+        }
+    }
+    let mut peaks: Vec<Peak> = (0..pressures.len())
+        .filter(|&v| !exceeded[v] && tet_at[v] != u32::MAX && pressures[v] > 0.0)
+        .map(|v| Peak {
+            vertex: v as u32,
+            tet: tet_at[v],
+        })
+        .collect();
+    peaks.sort_by(|x, y| {
+        let p = |peak: &Peak| pressures[peak.vertex as usize];
+        p(y).total_cmp(&p(x))
+    });
+    peaks
 }
 
 /// Joins neighbouring tetrahedra that share their linear function: the flat side of a box is one piece, however it is cut.

@@ -40,7 +40,9 @@ pub use collision_filter::{
     CollisionFilter, CollisionFilterBuilder, GeometryIdx, GroupIdx, OwnerIdx,
 };
 pub use contact_geometry::{ContactChoice, ContactGeometry, GeometryDispatcher, Query};
-pub use contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+pub use contact_point::{
+    ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
+};
 pub use field::{Attachment, Compliance, PressureField};
 pub use filament::{Filament, FlatSection};
 pub use filament_contact::FilamentContact;

@@ -174,6 +174,7 @@ mod tests {
         let patch = |part_of_A| PointStiffness::OfPatch {
             stiffness: 7.0,
             part_of_A,
+            share: crate::PatchShare::default(),
         };
         assert_eq!(a.dissipation_at(&b, &patch(1.0)), 10.0);
         assert_eq!(a.dissipation_at(&b, &patch(0.25)), 40.0);

@@ -11,6 +11,7 @@ mod found;
 mod geometry;
 mod points;
 mod polygon;
+mod rimless;
 mod slab_on_surface;
 mod surface;
 
@@ -25,13 +26,13 @@ pub(crate) use points::Spread;
 pub(crate) use polygon::{Affine, Moments, Polygon};
 pub use surface::RigidSurface;
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
 use crate::field::PressureField;
 use crate::point_contact::PointContact;
-use crate::posed::Posed;
+use crate::posed::{Posed, RigidShape};
 use crate::range_tree::Relative;
 use crate::{GeometryError, sweep};
 use flood::Flood;
@@ -62,6 +63,9 @@ use points::{PointBuffers, Strength};
 ///
 /// Of the points that do not press yet, those count that lie within the margin of the [`Query`] or would press within the step, by the
 /// predicted motion; both only as far as the margin of the fields reaches.
+///
+/// Where one body lies so deep inside of the other that no pressure of the one balances any of the other's (a soft ball under a rigid
+/// floor), there is no patch: then the pair touches in the points of [`PointContact`], which push it out.
 ///
 /// Pairs are looked at where they are now; a body that travels within one step further than its partner's field is deep is
 /// found by [`PointContact`]'s swept paths.
@@ -260,12 +264,19 @@ impl ContactGeometry for PatchContact {
             return Some(Err(e));
         }
         let start = out.len();
-        WORKSPACE.with_borrow_mut(|w| {
+        let balance = WORKSPACE.with_borrow_mut(|w| {
             if let Some(placed) = find(side_A, side_B, w) {
                 let Workspace { found, points, .. } = w;
                 points.emit(found, &placed, (&a, &b), q, Strength::OfSlope, out);
             }
+            match w.found.pieces.is_empty() {
+                true => Balanced::Nowhere,
+                false => Balanced::Somewhere,
+            }
         });
+        if balance == Balanced::Nowhere && is_swallowed(&a, &b) {
+            return Some(PointContact.collide(a, b, q, out).unwrap_or(Ok(())));
+        }
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {
             let answer = PointContact.collide(a, b, q, out);
             // A pair that is near, but has no patch, is not in contact yet.
@@ -281,6 +292,32 @@ impl ContactGeometry for PatchContact {
         }
         Some(Ok(()))
     }
+}
+
+/// Whether there are polygons of a pair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Balanced {
+    Somewhere,
+    Nowhere,
+}
+
+/// Whether the deepest point of a field lies inside of the other shape.
+fn is_swallowed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
+    let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
+        return false;
+    };
+    let lies_in = |one: &RigidShape<'_>, other: &RigidShape<'_>| {
+        let Some(PatchGeometry::Compliant(field)) = one.patch else {
+            return false;
+        };
+        let (Some(deepest), Some(patch)) = (field.deepest_point(), other.patch) else {
+            return false;
+        };
+        let p_WQ = one.X_WG * Point3::from(deepest);
+        let p_OQ = other.X_WG.inverse_transform_point(&p_WQ);
+        patch.local_aabb().contains(&p_OQ) && other.shape.signed_distance(&p_OQ).value < 0.0
+    };
+    lies_in(a, b) || lies_in(b, a)
 }
 
 fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {

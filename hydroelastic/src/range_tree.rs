@@ -114,6 +114,7 @@ impl Relative {
     }
 
     /// A box around the moved box; ranges of pressure stay.
+    #[cfg(test)]
     pub(crate) fn range(&self, r: &Range) -> Range {
         let (center, half) = (self.point(&r.center()), self.magnitude * r.half());
         Range {

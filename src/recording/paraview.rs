@@ -1,7 +1,8 @@
 //! The frames as VTU files that a PVD file lists over time, for ParaView.
 //!
-//! Every frame has up to five parts: surfaces (all bodies as triangles, in the world frame), contacts (points with their
-//! force), particles, threads, and solids (what deforms as tetrahedra). A part that no frame needs is left out.
+//! Every frame has up to six parts: surfaces (all bodies as triangles, in the world frame), contacts (points with their
+//! force), particles, threads, solids (what deforms as tetrahedra), and patches (polygons with their pressure). A part that no
+//! frame needs is left out.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -92,6 +93,13 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
             .any(|visual| !tetrahedra(&visual.shape).is_empty())
         {
             put(4, "solids", Piece::solids(recording, frame))?;
+        }
+        if recording
+            .frames()
+            .iter()
+            .any(|frame| !frame.patches.counts().is_empty())
+        {
+            put(5, "patches", Piece::patches(frame))?;
         }
     }
     let list = folder.join("replay.pvd");
@@ -221,18 +229,29 @@ enum Cells {
     Lines(Vec<[u32; 2]>),
     Triangles(Vec<[u32; 3]>),
     Tetrahedra(Vec<[u32; 4]>),
+    /// Corners of each polygon.
+    Polygons(Vec<u32>),
 }
 
 /// The content of one file.
 struct Piece {
     points: Vec<Vector3<f64>>,
     cells: Cells,
-    /// The visual that each point belongs to, as its number in the recording.
-    visual_idx: Vec<i64>,
-    /// The recorded value at each point, NaN where there is none.
-    values: Vec<f64>,
+    data: PointData,
+}
+
+/// What is known at each point.
+enum PointData {
+    Visuals {
+        /// The visual that each point belongs to, as its number in the recording.
+        visual_idx: Vec<i64>,
+        /// The recorded value, NaN where there is none.
+        values: Vec<f64>,
+    },
     /// At contacts, N.
-    forces: Option<Vec<Vector3<f64>>>,
+    Forces(Vec<Vector3<f64>>),
+    /// In patches, Pa.
+    Pressures(Vec<f64>),
 }
 
 impl Piece {
@@ -240,9 +259,10 @@ impl Piece {
         Self {
             points: vec![],
             cells,
-            visual_idx: vec![],
-            values: vec![],
-            forces: None,
+            data: PointData::Visuals {
+                visual_idx: vec![],
+                values: vec![],
+            },
         }
     }
 
@@ -254,13 +274,20 @@ impl Piece {
     ) {
         let first = self.points.len();
         self.points.extend(points);
-        self.visual_idx.resize(self.points.len(), visual_idx as i64);
-        self.values.extend_from_slice(values);
-        self.values.resize(self.points.len(), f64::NAN);
+        let n = self.points.len();
         debug_assert!(
-            values.is_empty() || values.len() == self.points.len() - first,
+            values.is_empty() || values.len() == n - first,
             "one value for each point"
         );
+        if let PointData::Visuals {
+            visual_idx: of,
+            values: all,
+        } = &mut self.data
+        {
+            of.resize(n, visual_idx as i64);
+            all.extend_from_slice(values);
+            all.resize(n, f64::NAN);
+        }
     }
 
     fn surfaces(recording: &Recording, surfaces: &[Surface], frame: &Frame) -> Self {
@@ -339,31 +366,36 @@ impl Piece {
     }
 
     fn contacts(frame: &Frame) -> Self {
-        let mut piece = Self::empty(Cells::Vertices);
-        piece.points = frame
-            .contacts
-            .iter()
-            .map(|contact| contact.p_WC.coords)
-            .collect();
-        piece.forces = Some(frame.contacts.iter().map(|contact| contact.f_W).collect());
-        piece
+        let contacts = frame.contacts.iter();
+        Self {
+            points: contacts
+                .clone()
+                .map(|contact| contact.p_WC.coords)
+                .collect(),
+            cells: Cells::Vertices,
+            data: PointData::Forces(contacts.map(|contact| contact.f_W).collect()),
+        }
+    }
+
+    fn patches(frame: &Frame) -> Self {
+        let patches = &frame.patches;
+        Self {
+            points: patches.points().iter().map(|point| point.coords).collect(),
+            cells: Cells::Polygons(patches.counts().to_vec()),
+            data: PointData::Pressures(patches.pressures().to_vec()),
+        }
     }
 
     fn write(&self, path: &Path) -> Result<(), RecordingError> {
-        let point_data = match &self.forces {
-            Some(forces) => vec![VtuArray {
-                name: "force",
-                values: VtuValues::Vectors(forces),
-            }],
-            None => vec![
-                VtuArray {
-                    name: "visual",
-                    values: VtuValues::Integers(&self.visual_idx),
-                },
-                VtuArray {
-                    name: "value",
-                    values: VtuValues::Scalars(&self.values),
-                },
+        let array = |name, values| VtuArray { name, values };
+        let point_data = match &self.data {
+            PointData::Forces(forces) => vec![array("force", VtuValues::Vectors(forces))],
+            PointData::Pressures(pressures) => {
+                vec![array("pressure", VtuValues::Scalars(pressures))]
+            }
+            PointData::Visuals { visual_idx, values } => vec![
+                array("visual", VtuValues::Integers(visual_idx)),
+                array("value", VtuValues::Scalars(values)),
             ],
         };
         let content = VtuFile {
@@ -373,6 +405,7 @@ impl Piece {
                 Cells::Lines(lines) => VtuCells::Lines(lines),
                 Cells::Triangles(triangles) => VtuCells::Triangles(triangles),
                 Cells::Tetrahedra(cells) => VtuCells::Tets(cells),
+                Cells::Polygons(counts) => VtuCells::Polygons(counts),
             },
             point_data,
             cell_data: vec![],

@@ -2,9 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, Energy};
-use pliant_coupling::{
-    BodyIdx, ContactForce, PairPatch, PatchFinder, State, StepReport, TieIdx, World,
-};
+use pliant_coupling::{BodyIdx, ContactForce, State, StepReport, TieIdx, World};
 use pliant_multibody::{DofKind, Workspace};
 
 use super::assembly::{Assembly, Directory, JointRef, SoftBody, SoftSpot, Spot};
@@ -44,8 +42,6 @@ pub(super) struct Observer {
     columns: Vec<Column>,
     /// Kinematics of each body, for those that are looked at.
     workspaces: Vec<Option<Workspace>>,
-    /// For those that look at patches.
-    patches: Option<PatchFinder>,
     scope: Scope,
 }
 
@@ -88,10 +84,6 @@ impl Observer {
         }
         scope.set("dt", scene.simulation.time_step_s);
         Ok(Self {
-            patches: columns
-                .iter()
-                .any(|c: &Column| c.looks_at_patches())
-                .then(PatchFinder::default),
             columns,
             workspaces,
             scope,
@@ -131,16 +123,11 @@ impl Observer {
                 workspace.update(directory.tree(BodyIdx(body)), &state.q, &state.v);
             }
         }
-        let patches = match &mut self.patches {
-            // Poses that are not finite have no patches, and the next step says what is wrong.
-            Some(finder) => finder.find(moment.world, moment.state).unwrap_or(&[]),
-            None => &[],
-        };
         self.scope.set("t", moment.state.time_s);
         for column in &self.columns {
             let value = match &column.expression {
                 Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
-                None => column.measure(directory, &self.workspaces, moment, patches),
+                None => column.measure(directory, &self.workspaces, moment),
             };
             // Infinity has no place in a table: no value.
             let value = if value.is_finite() { value } else { f64::NAN };
@@ -226,7 +213,6 @@ impl Column {
         directory: &Directory,
         workspaces: &[Option<Workspace>],
         moment: &Moment<'_>,
-        patches: &[PairPatch],
     ) -> f64 {
         match &self.target {
             Target::Spots(spots) => {
@@ -240,9 +226,6 @@ impl Column {
                 self.of_all(&mut spots.iter().map(at), spots.len())
             }
             Target::Joint(joint) => self.of_joint(joint, moment),
-            Target::Contact { of, with } if self.looks_at_patches() => {
-                self.of_patches(of, with, patches)
-            }
             Target::Contact { of, with } => self.of_contact(of, with, moment),
             Target::Bodies(bodies) if self.quantity == Quantity::Mass => {
                 bodies.iter().map(|body| directory.mass(*body)).sum()
@@ -394,11 +377,14 @@ impl Column {
         };
         let (mut force, mut tangential, mut normal) = (Vector3::zeros(), Vector3::zeros(), 0.0);
         let (mut count, mut depth) = (0u32, 0.0f64);
-        if matches!(
-            self.quantity,
-            Quantity::CenterOfPressure | Quantity::ContactMoment
-        ) {
-            return self.of_pressure(of, with, &report.contacts);
+        match self.quantity {
+            Quantity::CenterOfPressure | Quantity::ContactMoment => {
+                return self.of_pressure(of, with, &report.contacts);
+            }
+            Quantity::PatchArea | Quantity::PatchPressure => {
+                return self.of_patches(of, with, &report.contacts);
+            }
+            _ => {}
         }
         for contact in &report.contacts {
             let Some(sign) = side(contact, of, with) else {
@@ -452,19 +438,15 @@ impl Column {
         }
     }
 
-    fn looks_at_patches(&self) -> bool {
-        matches!(self.quantity, Quantity::PatchArea | Quantity::PatchPressure)
-    }
-
-    fn of_patches(&self, of: &[bool], with: &[bool], patches: &[PairPatch]) -> f64 {
-        let concerned = patches.iter().filter(|p| {
-            let (a, b) = (p.a.0, p.b.0);
-            (of[a] && with[b]) || (of[b] && with[a])
-        });
-        let summaries = concerned.map(|p| p.patch.summary());
+    /// Area, or highest pressure, of the patches at the start of the step.
+    fn of_patches(&self, of: &[bool], with: &[bool], contacts: &[ContactForce]) -> f64 {
+        let concerned = contacts
+            .iter()
+            .filter(|contact| side(contact, of, with).is_some());
+        let shares = concerned.filter_map(|contact| contact.patch);
         match self.quantity {
-            Quantity::PatchArea => summaries.map(|s| s.area).sum(),
-            _ => summaries.map(|s| s.pressure_max).fold(0.0, f64::max),
+            Quantity::PatchArea => shares.map(|share| share.area).sum(),
+            _ => shares.map(|share| share.pressure_max).fold(0.0, f64::max),
         }
     }
 

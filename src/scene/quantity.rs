@@ -271,7 +271,7 @@ pub const QUANTITIES: [QuantityInfo; 29] = [
         components: &[],
         subject: Subject::Touching,
         unit: "m²",
-        about: "of the patches of `of` with `with`; contact in points has none",
+        about: "of the patches of `of` with `with` when the last step began; contact in points has none",
     },
     QuantityInfo {
         quantity: Quantity::PatchPressure,
@@ -279,7 +279,7 @@ pub const QUANTITIES: [QuantityInfo; 29] = [
         components: &[],
         subject: Subject::Touching,
         unit: "Pa",
-        about: "highest elastic pressure in the patches of `of` with `with`, 0 without a patch",
+        about: "highest elastic pressure in the patches of `of` with `with` when the last step began, 0 without a patch",
     },
     QuantityInfo {
         quantity: Quantity::KineticEnergy,

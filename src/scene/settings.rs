@@ -86,10 +86,10 @@ static CONTACT: TableSchema = TableSchema {
         },
         Key {
             name: "stiction",
-            value: "`creeping` or `held`",
+            value: "`held-in-patches`, `held` or `creeping`",
             unit: "",
-            default: "`creeping`",
-            about: "what sticks and bears a load creeps at up to a few times `stiction_speed`; `held`: it remembers its load from step to step and stands still",
+            default: "`held-in-patches`",
+            about: "`held`: what sticks remembers its load from step to step and stands still; `creeping`: it creeps under its load, at up to a few times `stiction_speed`; `held-in-patches`: points creep, patches do not",
         },
         Key {
             name: "near_rigid",
@@ -284,7 +284,11 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
         stiction_speed: table.positive_or("stiction_speed", 1e-4)?,
         stiction: table.choice_or_first(
             "stiction",
-            &[("creeping", Stiction::Creeping), ("held", Stiction::Held)],
+            &[
+                ("held-in-patches", Stiction::HeldInPatches),
+                ("held", Stiction::Held),
+                ("creeping", Stiction::Creeping),
+            ],
         )?,
         near_rigid: table
             .optional("near_rigid")

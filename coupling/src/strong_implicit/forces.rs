@@ -154,6 +154,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 normal_W: record.normal_W,
                 force_W: Vector3::from_column_slice(gamma) / time_step_s,
                 signed_distance: record.signed_distance(),
+                patch: record.patch,
             }
         }));
 

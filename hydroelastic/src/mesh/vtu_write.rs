@@ -17,6 +17,8 @@ pub enum VtuCells<'a> {
     Triangles(&'a [[u32; 3]]),
     /// Tetrahedra.
     Tets(&'a [[u32; 4]]),
+    /// Flat polygons, each with corners of its own: so many points for each, one polygon after the other.
+    Polygons(&'a [u32]),
 }
 
 /// The values of a field, one per point or cell.
@@ -83,7 +85,8 @@ impl VtuValues<'_> {
 }
 
 impl VtuCells<'_> {
-    fn corners(&self, n_points: usize) -> (i64, usize, Vec<i64>) {
+    /// VTK's number of the kind of cell, the end of each cell in the list of corners, and that list.
+    fn corners(&self, n_points: usize) -> (i64, Vec<i64>, Vec<i64>) {
         fn flat<const N: usize>(cells: &[[u32; N]]) -> Vec<i64> {
             cells
                 .iter()
@@ -91,12 +94,23 @@ impl VtuCells<'_> {
                 .map(|corner| i64::from(*corner))
                 .collect()
         }
-        match self {
+        let (cell_type, corners_each, corners) = match self {
             Self::Vertices => (1, 1, (0..n_points as i64).collect()),
             Self::Lines(cells) => (3, 2, flat(cells)),
             Self::Triangles(cells) => (5, 3, flat(cells)),
             Self::Tets(cells) => (10, 4, flat(cells)),
-        }
+            Self::Polygons(counts) => {
+                let mut n = 0;
+                let ends = counts.iter().map(|count| {
+                    n += i64::from(*count);
+                    n
+                });
+                return (7, ends.collect(), (0..n).collect());
+            }
+        };
+        let n_cells = corners.len() / corners_each;
+        let ends = (1..=n_cells).map(|c| (c * corners_each) as i64).collect();
+        (cell_type, ends, corners)
     }
 }
 
@@ -107,12 +121,9 @@ impl VtuFile<'_> {
     /// [`MeshError::Setting`] when a field has not one value for each point or cell, or a cell refers to a point that
     /// is not there; [`MeshError::Write`] when the stream fails.
     pub fn write(&self, out: &mut dyn Write, encoding: VtuEncoding) -> Result<(), MeshError> {
-        let (cell_type, corners_each, connectivity) = self.cells.corners(self.points.len());
-        let n_cells = connectivity.len() / corners_each;
+        let (cell_type, offsets, connectivity) = self.cells.corners(self.points.len());
+        let n_cells = offsets.len();
         self.validate(&connectivity, n_cells)?;
-        let offsets: Vec<i64> = (1..=n_cells as i64)
-            .map(|c| c * corners_each as i64)
-            .collect();
         let types = vec![cell_type; n_cells];
 
         let mut text = String::new();

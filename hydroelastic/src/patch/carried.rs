@@ -120,8 +120,9 @@ fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
 /// Whether one may be inside of the other as a whole.
 fn swallowed(first: &PressureField, second: &PressureField) -> bool {
     let holds = |field: &PressureField, other: &PressureField| {
-        let (root, x) = (field.tet_tree().root(), other.deepest_point());
-        (0..3).all(|k| root.min[k] <= x[k] && x[k] <= root.max[k])
+        let root = field.tet_tree().root();
+        let deepest = other.deepest_point();
+        deepest.is_some_and(|x| (0..3).all(|k| root.min[k] <= x[k] && x[k] <= root.max[k]))
     };
     holds(first, second) || holds(second, first)
 }

@@ -6,14 +6,15 @@ use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
 use super::polygon::{Affine, ON_FACE, Polygon};
+use super::rimless;
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
 use crate::range_tree::Relative;
 
 /// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
 ///
 /// The rim of a patch lies on the surface of one of the bodies, where the pressure of the other is that of the surface: seeds
-/// are faces of the skin with tetrahedra of the other body at the same pressure. Patches without a rim exist only where one body
-/// has swallowed the other; then all pairs are looked at.
+/// are faces of the skin with tetrahedra of the other body at the same pressure. Patches without a rim close around a place where
+/// one of the fields is highest ([`rimless`]).
 pub(crate) fn find(
     first: &PressureField,
     second: &PressureField,
@@ -51,19 +52,10 @@ pub(crate) fn find(
                 }
             });
     }
+    let seeds = &mut flood.seeds;
+    rimless::around_peaks(first, second, X, |i, j| seeds.push((i, j)));
+    rimless::around_peaks(second, first, &X.inverse(), |j, i| seeds.push((i, j)));
     run(first, second, X, flood, found);
-    let swallowed = || {
-        let inside = |r: &crate::range_tree::Range, x: &Vector3<f64>| {
-            (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
-        };
-        let root_1 = X.range(&first.tet_tree().root());
-        let root_2 = second.tet_tree().root();
-        inside(&root_2, &X.point(&first.deepest_point()))
-            || inside(&root_1, &second.deepest_point())
-    };
-    if found.pieces.is_empty() && swallowed() {
-        find_among_all(first, second, X, flood, found);
-    }
 }
 
 /// Looks at every pair of tetrahedra whose boxes and pressures overlap.

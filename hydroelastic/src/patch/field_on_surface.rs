@@ -4,14 +4,15 @@ use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
 use super::polygon::Polygon;
+use super::rimless;
 use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, PressureField};
 use crate::range_tree::Relative;
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.
 ///
-/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles whose boxes overlap. A surface
-/// that lies wholly inside has no rim; then all pairs are looked at.
+/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles whose boxes overlap. A part of the
+/// surface that lies wholly inside has no rim; the tetrahedron around one of its triangles is the seed ([`rimless`]).
 pub(crate) fn find(
     field: &PressureField,
     surface: &RigidSurface,
@@ -27,17 +28,12 @@ pub(crate) fn find(
         .visit_pairs(X, field.skin_tree(), stack, |t, f| {
             seeds.push((field.skin(f).tet, t));
         });
+    rimless::parts_inside(field, surface, X, |i, t| seeds.push((i, t)));
     run(field, surface, X, flood, found);
-    if found.pieces.is_empty() {
-        let x = X.point(&surface.corners(0)[0]);
-        let root = field.tet_tree().root();
-        if (0..3).all(|k| root.min[k] <= x[k] && x[k] <= root.max[k]) {
-            find_among_all(field, surface, X, flood, found);
-        }
-    }
 }
 
 /// Looks at every tetrahedron and triangle whose boxes overlap.
+#[cfg(test)]
 pub(crate) fn find_among_all(
     field: &PressureField,
     surface: &RigidSurface,

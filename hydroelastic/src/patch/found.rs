@@ -59,6 +59,12 @@ impl Found {
         &self.corners[piece.first_corner as usize..][..piece.corner_count as usize]
     }
 
+    /// Highest pressure at a corner of a piece, Pa; not below zero.
+    pub(crate) fn pressure_max(&self, piece: &Piece) -> f64 {
+        let corners = self.corners(piece).iter();
+        corners.fold(0.0, |most, x| most.max(piece.pressure.at(x)))
+    }
+
     /// Adds a polygon; what presses and what does not apart. `groups`: what its plane and its pressure are told by.
     pub(crate) fn push(
         &mut self,

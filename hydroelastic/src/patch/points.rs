@@ -6,7 +6,7 @@ use super::found::{Found, Group, Sign};
 use super::polygon::Moments;
 use super::{Order, Placed, Side};
 use crate::contact_geometry::Query;
-use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
+use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness};
 use crate::posed::{Posed, RigidShape};
 
 /// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
@@ -21,9 +21,14 @@ pub(crate) struct PointBuffers {
 
 struct GroupSum {
     group: Group,
-    /// Index of its first piece.
+    /// Index of its largest piece, whose plane and pressure stand for all: those of a sliver, taken so far, would be full of
+    /// round-off.
     piece: usize,
+    /// Of that one, m².
+    largest: f64,
     moments: Moments,
+    /// At a corner, Pa.
+    pressure_max: f64,
 }
 
 impl PointBuffers {
@@ -46,11 +51,17 @@ impl PointBuffers {
                 self.groups.push(GroupSum {
                     group: piece.group,
                     piece: i,
+                    largest: 0.0,
                     moments: Moments::default(),
+                    pressure_max: 0.0,
                 });
             }
             if let Some(last) = self.groups.last_mut() {
+                if piece.moments.area > last.largest {
+                    (last.piece, last.largest) = (i, piece.moments.area);
+                }
                 last.moments.add(&piece.moments, piece.balance.weight);
+                last.pressure_max = last.pressure_max.max(found.pressure_max(piece));
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
@@ -173,6 +184,13 @@ fn emit_group(
     let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
     let count = spread.count as usize;
     let slope = piece.balance.slope;
+    let share = match sum.group.sign {
+        Sign::Pressing => PatchShare {
+            area: m.area / count as f64,
+            pressure_max: sum.pressure_max,
+        },
+        Sign::Foreseen => PatchShare::default(),
+    };
     for (k, arm) in spread.arms.iter().enumerate().take(count) {
         let p_WC = Point3::from(m.centroid + spread.offsets[k]);
         let pressure = mean + gradient.dot(arm);
@@ -207,6 +225,7 @@ fn emit_group(
                 Strength::OfSlope => PointStiffness::OfPatch {
                     stiffness: m.area * slope / count as f64,
                     part_of_A,
+                    share,
                 },
                 Strength::OfArea(area) => PointStiffness::Share(m.area / (area * count as f64)),
             },

@@ -16,6 +16,8 @@ pub struct RigidSurface {
     neighbours: Vec<[u32; 3]>,
     /// Triangles of one number lie in one plane.
     planes: Vec<u32>,
+    /// A triangle of each part that hangs together.
+    parts: Vec<u32>,
     tree: RangeTree,
 }
 
@@ -99,6 +101,7 @@ impl RigidSurface {
         let planes = planes(&vertices, &triangles, &normals, &neighbours, size);
         Self {
             tree: RangeTree::new(&ranges),
+            parts: parts(&neighbours),
             vertices,
             triangles,
             normals,
@@ -136,9 +139,33 @@ impl RigidSurface {
         self.planes[triangle as usize]
     }
 
+    /// A triangle of each part that hangs together.
+    pub(crate) fn parts(&self) -> &[u32] {
+        &self.parts
+    }
+
     pub(crate) fn tree(&self) -> &RangeTree {
         &self.tree
     }
+}
+
+/// The first triangle of each part that hangs together.
+fn parts(neighbours: &[[u32; 3]]) -> Vec<u32> {
+    let mut seen = vec![false; neighbours.len()];
+    let (mut parts, mut open) = (Vec::new(), Vec::new());
+    for start in 0..neighbours.len() as u32 {
+        if seen[start as usize] {
+            continue;
+        }
+        parts.push(start);
+        open.push(start);
+        while let Some(t) = open.pop() {
+            if !std::mem::replace(&mut seen[t as usize], true) {
+                open.extend(neighbours[t as usize]);
+            }
+        }
+    }
+    parts
 }
 
 /// Joins neighbours that lie in one plane.

@@ -2,7 +2,9 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
+use crate::contact_point::{
+    ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
+};
 use crate::patch::{Moments, Sign, Spread};
 use crate::posed::RigidShape;
 use crate::soft_mesh::SoftMesh;
@@ -70,14 +72,22 @@ fn emit_piece(
             offset: Vector3::zeros(),
         };
         let sign = u32::from(piece.sign == Sign::Foreseen);
+        let signed_distance = piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]);
         out.push(ContactPoint {
             p_WC: p_W.into(),
             normal_W: piece.normal,
-            signed_distance: piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]),
+            signed_distance,
             stiffness: match piece.slope {
                 Some(slope) => PointStiffness::OfPatch {
                     stiffness: part * slope,
                     part_of_A: 0.0,
+                    share: match piece.sign {
+                        Sign::Pressing => PatchShare {
+                            area: part,
+                            pressure_max: (-signed_distance * slope).max(0.0),
+                        },
+                        Sign::Foreseen => PatchShare::default(),
+                    },
                 },
                 None => PointStiffness::Share(part / mesh.vertex_area()),
             },

@@ -9,7 +9,7 @@ use nalgebra::Point3;
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 
 use super::*;
-use crate::recording::{BodyIdx, Color, ContactArrow, Visual};
+use crate::recording::{BodyIdx, Color, ContactArrow, PressurePolygons, Visual};
 
 fn recording_of(shape: VisualShape) -> Recording {
     let visual = Visual {
@@ -133,7 +133,7 @@ fn every_solid_is_written_closed_and_in_its_place() {
 }
 
 #[test]
-fn contacts_particles_and_threads_have_files_of_their_own() {
+fn contacts_particles_threads_and_patches_have_files_of_their_own() {
     let visual = |name: &str, shape| Visual {
         name: name.into(),
         anchor: Anchor::World,
@@ -170,9 +170,30 @@ fn contacts_particles_and_threads_have_files_of_their_own() {
         };
         4
     ];
+    let mut patches = PressurePolygons::default();
+    let corner = |x: f64, y: f64| Point3::new(x, y, 0.5);
+    patches.push(
+        &[corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0)],
+        &[1.0e3, 2.0e3, 3.0e3],
+    );
+    let square = [
+        corner(1.0, 0.0),
+        corner(2.0, 0.0),
+        corner(2.0, 1.0),
+        corner(1.0, 1.0),
+    ];
+    patches.push(&square, &[4.0e3; 4]);
     recording
         .push_frame(Frame {
             contacts,
+            patches,
+            deformed: vec![points(5), points(3)],
+            ..Frame::default()
+        })
+        .expect("sound");
+    recording
+        .push_frame(Frame {
+            time_s: 1.0,
             deformed: vec![points(5), points(3)],
             ..Frame::default()
         })
@@ -191,6 +212,14 @@ fn contacts_particles_and_threads_have_files_of_their_own() {
     assert_eq!(counts("particles_00000.vtu"), (5, 5));
     assert_eq!(counts("threads_00000.vtu"), (3, 3));
     assert_eq!(counts("contacts_00000.vtu"), (4, 4));
+    assert_eq!(counts("patches_00000.vtu"), (7, 2));
+    // Nothing touches: an empty file, so that the last patch does not stay in the picture.
+    assert_eq!(counts("patches_00001.vtu"), (0, 0));
+    let list = std::fs::read_to_string(folder.join("replay.pvd")).expect("the list");
+    assert!(
+        list.contains("timestep=\"1\" part=\"5\" file=\"vtu/patches_00001.vtu\""),
+        "{list}"
+    );
     assert!(!folder.join("vtu/surfaces_00000.vtu").exists());
     std::fs::remove_dir_all(folder).expect("removed");
 }

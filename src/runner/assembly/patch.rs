@@ -46,6 +46,38 @@ impl Draft<'_> {
     }
 }
 
+/// What a robot file says of one shape without effect, now that its surface is `surface`; whole clauses.
+pub(super) fn idle(said: &ProximityProperties, surface: Surface) -> Vec<String> {
+    let mut idle = Vec::new();
+    if let (Some(dynamic), Some(fixed)) = (said.mu_dynamic, said.mu_static)
+        && dynamic != fixed
+    {
+        idle.push(format!(
+            "mu_static = {fixed} is not used: what sticks begins to slide at mu_dynamic = {dynamic}"
+        ));
+    }
+    let part = match surface.hydroelastic {
+        Some(Hydroelastic::Compliant) => return idle,
+        Some(Hydroelastic::Rigid) => "rigid in patch contact",
+        Some(Hydroelastic::Absent) | None => "in point contact only",
+    };
+    let mut of_fields = vec![
+        ("hydroelastic_modulus", said.hydroelastic_modulus),
+        ("hydroelastic_margin", said.hydroelastic_margin),
+        ("slab_thickness", said.slab_thickness),
+    ];
+    if surface.hydroelastic != Some(Hydroelastic::Rigid) {
+        of_fields.push(("mesh_resolution_hint", said.mesh_resolution_hint));
+    }
+    idle.extend(of_fields.iter().filter_map(|(name, value)| {
+        let value = (*value)?;
+        Some(format!(
+            "{name} = {value} does nothing, for the shape is {part}; give it `compliant_hydroelastic`"
+        ))
+    }));
+    idle
+}
+
 /// `surface` with what a robot file says of one shape.
 pub(super) fn refined(surface: Surface, said: &ProximityProperties) -> Surface {
     Surface {

@@ -1,8 +1,8 @@
 //! What the replay shows of a world.
 
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::Surface;
-use pliant_coupling::{BodyIdx, PatchFinder, State, StepReport, World};
+use pliant_coupling::{BodyIdx, ContactForce, PatchFinder, State, StepReport, World};
 use pliant_multibody::LinkIdx;
 
 use super::Directory;
@@ -189,21 +189,38 @@ fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePo
     polygons
 }
 
-/// Forces on what moves: an arrow into a floor would not be seen.
+/// Forces on what moves: an arrow into a floor would not be seen. A patch has one, at its centre of pressure.
 fn arrows(world: &World, report: &StepReport) -> Vec<ContactArrow> {
-    let contacts = report
-        .contacts
-        .iter()
-        .filter(|contact| contact.force_W.norm() > 0.0);
-    contacts
-        .map(|contact| {
-            let moves = world.geometries()[contact.a.0].mount.body().is_some();
-            let (p_WC, f_W) = if moves {
+    let mut arrows = Vec::new();
+    for pair in report.pairs() {
+        let moves = world.geometries()[pair.a.0].mount.body().is_some();
+        let on_what_moves = |contact: &ContactForce| {
+            if moves {
                 (contact.p_WCa, contact.force_W)
             } else {
                 (contact.p_WCb, -contact.force_W)
-            };
-            ContactArrow { p_WC, f_W }
-        })
-        .collect()
+            }
+        };
+        let (mut total, mut weighed, mut net) = (0.0, Vector3::zeros(), Vector3::zeros());
+        for contact in pair.contacts {
+            let (p_WC, f_W) = on_what_moves(contact);
+            if contact.patch.is_none() {
+                if f_W.norm() > 0.0 {
+                    arrows.push(ContactArrow { p_WC, f_W });
+                }
+                continue;
+            }
+            let load = contact.normal_W.dot(&contact.force_W).max(0.0);
+            total += load;
+            weighed += p_WC.coords * load;
+            net += f_W;
+        }
+        if total > 0.0 {
+            arrows.push(ContactArrow {
+                p_WC: (weighed / total).into(),
+                f_W: net,
+            });
+        }
+    }
+    arrows
 }

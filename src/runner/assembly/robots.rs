@@ -295,6 +295,9 @@ impl Draft<'_> {
             let geometry_name = format!("{}/{}#{k}", entry.name.name, link.name);
             let surface = refined(entry.surface, &collision.proximity);
             let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
+            let idle = super::patch::idle(&collision.proximity, self.filled(surface));
+            let said = idle.iter().map(|text| format!("{geometry_name}: {text}"));
+            self.notes.extend(said);
             looks.push((collision.X_LG, solids::look(&shape), None));
             geometries.push(Geometry {
                 name: geometry_name,

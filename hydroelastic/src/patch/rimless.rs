@@ -1,0 +1,163 @@
+//! Patches without a rim: where one body has swallowed a part of the other.
+//!
+//! The rim of a patch lies on a skin, and is how patches are found. What closes in itself inside of a body has none. It is found from
+//! what it encloses: a place where a field is highest, or a part of a rigid surface that no skin cuts.
+
+use nalgebra::Vector3;
+
+use super::surface::RigidSurface;
+use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
+use crate::range_tree::{Range, RangeTree, Relative};
+
+/// Adds the pairs of tetrahedra, (host, other), through which the surfaces of balance around the peaks of `host` pass.
+///
+/// Around a peak inside of `other` the host's pressure is the higher one, out to the first surface of balance. Where a straight way
+/// from the peak meets it is a seed; where the way leaves `other` first there is a rim.
+pub(super) fn around_peaks(
+    host: &PressureField,
+    other: &PressureField,
+    X: &Relative,
+    mut seed: impl FnMut(u32, u32),
+) {
+    let root = other.tet_tree().root();
+    for peak in host.peaks() {
+        if contains(&root, &X.point(&host.vertices()[peak.vertex as usize]))
+            && let Some((i, j)) = first_balance(host, other, X, peak)
+        {
+            seed(i, j);
+        }
+    }
+}
+
+/// A straight way in both fields, from place `origin` along `direction`, each in its own frame.
+struct Way<'a> {
+    field: &'a PressureField,
+    origin: Vector3<f64>,
+    direction: Vector3<f64>,
+    tet: u32,
+}
+
+impl Way<'_> {
+    fn functions(&self) -> &Tetrahedron {
+        self.field.functions_of(self.tet)
+    }
+
+    fn pressure(&self, s: f64) -> f64 {
+        let p = &self.functions().pressure;
+        p.at(&self.origin) + s * p.gradient.dot(&self.direction)
+    }
+
+    /// Where it leaves its tetrahedron, and across which face.
+    fn exit(&self) -> (f64, usize) {
+        let mut exit = (f64::INFINITY, 0);
+        for (face, side) in self.functions().sides.iter().enumerate() {
+            let slope = side.gradient.dot(&self.direction);
+            let at = -side.at(&self.origin) / slope;
+            if slope < 0.0 && at < exit.0 {
+                exit = (at, face);
+            }
+        }
+        exit
+    }
+}
+
+fn first_balance(
+    host: &PressureField,
+    other: &PressureField,
+    X: &Relative,
+    peak: &Peak,
+) -> Option<(u32, u32)> {
+    let start = host.vertices()[peak.vertex as usize];
+    let middle = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
+    let direction = middle - start;
+    // A little off the vertex, so that the way does not run along faces that both meshes share.
+    let origin = start + 1e-3 * direction;
+    let in_other = X.point(&origin);
+    let mut ways = (
+        Way {
+            field: host,
+            origin,
+            direction,
+            tet: peak.tet,
+        },
+        Way {
+            field: other,
+            origin: in_other,
+            direction: X.rotation * direction,
+            tet: tet_at(other, &in_other)?,
+        },
+    );
+    if ways.0.pressure(0.0) <= ways.1.pressure(0.0) {
+        return None;
+    }
+    for _ in 0..host.tets().len() + other.tets().len() {
+        if ways.0.functions().is_flat() || ways.1.functions().is_flat() {
+            return None;
+        }
+        let (leaves_host, leaves_other) = (ways.0.exit(), ways.1.exit());
+        let s = leaves_host.0.min(leaves_other.0);
+        if !s.is_finite() {
+            return None;
+        }
+        if ways.0.pressure(s) <= ways.1.pressure(s) {
+            return Some((ways.0.tet, ways.1.tet));
+        }
+        let (way, face) = if leaves_host.0 <= leaves_other.0 {
+            (&mut ways.0, leaves_host.1)
+        } else {
+            (&mut ways.1, leaves_other.1)
+        };
+        way.tet = way.field.across(way.tet)[face];
+        if way.tet == OUTSIDE {
+            return None;
+        }
+    }
+    None
+}
+
+/// Adds the pairs (tetrahedron, triangle) of those parts of `surface` that hang together and begin inside of `field`.
+pub(super) fn parts_inside(
+    field: &PressureField,
+    surface: &RigidSurface,
+    X: &Relative,
+    mut seed: impl FnMut(u32, u32),
+) {
+    let root = field.tet_tree().root();
+    for &t in surface.parts() {
+        let x = X.point(&(surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0));
+        if contains(&root, &x) {
+            for_tets_at(field.tet_tree(), field, &x, |i| seed(i, t));
+        }
+    }
+}
+
+fn contains(r: &Range, x: &Vector3<f64>) -> bool {
+    (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
+}
+
+fn tet_at(field: &PressureField, x: &Vector3<f64>) -> Option<u32> {
+    let mut found = None;
+    for_tets_at(field.tet_tree(), field, x, |t| {
+        found.get_or_insert(t);
+    });
+    found
+}
+
+fn for_tets_at(
+    tree: &RangeTree,
+    field: &PressureField,
+    x: &Vector3<f64>,
+    mut visit: impl FnMut(u32),
+) {
+    // Rare enough that a stack of its own does no harm.
+    tree.visit(
+        &mut Vec::new(),
+        |r| contains(r, x),
+        |t| {
+            let tet = field.functions_of(t);
+            if !tet.is_flat() && tet.weights(x).iter().all(|w| *w >= -1e-9) {
+                visit(t);
+            }
+        },
+    );
+}

@@ -1,0 +1,174 @@
+//! The walk over a patch finds what looking at all pairs finds, once.
+
+use super::*;
+
+#[test]
+fn flooding_finds_what_looking_at_all_pairs_finds() {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let (mut polygons, mut touching, mut missed) = (0, 0, 0);
+    for margin in [0.0, 2e-3] {
+        for (a, b) in pairs(margin) {
+            for _ in 0..30 {
+                let X = Relative::new(&near(&mut rng));
+                let mut flood = Flood::default();
+                let (mut fast, mut all) = (Found::default(), Found::default());
+                match (&a.patch, &b.patch) {
+                    (PatchGeometry::Compliant(f), PatchGeometry::Compliant(g)) => {
+                        field_on_field::find(f, g, &X, &mut flood, &mut fast);
+                        field_on_field::find_among_all(f, g, &X, &mut flood, &mut all);
+                    }
+                    (PatchGeometry::Compliant(f), PatchGeometry::Rigid(s)) => {
+                        field_on_surface::find(f, s, &X, &mut flood, &mut fast);
+                        field_on_surface::find_among_all(f, s, &X, &mut flood, &mut all);
+                    }
+                    _ => continue,
+                }
+                fast.sort();
+                all.sort();
+                polygons += all.pieces.len();
+                touching += usize::from(!all.pieces.is_empty());
+                let key = |p: &found::Piece| (p.elements, p.group);
+                let keys: Vec<_> = fast.pieces.iter().map(key).collect();
+                let area = |pieces: &mut dyn Iterator<Item = &found::Piece>| -> f64 {
+                    pieces.map(|p| p.moments.area).sum()
+                };
+                let overlooked = || all.pieces.iter().filter(|p| !keys.contains(&key(p)));
+                let n = overlooked().count();
+                assert_eq!(keys.len() + n, all.pieces.len(), "nothing else is found");
+                // In a field on a lattice a vertex may dip below all of its neighbours; a ridge of the other body's pressure may
+                // then pass through the dip and nowhere else.
+                if n > 0 {
+                    missed += n;
+                    let whole = area(&mut all.pieces.iter());
+                    let part = area(&mut overlooked()) / whole;
+                    let hollow = is_hollow(&a) || is_hollow(&b);
+                    assert!(
+                        hollow && part < 0.05,
+                        "{} on {}: {n} polygons, {part} of the area",
+                        a.shape.name(),
+                        b.shape.name()
+                    );
+                }
+            }
+        }
+    }
+    assert!(
+        polygons > 100_000 && touching > 4000,
+        "{polygons} {touching}"
+    );
+    assert!(missed <= polygons / 10_000, "{missed} of {polygons}");
+}
+
+#[test]
+fn a_plane_through_a_layer_of_vertices_is_counted_once() {
+    let cube = Body::compliant(Shape::cuboid(Vector3::repeat(0.2)).unwrap(), 0.0);
+    let plate = Body::compliant(Shape::cuboid(Vector3::new(0.4, 0.4, 0.1)).unwrap(), 0.0);
+    let floor = Body::rigid(Shape::half_space());
+    let top = Body::rigid(Shape::cuboid(Vector3::new(1.0, 1.0, 0.4)).unwrap());
+    for (ground, level) in [(&floor, 0.0), (&top, 0.2)] {
+        for body in [&cube, &plate] {
+            let at = |z: f64| {
+                let X = Isometry3::translation(0.0, 0.0, level + z);
+                *patch(body.at(X), ground.at(Isometry3::identity())).summary()
+            };
+            // The plane passes through the medial points: the limit from either side.
+            let (exact, above, below) = (at(0.0), at(1e-7), at(-1e-7));
+            let mean = 0.5 * (above.area + below.area);
+            assert!(
+                (exact.area - mean).abs() < 1e-4 * mean,
+                "{} {}",
+                exact.area,
+                mean
+            );
+            let mean = 0.5 * (above.force_W.z + below.force_W.z);
+            assert!(
+                (exact.force_W.z - mean).abs() < 1e-4 * mean,
+                "{} {}",
+                exact.force_W.z,
+                mean
+            );
+        }
+    }
+}
+
+/// Vertices and cells of two copies of a mesh, each scaled and moved, as one.
+fn two_of<const N: usize>(
+    vertices: &[Vector3<f64>],
+    cells: &[[u32; N]],
+    copies: [(f64, Vector3<f64>); 2],
+) -> (Vec<Vector3<f64>>, Vec<[u32; N]>) {
+    let n = vertices.len() as u32;
+    let moved = copies
+        .iter()
+        .flat_map(|(scale, shift)| vertices.iter().map(move |v| v * *scale + shift));
+    let shifted = [0, n]
+        .into_iter()
+        .flat_map(|first| cells.iter().map(move |cell| cell.map(|v| v + first)));
+    (moved.collect(), shifted.collect())
+}
+
+/// A small ball deep in a soft box, where its pressure rises downwards, and a larger one half in it: only that one has a rim.
+const BALLS: [(f64, Vector3<f64>); 2] = [
+    (0.02, Vector3::new(0.0, 0.0, 0.05)),
+    (0.05, Vector3::new(0.12, 0.0, 0.0)),
+];
+
+/// Counts the small ball's area and that of the other.
+fn areas(patch: &ContactPatch) -> [f64; 2] {
+    let mut areas = [0.0; 2];
+    for p in patch.polygons() {
+        let near_small = (p.p_WC.coords - BALLS[0].1).norm() < 0.03;
+        areas[usize::from(!near_small)] += p.area;
+    }
+    areas
+}
+
+fn soft_box() -> Body {
+    Body::compliant(Shape::cuboid(Vector3::repeat(0.2)).unwrap(), 0.0)
+}
+
+#[track_caller]
+fn check_both_found(patch: &ContactPatch) {
+    let [small, large] = areas(patch);
+    let ball = 4.0 * std::f64::consts::PI * 0.02_f64.powi(2);
+    // Polygons count in full up to 112.5 degrees from where the pressure rises, not at all from 135: 0.69 and 0.85 of a ball.
+    assert!((0.6..0.9).contains(&(small / ball)), "{}", small / ball);
+    assert!(large > ball);
+}
+
+#[test]
+fn a_surface_wholly_inside_is_found_beside_one_that_sticks_out() {
+    let ball = RigidSurface::of_shape(&Shape::sphere(1.0).unwrap(), 0.4).unwrap();
+    let (vertices, triangles) = two_of(ball.vertices(), ball.triangles(), BALLS);
+    let vertices: Vec<Point3<f64>> = vertices.into_iter().map(Into::into).collect();
+    let hard = Body::rigid(Shape::mesh(&vertices, &triangles).unwrap());
+    let here = Isometry3::identity();
+    check_both_found(&patch(soft_box().at(here), hard.at(here)));
+}
+
+#[test]
+fn a_field_wholly_inside_is_found_beside_one_that_sticks_out() {
+    let ball = PressureField::of_shape(
+        &Shape::sphere(1.0).unwrap(),
+        &Compliance {
+            // So hard that the balance lies on its skin.
+            hydroelastic_modulus: 1.0e9,
+            margin: 0.0,
+            mesh_resolution_hint: 0.4,
+            slab_thickness: None,
+        },
+    )
+    .unwrap();
+    let (vertices, tets) = two_of(ball.vertices(), ball.tets(), BALLS);
+    let mesh = crate::mesh::TetMesh::assemble(vertices, &tets);
+    let pressures = [ball.pressures(), ball.pressures()].concat();
+    let hard = Body {
+        shape: Shape::sphere(0.2).unwrap(),
+        patch: PatchGeometry::Compliant(
+            PressureField::from_vertex_pressures(&mesh, &pressures).unwrap(),
+        ),
+    };
+    let here = Isometry3::identity();
+    check_both_found(&patch(soft_box().at(here), hard.at(here)));
+    check_both_found(&patch(hard.at(here), soft_box().at(here)));
+}

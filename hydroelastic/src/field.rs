@@ -352,7 +352,8 @@ impl PressureField {
 
     /// How fast pressure rises from the surface to the deepest point, on average, Pa/m.
     pub(crate) fn steepness(&self) -> f64 {
-        self.pressures[self.deepest as usize] / self.depth
+        let highest = self.peaks.first();
+        highest.map_or(0.0, |peak| self.pressures[peak.vertex as usize]) / self.depth
     }
 
     /// How far the field reaches outside of the shape, m.

@@ -1,6 +1,7 @@
 //! What can go wrong before anything is timed.
 
 use pliant_coupling::{StepError, WorldError};
+use pliant_fem::FemError;
 use pliant_hydroelastic::GeometryError;
 use pliant_hydroelastic::mesh::MeshError;
 use pliant_multibody::MultibodyError;
@@ -44,6 +45,15 @@ pub enum BenchError {
     /// A mesh file that cannot be used.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// A soft body that cannot be built.
+    #[error(transparent)]
+    Fem(#[from] FemError),
+    /// A step whose solver gave up.
+    #[error("the step to t = {time_s} s missed the solver's tolerance")]
+    Unconverged {
+        /// Time at its end.
+        time_s: f64,
+    },
     /// A robot or body that cannot be built.
     #[error(transparent)]
     Multibody(#[from] MultibodyError),

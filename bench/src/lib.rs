@@ -11,6 +11,7 @@
 pub mod catalogue;
 mod engine;
 mod error;
+pub mod fem;
 mod pliant_engine;
 mod quality;
 #[cfg(feature = "rapier")]

@@ -1,0 +1,7 @@
+//! Soft bodies against Drake's: one mesh, one step, one material and one friction in both, timed step by step.
+
+mod engine;
+mod scene;
+
+pub use engine::{FemEngine, FemOutcome, measure_fem, peak_memory_kib};
+pub use scene::{FemMesh, FemScene, Hook, SoftBody, Wall, chain, fem_catalogue, torus_of};

@@ -1,0 +1,194 @@
+//! pliant's side: a world of soft bodies, stepped and timed.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{
+    LinearAlgebra, Newton, NewtonSettings, SolveReport, StopCriteria, StopReason,
+};
+use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, lame_parameters};
+use pliant_hydroelastic::mesh::TetMesh;
+use pliant_hydroelastic::{ContactMaterial, Shape};
+use serde::{Deserialize, Serialize};
+
+use crate::error::BenchError;
+use crate::fem::scene::{FemMesh, FemScene};
+
+/// Drake's contact of soft bodies has this stiffness by area, Pa/m.
+const STIFFNESS_PER_AREA: f64 = 1e8;
+
+/// A world of soft bodies, its state, and a stepper.
+pub struct FemEngine {
+    world: World,
+    state: State,
+    next: State,
+    stepper: StrongImplicit<Newton>,
+    time_step_s: f64,
+    n_dofs: usize,
+}
+
+/// What a run leaves; each peer prints the same.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FemOutcome {
+    /// Who ran.
+    pub engine: String,
+    /// Velocities of all bodies, held ones included.
+    pub n_dofs: usize,
+    /// Wall time of each step, s.
+    pub step_s: Vec<f64>,
+    /// Contact points of each step, where the engine tells.
+    pub contacts: Vec<usize>,
+    /// Newton's iterations of each step, where the engine tells.
+    pub iterations: Vec<usize>,
+    /// Share of the time that is spent in the contact problem, where the engine tells.
+    pub solve_share: Option<f64>,
+    /// How its systems were solved, where the engine tells.
+    pub systems: Option<String>,
+    /// Mean height of the vertices of the last body at the end, m.
+    pub height: f64,
+    /// Largest memory that the process had, KiB.
+    pub peak_kib: u64,
+}
+
+impl FemEngine {
+    /// Builds the world of `scene`.
+    ///
+    /// # Errors
+    /// [`BenchError`] for a scene that cannot be built.
+    pub fn new(scene: &FemScene, linear_algebra: LinearAlgebra) -> Result<Self, BenchError> {
+        let mut builder = WorldBuilder::default();
+        let material = ContactMaterial {
+            stiffness: STIFFNESS_PER_AREA,
+            dissipation: 10.0,
+            friction: scene.friction,
+            ..ContactMaterial::default()
+        };
+        let lame = lame_parameters(scene.youngs_modulus, scene.poissons_ratio)?;
+        let law = Arc::new(LinearCorotated::new(lame)?);
+        let mesh = scene.mesh.build()?;
+        for (k, body) in scene.bodies.iter().enumerate() {
+            let mut soft = FemBuilder::new(mesh.clone(), law.clone(), scene.density)
+                .damping(Rayleigh {
+                    mass: 0.0,
+                    stiffness: scene.damping_s,
+                })
+                .pose(body.pose.isometry());
+            if let Some(wall) = scene.wall {
+                let region = Region::HalfSpace {
+                    point: Vector3::x() * wall.x,
+                    normal: Vector3::x(),
+                };
+                soft = soft.fix(region, &Axis::ALL);
+            }
+            let name = format!("body {k}");
+            let index = builder.add_body(&name, Box::new(soft.build()?.0));
+            if scene.hook.is_some() {
+                builder.add_geometry(Geometry::of_surface(&name, index, material));
+                builder.exclude(pliant_coupling::Exclusion::Bodies(index, index));
+            }
+        }
+        if let Some(hook) = scene.hook {
+            let shape = boundary(&FemMesh::link().build()?)?;
+            let mount = Mount::World(hook.pose.isometry());
+            builder.add_geometry(Geometry::new("hook", mount, shape, material));
+        }
+        let world = builder.build()?;
+        let state = world.default_state();
+        let stepper = StrongImplicit::new(Newton::new(NewtonSettings {
+            stop: StopCriteria::default(),
+            linear_algebra,
+            ..NewtonSettings::default()
+        }));
+        Ok(Self {
+            n_dofs: state.bodies.iter().map(|body| body.v.len()).sum(),
+            state,
+            next: State::default(),
+            stepper,
+            time_step_s: scene.time_step_s,
+            world,
+        })
+    }
+
+    /// One step; contact points and what the solver says.
+    ///
+    /// # Errors
+    /// A step that was not taken, or that is not to be trusted.
+    pub fn step(&mut self) -> Result<(usize, SolveReport), BenchError> {
+        let dt = self.time_step_s;
+        let report = self
+            .stepper
+            .step(&self.world, &self.state, dt, &mut self.next)?;
+        if report.solve.stop == StopReason::IterationLimit {
+            return Err(BenchError::Unconverged {
+                time_s: self.next.time_s,
+            });
+        }
+        std::mem::swap(&mut self.state, &mut self.next);
+        Ok((report.contacts.len(), report.solve))
+    }
+
+    /// Mean height of the vertices of the last body, m.
+    #[must_use]
+    pub fn height(&self) -> f64 {
+        let last = self.state.bodies.last().map_or(&[][..], |body| &body.q);
+        let heights = last.chunks_exact(3).map(|p| p[2]);
+        heights.sum::<f64>() / (last.len() / 3).max(1) as f64
+    }
+}
+
+/// The boundary of tetrahedra as a rigid shape.
+fn boundary(mesh: &TetMesh) -> Result<Shape, BenchError> {
+    let (surface, _) = mesh.boundary_surface()?;
+    Shape::from_surface(&surface).map_err(|source| BenchError::Shape {
+        name: "hook".into(),
+        source,
+    })
+}
+
+/// Runs `scene` and times every step after the warm-up.
+///
+/// # Errors
+/// Whatever ends the run.
+pub fn measure_fem(
+    scene: &FemScene,
+    linear_algebra: LinearAlgebra,
+) -> Result<FemOutcome, BenchError> {
+    let mut engine = FemEngine::new(scene, linear_algebra)?;
+    let mut outcome = FemOutcome {
+        engine: format!("pliant, {linear_algebra}"),
+        n_dofs: engine.n_dofs,
+        ..FemOutcome::default()
+    };
+    for _ in 0..scene.warm_up_steps {
+        engine.step()?;
+    }
+    let mut systems = pliant_contact_sap::LinearSystems::default();
+    let mut in_solver = 0.0;
+    for _ in 0..scene.steps {
+        let start = Instant::now();
+        let (contacts, solve) = engine.step()?;
+        outcome.step_s.push(start.elapsed().as_secs_f64());
+        outcome.contacts.push(contacts);
+        outcome.iterations.push(solve.iterations);
+        systems = systems + solve.systems;
+        let s = &solve.stages;
+        let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
+        in_solver += stages.as_secs_f64();
+    }
+    outcome.solve_share = Some(in_solver / outcome.step_s.iter().sum::<f64>());
+    outcome.systems = Some(systems.to_string());
+    outcome.height = engine.height();
+    outcome.peak_kib = peak_memory_kib();
+    Ok(outcome)
+}
+
+/// The largest memory that this process has had, KiB; 0 where the system doesn't tell.
+#[must_use]
+pub fn peak_memory_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}

@@ -17,12 +17,13 @@ mod claims;
 mod observer;
 mod series;
 mod soft;
+mod stepping;
 mod summary;
 
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::StopReason;
-use pliant_coupling::{PatchFinder, State, StepError, StepReport, StrongImplicit};
+use pliant_coupling::{PatchFinder, State, StepError, StepReport};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use series::{Outcome, Series, Verdict};
@@ -32,6 +33,7 @@ use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
 use observer::{Moment, Observer};
+use stepping::Stepping;
 use summary::Tally;
 
 /// A run that could not be finished.
@@ -220,7 +222,7 @@ impl<'s> Run<'s> {
             every(self.scene.recording.frames_per_s),
             every(self.scene.recording.rows_per_s),
         );
-        let mut stepper = StrongImplicit::new(self.scene.solver.build());
+        let mut stepper = Stepping::new(self.scene)?;
 
         let begin = Instant::now();
         let mut state = self.assembly.state.clone();
@@ -263,6 +265,7 @@ impl<'s> Run<'s> {
                 stop: report.solve.stop,
             });
         }
+        self.notes.extend(stepper.note());
         self.recording.fit_scales(self.assembly.picture.unscaled());
         let expectations = self.scene.expectations.iter();
         let verdicts = expectations

@@ -76,8 +76,9 @@ pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
-    FemEntry, FilledPart, FixedRegion, GridEntry, Matter, PointsEntry, RegionEntry, RegionShape,
-    SelfContact, Shown, SoftBodies, SoftEntry, SolidMesh, TouchesBy,
+    CentrelineEntry, FemEntry, FilledPart, FixedRegion, GridEntry, Matter, PointsEntry,
+    RegionEntry, RegionShape, RodEnd, RodEntry, SelfContact, Shown, SoftBodies, SoftEntry,
+    SolidMesh, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};

@@ -77,7 +77,7 @@ fn compliant_grasp() {
 #[test]
 fn compliant_grasp_needs_its_patches() {
     let text = bundled::scene("compliant-grasp").expect("bundled");
-    let pointed = text.replace("[contact]\n", "[contact]\nkind = \"point\"\n");
+    let pointed = text.replace("[camera]\n", "[contact]\nkind = \"point\"\n\n[camera]\n");
     assert_ne!(text, pointed);
     let scene = Scene::parse("pointed", &pointed, &SceneOptions::default())
         .unwrap_or_else(|error| panic!("{error}"));
@@ -178,6 +178,22 @@ fn torus_refinement() {
     for fine in ["1", "2"] {
         check_scene("torus-refinement", &[&format!("fine={fine}")]);
     }
+}
+
+#[test]
+fn capstan_multiplies_the_pull_by_its_wrap() {
+    check_scene("capstan", &[]);
+    check_scene("capstan", &["wrap=pi/2", "mu=0.4"]);
+}
+
+#[test]
+fn chain_of_rings_hangs_by_its_weight() {
+    check_scene("ring-chain", &[]);
+}
+
+#[test]
+fn knot_is_pulled_tight() {
+    check_scene("knot-tightening", &[]);
 }
 
 #[test]

@@ -97,6 +97,14 @@ impl Centreline {
             file: file.into(),
             error,
         })?;
+        Self::parse(&text, file, closure)
+    }
+
+    /// Reads nodes from a text, as [`Centreline::read`]; `file` is what messages call it.
+    ///
+    /// # Errors
+    /// [`RodError::NotANode`] with the line.
+    pub fn parse(text: &str, file: impl AsRef<Path>, closure: Closure) -> Result<Self, RodError> {
         let mut nodes = Vec::new();
         for (i, line) in text.lines().enumerate() {
             let line = line.trim();
@@ -112,7 +120,7 @@ impl Centreline {
                 Some([x, y, z]) => nodes.push(Point3::new(*x, *y, *z)),
                 _ => {
                     return Err(RodError::NotANode {
-                        file: file.into(),
+                        file: file.as_ref().into(),
                         line: i + 1,
                         text: line.into(),
                     });

@@ -257,6 +257,25 @@ impl Rod {
         Point3::from_slice(&state.q[first..first + 3])
     }
 
+    /// How fast a node is, m/s.
+    ///
+    /// # Panics
+    /// If the rod has no such node or the state is not one of this rod's.
+    #[must_use]
+    pub fn velocity(&self, state: &BodyState, node: usize) -> Vector3<f64> {
+        let first = 4 * (node + self.parts.first_node());
+        Vector3::from_column_slice(&state.v[first..first + 3])
+    }
+
+    /// Mass of a node, kg: half of each edge that meets there.
+    ///
+    /// # Panics
+    /// If the rod has no such node.
+    #[must_use]
+    pub fn node_mass(&self, node: usize) -> f64 {
+        self.parts.node_mass(node + self.parts.first_node())
+    }
+
     /// Rest length of an edge, m.
     ///
     /// # Panics

@@ -8,6 +8,7 @@ mod patch;
 mod picture;
 mod points;
 mod robots;
+mod rods;
 mod soft;
 mod solid_meshes;
 mod solids;

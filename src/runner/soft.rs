@@ -5,6 +5,7 @@ mod points;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::BodyState;
+use pliant_der::Rod;
 use pliant_fem::FemBody;
 use pliant_hydroelastic::mesh::TetIdx;
 
@@ -67,6 +68,41 @@ impl SoftModel for FemBody {
         for (stress, weight) in out.iter_mut().zip(&weights) {
             *stress /= weight;
         }
+    }
+}
+
+impl SoftModel for Rod {
+    fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        out.clear();
+        out.extend((0..self.n_nodes()).map(|node| self.position(state, node)));
+    }
+
+    fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
+        out.clear();
+        out.extend((0..self.n_nodes()).map(|node| self.velocity(state, node)));
+    }
+
+    fn masses(&self, _: &BodyState) -> Vec<f64> {
+        (0..self.n_nodes())
+            .map(|node| self.node_mass(node))
+            .collect()
+    }
+
+    /// Of its section as it is at rest, along its edges as they are.
+    fn volume(&self, state: &BodyState) -> f64 {
+        let area = self.section().map_or(0.0, |section| section.area());
+        let n = self.n_nodes();
+        let edges = (0..self.n_edges()).map(|i| {
+            let (a, b) = (self.position(state, i), self.position(state, (i + 1) % n));
+            (b - a).norm()
+        });
+        area * edges.sum::<f64>()
+    }
+
+    /// A scene asks a rod for none of them: stress is not one number across a section.
+    fn numbers(&self, _: Shown, _: &BodyState, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.n_nodes(), 0.0);
     }
 }
 

@@ -7,19 +7,20 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/arm-pushes-boxes.toml"),
     ),
     (
+        "bowl-of-spheres",
+        include_str!("../../scenes/bowl-of-spheres.toml"),
+    ),
+    (
         "box-on-incline",
         include_str!("../../scenes/box-on-incline.toml"),
     ),
     ("box-stack", include_str!("../../scenes/box-stack.toml")),
     (
-        "bowl-of-spheres",
-        include_str!("../../scenes/bowl-of-spheres.toml"),
-    ),
-    (
         "bubble-gripper-teddy",
         include_str!("../../scenes/bubble-gripper-teddy.toml"),
     ),
     ("cantilever", include_str!("../../scenes/cantilever.toml")),
+    ("capstan", include_str!("../../scenes/capstan.toml")),
     ("clutter", include_str!("../../scenes/clutter.toml")),
     (
         "compliant-grasp",
@@ -51,10 +52,15 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/hand-holds-ball.toml"),
     ),
     (
+        "knot-tightening",
+        include_str!("../../scenes/knot-tightening.toml"),
+    ),
+    (
         "masonry-arch",
         include_str!("../../scenes/masonry-arch.toml"),
     ),
     ("panels", include_str!("../../scenes/panels.toml")),
+    ("ring-chain", include_str!("../../scenes/ring-chain.toml")),
     (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),

@@ -96,6 +96,12 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "none",
             "bodies of particles: dough, sand, liquid",
         ),
+        section(
+            "rods",
+            "list of tables",
+            "none",
+            "ropes, rings, belts and strips",
+        ),
         section("models", "list of tables", "none", "robots from URDF files"),
         section(
             "filters",

@@ -2,13 +2,16 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
-use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
+use pliant_coupling::{
+    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, Speculation, Stiction,
+};
 
 use super::error::SceneError;
 use super::item::Item;
 use super::pairs::CONTACT_KINDS;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::TableReader;
+use super::text::Place;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SIMULATION, &CONTACT, &RECORDING, &CAMERA];
 
@@ -21,6 +24,20 @@ static SIMULATION: TableSchema = TableSchema {
             unit: "s",
             default: "0.001",
             about: "Δt; `--time-step` overrides it; expressions know it as `dt`",
+        },
+        Key {
+            name: "accuracy",
+            value: "number > 0",
+            unit: "m/s and rad/s, or m and rad",
+            default: "none: every step is Δt long",
+            about: "positions may be wrong by so much in each second; every Δt is then covered in as many steps as that asks for",
+        },
+        Key {
+            name: "accuracy_per",
+            value: "`second` or `step`",
+            unit: "",
+            default: "`second`",
+            about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
         },
         Key {
             name: "smoke_s",
@@ -167,6 +184,10 @@ static CAMERA: TableSchema = TableSchema {
 pub struct Simulation {
     /// Δt, s.
     pub time_step_s: f64,
+    /// How wrong steps may be whose length follows their error.
+    pub accuracy: Option<Accuracy>,
+    /// Where its table stands in the file.
+    pub at: Place,
     /// Simulated time of a plain run, s.
     pub smoke_s: f64,
     /// Simulated time of a full run, s.
@@ -211,6 +232,24 @@ pub(super) fn simulation(
 ) -> Result<Simulation, SceneError> {
     let table = item.table(&SIMULATION)?;
     let in_file = table.positive_or("time_step_s", 0.001)?;
+    let measure = table.choice_or_first(
+        "accuracy_per",
+        &[
+            ("second", ErrorMeasure::PerSecond),
+            ("step", ErrorMeasure::PerStep),
+        ],
+    )?;
+    let accuracy = match table.optional("accuracy") {
+        Some(item) => Some(Accuracy {
+            tolerance: item.positive()?,
+            measure,
+            ..Accuracy::default()
+        }),
+        None if table.optional("accuracy_per").is_some() => {
+            return Err(table.conflict("`accuracy_per` goes with `accuracy` only"));
+        }
+        None => None,
+    };
     let smoke_s = table.required("smoke_s")?.positive()?;
     let full_s = match table.optional("full_s") {
         None => smoke_s,
@@ -244,6 +283,8 @@ pub(super) fn simulation(
     table.finish();
     Ok(Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
+        accuracy,
+        at: item.at(),
         smoke_s,
         full_s,
         gravity,

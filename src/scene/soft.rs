@@ -1,13 +1,15 @@
 //! Soft bodies: what every kind of them says in the same words, and `copies` of one entry.
 //!
-//! A kind is a list of its own, `[[fem]]` or `[[material_points]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
+//! A kind is a list of its own, `[[fem]]`, `[[material_points]]` or `[[rods]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
 //! reads them with [`common`].
 
+mod centreline;
 mod fem;
 mod matter;
 mod mesh;
 mod points;
 mod region;
+mod rod;
 mod stuff;
 
 use std::ops::Range;
@@ -22,15 +24,19 @@ use super::pose::pose;
 use super::schema::{Key, TableSchema};
 use super::table::{Context, TableReader};
 
+pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
+pub use rod::{RodEnd, RodEntry};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
     tables.extend(mesh::TABLES);
     tables.extend(points::TABLES);
+    tables.extend(rod::TABLES);
+    tables.extend(centreline::TABLES);
     tables.extend(region::TABLES);
     tables
 }
@@ -169,6 +175,8 @@ pub enum Matter {
     Fem(FemEntry),
     /// Particles on the scene's grid.
     Points(PointsEntry),
+    /// A rod.
+    Rod(Box<RodEntry>),
 }
 
 /// Soft bodies in the order of the file, kind by kind, and which of them are copies of one entry.
@@ -210,6 +218,14 @@ pub(super) fn soft_bodies(
         }
         bodies.add(context, &item, |context, item| {
             points::points(context, item, materials)
+        })?;
+    }
+    for item in table
+        .optional("rods")
+        .map_or(Ok(Vec::new()), |item| item.tables())?
+    {
+        bodies.add(context, &item, |context, item| {
+            rod::rod(context, item, materials)
         })?;
     }
     Ok(bodies)
@@ -289,6 +305,7 @@ fn common(
         (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
         (Matter::Fem(_), shown) => shown == Shown::Stress,
         (Matter::Points(_), shown) => shown != Shown::Stress,
+        (Matter::Rod(_), _) => false,
     };
     if !known {
         return Err(table.conflict(

@@ -162,7 +162,7 @@ pub fn measure_fem(
         ..FemOutcome::default()
     };
     for _ in 0..scene.warm_up_steps {
-        engine.step()?;
+        let _ = engine.step()?;
     }
     let mut systems = pliant_contact_sap::LinearSystems::default();
     let mut in_solver = 0.0;

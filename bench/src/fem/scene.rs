@@ -149,7 +149,7 @@ pub fn chain(n: usize, mesh: FemMesh, steps: usize) -> FemScene {
     // The tube is a polygon standing on a corner: its inner corners meet.
     let apart = 2.0 * (RING - TUBE) - SLACK;
     let pose = |k: usize| {
-        let turn = if k % 2 == 0 { upright } else { across };
+        let turn = if k.is_multiple_of(2) { upright } else { across };
         let at = Vector3::new(0.0, 0.0, -apart * k as f64);
         Pose::of(&Isometry3::from_parts(Translation3::from(at), turn))
     };

@@ -45,15 +45,22 @@ impl std::fmt::Debug for SoftBody {
 }
 
 /// What a kind of soft body is made into.
-struct Made {
-    model: Box<dyn DeformableModel>,
-    soft: Arc<dyn SoftModel>,
-    start: BodyState,
-    regions: Vec<Vec<u32>>,
-    held: Vec<u32>,
-    look: VisualShape,
-    touches_by: TouchesBy,
-    self_contact: SelfContact,
+pub(super) struct Made {
+    pub(super) model: Box<dyn DeformableModel>,
+    pub(super) soft: Arc<dyn SoftModel>,
+    pub(super) start: BodyState,
+    pub(super) regions: Vec<Vec<u32>>,
+    pub(super) held: Vec<u32>,
+    pub(super) look: VisualShape,
+    pub(super) self_contact: SelfContact,
+    pub(super) touches: Touches,
+}
+
+/// What of a body can be touched.
+pub(super) enum Touches {
+    Surface,
+    Vertices,
+    Segments,
 }
 
 impl Draft<'_> {
@@ -63,15 +70,17 @@ impl Draft<'_> {
             Matter::Fem(fem) => self.finite_elements(entry, fem)?,
             // They share a body.
             Matter::Points(_) => return Ok(()),
+            Matter::Rod(rod) => self.rod(entry, rod)?,
         };
         let index = self.directory.trees.len() + self.directory.soft.len();
         let body = self.builder.add_body(name, made.model);
         debug_assert_eq!(body.0, index, "soft bodies come after all others");
-        let material = self.material(entry.surface);
-        let geometry = match made.touches_by {
-            TouchesBy::Surface => Geometry::of_surface(name, body, material),
-            TouchesBy::Vertices => Geometry::of_vertices(name, body, material),
+        let of = match made.touches {
+            Touches::Surface => Geometry::of_surface,
+            Touches::Vertices => Geometry::of_vertices,
+            Touches::Segments => Geometry::of_segments,
         };
+        let geometry = of(name, body, self.material(entry.surface));
         let geometry = self.add_geometry(Owner::Soft(body), geometry);
         if made.self_contact == SelfContact::Absent {
             self.builder
@@ -147,8 +156,11 @@ impl Draft<'_> {
             soft: Arc::new(body.clone()),
             model: Box::new(body),
             regions,
-            touches_by: fem.touches_by,
             self_contact: fem.self_contact,
+            touches: match fem.touches_by {
+                TouchesBy::Surface => Touches::Surface,
+                TouchesBy::Vertices => Touches::Vertices,
+            },
         })
     }
 

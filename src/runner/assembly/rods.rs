@@ -1,0 +1,109 @@
+//! Rods: their models and how they are drawn.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_der::{Centreline, Closure, End, EndCondition, Rod, RodBuilder, RodError};
+
+use super::Draft;
+use super::files;
+use super::soft::{Made, Touches, scale};
+use crate::recording::{ThreadEnds, VisualShape};
+use crate::scene::{CentrelineEntry, RodEnd, RodEntry, SceneError, SceneFault, SoftEntry};
+
+impl Draft<'_> {
+    pub(super) fn rod(&mut self, entry: &SoftEntry, said: &RodEntry) -> Result<Made, SceneError> {
+        let name = &entry.name.name;
+        let complain = |error: RodError| {
+            let text = format!("rod {name:?}: {error}");
+            self.scene
+                .text
+                .error(entry.name.at, SceneFault::World(text))
+        };
+        let line = match &said.centreline {
+            CentrelineEntry::Nodes(line) => line.clone(),
+            CentrelineEntry::File { file, closure } => {
+                let (text, path) = files::open(self.scene, file)?;
+                let text = String::from_utf8_lossy(&text);
+                Centreline::parse(&text, path, *closure).map_err(complain)?
+            }
+        };
+        let places: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
+        let regions = self.regions(entry, &places)?;
+        let closure = line.closure;
+        let mut builder = RodBuilder::new(line.moved(&entry.pose))
+            .properties(said.properties)
+            .outline(said.section)
+            .natural_shape(said.natural.clone())
+            .rest_length_scale(said.rest_length_scale)
+            .damping(said.damping);
+        if let Some(director) = said.director {
+            builder = builder.director(entry.pose * director);
+        }
+        if let Some(drive) = &said.drive {
+            builder = builder.drive(drive.clone());
+        }
+        for (end, held) in [End::Start, End::Finish].into_iter().zip(said.ends) {
+            builder = match held {
+                RodEnd::Free => builder,
+                RodEnd::Pinned => builder.end(end, EndCondition::Pinned),
+                RodEnd::Clamped => builder.end(end, EndCondition::Clamped { tangent: None }),
+            };
+        }
+        let rod = builder.build().map_err(complain)?;
+        let held = held(&rod).map_err(complain)?;
+        Ok(Made {
+            start: thrown(&rod, entry).map_err(complain)?,
+            held,
+            look: VisualShape::Thread {
+                radius: (said.section.area() / std::f64::consts::PI).sqrt(),
+                ends: match closure {
+                    Closure::Open => ThreadEnds::Open,
+                    Closure::Closed => ThreadEnds::Joined,
+                },
+                scale: scale(entry.shown, entry.shown_max),
+            },
+            soft: std::sync::Arc::new(rod.clone()),
+            model: Box::new(rod),
+            regions,
+            self_contact: said.self_contact,
+            touches: Touches::Segments,
+        })
+    }
+}
+
+/// Nodes that never move.
+fn held(rod: &Rod) -> Result<Vec<u32>, RodError> {
+    let control = rod.default_control();
+    let mut nodes = Vec::new();
+    for node in 0..rod.n_nodes() {
+        let dofs = rod.node_dofs(node)?;
+        if control
+            .held
+            .get(dofs)
+            .is_some_and(|held| held.iter().all(Option::is_some))
+        {
+            nodes.push(node as u32);
+        }
+    }
+    Ok(nodes)
+}
+
+/// The state at the start: every node that is not held with the velocity of a rigid body.
+fn thrown(rod: &Rod, entry: &SoftEntry) -> Result<BodyState, RodError> {
+    let mut state = rod.default_state();
+    let held = held(rod)?;
+    let mut center = Vector3::zeros();
+    for node in 0..rod.n_nodes() {
+        center += rod.position(&state, node).coords * rod.node_mass(node);
+    }
+    let center = Point3::from(center / rod.total_mass());
+    for node in 0..rod.n_nodes() {
+        if held.binary_search(&(node as u32)).is_err() {
+            let arm = rod.position(&state, node) - center;
+            let velocity = entry.velocity + entry.angular_velocity.cross(&arm);
+            let dofs = rod.node_dofs(node)?;
+            state.v[dofs].copy_from_slice(velocity.as_slice());
+        }
+    }
+    Ok(state)
+}

@@ -1,0 +1,248 @@
+//! Centrelines of `[[rods]]`: lines, circles, curves given by expressions, points, files.
+
+use nalgebra::Point3;
+use pliant_der::{Centreline, Closure};
+
+use crate::scene::error::SceneError;
+use crate::scene::item::{Item, Mention};
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::table::{Context, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 5] = [&LINE, &CIRCLE, &CURVE, &POINTS, &FILE];
+
+const fn place(name: &'static str, about: &'static str) -> Key {
+    Key {
+        name,
+        value: "3 numbers",
+        unit: "m",
+        default: REQUIRED,
+        about,
+    }
+}
+
+const EDGES: Key = Key {
+    name: "edges",
+    value: "whole number",
+    unit: "",
+    default: REQUIRED,
+    about: "how many segments",
+};
+const ENDS: Key = Key {
+    name: "ends",
+    value: "`open` or `joined`",
+    unit: "",
+    default: "`open`",
+    about: "`joined`: the last node is joined to the first by one more edge",
+};
+
+static LINE: TableSchema = TableSchema {
+    name: "centreline.line",
+    keys: &[
+        place("from", "its first node"),
+        place("to", "its last node"),
+        EDGES,
+    ],
+};
+static CIRCLE: TableSchema = TableSchema {
+    name: "centreline.circle",
+    keys: &[
+        Key {
+            name: "radius",
+            value: "number > 0",
+            unit: "m",
+            default: REQUIRED,
+            about: "of the ring about z on which its nodes lie",
+        },
+        EDGES,
+    ],
+};
+static CURVE: TableSchema = TableSchema {
+    name: "centreline.curve",
+    keys: &[
+        Key {
+            name: "point",
+            value: "3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "expressions of `s`, which goes from 0 to 1 in equal parts, and of `n`, the number of the node",
+        },
+        EDGES,
+        Key {
+            name: "ends",
+            value: "`open` or `joined`",
+            unit: "",
+            default: "`open`",
+            about: "`joined`: a ring, for which `s` = 1 is left out",
+        },
+        Key {
+            name: "spacing",
+            value: "`by-s` or `even`",
+            unit: "",
+            default: "`by-s`",
+            about: "`even`: nodes at equal distances along the curve; `n` is then no whole number",
+        },
+    ],
+};
+static POINTS: TableSchema = TableSchema {
+    name: "centreline.points",
+    keys: &[
+        Key {
+            name: "nodes",
+            value: "list of 3 numbers",
+            unit: "m",
+            default: REQUIRED,
+            about: "in order",
+        },
+        ENDS,
+    ],
+};
+static FILE: TableSchema = TableSchema {
+    name: "centreline.nodes",
+    keys: &[
+        Key {
+            name: "file",
+            value: "path",
+            unit: "",
+            default: REQUIRED,
+            about: "beside the scene file: three numbers a line; what begins with `#` is skipped",
+        },
+        ENDS,
+    ],
+};
+
+/// Where the nodes of a rod are at the start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CentrelineEntry {
+    /// Known.
+    Nodes(Centreline),
+    /// In a file.
+    File {
+        /// Its path.
+        file: Mention,
+        /// Whether it is a ring.
+        closure: Closure,
+    },
+}
+
+impl CentrelineEntry {
+    pub(super) fn is_closed(&self) -> bool {
+        match self {
+            Self::Nodes(line) => line.closure == Closure::Closed,
+            Self::File { closure, .. } => *closure == Closure::Closed,
+        }
+    }
+}
+
+/// The centreline of `centreline = { ... }`.
+pub(super) fn centreline(
+    context: &Context,
+    item: &Item<'_>,
+) -> Result<CentrelineEntry, SceneError> {
+    let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("centreline.");
+    let (schema, table) = item.variant(&TABLES, tag)?;
+    let edges = |least| {
+        let item = table.required("edges")?;
+        item.integer(least, 1_000_000).map(|n| n as usize)
+    };
+    let point = |key| table.required(key)?.vector3().map(Point3::from);
+    let line = match tag(schema) {
+        "line" => Centreline::straight(point("from")?, point("to")?, edges(2)?),
+        "circle" => Centreline::circle(table.required("radius")?.positive()?, edges(3)?),
+        "curve" => curve(context, &table, ends(&table)?, edges(2)?)?,
+        "points" => {
+            let nodes = table.required("nodes")?.elements()?;
+            let nodes: Result<_, _> = nodes
+                .iter()
+                .map(|p| p.vector3().map(Point3::from))
+                .collect();
+            Centreline {
+                nodes: nodes?,
+                closure: ends(&table)?,
+            }
+        }
+        _ => {
+            let entry = CentrelineEntry::File {
+                file: table.required("file")?.mention()?,
+                closure: ends(&table)?,
+            };
+            table.finish();
+            return Ok(entry);
+        }
+    };
+    table.finish();
+    Ok(CentrelineEntry::Nodes(line))
+}
+
+fn ends(table: &TableReader<'_>) -> Result<Closure, SceneError> {
+    table.choice_or_first(
+        "ends",
+        &[("open", Closure::Open), ("joined", Closure::Closed)],
+    )
+}
+
+fn curve(
+    context: &Context,
+    table: &TableReader<'_>,
+    closure: Closure,
+    edges: usize,
+) -> Result<Centreline, SceneError> {
+    let item = table.required("point")?;
+    let at = |s: f64| -> Result<Point3<f64>, SceneError> {
+        let mut scope = context.scope.clone();
+        scope.set("s", s);
+        scope.set("n", s * edges as f64);
+        let context = Context {
+            text: context.text.clone(),
+            scope,
+        };
+        Ok(item.within(&context).vector3()?.into())
+    };
+    let count = match closure {
+        Closure::Open => edges + 1,
+        Closure::Closed => edges,
+    };
+    let spacing = table.choice_or_first(
+        "spacing",
+        &[("by-s", Spacing::ByParameter), ("even", Spacing::Even)],
+    )?;
+    let nodes = match spacing {
+        Spacing::ByParameter => (0..count).map(|n| at(n as f64 / edges as f64)).collect(),
+        Spacing::Even => evenly(at, edges, count),
+    };
+    Ok(Centreline {
+        nodes: nodes?,
+        closure,
+    })
+}
+
+/// How nodes lie along a curve.
+#[derive(Clone, Copy)]
+enum Spacing {
+    ByParameter,
+    Even,
+}
+
+/// `count` points of a curve from 0 on, `edges` of whose distances make its whole length.
+fn evenly(
+    at: impl Fn(f64) -> Result<Point3<f64>, SceneError>,
+    edges: usize,
+    count: usize,
+) -> Result<Vec<Point3<f64>>, SceneError> {
+    // Lengths along a finer polygon: chords of a 40th of an edge are short by 1e-4 of what an edge's chord is short by.
+    let fine = 40 * edges;
+    let mut lengths = vec![0.0];
+    let mut last = at(0.0)?;
+    for k in 1..=fine {
+        let next = at(k as f64 / fine as f64)?;
+        lengths.push(lengths[k - 1] + (next - last).norm());
+        last = next;
+    }
+    let mut nodes = Vec::with_capacity(count);
+    for n in 0..count {
+        let wanted = lengths[fine] * n as f64 / edges as f64;
+        let k = lengths.partition_point(|l| *l < wanted).clamp(1, fine);
+        let part = (wanted - lengths[k - 1]) / (lengths[k] - lengths[k - 1]).max(f64::MIN_POSITIVE);
+        nodes.push(at((k as f64 - 1.0 + part) / fine as f64)?);
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,412 @@
+//! `[[rods]]`: ropes, rings, belts and strips.
+
+use nalgebra::Vector3;
+use pliant_der::{
+    Drive, Material, NaturalShape, NaturalStrain, Rayleigh, RodProperties, Schedule, Section,
+};
+
+use super::centreline::{CentrelineEntry, centreline};
+use super::{Matter, SelfContact, Shown, SoftEntry, common, with_soft_keys};
+use crate::scene::error::SceneError;
+use crate::scene::item::Item;
+use crate::scene::material::Materials;
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::table::{Context, TableReader};
+
+pub(super) static TABLES: [&TableSchema; 4] = [&ROD, &CIRCLE, &ELLIPSE, &RECTANGLE];
+
+const fn given(
+    name: &'static str,
+    value: &'static str,
+    unit: &'static str,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        value,
+        unit,
+        default: "of the section",
+        about,
+    }
+}
+
+static ROD: TableSchema = TableSchema {
+    name: "[[rods]]",
+    keys: with_soft_keys![
+        Key {
+            name: "centreline",
+            value: "centreline",
+            unit: "",
+            default: REQUIRED,
+            about: "its nodes at the start, in the body's own frame",
+        },
+        Key {
+            name: "section",
+            value: "section",
+            unit: "",
+            default: REQUIRED,
+            about: "its cross-section; rectangles touch as boxes, others as capsules",
+        },
+        Key {
+            name: "youngs_modulus",
+            value: "number > 0",
+            unit: "Pa",
+            default: REQUIRED,
+            about: "E of a homogeneous rod",
+        },
+        Key {
+            name: "poissons_ratio",
+            value: "number in (-1, 0.5]",
+            unit: "",
+            default: "0.3",
+            about: "ν, for G = E/2(1 + ν)",
+        },
+        Key {
+            name: "density",
+            value: "number > 0",
+            unit: "kg/m³",
+            default: "1000",
+            about: "of the stuff",
+        },
+        given(
+            "stretching_stiffness",
+            "number > 0",
+            "N",
+            "EA, for what is not homogeneous"
+        ),
+        given(
+            "bending_stiffness",
+            "2 numbers >= 0",
+            "N·m²",
+            "EI₁ about m2, EI₂ about m1"
+        ),
+        given(
+            "twisting_stiffness",
+            "number >= 0",
+            "N·m²",
+            "GJ, J the torsion constant"
+        ),
+        Key {
+            name: "mass_damping",
+            value: "number >= 0",
+            unit: "1/s",
+            default: "0",
+            about: "α of Rayleigh: a drag on all motion, free flight too",
+        },
+        Key {
+            name: "stiffness_damping",
+            value: "number >= 0",
+            unit: "s",
+            default: "0",
+            about: "β of Rayleigh: a viscosity of the stuff",
+        },
+        Key {
+            name: "director",
+            value: "3 numbers",
+            unit: "",
+            default: "some direction across the first edge",
+            about: "m1 at the first edge, in the body's own frame",
+        },
+        Key {
+            name: "natural_shape",
+            value: "`straight` or `as-built`",
+            unit: "",
+            default: "`straight`",
+            about: "in which it is unstressed, `natural_curvature` and `natural_twist` besides",
+        },
+        Key {
+            name: "natural_curvature",
+            value: "2 numbers",
+            unit: "1/m",
+            default: "[0, 0]",
+            about: "along m2 and -m1, the same everywhere",
+        },
+        Key {
+            name: "natural_twist",
+            value: "number",
+            unit: "rad/m",
+            default: "0",
+            about: "rate at which the section turns about the tangent, the same everywhere",
+        },
+        Key {
+            name: "curvature_schedule",
+            value: "list of [time, factor]",
+            unit: "s, 1",
+            default: "always 1",
+            about: "factor on the natural curvature, linear in between",
+        },
+        Key {
+            name: "rest_length_scale",
+            value: "number > 0",
+            unit: "",
+            default: "1",
+            about: "edges at rest over those of the centreline; less than 1: it starts under tension",
+        },
+        Key {
+            name: "start",
+            value: "`free`, `pinned` or `clamped`",
+            unit: "",
+            default: "`free`",
+            about: "how its first node is held in the world; `clamped`: tangent and spin, too",
+        },
+        Key {
+            name: "finish",
+            value: "`free`, `pinned` or `clamped`",
+            unit: "",
+            default: "`free`",
+            about: "how its last node is held",
+        },
+        Key {
+            name: "self_contact",
+            value: "`present` or `absent`",
+            unit: "",
+            default: "`present`",
+            about: "whether it touches itself, further along than it is wide",
+        },
+    ],
+};
+
+static CIRCLE: TableSchema = TableSchema {
+    name: "section.circle",
+    keys: &[Key {
+        name: "radius",
+        value: "number > 0",
+        unit: "m",
+        default: REQUIRED,
+        about: "of the disc",
+    }],
+};
+static ELLIPSE: TableSchema = TableSchema {
+    name: "section.ellipse",
+    keys: &[Key {
+        name: "semi_axes",
+        value: "2 numbers > 0",
+        unit: "m",
+        default: REQUIRED,
+        about: "along m1 and m2",
+    }],
+};
+static RECTANGLE: TableSchema = TableSchema {
+    name: "section.rectangle",
+    keys: &[Key {
+        name: "size",
+        value: "2 numbers > 0",
+        unit: "m",
+        default: REQUIRED,
+        about: "whole extents along m1 and m2",
+    }],
+};
+
+/// A rod.
+#[derive(Clone, Debug)]
+pub struct RodEntry {
+    /// Its nodes.
+    pub centreline: CentrelineEntry,
+    /// Its cross-section.
+    pub section: Section,
+    /// What it resists with, and its inertia.
+    pub properties: RodProperties,
+    /// Damping.
+    pub damping: Rayleigh,
+    /// m1 at the first edge.
+    pub director: Option<Vector3<f64>>,
+    /// In which it is unstressed.
+    pub natural: NaturalShape,
+    /// How the natural curvature changes.
+    pub drive: Option<Drive>,
+    /// Edges at rest over those of the centreline.
+    pub rest_length_scale: f64,
+    /// How its first and last node are held.
+    pub ends: [RodEnd; 2],
+    /// Whether it touches itself.
+    pub self_contact: SelfContact,
+}
+
+/// In which shape a rod is unstressed, its own natural strains besides.
+#[derive(Clone, Copy)]
+enum Built {
+    Straight,
+    AsBuilt,
+}
+
+/// How an end of a rod is held in the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RodEnd {
+    /// Not at all.
+    Free,
+    /// Its place.
+    Pinned,
+    /// Its place, tangent and spin.
+    Clamped,
+}
+
+/// An element of `[[rods]]`.
+pub(super) fn rod(
+    context: &Context,
+    item: &Item<'_>,
+    materials: &Materials,
+) -> Result<SoftEntry, SceneError> {
+    let mut table = item.table(&ROD)?;
+    let entry = common(context, &mut table, materials, |table, _| {
+        own(context, table).map(|rod| Matter::Rod(Box::new(rod)))
+    })?;
+    if entry.shown == Shown::Stress {
+        return Err(table.conflict("`color_by = \"stress\"` is of bodies of finite elements"));
+    }
+    table.finish();
+    Ok(entry)
+}
+
+fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
+    let section = section(&table.required("section")?)?;
+    let ends = [end(table, "start")?, end(table, "finish")?];
+    let line = centreline(context, &table.required("centreline")?)?;
+    if line.is_closed() && ends != [RodEnd::Free; 2] {
+        return Err(table.conflict("a closed centreline has no `start` and no `finish`"));
+    }
+    let curvature = table
+        .optional("natural_curvature")
+        .map(|item| item.numbers::<2>())
+        .transpose()?;
+    let twist = table
+        .optional("natural_twist")
+        .map(|item| item.number())
+        .transpose()?;
+    let shape = table.choice_or_first(
+        "natural_shape",
+        &[("straight", Built::Straight), ("as-built", Built::AsBuilt)],
+    )?;
+    let natural = match (shape, curvature, twist) {
+        (Built::AsBuilt, None, None) => NaturalShape::AsBuilt,
+        (Built::Straight, None, None) => NaturalShape::Straight,
+        (Built::AsBuilt, ..) => {
+            return Err(table.conflict(
+                "`natural_shape = \"as-built\"` leaves no `natural_curvature` and no `natural_twist` open",
+            ));
+        }
+        (Built::Straight, curvature, twist) => {
+            let [curvature_1, curvature_2] = curvature.unwrap_or_default();
+            NaturalShape::Uniform(NaturalStrain {
+                curvature_1,
+                curvature_2,
+                twist_rate: twist.unwrap_or_default(),
+            })
+        }
+    };
+    Ok(RodEntry {
+        section,
+        properties: properties(table, &section)?,
+        damping: Rayleigh {
+            mass: table.non_negative_or("mass_damping", 0.0)?,
+            stiffness: table.non_negative_or("stiffness_damping", 0.0)?,
+        },
+        director: table
+            .optional("director")
+            .map(|item| item.direction())
+            .transpose()?,
+        natural,
+        drive: drive(table)?,
+        rest_length_scale: table.positive_or("rest_length_scale", 1.0)?,
+        ends,
+        self_contact: table.choice_or_first(
+            "self_contact",
+            &[
+                ("present", SelfContact::Present),
+                ("absent", SelfContact::Absent),
+            ],
+        )?,
+        centreline: line,
+    })
+}
+
+fn end(table: &TableReader<'_>, key: &'static str) -> Result<RodEnd, SceneError> {
+    table.choice_or_first(
+        key,
+        &[
+            ("free", RodEnd::Free),
+            ("pinned", RodEnd::Pinned),
+            ("clamped", RodEnd::Clamped),
+        ],
+    )
+}
+
+fn section(item: &Item<'_>) -> Result<Section, SceneError> {
+    let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("section.");
+    let (schema, table) = item.variant(&[&CIRCLE, &ELLIPSE, &RECTANGLE], tag)?;
+    let two = |key| {
+        let item = table.required(key)?;
+        let sizes = item.numbers::<2>()?;
+        match sizes.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
+            Some(wrong) => Err(item.out_of_range(wrong, "must be positive")),
+            None => Ok(sizes),
+        }
+    };
+    let section = match tag(schema) {
+        "circle" => Section::Circle {
+            radius: table.required("radius")?.positive()?,
+        },
+        "ellipse" => {
+            let [semi_axis_1, semi_axis_2] = two("semi_axes")?;
+            Section::Ellipse {
+                semi_axis_1,
+                semi_axis_2,
+            }
+        }
+        _ => {
+            let [extent_1, extent_2] = two("size")?;
+            Section::Rectangle { extent_1, extent_2 }
+        }
+    };
+    table.finish();
+    Ok(section)
+}
+
+/// Of the section, but for what is given.
+fn properties(table: &TableReader<'_>, section: &Section) -> Result<RodProperties, SceneError> {
+    let modulus = table.required("youngs_modulus")?.positive()?;
+    let ratio = table.optional("poissons_ratio");
+    let nu = match &ratio {
+        Some(item) => item.number()?,
+        None => 0.3,
+    };
+    let density = table.positive_or("density", 1000.0)?;
+    let made_of = Material::isotropic(modulus, nu, density)
+        .and_then(|material| section.properties(&material));
+    let mut properties = match (made_of, &ratio) {
+        (Ok(properties), _) => properties,
+        (Err(_), Some(item)) => return Err(item.out_of_range(nu, "must lie in (-1, 0.5]")),
+        (Err(error), None) => return Err(table.conflict(error.to_string())),
+    };
+    if let Some(item) = table.optional("stretching_stiffness") {
+        properties.stretch = item.positive()?;
+    }
+    if let Some(item) = table.optional("bending_stiffness") {
+        let both = item.numbers::<2>()?;
+        if let Some(wrong) = both.iter().find(|x| !(**x >= 0.0 && x.is_finite())) {
+            return Err(item.out_of_range(wrong, "must not be negative"));
+        }
+        [properties.bend_1, properties.bend_2] = both;
+    }
+    if let Some(item) = table.optional("twisting_stiffness") {
+        properties.twist = item.non_negative()?;
+    }
+    Ok(properties)
+}
+
+fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
+    let Some(list) = table.optional("curvature_schedule") else {
+        return Ok(None);
+    };
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for item in list.elements()? {
+        let [time_s, factor] = item.numbers::<2>()?;
+        if points.last().is_some_and(|last| time_s <= last.0) {
+            return Err(item.out_of_range(time_s, "must lie after the time before it"));
+        }
+        points.push((time_s, factor));
+    }
+    Ok(Some(Drive {
+        curvature: Schedule { points },
+        ..Drive::default()
+    }))
+}

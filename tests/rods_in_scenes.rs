@@ -1,0 +1,247 @@
+//! Rods and adaptive steps in scene files: small scenes that judge themselves, and what is refused.
+
+use pliant::runner::{Outcome, RunOptions, RunOutcome, check, run};
+use pliant::scene::{Scene, SceneOptions};
+
+fn parse(fragment: &str) -> Result<Scene, String> {
+    let text = format!("schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 1\n{fragment}");
+    Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
+}
+
+/// Runs a scene for a second and asks its expectations to be met.
+#[track_caller]
+fn check_runs(fragment: &str) -> RunOutcome {
+    let scene = parse(fragment).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let verdicts = &outcome.summary.expectations;
+    assert!(!verdicts.is_empty());
+    assert!(
+        verdicts.iter().all(|v| v.outcome == Outcome::Met),
+        "{verdicts:#?}"
+    );
+    outcome
+}
+
+#[track_caller]
+fn check_refused(fragment: &str, expected: &str) {
+    let refused = match parse(fragment) {
+        Err(message) => message,
+        Ok(scene) => match check(&scene) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("must be refused: {fragment}"),
+        },
+    };
+    assert!(
+        refused.contains(expected),
+        "{expected:?} is not in:\n{refused}"
+    );
+}
+
+/// An observable and the value it is to have at the end.
+fn expect(name: &str, observable: &str, equals: &str, within: &str) -> String {
+    format!(
+        "[[observables]]\nname = \"{name}\"\n{observable}\n[[expect]]\nobservable = \"{name}\"\nat_s = 1\nequals = {equals}\nwithin = {within}\nsource = \"closed form\"\n"
+    )
+}
+
+/// A cord of 0.4 m along x, EA = 10 N, 40 g.
+const CORD: &str = "[[rods]]\nname = \"cord\"\ncentreline = { line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 } }\nsection = { circle = { radius = 0.002 } }\nyoungs_modulus = 1e6\nstretching_stiffness = 10\ndensity = \"0.1/(pi*0.002^2)\"\nmass_damping = 20\nregions.root = { vertices = { numbers = [0] } }\nregions.tip = { nearest = { to = [0.4, 0, 0] } }\n";
+
+#[test]
+fn a_pulled_cord_stretches_by_hooke_and_its_tie_bears_the_pull() {
+    let text = "gravity = [0, 0, 0]\n".to_owned()
+        + CORD
+        + "[[ties]]\nname = \"wall\"\nbetween = [\"world\", \"cord/root\"]\n"
+        + "[[loads]]\non = \"cord/tip\"\nknots = [{ at_s = 0, force = [0.1, 0, 0] }]\n"
+        + &expect(
+            "tip.x",
+            "quantity = \"displacement\"\nof = \"cord/tip\"\ncomponent = \"x\"",
+            "\"0.4*0.1/10\"",
+            "1e-5",
+        )
+        + &expect(
+            "pull",
+            "quantity = \"tie-force\"\nof = \"wall\"\ncomponent = \"x\"",
+            "-0.1",
+            "1e-4",
+        )
+        + &expect(
+            "mass",
+            "quantity = \"mass\"\nof = \"cord\"",
+            "0.04",
+            "1e-12",
+        )
+        + &expect(
+            "volume",
+            "quantity = \"volume\"\nof = \"cord\"",
+            "\"pi*0.002^2*0.4*1.01\"",
+            "1e-9",
+        );
+    let _ = check_runs(&text);
+}
+
+#[test]
+fn a_ring_a_curve_and_a_file_are_centrelines_and_copies_are_rods() {
+    let file = std::env::temp_dir().join("pliant-rods-in-scenes.txt");
+    std::fs::write(&file, "# three nodes\n0 0 0\n0.1 0 0\n0.2 0 0.01\n").expect("a temporary file");
+    let rod = |name: &str, line: &str| {
+        format!(
+            "[[rods]]\nname = \"{name}\"\ncentreline = {line}\nsection = {{ circle = {{ radius = 0.001 }} }}\nyoungs_modulus = 1e6\n"
+        )
+    };
+    let text = "gravity = [0, 0, 0]\n".to_owned()
+        + &rod("ring", "{ circle = { radius = 0.05, edges = 24 } }")
+        + "natural_shape = \"as-built\"\ncopies = 2\npose = { position = [0, 0, \"i\"] }\nvelocity = [0, 0, \"i\"]\n"
+        + &rod("read", &format!("{{ nodes = {{ file = {:?} }} }}", file.display()))
+        + "pose = { position = [0, 3, 0] }\n"
+        // A quarter of an ellipse, its nodes at equal distances.
+        + &rod(
+            "arc",
+            "{ curve = { point = [\"2*cos(pi/2*s)\", \"5 + sin(pi/2*s)\", 0], edges = 10, spacing = \"even\" } }",
+        )
+        + "natural_shape = \"as-built\"\n"
+        + &expect(
+            "up",
+            "quantity = \"position\"\nof = \"ring_1\"\ncomponent = \"z\"",
+            "2",
+            "1e-9",
+        )
+        + &expect(
+            "rest",
+            "quantity = \"elastic-energy\"\nof = \"arc\"",
+            "0",
+            "1e-12",
+        )
+        + &expect(
+            "file",
+            "quantity = \"highest\"\nof = \"read\"",
+            "0.01",
+            "6e-3",
+        );
+    let outcome = check_runs(&text);
+    assert_eq!(outcome.state.bodies.len(), 4);
+    // Edges of equal length, but for what a chord is shorter than its arc.
+    let q = &outcome.state.bodies[3].q;
+    let node = |i: usize| nalgebra::Point3::new(q[4 * i], q[4 * i + 1], q[4 * i + 2]);
+    let lengths: Vec<f64> = (0..10).map(|i| (node(i + 1) - node(i)).norm()).collect();
+    assert!(
+        lengths.iter().all(|l| (l / lengths[9] - 1.0).abs() < 1e-2),
+        "{lengths:?}"
+    );
+    let _ = std::fs::remove_file(&file);
+}
+
+#[test]
+fn a_rope_that_falls_on_the_floor_lies_there() {
+    let text = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n".to_owned()
+        + CORD
+        + "pose = { position = [0, 0, 0.05] }\n"
+        + &expect(
+            "support",
+            "quantity = \"contact-force\"\nof = \"cord\"\nwith = \"floor\"\ncomponent = \"z\"",
+            "\"0.04*9.81\"",
+            "4e-3",
+        )
+        + &expect(
+            "height",
+            "quantity = \"lowest\"\nof = \"cord\"",
+            "0.002",
+            "1e-4",
+        );
+    let _ = check_runs(&text);
+}
+
+#[test]
+fn steps_follow_the_accuracy_of_the_scene() {
+    // With Δt = 0.1 s alone a ball in free fall would be 0.49 m too deep after a second.
+    let ball = "[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n".to_owned()
+        + &expect(
+            "z",
+            "quantity = \"position\"\nof = \"ball\"\ncomponent = \"z\"",
+            "\"-9.81/2\"",
+            "0.01",
+        );
+    let outcome = check_runs(&format!("time_step_s = 0.1\naccuracy = 0.01\n{ball}"));
+    assert_eq!(outcome.series.times_s().len(), 11, "rows at every Δt");
+    assert!(
+        outcome
+            .notes
+            .iter()
+            .any(|note| note.contains("steps of adaptive length")),
+        "{:?}",
+        outcome.notes
+    );
+    check_refused(
+        &format!("accuracy_per = \"step\"\n{ball}"),
+        "`accuracy_per` goes with `accuracy` only",
+    );
+    check_refused(&format!("accuracy = 0\n{ball}"), "accuracy = 0");
+}
+
+#[test]
+fn rods_say_what_is_wrong_where_it_stands() {
+    let with = |replaced: &str, by: &str| {
+        assert!(CORD.contains(replaced));
+        CORD.replace(replaced, by)
+    };
+    for (fragment, expected) in [
+        (
+            with("youngs_modulus = 1e6\n", ""),
+            "lacks the key `youngs_modulus`",
+        ),
+        (
+            with("youngs_modulus = 1e6", "youngs_modulus = 0"),
+            "youngs_modulus = 0",
+        ),
+        (with("radius = 0.002", "radius = -1"), "radius = -1"),
+        (with("edges = 8", "edges = 1"), "edges = 1"),
+        (
+            format!("{CORD}poissons_ratio = 0.6\n"),
+            "poissons_ratio = 0.6 must lie in (-1, 0.5]",
+        ),
+        (
+            format!("{CORD}color_by = \"stress\"\n"),
+            "`stress` is of `[[fem]]`",
+        ),
+        (
+            format!("{CORD}natural_shape = \"as-built\"\nnatural_twist = 1\n"),
+            "leaves no `natural_curvature`",
+        ),
+        (
+            with(
+                "line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 }",
+                "circle = { radius = 0.1, edges = 8 }",
+            ) + "start = \"pinned\"\n",
+            "has no `start` and no `finish`",
+        ),
+        (
+            format!("{CORD}curvature_schedule = [[0, 0], [0, 1]]\n"),
+            "must lie after the time before it",
+        ),
+        (
+            format!("{CORD}bending_stiffness = [1, -1]\n"),
+            "must not be negative",
+        ),
+        (with("to = [0.4, 0, 0]", "to = [0, 0, 0]"), "rod \"cord\": "),
+        (
+            with("numbers = [0]", "numbers = [9]"),
+            "asks for vertex 9; the body has 9",
+        ),
+        (
+            with(
+                "line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 }",
+                "nodes = { file = \"absent.txt\" }",
+            ),
+            "no file \"absent.txt\"",
+        ),
+        (
+            format!(
+                "{CORD}start = \"pinned\"\n[[ties]]\nname = \"t\"\nbetween = [\"world\", \"cord/root\"]\n"
+            ),
+            "is fixed already",
+        ),
+    ] {
+        check_refused(&fragment, expected);
+    }
+}

@@ -98,7 +98,7 @@ pub(crate) struct Collision {
     )>,
     points: Vec<ContactPoint>,
     doubles: Doubles,
-    /// Contacts found since the last search of all, ascending.
+    /// Contacts found since the last search of all; in order while overlooked ones are sought.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
     diversions: Vec<Diversion>,
     /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
@@ -279,8 +279,12 @@ impl Collision {
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
             .candidates(&proxies, &parts.filter, &mut pairs);
-        if search == Search::All {
-            self.known.clear();
+        match search {
+            Search::All => self.known.clear(),
+            Search::Overlooked => {
+                self.known.sort_unstable();
+                self.known.dedup();
+            }
         }
         let is_looked_at = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
@@ -317,16 +321,21 @@ impl Collision {
             contacts.extend(points.iter().filter(is_new).map(|point| PairContact {
                 a: GeometryIdx(a),
                 b: GeometryIdx(b),
-                p_WA: self.world_point(world, a, &point.a),
-                p_WB: self.world_point(world, b, &point.b),
+                // Sides that touch now do so at one place.
+                p_WA: match point.entry > 0.0 {
+                    true => self.world_point(world, a, &point.a),
+                    false => point.p_WC,
+                },
+                p_WB: match point.entry > 0.0 {
+                    true => self.world_point(world, b, &point.b),
+                    false => point.p_WC,
+                },
                 point: *point,
             }));
             Ok(())
         });
         self.known
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
-        self.known.sort_unstable();
-        self.known.dedup();
         self.doubles.drop_from(parts, &mut contacts);
         self.contacts = contacts;
         self.points = points;

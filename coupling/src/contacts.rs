@@ -154,6 +154,7 @@ impl ContactAssembly {
                 &mut self.directions,
             );
         }
+        self.basis.sum_rows_of(&self.directions);
         for (k, &i) in group.iter().enumerate() {
             let contact = &contacts[i];
             let (point, place) = (&contact.point, &sides[i].place);

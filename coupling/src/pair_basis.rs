@@ -12,6 +12,9 @@ use pliant_contact_sap::{
 use side::SideRows;
 pub(crate) use side::{Bodies, Side, point_velocity};
 
+/// Up to so many contacts of a basis the sum over all is taken as it is: as many as two faces have points.
+const FEW: usize = 8;
+
 /// Where a contact acts on either side, world frame: one place, unless the sides will only meet within the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Place {
@@ -54,6 +57,8 @@ pub(crate) struct PairBasis {
     n_rows: usize,
     phi: Vec<f64>,
     product: Vec<f64>,
+    /// Σ yyᵀ of many directions, r×r; empty for few.
+    gram: Vec<f64>,
 }
 
 /// Relative velocity of A against B at a contact point, world axes.
@@ -188,6 +193,11 @@ impl PairBasis {
         normal_W: &Vector3<f64>,
         out: &mut Vec<f64>,
     ) {
+        if self.layout == Some(Layout::RelativeTwist) {
+            let moment = (place.a - self.p_WO).cross(normal_W);
+            out.extend(moment.iter().chain(normal_W.iter()));
+            return;
+        }
         self.write_phi(sides, place);
         out.extend(
             self.phi
@@ -210,14 +220,41 @@ impl PairBasis {
         columns.zip(x).map(|(m, x_j)| x_j * dot(m, x)).sum()
     }
 
-    /// Σ |xᵀMy| over directions y, of r values each and one after the other: what the impulses of all contacts of the
-    /// basis can at most do to one of them.
+    /// Readies [`row_sum`](Self::row_sum) for directions y, of r values each and one after the other.
+    pub(crate) fn sum_rows_of(&mut self, directions: &[f64]) {
+        let r = self.n_rows;
+        self.gram.clear();
+        if directions.len() <= FEW * r {
+            return;
+        }
+        self.gram.resize(r * r, 0.0);
+        for y in directions.chunks_exact(r) {
+            for (column, y_j) in self.gram.chunks_exact_mut(r).zip(y) {
+                for (sum, y_i) in column.iter_mut().zip(y) {
+                    *sum += y_i * y_j;
+                }
+            }
+        }
+    }
+
+    /// Σ |xᵀMy| over the n directions y: what the impulses of all contacts of the basis can at most do to one of them.
+    ///
+    /// For the many of a patch √(n Σ (xᵀMy)²), by Cauchy and Schwarz no less: the same where all points of a patch do alike,
+    /// and no work for each other point. [`sum_rows_of`](Self::sum_rows_of) the directions comes first.
     pub(crate) fn row_sum(&mut self, x: &[f64], directions: &[f64]) -> f64 {
         let mut product = std::mem::take(&mut self.product);
         product.clear();
         product.extend(self.columns().map(|(extent, m)| dot(m, &x[extent.clone()])));
-        let others = directions.chunks_exact(self.n_rows);
-        let sum = others.map(|y| dot(&product, y).abs()).sum();
+        let r = self.n_rows;
+        let sum = if self.gram.is_empty() {
+            let others = directions.chunks_exact(r);
+            others.map(|y| dot(&product, y).abs()).sum()
+        } else {
+            let n = (directions.len() / r) as f64;
+            let columns = self.gram.chunks_exact(r).zip(&product);
+            let squares: f64 = columns.map(|(g, m)| m * dot(g, &product)).sum();
+            (n * squares.max(0.0)).sqrt()
+        };
         self.product = product;
         sum
     }

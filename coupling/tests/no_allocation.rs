@@ -14,12 +14,12 @@ use pliant_contact_sap::{
     BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Anchor, BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, StepReport,
-    StrongImplicit, Tie, TieCompliance, TieKind, World, WorldBuilder,
+    Anchor, BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
+    StepReport, StrongImplicit, Tie, TieCompliance, TieKind, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
-    ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError, Posed,
-    Query, Shape,
+    Compliance, ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError,
+    PatchGeometry, Posed, Query, Shape,
 };
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
@@ -216,6 +216,64 @@ fn a_steady_step_of_rigid_bodies_allocates_nothing() {
             "{integration:?} {model:?}: {counts:?}"
         );
     }
+}
+
+/// Compliant cubes and a ball on each other and on a rigid floor, and a rigid ball pressed into a compliant block.
+fn patch_world(builder: &mut WorldBuilder) {
+    let soft = |shape: &Shape| {
+        let compliance = Compliance {
+            hydroelastic_modulus: 1e6,
+            mesh_resolution_hint: 0.02,
+            ..Compliance::default()
+        };
+        PatchGeometry::compliant(shape, &compliance).expect("a shape with a field")
+    };
+    let hard = |shape: &Shape| PatchGeometry::rigid(shape, 0.02).expect("a shape with a surface");
+    let material = ContactMaterial::default();
+    let fixed = |name, shape: &Shape, x, z, patch| {
+        let mount = Mount::World(Isometry3::translation(x, 0.0, z));
+        Geometry::new(name, mount, shape.clone(), material).with_patch(patch)
+    };
+    let floor = Shape::half_space();
+    builder.add_geometry(fixed("floor", &floor, 0.0, 0.0, hard(&floor)));
+    let lengths = Vector3::repeat(0.1);
+    let cube = Shape::cuboid(lengths).expect("positive lengths");
+    builder.add_geometry(fixed("block", &cube, 0.5, 0.05, soft(&cube)));
+    let ball = Shape::sphere(0.05).expect("a positive radius");
+    for (name, shape, patch, x, z) in [
+        ("lower", &cube, soft(&cube), 0.0, 0.05),
+        ("upper", &cube, soft(&cube), 0.01, 0.15),
+        ("soft ball", &ball, soft(&ball), 0.01, 0.249),
+        ("hard ball", &ball, hard(&ball), 0.5, 0.149),
+    ] {
+        let mut model = ModelBuilder::new(name);
+        model.root(Root::Floating);
+        let inertia = SpatialInertia::solid_box(1.0, lengths);
+        model.link(LinkSpec::new(name, inertia));
+        let model = Arc::new(model.build().expect("a legal model"));
+        let start = [x, 0.0, z, 1.0, 0.0, 0.0, 0.0];
+        let tree = RigidTree::new(model).starting_at(&start, &[0.0; 6]);
+        let body = builder.add_body(name, Box::new(tree));
+        let touched = Geometry::new(name, on(body, 0), shape.clone(), material);
+        builder.add_geometry(touched.with_patch(patch));
+    }
+}
+
+#[test]
+fn a_steady_step_of_patches_allocates_nothing() {
+    let mut builder = WorldBuilder::default();
+    patch_world(&mut builder);
+    let world = builder.build().expect("a legal world");
+    let (counts, end) = requests(&world, 100, 20);
+    assert!(counts.iter().all(|[all, _]| *all == 0), "{counts:?}");
+    let height = |body: usize| end.bodies[body].q[2];
+    // All lie where they were put, on a patch each.
+    for (body, z) in [(0, 0.05), (1, 0.15), (2, 0.249), (3, 0.149)] {
+        assert!((height(body) - z).abs() < 2e-3, "{}", height(body));
+    }
+    let mut finder = PatchFinder::default();
+    let pairs = finder.find(&world, &end).expect("finite poses");
+    assert_eq!(pairs.len(), 4);
 }
 
 /// The bodies of the kit make vectors as they like, the rest of the step does not.

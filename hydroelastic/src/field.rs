@@ -52,15 +52,24 @@ pub struct PressureField {
     skin_tree: RangeTree,
     /// Of the highest pressure first.
     peaks: Vec<Peak>,
+    /// Of each tetrahedron the part where the pressure is at most `shell_pressure`.
+    shell_tree: RangeTree,
+    shell_pressure: f64,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
 }
 
+/// Up to this part of the highest pressure the shell of a field goes: more than nothing, so that it has a thickness without a
+/// margin, too.
+const SHELL: f64 = 1e-6;
+
 /// A face with nothing behind it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SkinFace {
     pub(crate) tet: u32,
+    /// The side of the tetrahedron that it is.
+    pub(crate) side: u8,
     pub(crate) corners: [u32; 3],
 }
 
@@ -186,9 +195,15 @@ impl PressureField {
             .triangles
             .iter()
             .zip(&boundary.tets)
-            .map(|(corners, tet)| SkinFace {
-                tet: tet.0,
-                corners: corners.map(|v| v.0),
+            .map(|(corners, tet)| {
+                let corners = corners.map(|v| v.0);
+                let is_opposite = |v: &u32| !corners.contains(v);
+                let side = parts.tets[tet.index()].iter().position(is_opposite);
+                SkinFace {
+                    tet: tet.0,
+                    side: side.expect("a face has three of the four corners") as u8,
+                    corners,
+                }
             })
             .collect();
         let mut field = Self {
@@ -202,6 +217,8 @@ impl PressureField {
             tet_tree: RangeTree::default(),
             skin_tree: RangeTree::default(),
             peaks: Vec::new(),
+            shell_tree: RangeTree::default(),
+            shell_pressure: 0.0,
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
@@ -214,11 +231,20 @@ impl PressureField {
         let tets: Vec<Range> = (0..field.corners.len() as u32)
             .map(|t| field.tet_range(t))
             .collect();
-        field.tet_tree = RangeTree::new(&tets);
+        field.tet_tree = RangeTree::new(&tets).around(&field.vertices);
         let skin: Vec<Range> = (0..field.skin.len() as u32)
             .map(|f| field.skin_range(f))
             .collect();
-        field.skin_tree = RangeTree::new(&skin);
+        field.skin_tree = RangeTree::new(&skin).around(&field.vertices);
+        let highest = field.tet_tree.root().p_max;
+        field.shell_pressure = SHELL * highest.max(0.0);
+        let shell: Vec<u32> = (0..field.corners.len() as u32)
+            .filter(|&t| field.tet_range(t).p_min <= field.shell_pressure)
+            .collect();
+        let ranges: Vec<Range> = shell.iter().map(|&t| field.shell_range(t)).collect();
+        field.shell_tree = RangeTree::new(&ranges)
+            .renamed(&shell)
+            .around(&field.vertices);
         Ok(field)
     }
 
@@ -271,10 +297,16 @@ impl PressureField {
         }
         let mut tree = std::mem::take(&mut self.tet_tree);
         tree.refit(|t| self.tet_range(t));
+        tree.measure(&self.vertices);
         self.tet_tree = tree;
         let mut tree = std::mem::take(&mut self.skin_tree);
         tree.refit(|f| self.skin_range(f));
+        tree.measure(&self.vertices);
         self.skin_tree = tree;
+        let mut tree = std::mem::take(&mut self.shell_tree);
+        tree.refit(|t| self.shell_range(t));
+        tree.measure(&self.vertices);
+        self.shell_tree = tree;
         Ok(())
     }
 
@@ -287,6 +319,20 @@ impl PressureField {
     fn tet_range(&self, tet: u32) -> Range {
         let corners = self.corners[tet as usize];
         Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+    }
+
+    /// Around the part of a tetrahedron where the pressure is at most that of the shell.
+    fn shell_range(&self, tet: u32) -> Range {
+        let (x, p) = (self.corner_points(tet), self.corner_pressures(tet));
+        let level = self.shell_pressure;
+        let below = (0..4).filter(|&i| p[i] <= level).map(|i| (x[i], p[i]));
+        let pairs = (0..4).flat_map(|i| (0..4).map(move |j| (i, j)));
+        let crossed = pairs.filter(|&(i, j)| p[i] <= level && level < p[j]);
+        let crossings = crossed.map(|(i, j)| {
+            let t = (level - p[i]) / (p[j] - p[i]);
+            (x[i] + (x[j] - x[i]) * t, level)
+        });
+        Range::of(below.chain(crossings))
     }
 
     fn skin_range(&self, face: u32) -> Range {
@@ -396,8 +442,23 @@ impl PressureField {
         &self.skin[face as usize]
     }
 
+    pub(crate) fn skin_corners(&self, face: u32) -> [Vector3<f64>; 3] {
+        let corners = self.skin[face as usize].corners;
+        corners.map(|v| self.vertices[v as usize])
+    }
+
     pub(crate) fn tet_tree(&self) -> &RangeTree {
         &self.tet_tree
+    }
+
+    /// The tetrahedra by what they have of pressures up to `pressure`: where that is the highest pressure on a partner's skin, a
+    /// shell is all that can balance it.
+    pub(crate) fn tree_up_to(&self, pressure: f64) -> &RangeTree {
+        if pressure <= 0.0 {
+            &self.shell_tree
+        } else {
+            &self.tet_tree
+        }
     }
 
     pub(crate) fn skin_tree(&self) -> &RangeTree {

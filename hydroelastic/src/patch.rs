@@ -62,7 +62,8 @@ use points::{PointBuffers, Strength};
 /// tangential (the rim of a flat face) the force is right and the stiffness too large, never ill-conditioned.
 ///
 /// Of the points that do not press yet, those count that lie within the margin of the [`Query`] or would press within the step, by the
-/// predicted motion; both only as far as the margin of the fields reaches.
+/// predicted motion; both only as far as the margin of the fields reaches. Where a pair presses already, only those count that
+/// twice the predicted motion would bring to press: it is not lost, and the rest of its rim has no say.
 ///
 /// Where one body lies so deep inside of the other that no pressure of the one balances any of the other's (a soft ball under a rigid
 /// floor), there is no patch: then the pair touches in the points of [`PointContact`], which push it out.

@@ -41,6 +41,7 @@ fn a_row_sum_adds_what_every_direction_does_to_one() {
     let (mut basis, m) = twist_basis();
     let directions: Vec<f64> = (0..18).map(|k| f64::from(k * k % 11) - 4.0).collect();
     let x = &directions[6..12];
+    basis.sum_rows_of(&directions);
     let found = basis.row_sum(x, &directions);
     let column = nalgebra::DVector::from_column_slice(x);
     let expected: f64 = directions
@@ -50,4 +51,26 @@ fn a_row_sum_adds_what_every_direction_does_to_one() {
     assert!((found - expected).abs() < 100.0 * f64::EPSILON * expected);
     let own = (column.transpose() * &m * &column)[0];
     assert!((basis.response(x) - own).abs() < 100.0 * f64::EPSILON * own);
+}
+
+#[test]
+fn a_row_sum_of_many_is_never_less_and_the_same_where_all_do_alike() {
+    let (mut basis, _) = twist_basis();
+    let plain = |basis: &mut PairBasis, x: &[f64], directions: &[f64]| {
+        basis.gram.clear();
+        basis.row_sum(x, directions)
+    };
+    let many: Vec<f64> = (0..6 * 40).map(|k| f64::from(k * k % 11) - 4.0).collect();
+    let alike: Vec<f64> = many[..6].iter().copied().cycle().take(6 * 40).collect();
+    for (directions, least, most) in [(&many, 1.0, 2.0), (&alike, 1.0, 1.0)] {
+        let x = &directions[6..12];
+        basis.sum_rows_of(directions);
+        let bound = basis.row_sum(x, directions);
+        let ratio = bound / plain(&mut basis, x, directions);
+        let round_off = 1000.0 * f64::EPSILON;
+        assert!(
+            ratio > least - round_off && ratio < most + round_off,
+            "{ratio}"
+        );
+    }
 }

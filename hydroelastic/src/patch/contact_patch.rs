@@ -90,8 +90,8 @@ impl ContactPatch {
 
     pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>) {
         let mut pressing = found
-            .pieces
-            .iter()
+            .sorted()
+            .map(|(_, piece)| piece)
             .filter(|p| p.group.sign == Sign::Pressing)
             .peekable();
         let Some(origin) = pressing.peek().map(|p| p.moments.centroid) else {

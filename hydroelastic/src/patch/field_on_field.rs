@@ -25,36 +25,36 @@ pub(crate) fn find(
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
-    let Flood { stack, seeds, .. } = flood;
+    let Flood { pairs, seeds, .. } = flood;
     // Where all of a skin is at a lower pressure than all of the other's, no rim lies on it.
     if skin_1.p_max >= skin_2.p_min {
-        first
-            .skin_tree()
-            .visit_pairs(X, second.tet_tree(), stack, |f, t| {
-                let face = first.skin(f);
-                let corners = face.corners.map(|v| X.point(&first.vertices()[v as usize]));
-                if is_rim(&corners, first, face, second.functions_of(t)) {
-                    seeds.push((face.tet, t));
-                }
-            });
+        let tree = second.tree_up_to(skin_1.p_max);
+        let corners = |f| first.skin_corners(f).map(|x| X.point(&x));
+        let skin = first.skin_tree();
+        skin.visit_triangle_pairs(X, tree, pairs, corners, |f, facet, t| {
+            let face = first.skin(f);
+            if is_rim(&facet.corners, first, face, second.functions_of(t)) {
+                seeds.push((face.tet, t));
+            }
+        });
     }
     if skin_2.p_max >= skin_1.p_min && skin_1.p_min < skin_2.p_max {
         let back = X.inverse();
-        second
-            .skin_tree()
-            .visit_pairs(&back, first.tet_tree(), stack, |f, t| {
-                let face = second.skin(f);
-                let corners = face
-                    .corners
-                    .map(|v| back.point(&second.vertices()[v as usize]));
-                if is_rim(&corners, second, face, first.functions_of(t)) {
-                    seeds.push((t, face.tet));
-                }
-            });
+        let tree = first.tree_up_to(skin_2.p_max);
+        let corners = |f| second.skin_corners(f).map(|x| back.point(&x));
+        let skin = second.skin_tree();
+        skin.visit_triangle_pairs(&back, tree, pairs, corners, |f, facet, t| {
+            let face = second.skin(f);
+            if is_rim(&facet.corners, second, face, first.functions_of(t)) {
+                seeds.push((t, face.tet));
+            }
+        });
     }
-    let seeds = &mut flood.seeds;
-    rimless::around_peaks(first, second, X, |i, j| seeds.push((i, j)));
-    rimless::around_peaks(second, first, &X.inverse(), |j, i| seeds.push((i, j)));
+    let Flood { stack, seeds, .. } = flood;
+    rimless::around_peaks(first, second, X, stack, |i, j| seeds.push((i, j)));
+    rimless::around_peaks(second, first, &X.inverse(), stack, |j, i| {
+        seeds.push((i, j));
+    });
     run(first, second, X, flood, found);
 }
 
@@ -69,9 +69,10 @@ pub(crate) fn find_among_all(
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
     let Flood { stack, seeds, .. } = flood;
+    let tree = second.tet_tree();
     first
         .tet_tree()
-        .visit_pairs(X, second.tet_tree(), stack, |i, j| seeds.push((i, j)));
+        .visit_pairs(X, tree, stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
 }
 
@@ -178,7 +179,7 @@ pub(crate) fn pair(
         };
         balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
         found.push(
-            polygon,
+            &mut polygon,
             (i, j),
             (first.piece(i), second.piece(j)),
             &balance,

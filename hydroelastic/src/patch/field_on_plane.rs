@@ -109,7 +109,7 @@ fn cut(
     found: &mut Found,
 ) {
     let tet = field.functions_of(i);
-    let polygon = Polygon::slice(corners, h);
+    let mut polygon = Polygon::slice(corners, h);
     if tet.is_flat() || polygon.corners().len() < 3 {
         return;
     }
@@ -134,5 +134,11 @@ fn cut(
             balance.weight *= 0.5;
         }
     }
-    found.push(polygon, (i, 0), (field.piece(i), 0), &balance, pressure);
+    found.push(
+        &mut polygon,
+        (i, 0),
+        (field.piece(i), 0),
+        &balance,
+        pressure,
+    );
 }

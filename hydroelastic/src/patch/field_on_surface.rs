@@ -3,15 +3,15 @@
 use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
-use super::polygon::Polygon;
+use super::polygon::{ON_FACE, Polygon};
 use super::rimless;
 use super::surface::RigidSurface;
-use crate::field::{OUTSIDE, PressureField};
-use crate::range_tree::Relative;
+use crate::field::{OUTSIDE, PressureField, SkinFace};
+use crate::range_tree::{Facet, Relative};
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.
 ///
-/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles whose boxes overlap. A part of the
+/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles that may cross them. A part of the
 /// surface that lies wholly inside has no rim; the tetrahedron around one of its triangles is the seed ([`rimless`]).
 pub(crate) fn find(
     field: &PressureField,
@@ -22,13 +22,21 @@ pub(crate) fn find(
 ) {
     found.set_scale(field.depth());
     flood.begin();
-    let Flood { stack, seeds, .. } = flood;
-    surface
-        .tree()
-        .visit_pairs(X, field.skin_tree(), stack, |t, f| {
-            seeds.push((field.skin(f).tet, t));
-        });
-    rimless::parts_inside(field, surface, X, |i, t| seeds.push((i, t)));
+    let Flood {
+        stack,
+        pairs,
+        seeds,
+        ..
+    } = flood;
+    let (tree, skin) = (surface.tree(), field.skin_tree());
+    let corners = |t| surface.corners(t).map(|x| X.point(&x));
+    tree.visit_triangle_pairs(X, skin, pairs, corners, |t, facet, f| {
+        let face = field.skin(f);
+        if may_cross(facet, field, face) {
+            seeds.push((face.tet, t));
+        }
+    });
+    rimless::parts_inside(field, surface, X, stack, |i, t| seeds.push((i, t)));
     run(field, surface, X, flood, found);
 }
 
@@ -44,10 +52,28 @@ pub(crate) fn find_among_all(
     found.set_scale(field.depth());
     flood.begin();
     let Flood { stack, seeds, .. } = flood;
+    let tree = field.tet_tree();
     surface
         .tree()
-        .visit_pairs(X, field.tet_tree(), stack, |t, i| seeds.push((i, t)));
+        .visit_pairs(X, tree, stack, |t, i| seeds.push((i, t)));
     run(field, surface, X, flood, found);
+}
+
+/// False only if all of the triangle lies on one side of the face, or all of the face on one side of the triangle.
+fn may_cross(triangle: &Facet, field: &PressureField, face: &SkinFace) -> bool {
+    let side = &field.functions_of(face.tet).sides[face.side as usize];
+    let height = triangle.corners.map(|x| side.at(&x));
+    if one_sided(&height, ON_FACE) {
+        return false;
+    }
+    let height = face
+        .corners
+        .map(|v| triangle.normal.dot(&field.vertices()[v as usize]) - triangle.offset);
+    !one_sided(&height, ON_FACE * field.depth() * triangle.normal.norm())
+}
+
+fn one_sided(heights: &[f64; 3], tolerance: f64) -> bool {
+    heights.iter().all(|h| *h > tolerance) || heights.iter().all(|h| *h < -tolerance)
 }
 
 fn run(
@@ -97,7 +123,7 @@ fn pair(
             }
         }
         found.push(
-            polygon,
+            &mut polygon,
             (i, t),
             (field.piece(i), surface.plane(t)),
             &balance,

@@ -3,11 +3,14 @@
 //! A patch is a surface; where it leaves one element it enters the neighbour across that face. So from any pair that it passes
 //! through the whole connected patch is reached over the faces that its polygons touch.
 
+use crate::range_tree::PairWalk;
+
 /// Reused storage of a walk.
 #[derive(Default)]
 pub(crate) struct Flood {
     /// For the trees.
     pub(crate) stack: Vec<(u32, u32)>,
+    pub(crate) pairs: PairWalk,
     pub(crate) seeds: Vec<(u32, u32)>,
     open: Vec<(u32, u32)>,
     seen: PairSet,

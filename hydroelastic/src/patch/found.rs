@@ -37,7 +37,9 @@ pub(crate) struct Piece {
 /// All polygons of a pair.
 #[derive(Default)]
 pub(crate) struct Found {
+    /// As they were found.
     pub(crate) pieces: Vec<Piece>,
+    order: Vec<u32>,
     corners: Vec<Vector3<f64>>,
     /// Smaller ones are dropped, m².
     area_min: f64,
@@ -46,6 +48,7 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
+        self.order.clear();
         self.corners.clear();
         self.area_min = 0.0;
     }
@@ -68,24 +71,20 @@ impl Found {
     /// Adds a polygon; what presses and what does not apart. `groups`: what its plane and its pressure are told by.
     pub(crate) fn push(
         &mut self,
-        mut polygon: Polygon,
+        polygon: &mut Polygon,
         elements: (u32, u32),
         groups: (u32, u32),
         balance: &Balance,
         pressure: &Affine,
     ) {
         polygon.face_along(&balance.normal);
-        for (part, sign) in polygon
-            .split(pressure)
-            .iter()
-            .zip([Sign::Pressing, Sign::Foreseen])
-        {
+        let mut add = |part: &Polygon, sign| {
             if part.corners().len() < 3 {
-                continue;
+                return;
             }
             let moments = part.moments(&balance.normal);
             if moments.area.is_nan() || moments.area <= self.area_min {
-                continue;
+                return;
             }
             let first_corner = self.corners.len() as u32;
             self.corners.extend_from_slice(part.corners());
@@ -102,11 +101,32 @@ impl Found {
                 first_corner,
                 corner_count: part.corners().len() as u32,
             });
+        };
+        // Most polygons press as a whole, or not at all.
+        match polygon.one_sign(pressure) {
+            Some(sign) => add(polygon, sign),
+            None => {
+                let [pressing, foreseen] = polygon.split(pressure);
+                add(&pressing, Sign::Pressing);
+                add(&foreseen, Sign::Foreseen);
+            }
         }
     }
 
-    /// Puts the pieces into an order that does not depend on how they were found.
+    /// The pieces, and where they are among all, in an order that does not depend on how they were found; [`Self::sort`] comes
+    /// first.
+    pub(crate) fn sorted(&self) -> impl Iterator<Item = (u32, &Piece)> {
+        self.order.iter().map(|&i| (i, &self.pieces[i as usize]))
+    }
+
+    /// Settles the order of [`Self::sorted`]. A pair of elements has at most one piece of a group.
     pub(crate) fn sort(&mut self) {
-        self.pieces.sort_unstable_by_key(|p| (p.group, p.elements));
+        self.order.clear();
+        self.order.extend(0..self.pieces.len() as u32);
+        let pieces = &self.pieces;
+        self.order.sort_unstable_by_key(|&i| {
+            let piece = &pieces[i as usize];
+            (piece.group, piece.elements)
+        });
     }
 }

@@ -17,6 +17,10 @@ use crate::{Aabb, GeometryError, Shape};
 /// Compliant bodies are those of [`PressureField`], those whose vertices move included; every bounded
 /// shape has a rigid surface. A pair marked — has no patch: [`check_pair`](Self::check_pair) says so before a simulation begins.
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are few, and each has its vertices elsewhere"
+)]
 pub enum PatchGeometry {
     /// A compliant body.
     Compliant(PressureField),

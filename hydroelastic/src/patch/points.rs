@@ -1,6 +1,6 @@
 //! From polygons to contact points: few points that press and resist as the polygons do.
 
-use nalgebra::{Isometry3, Matrix2, Point3, Vector2, Vector3};
+use nalgebra::{Isometry3, Matrix2, Matrix3, Point3, Vector2, Vector3};
 
 use super::found::{Found, Group, Sign};
 use super::polygon::Moments;
@@ -23,7 +23,7 @@ struct GroupSum {
     group: Group,
     /// Index of its largest piece, whose plane and pressure stand for all: those of a sliver, taken so far, would be full of
     /// round-off.
-    piece: usize,
+    piece: u32,
     /// Of that one, m².
     largest: f64,
     moments: Moments,
@@ -43,10 +43,9 @@ impl PointBuffers {
         strength: Strength,
         out: &mut Vec<ContactPoint>,
     ) {
-        let start = out.len();
         self.groups.clear();
         let mut patch = Moments::default();
-        for (i, piece) in found.pieces.iter().enumerate() {
+        for (i, piece) in found.sorted() {
             if self.groups.last().is_none_or(|g| g.group != piece.group) {
                 self.groups.push(GroupSum {
                     group: piece.group,
@@ -66,27 +65,64 @@ impl PointBuffers {
             patch.add(&piece.moments, piece.balance.weight);
         }
         let extent = patch.second.trace();
-        for sum in &self.groups {
-            emit_group(sum, extent, found, placed, (posed, strength), out);
-        }
-        let (Posed::Rigid(a), Posed::Rigid(b)) = posed else {
-            return;
+        let target = Target {
+            placed,
+            rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
+            posed,
+            strength,
+            time_step_s: q.time_step_s,
+            foresight: match posed {
+                (Posed::Rigid(a), Posed::Rigid(b)) => {
+                    let presses = |sum: &GroupSum| sum.group.sign == Sign::Pressing;
+                    match self.groups.iter().any(presses) {
+                        true => Foresight::OfMotion,
+                        false => Foresight::Within(q.margin_for(a.shape, b.shape)),
+                    }
+                }
+                _ => Foresight::All,
+            },
         };
-        let margin = q.margin_for(a.shape, b.shape);
-        let mut kept = start;
-        for i in start..out.len() {
-            let c = out[i];
-            let velocity =
-                |r: &RigidShape<'_>| r.V_WG.at(&(c.p_WC.coords - r.X_WG.translation.vector));
-            if c.signed_distance <= margin
-                || c.signed_distance + q.time_step_s * c.normal_W.dot(&(velocity(a) - velocity(b)))
-                    <= 0.0
-            {
-                out[kept] = c;
-                kept += 1;
-            }
+        for sum in &self.groups {
+            emit_group(sum, extent, found, &target, out);
         }
-        out.truncate(kept);
+    }
+}
+
+/// What the points of a pair have in common.
+struct Target<'a> {
+    placed: &'a Placed<'a>,
+    /// R_WF.
+    rotation: Matrix3<f64>,
+    posed: (&'a Posed<'a>, &'a Posed<'a>),
+    strength: Strength,
+    time_step_s: f64,
+    foresight: Foresight,
+}
+
+/// Which of the points count that do not press yet.
+enum Foresight {
+    /// All: nothing is said of how the sides move.
+    All,
+    /// Those at most so far away (m), and those that the predicted motion brings to press within the step: of a pair that lies
+    /// close, but without load, none is to be missed.
+    Within(f64),
+    /// Those that twice the predicted motion brings to press: for a pair that presses elsewhere already.
+    OfMotion,
+}
+
+impl Target<'_> {
+    /// Whether a point that does not press yet, at this distance and of this normal from B into A, counts.
+    fn counts(&self, p_WC: &Point3<f64>, normal_W: &Vector3<f64>, distance: f64) -> bool {
+        let (Posed::Rigid(a), Posed::Rigid(b)) = self.posed else {
+            return true;
+        };
+        let velocity = |r: &RigidShape<'_>| r.V_WG.at(&(p_WC.coords - r.X_WG.translation.vector));
+        let motion = || self.time_step_s * normal_W.dot(&(velocity(a) - velocity(b)));
+        match self.foresight {
+            Foresight::All => true,
+            Foresight::Within(margin) => distance <= margin || distance + motion() <= 0.0,
+            Foresight::OfMotion => distance + 2.0 * motion() <= 0.0,
+        }
     }
 }
 
@@ -123,20 +159,11 @@ impl Spread {
         let mut spread = ((part - SMALL_GROUP) / SMALL_GROUP)
             .clamp(0.0, 1.0)
             .max(0.0);
-        let [t1, t2] = tangents(normal);
         let second = m.second / m.area;
-        let flat = Matrix2::new(
-            t1.dot(&(second * t1)),
-            t1.dot(&(second * t2)),
-            t2.dot(&(second * t1)),
-            t2.dot(&(second * t2)),
-        );
-        let root = square_root(&flat) * 2.0_f64.sqrt();
-        let half_root_3 = 0.75_f64.sqrt();
-        let arms = [(1.0, 0.0), (-0.5, half_root_3), (-0.5, -half_root_3)].map(|(x, y)| {
-            let u = root * Vector2::new(x, y);
-            t1 * u.x + t2 * u.y
-        });
+        let arms = match spread > 0.0 {
+            true => arms_of(normal, &second),
+            false => [Vector3::zeros(); 3],
+        };
         // A pressing group has pressing points: three that hung over a rim would pull on one side and push too much on the other.
         for arm in &arms {
             let change = gradient.dot(arm);
@@ -163,23 +190,27 @@ fn emit_group(
     sum: &GroupSum,
     extent: f64,
     found: &Found,
-    placed: &Placed<'_>,
-    (posed, strength): ((&Posed<'_>, &Posed<'_>), Strength),
+    target: &Target<'_>,
     out: &mut Vec<ContactPoint>,
 ) {
-    let piece = &found.pieces[sum.piece];
+    let piece = &found.pieces[sum.piece as usize];
     if sum.moments.area <= 0.0 {
         return;
     }
-    let X_WF = &placed.X_WF;
-    let rotation = X_WF.rotation.to_rotation_matrix();
+    let Target {
+        placed,
+        rotation,
+        posed,
+        strength,
+        ..
+    } = target;
     let normal = rotation * piece.balance.normal;
     let gradient = rotation * piece.pressure.gradient;
     let mean = piece.pressure.at(&sum.moments.centroid);
     let m = Moments {
         area: sum.moments.area,
-        centroid: (X_WF * Point3::from(sum.moments.centroid)).coords,
-        second: rotation.matrix() * sum.moments.second * rotation.matrix().transpose(),
+        centroid: rotation * sum.moments.centroid + placed.X_WF.translation.vector,
+        second: rotation * sum.moments.second * rotation.transpose(),
     };
     let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
     let count = spread.count as usize;
@@ -193,7 +224,14 @@ fn emit_group(
     };
     for (k, arm) in spread.arms.iter().enumerate().take(count) {
         let p_WC = Point3::from(m.centroid + spread.offsets[k]);
-        let pressure = mean + gradient.dot(arm);
+        let signed_distance = -(mean + gradient.dot(arm)) / slope;
+        let normal_W = match placed.order {
+            Order::AsGiven => normal,
+            Order::Swapped => -normal,
+        };
+        if sum.group.sign == Sign::Foreseen && !target.counts(&p_WC, &normal_W, signed_distance) {
+            continue;
+        }
         let part_of_A = match placed.order {
             Order::AsGiven => piece.balance.part_of_first,
             Order::Swapped => 1.0 - piece.balance.part_of_first,
@@ -208,19 +246,14 @@ fn emit_group(
             |posed: &Posed<'_>| material_point(&placed.first, piece.elements.0, posed, &p_WC);
         let on_second =
             |posed: &Posed<'_>| material_point(&placed.second, piece.elements.1, posed, &p_WC);
-        let (a, b, key, normal_W) = match placed.order {
-            Order::AsGiven => (on_first(posed.0), on_second(posed.1), key, normal),
-            Order::Swapped => (
-                on_second(posed.0),
-                on_first(posed.1),
-                key.swapped(),
-                -normal,
-            ),
+        let (a, b, key) = match placed.order {
+            Order::AsGiven => (on_first(posed.0), on_second(posed.1), key),
+            Order::Swapped => (on_second(posed.0), on_first(posed.1), key.swapped()),
         };
         out.push(ContactPoint {
             p_WC,
             normal_W,
-            signed_distance: -pressure / slope,
+            signed_distance,
             stiffness: match strength {
                 Strength::OfSlope => PointStiffness::OfPatch {
                     stiffness: m.area * slope / count as f64,
@@ -235,6 +268,19 @@ fn emit_group(
             entry: 0.0,
         });
     }
+}
+
+/// The arms of three equal points that have the second moment `second` (m², of a unit area) across the normal.
+fn arms_of(normal: &Vector3<f64>, second: &Matrix3<f64>) -> [Vector3<f64>; 3] {
+    let [t1, t2] = tangents(normal);
+    let (s1, s2) = (second * t1, second * t2);
+    let flat = Matrix2::new(t1.dot(&s1), t1.dot(&s2), t2.dot(&s1), t2.dot(&s2));
+    let root = square_root(&flat) * std::f64::consts::SQRT_2;
+    let half_root_3 = 0.75_f64.sqrt();
+    [(1.0, 0.0), (-0.5, half_root_3), (-0.5, -half_root_3)].map(|(x, y)| {
+        let u = root * Vector2::new(x, y);
+        t1 * u.x + t2 * u.y
+    })
 }
 
 /// Two unit vectors across the normal: the same two for the opposite normal, so that a pair told from the other side has the same

@@ -2,6 +2,8 @@
 
 use nalgebra::{Matrix3, Vector3};
 
+use super::found::Sign;
+
 /// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
 pub(crate) const ON_FACE: f64 = 1e-10;
 
@@ -157,6 +159,21 @@ impl Polygon {
         self.n >= 3
     }
 
+    /// Where all of it lies if `p` is positive, or negative, at all corners.
+    pub(crate) fn one_sign(&self, p: &Affine) -> Option<Sign> {
+        let (mut positive, mut negative) = (true, true);
+        for x in self.corners() {
+            let value = p.at(x);
+            positive &= value > 0.0;
+            negative &= value < 0.0;
+        }
+        match (positive, negative) {
+            (true, _) => Some(Sign::Pressing),
+            (_, true) => Some(Sign::Foreseen),
+            _ => None,
+        }
+    }
+
     /// The parts where `p` is positive and where it is negative.
     pub(crate) fn split(&self, p: &Affine) -> [Self; 2] {
         let mut values = [0.0; CORNERS_MAX];
@@ -164,10 +181,6 @@ impl Polygon {
             *v = p.at(x);
         }
         let (mut positive, mut negative) = (Self::EMPTY, Self::EMPTY);
-        // Most polygons press as a whole.
-        if values[..self.n].iter().all(|v| *v > 0.0) {
-            return [*self, negative];
-        }
         for i in 0..self.n {
             let j = if i + 1 == self.n { 0 } else { i + 1 };
             let (x, mask) = (self.corners[i], self.masks[i]);

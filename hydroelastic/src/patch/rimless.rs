@@ -7,7 +7,10 @@ use nalgebra::Vector3;
 
 use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
-use crate::range_tree::{Range, RangeTree, Relative};
+use crate::range_tree::{Range, Relative};
+
+/// Reused storage of a walk over a tree.
+type Stack = Vec<(u32, u32)>;
 
 /// Adds the pairs of tetrahedra, (host, other), through which the surfaces of balance around the peaks of `host` pass.
 ///
@@ -17,12 +20,13 @@ pub(super) fn around_peaks(
     host: &PressureField,
     other: &PressureField,
     X: &Relative,
+    stack: &mut Stack,
     mut seed: impl FnMut(u32, u32),
 ) {
     let root = other.tet_tree().root();
     for peak in host.peaks() {
         if contains(&root, &X.point(&host.vertices()[peak.vertex as usize]))
-            && let Some((i, j)) = first_balance(host, other, X, peak)
+            && let Some((i, j)) = first_balance(host, other, X, peak, stack)
         {
             seed(i, j);
         }
@@ -66,6 +70,7 @@ fn first_balance(
     other: &PressureField,
     X: &Relative,
     peak: &Peak,
+    stack: &mut Stack,
 ) -> Option<(u32, u32)> {
     let start = host.vertices()[peak.vertex as usize];
     let middle = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
@@ -84,7 +89,7 @@ fn first_balance(
             field: other,
             origin: in_other,
             direction: X.rotation * direction,
-            tet: tet_at(other, &in_other)?,
+            tet: tet_at(other, &in_other, stack)?,
         },
     );
     if ways.0.pressure(0.0) <= ways.1.pressure(0.0) {
@@ -120,13 +125,14 @@ pub(super) fn parts_inside(
     field: &PressureField,
     surface: &RigidSurface,
     X: &Relative,
+    stack: &mut Stack,
     mut seed: impl FnMut(u32, u32),
 ) {
     let root = field.tet_tree().root();
     for &t in surface.parts() {
         let x = X.point(&(surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0));
         if contains(&root, &x) {
-            for_tets_at(field.tet_tree(), field, &x, |i| seed(i, t));
+            for_tets_at(field, &x, stack, |i| seed(i, t));
         }
     }
 }
@@ -135,23 +141,22 @@ fn contains(r: &Range, x: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
 }
 
-fn tet_at(field: &PressureField, x: &Vector3<f64>) -> Option<u32> {
+fn tet_at(field: &PressureField, x: &Vector3<f64>, stack: &mut Stack) -> Option<u32> {
     let mut found = None;
-    for_tets_at(field.tet_tree(), field, x, |t| {
+    for_tets_at(field, x, stack, |t| {
         found.get_or_insert(t);
     });
     found
 }
 
 fn for_tets_at(
-    tree: &RangeTree,
     field: &PressureField,
     x: &Vector3<f64>,
+    stack: &mut Stack,
     mut visit: impl FnMut(u32),
 ) {
-    // Rare enough that a stack of its own does no harm.
-    tree.visit(
-        &mut Vec::new(),
+    field.tet_tree().visit(
+        stack,
         |r| contains(r, x),
         |t| {
             let tet = field.functions_of(t);

@@ -38,7 +38,13 @@ pub(crate) fn find(
                 return;
             }
             if let Some(balance) = Balance::on_rigid(&pressure.gradient, surface.normal(t)) {
-                found.push(polygon, (0, t), (0, surface.plane(t)), &balance, &pressure);
+                found.push(
+                    &mut polygon,
+                    (0, t),
+                    (0, surface.plane(t)),
+                    &balance,
+                    &pressure,
+                );
             }
         },
     );

@@ -100,7 +100,7 @@ impl RigidSurface {
         let size = mesh.local_aabb().half_extents().norm();
         let planes = planes(&vertices, &triangles, &normals, &neighbours, size);
         Self {
-            tree: RangeTree::new(&ranges),
+            tree: RangeTree::new(&ranges).around(&vertices),
             parts: parts(&neighbours),
             vertices,
             triangles,

@@ -260,8 +260,12 @@ class Player {
     now.textContent = this.t.toFixed(decimals);
     element("clock").replaceChildren(now, ` / ${this.last.toFixed(decimals)} s`);
     const { contactCount } = picture;
-    const bodies = recording.bodies.length;
-    element("facts").textContent = `${bodies} ${bodies === 1 ? "body" : "bodies"}, ${contactCount} ${contactCount === 1 ? "contact" : "contacts"}`;
+    const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+    const soft = recording.visuals.filter((visual) => visual.soft).length;
+    const facts = [counted(contactCount, "contact", "contacts")];
+    if (soft > 0) facts.unshift(counted(soft, "soft body", "soft bodies"));
+    if (soft === 0 || recording.bodies.length > 0) facts.unshift(counted(recording.bodies.length, "body", "bodies"));
+    element("facts").textContent = facts.join(", ");
     for (const what of ["patches", "forces", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
     if (this.usualScale > 0) {

@@ -1,5 +1,8 @@
 //! Builds rods, and refuses what cannot be one.
 
+mod ends;
+mod initial_frames;
+
 use std::sync::Arc;
 
 use nalgebra::Vector3;
@@ -7,52 +10,14 @@ use pliant_contact_sap::BodyState;
 
 use crate::centreline::{Centreline, Closure};
 use crate::error::RodError;
-use crate::frames::{Anchor, any_director, nearest_branch, reference_twist, transport};
 use crate::free_motion::FreeMotionSettings;
 use crate::natural_shape::{Drive, JointStrain, NaturalShape, NaturalTable};
-use crate::rod::{End, Rayleigh, Rod, RodFrame, RodParts};
+use crate::rod::{End, Rayleigh, Rod, RodParts};
 use crate::section::{Material, RodProperties, Section, parameter, positive};
-use crate::strain::{EdgeKinematics, JointStiffness, JointStrains};
+use crate::strain::JointStiffness;
 
-/// How an end of an open rod is held.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum EndCondition {
-    /// Not at all.
-    #[default]
-    Free,
-    /// The node stays in place, the tangent turns freely.
-    Pinned,
-    /// The node, the tangent and the spin are held in the world by the default control, or moved by
-    /// [`Rod::drive_clamp`].
-    ///
-    /// A stub edge before the node carries the tangent: deflections converge with the square of the edge length, where
-    /// two held nodes would err by half an edge.
-    Clamped {
-        /// Direction of the rod at the node, towards its finish; `None`: that of its first (last) edge.
-        tangent: Option<Vector3<f64>>,
-    },
-    /// As clamped, but to nothing yet: a weld of a frame at this end to another body holds node, tangent and spin. The
-    /// stub has the mass of an edge.
-    Welded {
-        /// Direction of the rod at the node, towards its finish; `None`: that of its first (last) edge.
-        tangent: Option<Vector3<f64>>,
-    },
-}
-
-impl EndCondition {
-    fn has_stub(&self) -> bool {
-        matches!(self, Self::Clamped { .. } | Self::Welded { .. })
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::Pinned => "pinned",
-            Self::Clamped { .. } => "clamped",
-            Self::Welded { .. } => "welded",
-        }
-    }
-}
+pub use ends::EndCondition;
+use initial_frames::InitialFrames;
 
 /// Where a frame rides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -379,54 +344,6 @@ impl RodBuilder {
         })
     }
 
-    /// One condition an end, none of them contradicting another or a pin.
-    fn end_conditions(&self) -> Result<[EndCondition; 2], RodError> {
-        let mut ends = [EndCondition::Free; 2];
-        let n = self.centreline.nodes.len();
-        for (end, condition) in &self.ends {
-            if self.centreline.closure == Closure::Closed {
-                return Err(RodError::RingHasNoEnds {
-                    what: format!("{end:?} end {}", condition.name()),
-                });
-            }
-            let slot = &mut ends[*end as usize];
-            let node = match end {
-                End::Start => 0,
-                End::Finish => n - 1,
-            };
-            if *slot != EndCondition::Free && slot != condition {
-                return Err(RodError::Contradiction {
-                    node,
-                    first: slot.name().into(),
-                    second: condition.name().into(),
-                });
-            }
-            *slot = *condition;
-        }
-        for &node in &self.pins {
-            if node >= n {
-                return Err(RodError::NoSuchPlace {
-                    what: "node",
-                    index: node,
-                    count: n,
-                });
-            }
-            let condition = match node {
-                0 => ends[0],
-                _ if node == n - 1 => ends[1],
-                _ => EndCondition::Free,
-            };
-            if condition.has_stub() {
-                return Err(RodError::Contradiction {
-                    node,
-                    first: condition.name().into(),
-                    second: "pinned".into(),
-                });
-            }
-        }
-        Ok(ends)
-    }
-
     fn edge_properties(&self) -> Result<Vec<RodProperties>, RodError> {
         let n = self.centreline.n_edges();
         let properties = match &self.stiffness {
@@ -459,48 +376,6 @@ impl RodBuilder {
             })?;
         }
         Ok(properties)
-    }
-
-    /// Nodes of the centreline and of the stubs.
-    fn nodes_with_stubs(
-        &self,
-        ends: &[EndCondition; 2],
-    ) -> Result<(Vec<Vector3<f64>>, [bool; 2]), RodError> {
-        let line = &self.centreline;
-        let mut nodes: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
-        let last_edge = line.n_edges() - 1;
-        let stub = |condition: &EndCondition, edge: usize| -> Result<Option<_>, RodError> {
-            let (EndCondition::Clamped { tangent } | EndCondition::Welded { tangent }) = condition
-            else {
-                return Ok(None);
-            };
-            let along = line.edge(edge);
-            let Some(direction) = tangent else {
-                return Ok(Some(along));
-            };
-            let cosine = direction.dot(&along) / along.norm();
-            // More than 60 degrees off the edge is no tangent of this centreline.
-            if (direction.norm() - 1.0).abs() > 1e-6 || cosine.is_nan() || cosine <= 0.5 {
-                return Err(parameter(
-                    format!(
-                        "cosine of the clamp's tangent {:?} with the edge",
-                        direction.as_slice()
-                    ),
-                    cosine,
-                    "is wrong: give a unit vector within 60 degrees of the edge next to it, towards the finish",
-                ));
-            }
-            Ok(Some(direction * along.norm()))
-        };
-        let (start, finish) = (stub(&ends[0], 0)?, stub(&ends[1], last_edge)?);
-        if let Some(along) = finish {
-            let last = nodes[nodes.len() - 1];
-            nodes.push(last + along);
-        }
-        if let Some(along) = start {
-            nodes.insert(0, nodes[0] - along);
-        }
-        Ok((nodes, [start.is_some(), finish.is_some()]))
     }
 
     fn natural_strains(
@@ -544,228 +419,4 @@ impl RodBuilder {
             }
         }
     }
-
-    /// Marks what the default control holds.
-    fn hold(&self, parts: &mut RodParts, ends: &[EndCondition; 2]) -> Result<(), RodError> {
-        let n = parts.n_nodes;
-        let places = [(0, 1, 0), (n - 1, n.saturating_sub(2), parts.n_edges - 1)];
-        for (condition, (stub, node, edge)) in ends.iter().zip(places) {
-            match condition {
-                EndCondition::Clamped { .. } => {
-                    parts.held[4 * stub..4 * stub + 3].fill(true);
-                    parts.held[4 * node..4 * node + 3].fill(true);
-                    parts.held[4 * edge + 3] = true;
-                }
-                EndCondition::Pinned => parts.held[4 * stub..4 * stub + 3].fill(true),
-                EndCondition::Free | EndCondition::Welded { .. } => {}
-            }
-        }
-        for pin in &self.pins {
-            let node = pin + parts.first_node();
-            parts.held[4 * node..4 * node + 3].fill(true);
-        }
-        Ok(())
-    }
-
-    fn place_frames(&self, parts: &mut RodParts) -> Result<(), RodError> {
-        for (name, place) in &self.frames {
-            if parts.frames.iter().any(|f| f.name == *name) {
-                return Err(RodError::DuplicateFrame { name: name.clone() });
-            }
-            let (edge, fraction) = match *place {
-                FramePlace::Edge { edge, fraction } => {
-                    let count = parts.n_segments();
-                    if edge >= count {
-                        return Err(RodError::NoSuchPlace {
-                            what: "edge",
-                            index: edge,
-                            count,
-                        });
-                    }
-                    if !(0.0..=1.0).contains(&fraction) {
-                        return Err(parameter(
-                            format!("fraction of frame \"{name}\""),
-                            fraction,
-                            "must lie in [0, 1]",
-                        ));
-                    }
-                    (edge + parts.first_node(), fraction)
-                }
-                FramePlace::End(_) if parts.is_ring() => {
-                    return Err(RodError::RingHasNoEnds {
-                        what: format!("frame \"{name}\" at an end"),
-                    });
-                }
-                FramePlace::End(End::Start) => (0, if parts.stubs[0] { 1.0 } else { 0.0 }),
-                FramePlace::End(End::Finish) => {
-                    (parts.n_edges - 1, if parts.stubs[1] { 0.0 } else { 1.0 })
-                }
-            };
-            parts.frames.push(RodFrame {
-                name: name.clone(),
-                edge,
-                fraction,
-            });
-        }
-        Ok(())
-    }
-}
-
-/// Anchors and material angles of a new rod.
-struct InitialFrames {
-    anchors: Vec<Anchor>,
-    angles: Vec<f64>,
-    betas: Vec<f64>,
-}
-
-/// A director closer to its edge than this has lost its direction across it.
-const LEAST_DIRECTOR_ANGLE_DEG: f64 = 5.0;
-
-impl InitialFrames {
-    /// Reference directors carried along the rod from its first edge without twist; angles that take them to `directors`
-    /// where those are given, and that spread what a ring fails to close by where not.
-    fn new(
-        edges: &[Vector3<f64>],
-        first: usize,
-        ring: bool,
-        directors: &[Vector3<f64>],
-        rest_length: &[f64],
-    ) -> Result<Self, RodError> {
-        let n_edges = edges.len();
-        let tangents: Vec<_> = edges.iter().map(|e| e.normalize()).collect();
-        for (edge, director) in directors.iter().enumerate() {
-            check_director(edge, director, &tangents[edge + first])?;
-        }
-        let across = |edge: usize, director: &Vector3<f64>| {
-            let t = &tangents[edge];
-            (director - t * t.dot(director)).normalize()
-        };
-        let start = match directors.first() {
-            Some(director) => across(first, director),
-            None => any_director(&tangents[first]),
-        };
-        let mut carried = vec![start; n_edges];
-        for edge in first + 1..n_edges {
-            let (t, u) = (&tangents[edge - 1], &tangents[edge]);
-            let director = transport(t, u, &carried[edge - 1]);
-            carried[edge] = across(edge, &director);
-        }
-        if first > 0 {
-            let director = transport(&tangents[1], &tangents[0], &carried[1]);
-            carried[0] = across(0, &director);
-        }
-        let anchors: Vec<_> = tangents
-            .iter()
-            .zip(&carried)
-            .map(|(tangent, director)| Anchor {
-                tangent: *tangent,
-                director: *director,
-            })
-            .collect();
-        let mut angles = vec![0.0; n_edges];
-        if directors.len() > 1 {
-            let mut last: f64 = 0.0;
-            for edge in 0..n_edges {
-                // Stubs take after their neighbours: the one before the first has its angle, 0.
-                if let Some(director) = edge.checked_sub(first).and_then(|i| directors.get(i)) {
-                    let (t, d_1) = (&tangents[edge], &carried[edge]);
-                    let m_1 = across(edge, director);
-                    let angle = t.dot(&d_1.cross(&m_1)).atan2(d_1.dot(&m_1));
-                    last = nearest_branch(angle, last);
-                }
-                angles[edge] = last;
-            }
-        }
-        let n_joints = if ring { n_edges } else { n_edges - 1 };
-        let frames = |i: usize| (&anchors[i].tangent, &anchors[i].director);
-        let betas: Vec<f64> = (0..n_joints)
-            .map(|j| reference_twist(frames(j), frames((j + 1) % n_edges), 0.0))
-            .collect();
-        let mut frames = Self {
-            anchors,
-            angles,
-            betas,
-        };
-        if ring && directors.len() <= 1 {
-            // Carried around a ring that is not plane, a frame comes back turned.
-            let turned = frames.betas[n_joints - 1];
-            frames.spread(turned, rest_length);
-        }
-        Ok(frames)
-    }
-
-    /// Adds `angle` to the material angles, growing along the rod with its arc length.
-    fn spread(&mut self, angle: f64, rest_length: &[f64]) {
-        let n = rest_length.len();
-        let step = |joint: usize| 0.5 * (rest_length[joint] + rest_length[(joint + 1) % n]);
-        let total: f64 = (0..self.betas.len()).map(step).sum();
-        let mut way = 0.0;
-        for edge in 1..n {
-            way += step(edge - 1);
-            self.angles[edge] += angle * way / total;
-        }
-    }
-
-    /// Strains of the centreline as built.
-    fn strains(&self, edges: &[Vector3<f64>]) -> Vec<JointStrain> {
-        let kinematics: Vec<_> = (0..edges.len())
-            .map(|i| EdgeKinematics::at_anchor(&self.anchors[i], edges[i].norm(), self.angles[i]))
-            .collect();
-        let joint = |(j, beta): (usize, &f64)| {
-            let (a, b) = (&kinematics[j], &kinematics[(j + 1) % edges.len()]);
-            let strains =
-                JointStrains::new(a, b, *beta).expect("a centreline without folds has strains");
-            JointStrain {
-                k_1: strains.k_1,
-                k_2: strains.k_2,
-                tau: strains.tau,
-            }
-        };
-        self.betas.iter().enumerate().map(joint).collect()
-    }
-
-    /// Angles and reference twists with the initial twist in them.
-    fn twist(&mut self, angle: f64, rest_length: &[f64], ring: bool) -> Result<(), RodError> {
-        if !angle.is_finite() {
-            return Err(parameter("initial twist", angle, "must be finite"));
-        }
-        let turns = angle / std::f64::consts::TAU;
-        if ring && (turns - turns.round()).abs() > 1e-9 {
-            return Err(parameter(
-                "initial twist of a ring (turns)",
-                turns,
-                "must be a whole number, or the ends of its section do not meet",
-            ));
-        }
-        if angle != 0.0 {
-            self.spread(angle, rest_length);
-            if ring {
-                let closing = self.betas.len() - 1;
-                self.betas[closing] += std::f64::consts::TAU * turns.round();
-            }
-        }
-        Ok(())
-    }
-}
-
-fn check_director(
-    edge: usize,
-    director: &Vector3<f64>,
-    tangent: &Vector3<f64>,
-) -> Result<(), RodError> {
-    let length = director.norm();
-    let angle = director.angle(tangent);
-    let angle_deg = angle.min(std::f64::consts::PI - angle).to_degrees();
-    // Not "greater": NaN is to be refused, too.
-    let is_unit = (length - 1.0).abs() <= 1e-6;
-    if is_unit && angle_deg >= LEAST_DIRECTOR_ANGLE_DEG {
-        return Ok(());
-    }
-    Err(RodError::Director {
-        edge,
-        director: [director.x, director.y, director.z],
-        length,
-        angle_deg,
-        least_deg: LEAST_DIRECTOR_ANGLE_DEG,
-    })
 }

@@ -1,0 +1,262 @@
+//! LDLᵀ factors of the matrix of a rod, in O(n): the band four columns at a time, then the border of a ring.
+
+use super::{BORDER, REACH, RodMatrix, STRIDE};
+
+/// LDLᵀ of a [`RodMatrix`], without pivoting.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RodFactor {
+    n: usize,
+    n_band: usize,
+    /// Unit lower band by columns, 1/d in place of the diagonal; whole blocks of four columns.
+    band: Vec<f64>,
+    /// L⁻¹ of the border's rows, each n_band values.
+    border: Vec<f64>,
+    /// LDLᵀ of the border's Schur complement, row-major, 1/d on the diagonal.
+    corner: [[f64; BORDER]; BORDER],
+}
+
+/// What to do with a pivot that is not positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pivots {
+    /// Stop: the matrix is not positive definite.
+    Positive,
+    /// Count it: by Sylvester's law there are as many negative eigenvalues.
+    Counted,
+}
+
+impl RodFactor {
+    /// Factors `a`; returns the number of negative pivots, or the first row whose pivot is not positive.
+    pub(crate) fn factor(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        // With the processor's wide registers; the order of operations and hence the bits are the same without.
+        pulp::Arch::new().dispatch(|| self.factor_here(a, pivots))
+    }
+
+    #[inline(always)]
+    fn factor_here(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        (self.n, self.n_band) = (a.n, a.n_band);
+        let used = STRIDE * a.n_band;
+        let n_blocks = a.n_band.div_ceil(4);
+        self.band.resize(STRIDE * 4 * n_blocks, 0.0);
+        self.band[..used].copy_from_slice(&a.values[..used]);
+        // The last block is filled up with the identity.
+        for column in self.band[used..].chunks_exact_mut(STRIDE) {
+            column.fill(0.0);
+            column[0] = 1.0;
+        }
+        let mut negative = 0;
+        let (mut pending, mut next) = (&mut [[0.0; 8]; 8], &mut [[0.0; 8]; 8]);
+        for (i, block) in self.band.chunks_exact_mut(4 * STRIDE).enumerate() {
+            let block = block.try_into().expect("four columns");
+            negative += eliminate(block, pending, next, pivots).map_err(|row| 4 * i + row)?;
+            std::mem::swap(&mut pending, &mut next);
+        }
+        let n_border = a.n - a.n_band;
+        if n_border > 0 {
+            negative += self.factor_border(a, pivots)?;
+        }
+        Ok(negative)
+    }
+
+    fn factor_border(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
+        let (n, n_band) = (a.n, a.n_band);
+        self.border.resize(BORDER * n_band, 0.0);
+        for (target, row) in self
+            .border
+            .chunks_exact_mut(n_band)
+            .zip(a.border().chunks_exact(n))
+        {
+            target.copy_from_slice(&row[..n_band]);
+        }
+        let mut border = std::mem::take(&mut self.border);
+        for row in border.chunks_exact_mut(n_band) {
+            self.solve_lower(row);
+        }
+        for r in 0..BORDER {
+            for c in 0..=r {
+                let (w_r, w_c) = (
+                    &border[r * n_band..(r + 1) * n_band],
+                    &border[c * n_band..(c + 1) * n_band],
+                );
+                let mut sum = a.border()[r * n + n_band + c];
+                for (j, (x, y)) in w_r.iter().zip(w_c).enumerate() {
+                    sum -= x * y * self.band[STRIDE * j];
+                }
+                self.corner[r][c] = sum;
+            }
+        }
+        self.border = border;
+        let mut negative = 0;
+        for j in 0..BORDER {
+            let d = self.corner[j][j];
+            if pivots == Pivots::Positive && (d.is_nan() || d <= 0.0) {
+                return Err(n_band + j);
+            }
+            negative += usize::from(d < 0.0);
+            let inverse = 1.0 / d;
+            for r in j + 1..BORDER {
+                let l = self.corner[r][j] * inverse;
+                for c in j + 1..=r {
+                    let above = self.corner[c][j];
+                    self.corner[r][c] -= l * above;
+                }
+            }
+            for r in j + 1..BORDER {
+                self.corner[r][j] *= inverse;
+            }
+            self.corner[j][j] = inverse;
+        }
+        Ok(negative)
+    }
+
+    /// x = L⁻¹x for the band.
+    #[inline(always)]
+    fn solve_lower(&self, x: &mut [f64]) {
+        // What the columns so far do to the next rows.
+        let mut pending = [0.0; STRIDE];
+        for (block, x) in self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4)) {
+            for (x, pending) in x.iter_mut().zip(&pending) {
+                *x += pending;
+            }
+            let mut y = [0.0; 4];
+            y[..x.len()].copy_from_slice(x);
+            for c in 0..4 {
+                let column = &block[STRIDE * c..STRIDE * (c + 1)];
+                for r in c + 1..4 {
+                    y[r] -= column[r - c] * y[c];
+                }
+                for r in 4..REACH {
+                    pending[r] -= column[r - c] * y[c];
+                }
+            }
+            x.copy_from_slice(&y[..x.len()]);
+            pending.copy_within(4.., 0);
+            pending[STRIDE - 4..].fill(0.0);
+        }
+    }
+
+    /// x = L⁻ᵀx for the band.
+    #[inline(always)]
+    fn solve_upper(&self, x: &mut [f64]) {
+        // The solution below the block at hand.
+        let mut below = [0.0; STRIDE];
+        let blocks = self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4));
+        for (block, x) in blocks.rev() {
+            below.copy_within(..STRIDE - 4, 4);
+            below[..4].fill(0.0);
+            for c in (0..x.len()).rev() {
+                let column = &block[STRIDE * c..STRIDE * (c + 1)];
+                let mut sum = x[c];
+                for r in c + 1..REACH {
+                    sum -= column[r - c] * below[r];
+                }
+                x[c] = sum;
+                below[c] = sum;
+            }
+        }
+    }
+
+    /// x = A⁻¹x.
+    pub(crate) fn solve(&self, x: &mut [f64]) {
+        pulp::Arch::new().dispatch(|| self.solve_here(x));
+    }
+
+    #[inline(always)]
+    fn solve_here(&self, x: &mut [f64]) {
+        let n_band = self.n_band;
+        let (inner, outer) = x.split_at_mut(n_band);
+        self.solve_lower(inner);
+        for (column, x) in self.band.chunks_exact(STRIDE).zip(inner.iter_mut()) {
+            *x *= column[0];
+        }
+        if !outer.is_empty() {
+            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter_mut()) {
+                *x -= row
+                    .iter()
+                    .zip(inner.iter())
+                    .map(|(w, y)| w * y)
+                    .sum::<f64>();
+            }
+            for r in 0..BORDER {
+                for c in 0..r {
+                    outer[r] -= self.corner[r][c] * outer[c];
+                }
+            }
+            for r in 0..BORDER {
+                outer[r] *= self.corner[r][r];
+            }
+            for r in (0..BORDER).rev() {
+                for below in r + 1..BORDER {
+                    outer[r] -= self.corner[below][r] * outer[below];
+                }
+            }
+            // inner held D⁻¹L⁻¹b; what the border adds to it is −D⁻¹ Wᵀ x.
+            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter()) {
+                let columns = self.band.chunks_exact(STRIDE);
+                for ((y, w), column) in inner.iter_mut().zip(row).zip(columns) {
+                    *y -= column[0] * w * x;
+                }
+            }
+        }
+        self.solve_upper(inner);
+    }
+}
+
+/// What the columns so far do to eight columns, to their first eight rows.
+type Pending = [[f64; 8]; 8];
+
+/// Eliminates the four columns of one node: `block` holds them and gets L with 1/d, `pending` is what the columns before do
+/// to it and the four after it, `next` becomes the same for the next block.
+///
+/// All four reach down to row 10 of the block and no further, also when filled. Updates of the columns after the block are
+/// done four at a time: one load and store for four products.
+#[inline(always)]
+fn eliminate(
+    block: &mut [f64; 4 * STRIDE],
+    pending: &Pending,
+    next: &mut Pending,
+    pivots: Pivots,
+) -> Result<usize, usize> {
+    let mut columns = [[0.0; STRIDE]; 4];
+    for c in 0..4 {
+        columns[c][..8].copy_from_slice(&pending[c]);
+        for r in c..REACH {
+            columns[c][r] += block[STRIDE * c + r - c];
+        }
+    }
+    let mut scaled = [[0.0; STRIDE]; 4];
+    let mut negative = 0;
+    for k in 0..4 {
+        let column = columns[k];
+        let d = column[k];
+        match pivots {
+            Pivots::Positive if d.is_nan() || d <= 0.0 => return Err(k),
+            _ => negative += usize::from(d < 0.0),
+        }
+        let inverse = 1.0 / d;
+        for r in 0..STRIDE {
+            scaled[k][r] = column[r] * inverse;
+        }
+        for c in k + 1..4 {
+            for r in 0..STRIDE {
+                columns[c][r] -= scaled[k][c] * column[r];
+            }
+        }
+        block[STRIDE * k] = inverse;
+        block[STRIDE * k + 1..STRIDE * k + REACH - k].copy_from_slice(&scaled[k][k + 1..REACH]);
+    }
+    for c in 0..8 {
+        // Rows above the diagonal are not used.
+        let mut sum = [0.0; 8];
+        if c < 4 {
+            sum[..4].copy_from_slice(&pending[c + 4][4..]);
+        }
+        for k in 0..4 {
+            let factor = scaled[k][c + 4];
+            for r in 0..8 {
+                sum[r] -= factor * columns[k][r + 4];
+            }
+        }
+        next[c] = sum;
+    }
+    Ok(negative)
+}

@@ -1,0 +1,205 @@
+//! Material points of a rod in a step: where they are, which unknowns carry them, where they go.
+
+use nalgebra::{Matrix3, Point3, SMatrix, Vector3};
+use pliant_contact_sap::{BasisIdx, BodyError, MaterialPoint, Primitive, Rows};
+
+use super::RodStep;
+use super::surface::frame_axes;
+use crate::elasticity::{Impossible, edge_kinematics};
+use crate::strain::EdgeKinematics;
+
+/// Where a material point lies on the rod.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// On an edge, at a fraction, at an offset r from the centreline in world axes at the start of the step.
+    Edge {
+        edge: usize,
+        fraction: f64,
+        offset: Vector3<f64>,
+    },
+    /// A node.
+    Node(usize),
+    /// A frame's origin and the offset in its axes.
+    Frame { frame: usize, offset: Vector3<f64> },
+}
+
+impl RodStep {
+    pub(super) fn place(&self, p: &MaterialPoint) -> Result<Place, BodyError> {
+        let rod = &*self.rod;
+        let (first, n_segments) = (rod.first_node(), rod.n_segments());
+        let nowhere = || BodyError::NoSuchPoint {
+            point: p.primitive,
+            places: format!(
+                "{} frames, {} vertices, {n_segments} edges",
+                rod.frames.len(),
+                rod.n_vertices()
+            ),
+        };
+        let offset = p.offset;
+        match p.primitive {
+            Primitive::Frame(i) if (i as usize) < rod.frames.len() => Ok(Place::Frame {
+                frame: i as usize,
+                offset,
+            }),
+            Primitive::Edge(i) if (i as usize) < n_segments => Ok(Place::Edge {
+                edge: i as usize + first,
+                fraction: p.weights[1] / (p.weights[0] + p.weights[1]),
+                offset,
+            }),
+            Primitive::Vertex(i) if (i as usize) < rod.n_vertices() => {
+                let node = i as usize + first;
+                if offset == Vector3::zeros() {
+                    return Ok(Place::Node(node));
+                }
+                // A point beside a node moves with an edge of it.
+                let (edge, fraction) = self.edge_at(node);
+                Ok(Place::Edge {
+                    edge,
+                    fraction,
+                    offset,
+                })
+            }
+            _ => Err(nowhere()),
+        }
+    }
+
+    /// The edge of the centreline after a node, at the last node that before it, and where the node is on it.
+    pub(super) fn edge_at(&self, node: usize) -> (usize, f64) {
+        let rod = &*self.rod;
+        let last = rod.first_node() + rod.n_segments() - 1;
+        if node <= last {
+            (node, 0.0)
+        } else {
+            (last, 1.0)
+        }
+    }
+
+    /// Bases: edges (seven unknowns x_i, γ, x_i+1), then nodes (three), then frames (a twist, six rows).
+    pub(super) fn basis_of(&self, place: &Place) -> BasisIdx {
+        let (n_edges, n_nodes) = (self.rod.n_edges, self.rod.n_nodes);
+        BasisIdx(match place {
+            Place::Edge { edge, .. } => *edge,
+            Place::Node(node) => n_edges + node,
+            Place::Frame { frame, .. } => n_edges + n_nodes + frame,
+        } as u32)
+    }
+
+    /// Φ of a point of an edge on (x_i', γ', x_i+1'), 3×7:
+    ///
+    /// ```text
+    /// v = (1−s) x_i' + s x_i+1' + (t × r) γ' − t (r·(x_i+1' − x_i'))/l
+    /// ```
+    ///
+    /// The third term lets friction twist the rod, the fourth is the swing of the section: without it the couple r × f of
+    /// a friction force along the rod would be lost.
+    pub(super) fn edge_lever(
+        edge: &EdgeKinematics,
+        fraction: f64,
+        r: &Vector3<f64>,
+    ) -> SMatrix<f64, 3, 7> {
+        let t = &edge.tangent;
+        let swing = t * r.transpose() / edge.length;
+        let mut phi = SMatrix::<f64, 3, 7>::zeros();
+        let first = Matrix3::identity() * (1.0 - fraction) + swing;
+        let second = Matrix3::identity() * fraction - swing;
+        phi.fixed_columns_mut::<3>(0).copy_from(&first);
+        phi.set_column(3, &t.cross(r));
+        phi.fixed_columns_mut::<3>(4).copy_from(&second);
+        phi
+    }
+
+    /// Unknowns of the two nodes and the angle of an edge.
+    pub(super) fn edge_dofs(&self, edge: usize) -> (usize, usize, usize) {
+        let (a, b) = self.rod.nodes_of_edge(edge);
+        (4 * a, 4 * edge + 3, 4 * b)
+    }
+
+    /// Identity rows of `n` unknowns; what is held becomes bias.
+    pub(super) fn identity(&self, row: usize, dof: usize, n: usize, out: &mut Rows) {
+        let held = &self.motion.held[dof..dof + n];
+        if !held.contains(&true) {
+            out.identity(row, dof, n);
+            return;
+        }
+        for (k, held) in held.iter().enumerate() {
+            if *held {
+                out.bias_mut()[row + k] = self.motion.start[dof + k];
+            } else {
+                out.identity(row + k, dof + k, 1);
+            }
+        }
+    }
+
+    /// Position of an unknown at the end of a step with velocity `v`.
+    pub(super) fn moved(&self, v: &[f64], i: usize) -> f64 {
+        let v0 = self.motion.start[i];
+        let v = if self.motion.held[i] { v0 } else { v[i] };
+        let step = &self.motion.time_step;
+        self.q[i] + step.length_s * step.mean_velocity(v0, v)
+    }
+
+    pub(super) fn moved_node(&self, v: &[f64], node: usize) -> Vector3<f64> {
+        Vector3::from_fn(|k, _| self.moved(v, 4 * node + k))
+    }
+
+    /// An edge at the end of a step, and where its first node is.
+    pub(super) fn moved_edge(
+        &self,
+        v: &[f64],
+        edge: usize,
+    ) -> Result<(EdgeKinematics, Vector3<f64>), Impossible> {
+        let (a, b) = self.rod.nodes_of_edge(edge);
+        let (x_a, x_b) = (self.moved_node(v, a), self.moved_node(v, b));
+        let kinematics = edge_kinematics(
+            self.rod.rest_length[edge],
+            &self.motion.reference.anchors[edge],
+            &(x_b - x_a),
+            self.moved(v, 4 * edge + 3),
+            edge,
+        )?;
+        Ok((kinematics, x_a))
+    }
+
+    pub(super) fn moved_point(&self, v: &[f64], place: &Place) -> Result<Point3<f64>, Impossible> {
+        let (edge, fraction, from_start) = match *place {
+            Place::Node(node) => return Ok(self.moved_node(v, node).into()),
+            Place::Edge {
+                edge,
+                fraction,
+                offset,
+            } => {
+                let in_section = frame_axes(&self.start[edge]).inverse() * offset;
+                (edge, fraction, in_section)
+            }
+            Place::Frame { frame, offset } => {
+                let frame = &self.rod.frames[frame];
+                (frame.edge, frame.fraction, offset)
+            }
+        };
+        let (kinematics, x_a) = self.moved_edge(v, edge)?;
+        let on_axis = x_a + kinematics.tangent * (kinematics.length * fraction);
+        Ok((on_axis + frame_axes(&kinematics) * from_start).into())
+    }
+
+    /// A column of a twist basis; what is held becomes bias.
+    pub(super) fn column(
+        &self,
+        dof: usize,
+        angular: &Vector3<f64>,
+        linear: &Vector3<f64>,
+        out: &mut Rows,
+    ) {
+        let held = self.motion.held[dof];
+        let v0 = self.motion.start[dof];
+        let values = if held {
+            &mut out.bias_mut()[..6]
+        } else {
+            out.dense(0, 6, dof, 1)
+        };
+        let scale = if held { v0 } else { 1.0 };
+        for k in 0..3 {
+            values[k] += scale * angular[k];
+            values[3 + k] += scale * linear[k];
+        }
+    }
+}

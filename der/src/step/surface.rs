@@ -1,0 +1,46 @@
+//! What can be touched of a rod, and the frames that ride on it.
+
+use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion};
+use pliant_contact_sap::{FlatEdge, Surface};
+
+use crate::elasticity::node;
+use crate::rod::RodParts;
+use crate::strain::EdgeKinematics;
+
+/// Material frame of an edge as a rotation, columns m1, m2, t.
+pub(crate) fn frame_axes(edge: &EdgeKinematics) -> Rotation3<f64> {
+    let axes = Matrix3::from_columns(&[edge.m_1, edge.m_2, edge.tangent]);
+    Rotation3::from_matrix_unchecked(axes)
+}
+
+/// What can be touched of a rod at `q` with edges `edges`.
+pub(crate) fn write_surface(
+    rod: &RodParts,
+    q: &[f64],
+    edges: impl Fn(usize) -> Option<EdgeKinematics>,
+    out: &mut Surface,
+) {
+    out.clear();
+    for frame in &rod.frames {
+        let pose = edges(frame.edge).map_or_else(Isometry3::identity, |edge| {
+            let (a, _) = rod.nodes_of_edge(frame.edge);
+            let origin = node(q, a) + edge.tangent * (edge.length * frame.fraction);
+            let axes = UnitQuaternion::from_rotation_matrix(&frame_axes(&edge));
+            Isometry3::from_parts(origin.into(), axes)
+        });
+        out.frames.push(pose);
+    }
+    let first = rod.first_node();
+    let nodes = first..first + rod.n_vertices();
+    out.vertices.extend(nodes.map(|i| Point3::from(node(q, i))));
+    out.radii.resize(rod.n_vertices(), rod.contact_radius);
+    let flat = rod.section.and_then(|section| section.half_extents());
+    for i in 0..rod.n_segments() {
+        let (a, b) = rod.nodes_of_edge(i + first);
+        out.edges.push([(a - first) as u32, (b - first) as u32]);
+        if let (Some(half_extents), Some(edge)) = (flat, edges(i + first)) {
+            let m_1 = edge.m_1;
+            out.sections.push(FlatEdge { m_1, half_extents });
+        }
+    }
+}

@@ -329,14 +329,13 @@ impl RodBuilder {
             },
             settings: self.settings,
         };
-        let mut history = Vec::new();
-        parts.history().write(
-            0.0,
-            frames.anchors.iter().copied(),
-            frames.betas.iter().copied(),
-            &mut history,
-        );
-        parts.start.history = history;
+        let layout = parts.history();
+        let history = &mut parts.start.history;
+        layout.resize(history);
+        for (edge, anchor) in frames.anchors.iter().enumerate() {
+            layout.set_anchor(history, edge, anchor);
+        }
+        layout.twists_mut(history).copy_from_slice(&frames.betas);
         self.hold(&mut parts, &ends)?;
         self.place_frames(&mut parts)?;
         Ok(Rod {

@@ -7,7 +7,7 @@ use nalgebra::{Matrix3, Vector3};
 use crate::frames::{Anchor, material_directors};
 use crate::natural_shape::JointStrain;
 use crate::rod::RodParts;
-use crate::rod_matrix::RodMatrix;
+use crate::rod_matrix::{REACH, RodMatrix};
 use crate::strain::{
     EdgeBlock, EdgeKinematics, JointBlock, JointStrains, StrainGradients, geometric_blocks,
     material_blocks, moments,
@@ -65,14 +65,21 @@ impl Reference {
         edges: &mut Vec<EdgeKinematics>,
     ) -> Result<(), Impossible> {
         edges.clear();
+        let mut moved = false;
         for i in 0..rod.n_edges {
             let (first, second) = rod.nodes_of_edge(i);
             let e = node(q, second) - node(q, first);
             let angle = q[4 * i + 3];
             let anchor = &mut self.anchors[i];
             let (length, tangent) = edge_direction(rod.rest_length[i], anchor, &e, i)?;
-            *anchor = anchor.moved_to(&tangent);
+            if tangent != anchor.tangent {
+                *anchor = anchor.moved_to(&tangent);
+                moved = true;
+            }
             edges.push(EdgeKinematics::at_anchor(anchor, length, angle));
+        }
+        if !moved {
+            return Ok(());
         }
         for (joint, beta) in self.betas.iter_mut().enumerate() {
             let (a, b) = rod.edges_of_joint(joint);
@@ -95,6 +102,35 @@ pub(crate) struct Elasticity {
     joint_blocks: Vec<JointBlock>,
 }
 
+/// [`Elasticity::evaluate`] for the widest registers of the processor.
+struct Evaluation<'a> {
+    elasticity: &'a mut Elasticity,
+    rod: &'a RodParts,
+    reference: &'a Reference,
+    q: &'a [f64],
+    depth: Depth,
+}
+
+impl pulp::WithSimd for Evaluation<'_> {
+    type Output = Result<ElasticEnergy, Impossible>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+        let Self {
+            elasticity,
+            rod,
+            reference,
+            q,
+            depth,
+        } = self;
+        match depth {
+            Depth::Strains => elasticity.evaluate_here(rod, reference, q, Depth::Strains),
+            Depth::Gradient => elasticity.evaluate_here(rod, reference, q, Depth::Gradient),
+            Depth::Hessian => elasticity.evaluate_here(rod, reference, q, Depth::Hessian),
+        }
+    }
+}
+
 /// An edge that has turned further than this from its anchor (1 + t0·t, 143 degrees) is past what a step can mean.
 const LEAST_TURN: f64 = 0.2;
 /// An edge shorter than this share of its rest length has collapsed.
@@ -110,10 +146,12 @@ impl Elasticity {
         depth: Depth,
     ) -> Result<ElasticEnergy, Impossible> {
         // With the processor's wide registers; the bits are the same without.
-        pulp::Arch::new().dispatch(|| match depth {
-            Depth::Strains => self.evaluate_here(rod, reference, q, Depth::Strains),
-            Depth::Gradient => self.evaluate_here(rod, reference, q, Depth::Gradient),
-            Depth::Hessian => self.evaluate_here(rod, reference, q, Depth::Hessian),
+        pulp::Arch::new().dispatch(Evaluation {
+            elasticity: self,
+            rod,
+            reference,
+            q,
+            depth,
         })
     }
 
@@ -244,8 +282,28 @@ impl Elasticity {
         }
     }
 
+    /// matrix = scale · d²E/dq².
+    pub(crate) fn write_hessian(&self, rod: &RodParts, scale: f64, matrix: &mut RodMatrix) {
+        self.collect_hessian(rod, scale, matrix, |_, value| value);
+    }
+
     /// matrix += scale · d²E/dq².
     pub(crate) fn add_hessian(&self, rod: &RodParts, scale: f64, matrix: &mut RodMatrix) {
+        self.collect_hessian(rod, scale, matrix, |there, value| there + value);
+    }
+
+    /// Every entry within the band becomes `onto` of what it was and of its value in scale · d²E/dq².
+    #[inline(always)]
+    fn collect_hessian(
+        &self,
+        rod: &RodParts,
+        scale: f64,
+        matrix: &mut RodMatrix,
+        onto: impl Fn(f64, f64) -> f64,
+    ) {
+        // Columns that reach out of the band have several contributions.
+        let n_inside = matrix.n_band().saturating_sub(REACH - 4) / 4;
+        matrix.map_columns_from(4 * n_inside, |there| onto(there, 0.0));
         let n_nodes = rod.n_nodes;
         let no_edge = EdgeBlock::default();
         let no_joint = JointBlock::default();
@@ -281,14 +339,23 @@ impl Elasticity {
             let edge_after = edge_block(i);
             let joint_after = joint_block(i);
             let columns = node_columns(&edge_before, &edge_after, &joint_here, &joint_after);
-            add_columns(matrix, i, &columns);
+            if i < n_inside {
+                for (c, values) in columns.iter().enumerate() {
+                    let column = matrix.band_column_mut(4 * i + c);
+                    for r in c..REACH {
+                        column[r - c] = onto(column[r - c], values[r]);
+                    }
+                }
+            } else {
+                add_columns(matrix, i, &columns);
+            }
             (edge_before, joint_here) = (edge_after, joint_after);
         }
     }
 }
 
 /// Columns (x_i, γ^i) of the Hessian in rows x_i … x_{i+2}, of which those above the diagonal are not used.
-type NodeColumns = [[f64; 11]; 4];
+type NodeColumns = [[f64; REACH]; 4];
 
 /// From edges to nodes. With D the block of an edge and C that of a joint, e_{i−1} = x_i − x_{i−1}:
 ///
@@ -305,7 +372,7 @@ fn node_columns(
     here: &JointBlock,
     next: &JointBlock,
 ) -> NodeColumns {
-    let mut columns = [[0.0; 11]; 4];
+    let mut columns = [[0.0; REACH]; 4];
     let here_t = here.xx.transpose();
     let next_t = next.xx.transpose();
     let own: Matrix3<f64> = before.xx + after.xx - here.xx - here_t;
@@ -327,19 +394,10 @@ fn node_columns(
     columns
 }
 
-#[inline(always)]
+/// Adds columns that reach to the end of an open rod or round a ring.
 fn add_columns(matrix: &mut RodMatrix, node: usize, columns: &NodeColumns) {
     let n = matrix.n();
     let first = 4 * node;
-    if first + 11 <= matrix.n_band() {
-        for (c, values) in columns.iter().enumerate() {
-            let column = matrix.band_column_mut(first + c);
-            for r in c..11 {
-                column[r - c] += values[r];
-            }
-        }
-        return;
-    }
     let is_ring = n.is_multiple_of(4);
     for (c, values) in columns.iter().enumerate() {
         for (r, value) in values.iter().enumerate().skip(c) {

@@ -88,21 +88,24 @@ impl HistoryLayout {
         1 + 6 * self.n_edges + self.n_joints
     }
 
-    pub(crate) fn write(
-        &self,
-        time_s: f64,
-        anchors: impl Iterator<Item = Anchor>,
-        twists: impl Iterator<Item = f64>,
-        out: &mut Vec<f64>,
-    ) {
+    /// Makes room in `out`.
+    pub(crate) fn resize(&self, out: &mut Vec<f64>) {
         out.clear();
-        out.push(time_s);
-        for anchor in anchors {
-            out.extend_from_slice(anchor.tangent.as_slice());
-            out.extend_from_slice(anchor.director.as_slice());
-        }
-        out.extend(twists);
-        debug_assert_eq!(out.len(), self.len(), "history of a rod");
+        out.resize(self.len(), 0.0);
+    }
+
+    pub(crate) fn set_time_s(&self, history: &mut [f64], time_s: f64) {
+        history[0] = time_s;
+    }
+
+    pub(crate) fn set_anchor(&self, history: &mut [f64], edge: usize, anchor: &Anchor) {
+        let values = &mut history[1 + 6 * edge..7 + 6 * edge];
+        values[..3].copy_from_slice(anchor.tangent.as_slice());
+        values[3..].copy_from_slice(anchor.director.as_slice());
+    }
+
+    pub(crate) fn twists_mut<'a>(&self, history: &'a mut [f64]) -> &'a mut [f64] {
+        &mut history[1 + 6 * self.n_edges..]
     }
 
     pub(crate) fn time_s(&self, history: &[f64]) -> f64 {

@@ -39,6 +39,10 @@ pub(crate) struct FreeMotion {
     /// βθδt K̂.
     damping: Option<RodMatrix>,
     round_off: f64,
+    /// Of each unknown in norms: 0 if it is held, 1 for nodes, 1/√(I_p/A) for angles.
+    weights: Vec<f64>,
+    /// ‖impulse‖.
+    impulse_norm: f64,
 
     pub(crate) elasticity: Elasticity,
     q: Vec<f64>,
@@ -55,6 +59,21 @@ pub(crate) struct FreeMotion {
     pub(crate) matrix: RodMatrix,
     /// Its factors.
     pub(crate) factor: RodFactor,
+}
+
+/// Σ term(a_i, b_i) in four lanes: the same bits whatever the processor's registers hold.
+#[inline]
+fn sum_of_pairs(a: &[f64], b: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let (a_fours, a_rest) = a.as_chunks::<4>();
+    let (b_fours, b_rest) = b.as_chunks::<4>();
+    let mut lanes = [0.0; 4];
+    for (a, b) in a_fours.iter().zip(b_fours) {
+        for k in 0..4 {
+            lanes[k] += term(a[k], b[k]);
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| term(*a, *b)).sum();
+    (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) + rest
 }
 
 /// Value of the potential and the size of the terms it is the sum of.
@@ -121,8 +140,7 @@ impl FreeMotion {
                 .evaluate(rod, &self.reference, q0, Depth::Gradient)?;
             self.elasticity.keep_material_part(rod);
             let mut matrix = self.damping.take().unwrap_or_else(|| rod.new_matrix());
-            matrix.fill(0.0);
-            self.elasticity.add_hessian(rod, beta * dt, &mut matrix);
+            self.elasticity.write_hessian(rod, beta * dt, &mut matrix);
             matrix.apply(&self.start, &mut self.direction);
             for (p, damped) in self.impulse.iter_mut().zip(&self.direction) {
                 *p -= damped;
@@ -132,6 +150,14 @@ impl FreeMotion {
         } else {
             self.damping = None;
         }
+        self.weights.clear();
+        let weights = self.held.iter().enumerate().map(|(i, held)| match i % 4 {
+            _ if *held => 0.0,
+            3 => 1.0 / rod.polar_radius[i / 4],
+            _ => 1.0,
+        });
+        self.weights.extend(weights);
+        self.impulse_norm = self.norm(&self.impulse);
         Ok(())
     }
 
@@ -171,10 +197,6 @@ impl FreeMotion {
         let theta = self.time_step.integration.theta();
         let inertia = 1.0 + rod.damping.mass * theta * dt;
         // δ = v − v0.
-        let mut merit = Merit {
-            value: 0.0,
-            size: 0.0,
-        };
         for (delta, (v, v0)) in self.trial.iter_mut().zip(v.iter().zip(&self.start)) {
             *delta = v - v0;
         }
@@ -182,13 +204,16 @@ impl FreeMotion {
             Some(damping) => damping.apply(&self.trial, &mut self.inertial),
             None => self.inertial.fill(0.0),
         }
-        for (i, p) in self.inertial.iter_mut().enumerate() {
-            let delta = self.trial[i];
-            *p += inertia * rod.mass[i] * delta;
-            let (quadratic, linear) = (0.5 * *p * delta, self.impulse[i] * delta);
-            merit.value += quadratic - linear;
-            merit.size += quadratic.abs() + linear.abs();
+        for ((p, m), delta) in self.inertial.iter_mut().zip(&rod.mass).zip(&self.trial) {
+            *p += inertia * m * delta;
         }
+        let of_each = |x: &[f64], term: fn(f64) -> f64| {
+            sum_of_pairs(x, &self.trial, |x, delta| term(x * delta))
+        };
+        let mut merit = Merit {
+            value: 0.5 * of_each(&self.inertial, |x| x) - of_each(&self.impulse, |x| x),
+            size: 0.5 * of_each(&self.inertial, f64::abs) + of_each(&self.impulse, f64::abs),
+        };
         if s > 0.0 {
             let weight = dt / s;
             merit.value += weight * energy.total();
@@ -251,16 +276,18 @@ impl FreeMotion {
     fn assemble(&mut self, rod: &RodParts) {
         let (dt, s) = (self.time_step.length_s, self.scale());
         let inertia = 1.0 + rod.damping.mass * self.time_step.integration.theta() * dt;
-        match &self.damping {
-            Some(damping) => self.matrix.values_mut().copy_from_slice(damping.values()),
-            None => self.matrix.fill(0.0),
+        let (elasticity, matrix) = (&self.elasticity, &mut self.matrix);
+        if let Some(damping) = &self.damping {
+            matrix.values_mut().copy_from_slice(damping.values());
+            if s > 0.0 {
+                elasticity.add_hessian(rod, dt * s, matrix);
+            }
+        } else if s > 0.0 {
+            elasticity.write_hessian(rod, dt * s, matrix);
+        } else {
+            matrix.fill(0.0);
         }
-        if s > 0.0 {
-            self.elasticity.add_hessian(rod, dt * s, &mut self.matrix);
-        }
-        for (i, m) in rod.mass.iter().enumerate() {
-            self.matrix.add(i, i, inertia * m);
-        }
+        matrix.add_diagonal(inertia, &rod.mass);
         for (i, held) in self.held.iter().enumerate() {
             if *held {
                 self.matrix.decouple(i, rod.mass[i]);
@@ -269,19 +296,8 @@ impl FreeMotion {
     }
 
     /// ‖x‖ over what is not held, angles divided by the polar radius: N·s.
-    fn norm(&self, rod: &RodParts, x: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        for (i, x) in x.iter().enumerate() {
-            if !self.held[i] {
-                let x = if i % 4 == 3 {
-                    x / rod.polar_radius[i / 4]
-                } else {
-                    *x
-                };
-                sum += x * x;
-            }
-        }
-        sum.sqrt()
+    fn norm(&self, x: &[f64]) -> f64 {
+        sum_of_pairs(x, &self.weights, |x, w| (x * w) * (x * w)).sqrt()
     }
 
     /// ‖∇E − f‖ relative to ‖∇E‖ + ‖f‖ at `q0`, and the node with the largest force left.
@@ -298,8 +314,8 @@ impl FreeMotion {
         for ((m, e), f) in self.residual.iter_mut().zip(&self.elastic).zip(force) {
             *m = e - f;
         }
-        let scale = self.norm(rod, &self.elastic) + self.norm(rod, force);
-        let residual = self.norm(rod, &self.residual);
+        let scale = self.norm(&self.elastic) + self.norm(force);
+        let residual = self.norm(&self.residual);
         let mut worst = (0, 0.0);
         for (i, m) in self.residual.iter().enumerate() {
             if !self.held[i] && i % 4 != 3 && m.abs() > worst.1 {

@@ -102,10 +102,8 @@ impl<'a> Modes<'a> {
     fn below(&mut self, omega: f64) -> Result<usize, RodError> {
         let parts = &self.rod.parts;
         let mut matrix = parts.new_matrix();
-        self.elasticity.add_hessian(parts, 1.0, &mut matrix);
-        for (i, m) in parts.mass.iter().enumerate() {
-            matrix.add(i, i, -omega * omega * m);
-        }
+        self.elasticity.write_hessian(parts, 1.0, &mut matrix);
+        matrix.add_diagonal(-omega * omega, &parts.mass);
         for (i, held) in self.held.iter().enumerate() {
             if *held {
                 matrix.decouple(i, 1.0);

@@ -234,7 +234,7 @@ impl Rod {
         let elasticity = self.look(state, Depth::Hessian)?.0;
         let n = self.n_dofs();
         let mut matrix = self.parts.new_matrix();
-        elasticity.add_hessian(&self.parts, 1.0, &mut matrix);
+        elasticity.write_hessian(&self.parts, 1.0, &mut matrix);
         let mut dense = vec![0.0; n * n];
         matrix.for_each_coupling(|r, c| {
             let value = matrix.get(r, c);

@@ -12,7 +12,7 @@ const HALF_BAND: usize = 10;
 /// Stored values of a column: diagonal, ten below it, one for alignment.
 const STRIDE: usize = 12;
 /// Rows that the four columns of a node reach, from its own first.
-const REACH: usize = HALF_BAND + 1;
+pub(crate) const REACH: usize = HALF_BAND + 1;
 /// Unknowns of a ring's border: two nodes with their edges.
 const BORDER: usize = 8;
 
@@ -73,6 +73,24 @@ impl RodMatrix {
 
     pub(crate) fn fill(&mut self, value: f64) {
         self.values.fill(value);
+    }
+
+    /// Changes the band's columns from `column` on, and the border.
+    pub(crate) fn map_columns_from(&mut self, column: usize, change: impl Fn(f64) -> f64) {
+        let rest = &mut self.values[STRIDE * column..];
+        rest.iter_mut().for_each(|value| *value = change(*value));
+    }
+
+    /// Adds `scale` times a diagonal matrix.
+    pub(crate) fn add_diagonal(&mut self, scale: f64, diagonal: &[f64]) {
+        let (inner, outer) = diagonal.split_at(self.n_band);
+        for (column, d) in self.values.chunks_exact_mut(STRIDE).zip(inner) {
+            column[0] += scale * d;
+        }
+        for (k, d) in outer.iter().enumerate() {
+            let i = self.n_band + k;
+            self.add(i, i, scale * d);
+        }
     }
 
     pub(crate) fn values(&self) -> &[f64] {

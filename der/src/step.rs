@@ -237,36 +237,32 @@ impl BodyStep for RodStep {
             .extend(end.map(|((v, v0), held)| if *held { *v0 } else { *v }));
         next.q.clear();
         next.q.extend((0..v.len()).map(|i| self.moved(v, i)));
-        let mut edges = Vec::with_capacity(rod.n_edges);
+        let layout = rod.history();
+        let history = &mut next.history;
+        layout.resize(history);
+        layout.set_time_s(history, self.end_time_s);
         for edge in 0..rod.n_edges {
             let (a, b) = rod.nodes_of_edge(edge);
             let e = node(&next.q, b) - node(&next.q, a);
             let anchor = &self.motion.reference.anchors[edge];
             let direction = edge_direction(rod.rest_length[edge], anchor, &e, edge);
             let (_, tangent) = direction.map_err(|i| self.impossible(i))?;
-            edges.push(anchor.moved_to(&tangent));
+            layout.set_anchor(history, edge, &anchor.moved_to(&tangent));
         }
-        let frame = |i: usize| (&edges[i].tangent, &edges[i].director);
-        let mut betas = Vec::with_capacity(rod.n_joints);
-        for joint in 0..rod.n_joints {
+        for (joint, near) in self.motion.reference.betas.iter().enumerate() {
             let (a, b) = rod.edges_of_joint(joint);
-            if 1.0 + edges[a].tangent.dot(&edges[b].tangent) < 1e-4 {
+            let (a, b) = (layout.anchor(history, a), layout.anchor(history, b));
+            if 1.0 + a.tangent.dot(&b.tangent) < 1e-4 {
                 return Err(self.impossible(Impossible::Folded { joint }));
             }
-            let near = self.motion.reference.betas[joint];
-            betas.push(reference_twist(frame(a), frame(b), near));
+            let (from, to) = ((&a.tangent, &a.director), (&b.tangent, &b.director));
+            layout.twists_mut(history)[joint] = reference_twist(from, to, *near);
         }
-        let twists = betas.iter().enumerate().map(|(joint, beta)| {
+        let betas = layout.twists(history).iter().enumerate();
+        let warnings = self.warnings(betas.map(|(joint, beta)| {
             let (a, b) = rod.edges_of_joint(joint);
             next.q[4 * b + 3] - next.q[4 * a + 3] + beta
-        });
-        let warnings = self.warnings(twists);
-        rod.history().write(
-            self.end_time_s,
-            edges.iter().copied(),
-            betas.iter().copied(),
-            &mut next.history,
-        );
+        }));
         Ok(BodyReport { warnings })
     }
 

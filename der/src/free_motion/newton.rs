@@ -1,6 +1,6 @@
 //! Newton's method of the free motion: full Hessian, line search, pivots shifted where the matrix is indefinite.
 
-use super::FreeMotion;
+use super::{FreeMotion, sum_of_pairs};
 use crate::elasticity::{Depth, Impossible};
 use crate::error::RodError;
 use crate::rod::RodParts;
@@ -96,11 +96,9 @@ impl FreeMotion {
     }
 
     /// Residual relative to the terms it is the sum of, and whether all that is left of it is round-off.
-    fn relative_residual(&self, rod: &RodParts) -> (f64, bool) {
-        let residual = self.norm(rod, &self.residual);
-        let scale = self.norm(rod, &self.inertial)
-            + self.norm(rod, &self.elastic)
-            + self.norm(rod, &self.impulse);
+    fn relative_residual(&self) -> (f64, bool) {
+        let residual = self.norm(&self.residual);
+        let scale = self.norm(&self.inertial) + self.norm(&self.elastic) + self.impulse_norm;
         let relative = if scale > 0.0 { residual / scale } else { 0.0 };
         (relative, residual <= self.round_off)
     }
@@ -112,9 +110,10 @@ impl FreeMotion {
         for (i, edge) in self.elasticity.edges.iter().enumerate() {
             let (a, b) = rod.nodes_of_edge(i);
             let at = |node| crate::elasticity::node(&self.direction, node);
-            let change = s * (at(b) - at(a)).norm();
-            if change * longest > 0.5 * edge.length {
-                longest = 0.5 * edge.length / change;
+            let change = s * s * (at(b) - at(a)).norm_squared();
+            let allowed = 0.25 * edge.length * edge.length;
+            if change * longest * longest > allowed {
+                longest = (allowed / change).sqrt();
             }
         }
         longest
@@ -154,7 +153,7 @@ impl FreeMotion {
         report.evaluations += 1;
         loop {
             self.assemble_and_factor(rod, report);
-            let (relative, is_noise) = self.relative_residual(rod);
+            let (relative, is_noise) = self.relative_residual();
             report.residual = relative;
             if relative <= settings.relative_tolerance || is_noise {
                 report.stop = FreeMotionStop::Converged;
@@ -168,12 +167,7 @@ impl FreeMotion {
                 *d = -m;
             }
             self.factor.solve(&mut self.direction);
-            let descent: f64 = self
-                .direction
-                .iter()
-                .zip(&self.residual)
-                .map(|(d, m)| d * m)
-                .sum();
+            let descent = sum_of_pairs(&self.direction, &self.residual, |d, m| d * m);
             // What Newton promises is less than the potential can show.
             if descent.abs() <= f64::EPSILON * merit.size {
                 report.stop = FreeMotionStop::RoundOff;

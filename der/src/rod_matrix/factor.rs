@@ -2,6 +2,9 @@
 
 use super::{BORDER, REACH, RodMatrix, STRIDE};
 
+/// Values of the four columns of a node.
+const BLOCK: usize = 4 * STRIDE;
+
 /// LDLᵀ of a [`RodMatrix`], without pivoting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RodFactor {
@@ -24,31 +27,61 @@ pub(crate) enum Pivots {
     Counted,
 }
 
+/// [`RodFactor::factor`] for the widest registers of the processor. A closure would not do: its body stays outside of
+/// what is compiled for them.
+struct Factoring<'a>(&'a mut RodFactor, &'a RodMatrix, Pivots);
+
+impl pulp::WithSimd for Factoring<'_> {
+    type Output = Result<usize, usize>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
+        self.0.factor_here(self.1, self.2)
+    }
+}
+
+/// [`RodFactor::solve`], likewise.
+struct Solving<'a>(&'a RodFactor, &'a mut [f64]);
+
+impl pulp::WithSimd for Solving<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.0.solve_here(self.1);
+    }
+}
+
 impl RodFactor {
     /// Factors `a`; returns the number of negative pivots, or the first row whose pivot is not positive.
     pub(crate) fn factor(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
         // With the processor's wide registers; the order of operations and hence the bits are the same without.
-        pulp::Arch::new().dispatch(|| self.factor_here(a, pivots))
+        pulp::Arch::new().dispatch(Factoring(self, a, pivots))
     }
 
     #[inline(always)]
     fn factor_here(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
         (self.n, self.n_band) = (a.n, a.n_band);
-        let used = STRIDE * a.n_band;
-        let n_blocks = a.n_band.div_ceil(4);
-        self.band.resize(STRIDE * 4 * n_blocks, 0.0);
-        self.band[..used].copy_from_slice(&a.values[..used]);
-        // The last block is filled up with the identity.
-        for column in self.band[used..].chunks_exact_mut(STRIDE) {
-            column.fill(0.0);
-            column[0] = 1.0;
-        }
+        self.band.resize(STRIDE * 4 * a.n_band.div_ceil(4), 0.0);
+        let (sources, last) = a.values[..STRIDE * a.n_band].as_chunks::<BLOCK>();
+        let (blocks, _) = self.band.as_chunks_mut::<BLOCK>();
         let mut negative = 0;
         let (mut pending, mut next) = (&mut [[0.0; 8]; 8], &mut [[0.0; 8]; 8]);
-        for (i, block) in self.band.chunks_exact_mut(4 * STRIDE).enumerate() {
-            let block = block.try_into().expect("four columns");
-            negative += eliminate(block, pending, next, pivots).map_err(|row| 4 * i + row)?;
+        for (i, (block, source)) in blocks.iter_mut().zip(sources).enumerate() {
+            negative +=
+                eliminate(source, block, pending, next, pivots).map_err(|row| 4 * i + row)?;
             std::mem::swap(&mut pending, &mut next);
+        }
+        if !last.is_empty() {
+            // Filled up with the identity.
+            let mut source = [0.0; BLOCK];
+            source[..last.len()].copy_from_slice(last);
+            for column in source[last.len()..].chunks_exact_mut(STRIDE) {
+                column[0] = 1.0;
+            }
+            let i = sources.len();
+            negative += eliminate(&source, &mut blocks[i], pending, next, pivots)
+                .map_err(|row| 4 * i + row)?;
         }
         let n_border = a.n - a.n_band;
         if n_border > 0 {
@@ -113,7 +146,7 @@ impl RodFactor {
     fn solve_lower(&self, x: &mut [f64]) {
         // What the columns so far do to the next rows.
         let mut pending = [0.0; STRIDE];
-        for (block, x) in self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4)) {
+        for (block, x) in self.band.chunks_exact(BLOCK).zip(x.chunks_mut(4)) {
             for (x, pending) in x.iter_mut().zip(&pending) {
                 *x += pending;
             }
@@ -138,26 +171,31 @@ impl RodFactor {
     #[inline(always)]
     fn solve_upper(&self, x: &mut [f64]) {
         // The solution below the block at hand.
-        let mut below = [0.0; STRIDE];
-        let blocks = self.band.chunks_exact(4 * STRIDE).zip(x.chunks_mut(4));
-        for (block, x) in blocks.rev() {
-            below.copy_within(..STRIDE - 4, 4);
-            below[..4].fill(0.0);
-            for c in (0..x.len()).rev() {
-                let column = &block[STRIDE * c..STRIDE * (c + 1)];
-                let mut sum = x[c];
-                for r in c + 1..REACH {
-                    sum -= column[r - c] * below[r];
+        let mut below = [0.0; REACH - 4];
+        let (blocks, _) = self.band.as_chunks::<BLOCK>();
+        for (block, x) in blocks.iter().zip(x.chunks_mut(4)).rev() {
+            let mut y = [0.0; 4];
+            y[..x.len()].copy_from_slice(x);
+            // Four sums side by side; what remains to be done one after the other is short.
+            for (r, below) in below.iter().enumerate() {
+                for c in 0..4 {
+                    y[c] -= block[STRIDE * c + r + 4 - c] * below;
                 }
-                x[c] = sum;
-                below[c] = sum;
             }
+            for c in (0..3).rev() {
+                for r in c + 1..4 {
+                    y[c] -= block[STRIDE * c + r - c] * y[r];
+                }
+            }
+            x.copy_from_slice(&y[..x.len()]);
+            below.copy_within(..REACH - 8, 4);
+            below[..4].copy_from_slice(&y);
         }
     }
 
     /// x = A⁻¹x.
     pub(crate) fn solve(&self, x: &mut [f64]) {
-        pulp::Arch::new().dispatch(|| self.solve_here(x));
+        pulp::Arch::new().dispatch(Solving(self, x));
     }
 
     #[inline(always)]
@@ -204,14 +242,15 @@ impl RodFactor {
 /// What the columns so far do to eight columns, to their first eight rows.
 type Pending = [[f64; 8]; 8];
 
-/// Eliminates the four columns of one node: `block` holds them and gets L with 1/d, `pending` is what the columns before do
-/// to it and the four after it, `next` becomes the same for the next block.
+/// Eliminates the four columns of one node: `source` holds them, `block` gets L with 1/d, `pending` is what the columns
+/// before do to it and the four after it, `next` becomes the same for the next block.
 ///
 /// All four reach down to row 10 of the block and no further, also when filled. Updates of the columns after the block are
 /// done four at a time: one load and store for four products.
 #[inline(always)]
 fn eliminate(
-    block: &mut [f64; 4 * STRIDE],
+    source: &[f64; BLOCK],
+    block: &mut [f64; BLOCK],
     pending: &Pending,
     next: &mut Pending,
     pivots: Pivots,
@@ -220,7 +259,7 @@ fn eliminate(
     for c in 0..4 {
         columns[c][..8].copy_from_slice(&pending[c]);
         for r in c..REACH {
-            columns[c][r] += block[STRIDE * c + r - c];
+            columns[c][r] += source[STRIDE * c + r - c];
         }
     }
     let mut scaled = [[0.0; STRIDE]; 4];

@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, Dynamics, StepInput};
+use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
 use pliant_der::{
     Centreline, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, RodStep, Section,
 };

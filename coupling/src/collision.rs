@@ -14,7 +14,7 @@ use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side, point_velocity};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
-use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
+use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World, flat};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -208,12 +208,7 @@ impl Collision {
         };
         let surface = &self.surfaces[body.0];
         self.sections.clear();
-        let sections = surface.sections.iter().map(|section| FlatSection {
-            m_1: section.m_1,
-            half_1: section.half_extents[0],
-            half_2: section.half_extents[1],
-        });
-        self.sections.extend(sections);
+        self.sections.extend(surface.sections.iter().map(flat));
         let velocities = &self.vertex_velocities[g];
         filament
             .move_to(&surface.vertices, velocities, &self.sections, time_step_s)

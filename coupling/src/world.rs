@@ -11,7 +11,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
-    CollisionFilter, ContactChoice, ContactMaterial, Filament, PairMaterial, PatchGeometry,
+    CollisionFilter, Compliance, ContactChoice, ContactMaterial, Filament, PairMaterial, PatchGeometry,
     PointStiffness, Shape, SoftMesh,
 };
 
@@ -20,6 +20,7 @@ use crate::state::{State, TieState};
 use crate::tie::Tie;
 
 pub use builder::WorldBuilder;
+pub(crate) use filaments::flat;
 pub use pair_rule::PairRule;
 
 /// Names a body of a world.
@@ -109,6 +110,8 @@ pub struct Geometry {
     pub part: Option<u32>,
     /// What it brings to patch contact, in the frame of the shape; none: it touches in points only.
     pub patch: Option<Arc<PatchGeometry>>,
+    /// How the field of its segments yields; none: they touch in points only. For [`Mount::Segments`].
+    pub compliance: Option<Compliance>,
     /// Its surface.
     pub material: ContactMaterial,
     /// Velocity of the surface over the body, m/s, in the geometry's frame: a conveyor belt.
@@ -130,6 +133,7 @@ impl Geometry {
             shape: Some(shape),
             part: None,
             patch: None,
+            compliance: None,
             material,
             surface_velocity: Vector3::zeros(),
         }
@@ -151,6 +155,16 @@ impl Geometry {
     pub fn with_patch(self, patch: PatchGeometry) -> Self {
         Self {
             patch: Some(Arc::new(patch)),
+            ..self
+        }
+    }
+
+    /// The same segments with a pressure field that is highest on the centreline, so that they touch in patches where their partner
+    /// can, too: each other and themselves, what is compliant, and rigid surfaces.
+    #[must_use]
+    pub fn with_compliance(self, compliance: Compliance) -> Self {
+        Self {
+            compliance: Some(compliance),
             ..self
         }
     }
@@ -187,6 +201,7 @@ impl Geometry {
             shape: None,
             part: None,
             patch: None,
+            compliance: None,
             material,
             surface_velocity: Vector3::zeros(),
         }

@@ -267,6 +267,13 @@ impl PressureField {
         Ok(self)
     }
 
+    /// The same with a piece named for each tetrahedron.
+    pub(crate) fn in_pieces(mut self, pieces: Vec<u32>) -> Self {
+        debug_assert_eq!(pieces.len(), self.corners.len());
+        self.pieces = pieces;
+        self
+    }
+
     /// Moves the vertices; each keeps its pressure, and the trees keep their shape while their boxes are fitted anew. Tetrahedra
     /// that have become flat or inverted take no part in contact until they have volume again. Allocates nothing.
     ///
@@ -316,7 +323,7 @@ impl PressureField {
         Tetrahedron::new(&x, &corners.map(|v| self.pressures[v as usize]))
     }
 
-    fn tet_range(&self, tet: u32) -> Range {
+    pub(crate) fn tet_range(&self, tet: u32) -> Range {
         let corners = self.corners[tet as usize];
         Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
     }

@@ -1,13 +1,17 @@
 //! A filament as contact sees it: a chain of segments with a round or flat section, and a tree of boxes over them.
 
 mod boxes;
+mod field;
 pub(crate) mod segments;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
+use crate::field::{Compliance, PressureField};
 use crate::posed::Twist;
+use crate::range_tree::Range;
 use crate::{Aabb, GeometryError, Shape};
 use boxes::SegmentBoxes;
+use field::{Course, FilamentField};
 
 /// The cross-section of a segment that is not round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +48,7 @@ pub struct Filament {
     velocities: Vec<Vector3<f64>>,
     sections: Vec<FlatSection>,
     boxes: SegmentBoxes,
+    field: Option<Box<FilamentField>>,
 }
 
 impl Filament {
@@ -89,6 +94,48 @@ impl Filament {
         filament.chain(rest);
         filament.refit(0.0);
         Ok(filament)
+    }
+
+    /// The same with a pressure field, so that it touches in patches: the pressure is that of `compliance` on the centreline (on the
+    /// middle line of a flat section) and nothing on the surface, linear in between. `sections`: as in
+    /// [`move_to`](Self::move_to); all alike, and as they will stay.
+    ///
+    /// # Errors
+    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::SurfaceArrays`] for sections that are not one per
+    /// segment.
+    pub fn with_field(
+        mut self,
+        compliance: &Compliance,
+        sections: &[FlatSection],
+    ) -> Result<Self, GeometryError> {
+        if !(sections.is_empty() || sections.len() == self.segments.len()) {
+            return Err(GeometryError::SurfaceArrays {
+                points: self.points.len(),
+                what: "flat sections",
+                found: sections.len(),
+            });
+        }
+        self.sections = sections.to_vec();
+        let mut chains: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
+        for (i, chain) in self.chains.iter().enumerate() {
+            match chains.get_mut(*chain as usize) {
+                Some((segments, _)) => segments.end = i + 1,
+                None => chains.push((i..i + 1, self.rings[*chain as usize].is_some())),
+            }
+        }
+        let radius = self.radii.first().copied().unwrap_or(0.0);
+        let field = FilamentField::new(&self.course(), radius, chains.into_iter(), compliance)?;
+        self.field = Some(Box::new(field));
+        self.refit(0.0);
+        Ok(self)
+    }
+
+    fn course(&self) -> Course<'_> {
+        Course {
+            points: &self.points,
+            segments: &self.segments,
+            sections: &self.sections,
+        }
     }
 
     fn chain(&mut self, rest: &[Point3<f64>]) {
@@ -156,6 +203,11 @@ impl Filament {
         self.sections.clear();
         self.sections.extend_from_slice(sections);
         self.refit(time_step_s);
+        if let Some(mut field) = self.field.take() {
+            let moved = field.follow(&self.course());
+            self.field = Some(field);
+            moved?;
+        }
         Ok(())
     }
 
@@ -172,7 +224,7 @@ impl Filament {
     }
 
     fn segment_box(&self, i: usize, time_step_s: f64) -> Aabb {
-        let half = Vector3::repeat(self.reach(i));
+        let half = Vector3::repeat(self.reach(i).max(self.field_reach()));
         let mut bounds = Aabb::EMPTY;
         for v in self.segments[i] {
             let ball = Aabb::from_half_extents(self.points[v as usize], half);
@@ -239,6 +291,44 @@ impl Filament {
     #[must_use]
     pub fn swept_aabb(&self, margin: f64) -> Aabb {
         self.boxes.root().inflated(margin)
+    }
+
+    /// Its pressure field, where it has one; in the world frame.
+    #[must_use]
+    pub fn field(&self) -> Option<&PressureField> {
+        self.field.as_ref().map(|field| field.field())
+    }
+
+    /// Second moment from which a piece of a patch is three points instead of one, m⁴.
+    pub(crate) fn patch_extent(&self) -> f64 {
+        self.field
+            .as_ref()
+            .map_or(f64::INFINITY, |field| field.extent())
+    }
+
+    /// How far the field reaches from the centreline, m.
+    pub(crate) fn field_reach(&self) -> f64 {
+        self.field.as_ref().map_or(0.0, |field| field.reach())
+    }
+
+    /// The segment that carries a tetrahedron of the field.
+    pub(crate) fn segment_of(&self, tet: u32) -> usize {
+        self.field.as_ref().map_or(0, |field| field.segment_of(tet))
+    }
+
+    /// The tetrahedra of the field on a segment, with the boxes and pressures they span.
+    pub(crate) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+        self.field.iter().flat_map(move |f| f.tets_of(segment))
+    }
+
+    /// Fraction along `segment` and offset from there of its material point that is at `p_WC` now.
+    pub(crate) fn carried(&self, segment: usize, p_WC: &Point3<f64>) -> (f64, Vector3<f64>) {
+        let [a, b] = self.ends(segment);
+        let e = b - a;
+        let along = (p_WC - a).dot(&e) / e.norm_squared();
+        // NaN of a segment without length is its first end.
+        let fraction = along.clamp(0.0, 1.0).max(0.0);
+        (fraction, p_WC - (a + e * fraction))
     }
 
     /// Whether segments are boxes.

@@ -6,6 +6,7 @@ mod contact_patch;
 mod field_on_field;
 mod field_on_plane;
 mod field_on_surface;
+mod filaments;
 mod flood;
 mod found;
 mod geometry;
@@ -84,6 +85,7 @@ pub(crate) struct Workspace {
     flood: Flood,
     found: Found,
     points: PointBuffers,
+    filaments: filaments::Memory,
 }
 
 /// One side of a pair: what it brings to patch contact, and where it is.
@@ -101,7 +103,7 @@ impl<'a> Side<'a> {
         match posed {
             Posed::Rigid(r) => Some((Self::of_geometry(r.patch?), r.X_WG)),
             Posed::Deforming(s) => Some((Self::Field(s.field?), Isometry3::identity())),
-            Posed::Filament(_) => None,
+            Posed::Filament(f) => Some((Self::Field(f.field()?), Isometry3::identity())),
         }
     }
 
@@ -229,7 +231,11 @@ impl PatchContact {
         }
         Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
             WORKSPACE.with_borrow_mut(|w| {
-                if let Some(placed) = find(side_A, side_B, w) {
+                let placed = match (&a, &b) {
+                    (Posed::Filament(f), Posed::Filament(g)) => filaments::find_between(f, g, w),
+                    _ => find(side_A, side_B, w),
+                };
+                if let Some(placed) = placed {
                     out.fill(&w.found, &placed);
                 }
             });
@@ -245,7 +251,7 @@ impl ContactGeometry for PatchContact {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        if q.choice == ContactChoice::Point || is_self(&a, &b) {
+        if q.choice == ContactChoice::Point || is_deforming_self(&a, &b) {
             return None;
         }
         let sides = Side::of(&a)
@@ -263,6 +269,12 @@ impl ContactGeometry for PatchContact {
         };
         if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
             return Some(Err(e));
+        }
+        if let (Posed::Filament(_), _) | (_, Posed::Filament(_)) = (&a, &b) {
+            return Some(
+                WORKSPACE
+                    .with_borrow_mut(|w| filaments::collide(side_A, side_B, (&a, &b), q, w, out)),
+            );
         }
         let start = out.len();
         let balance = WORKSPACE.with_borrow_mut(|w| {
@@ -327,6 +339,11 @@ fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
         (Posed::Filament(f), Posed::Filament(g)) => f.id() == g.id(),
         _ => false,
     }
+}
+
+/// Self contact of anything but a filament.
+fn is_deforming_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
+    matches!(a, Posed::Deforming(_)) && is_self(a, b)
 }
 
 fn name(posed: &Posed<'_>) -> &'static str {

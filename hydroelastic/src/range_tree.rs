@@ -42,6 +42,13 @@ impl Range {
         }
     }
 
+    /// Whether boxes and pressures have something in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.p_min <= other.p_max
+            && other.p_min <= self.p_max
+            && (0..3).all(|k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
+    }
+
     fn merged(&self, other: &Self) -> Self {
         Self {
             min: self.min.inf(&other.min),

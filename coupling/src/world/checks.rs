@@ -88,11 +88,19 @@ impl WorldParts {
             if is_soft(&a) || is_soft(&b) {
                 return Ok(());
             }
-            let [side_A, side_B] = [a, b].map(|g| {
+            let side = |g: GeometryIdx| {
                 let geometry = &self.geometries[g.0];
                 (geometry.name.as_str(), geometry.patch.as_deref())
-            });
-            PatchGeometry::check_pair(side_A, side_B).map_err(|source| WorldError::Geometry {
+            };
+            let is_field = |g: GeometryIdx| self.geometries[g.0].compliance.is_some();
+            let checked = match (is_field(a), is_field(b)) {
+                (true, true) => Ok(()),
+                // A field has a patch with whatever brings anything.
+                (true, false) if side(b).1.is_some() => Ok(()),
+                (false, true) if side(a).1.is_some() => Ok(()),
+                _ => PatchGeometry::check_pair(side(a), side(b)),
+            };
+            checked.map_err(|source| WorldError::Geometry {
                 part: self.pair_part(a, b),
                 source: Box::new(source),
             })
@@ -190,6 +198,11 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
     }
     if geometry.patch.is_some() && on_vertices {
         return Err(WorldError::PatchOnVertices {
+            name: geometry.name.clone(),
+        });
+    }
+    if geometry.compliance.is_some() && !matches!(geometry.mount, Mount::Segments { .. }) {
+        return Err(WorldError::ComplianceOffSegments {
             name: geometry.name.clone(),
         });
     }

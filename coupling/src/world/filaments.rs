@@ -1,7 +1,7 @@
 //! Filaments of a world at rest, of which a step's collision search moves copies.
 
-use pliant_contact_sap::Surface;
-use pliant_hydroelastic::Filament;
+use pliant_contact_sap::{FlatEdge, Surface};
+use pliant_hydroelastic::{Filament, FlatSection};
 
 use super::{Mount, WorldParts};
 use crate::error::{WorldError, WorldPart};
@@ -24,8 +24,12 @@ impl WorldParts {
                 });
             }
             surface.radii.resize(surface.vertices.len(), 0.0);
-            let filament =
+            let mut filament =
                 Filament::new(g as u64, &surface.vertices, &surface.edges, &surface.radii);
+            if let Some(compliance) = &geometry.compliance {
+                let sections: Vec<FlatSection> = surface.sections.iter().map(flat).collect();
+                filament = filament.and_then(|f| f.with_field(compliance, &sections));
+            }
             let refused = |source| WorldError::Geometry {
                 part: WorldPart::Geometry(geometry.name.clone()),
                 source: Box::new(source),
@@ -33,5 +37,14 @@ impl WorldParts {
             filament.map(Some).map_err(refused)
         });
         of.collect()
+    }
+}
+
+/// A section in the words of the geometry.
+pub(crate) fn flat(section: &FlatEdge) -> FlatSection {
+    FlatSection {
+        m_1: section.m_1,
+        half_1: section.half_extents[0],
+        half_2: section.half_extents[1],
     }
 }

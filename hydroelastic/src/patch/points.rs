@@ -6,8 +6,10 @@ use super::found::{Found, Group, Sign};
 use super::polygon::Moments;
 use super::{Order, Placed, Side};
 use crate::contact_geometry::Query;
-use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness};
-use crate::posed::{Posed, RigidShape};
+use crate::contact_point::{
+    ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
+};
+use crate::posed::Posed;
 
 /// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
 /// move apart.
@@ -64,7 +66,11 @@ impl PointBuffers {
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
-        let extent = patch.second.trace();
+        let extent = match posed {
+            (Posed::Filament(f), Posed::Filament(g)) => f.patch_extent().max(g.patch_extent()),
+            (Posed::Filament(f), _) | (_, Posed::Filament(f)) => f.patch_extent(),
+            _ => patch.second.trace(),
+        };
         let target = Target {
             placed,
             rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
@@ -79,6 +85,7 @@ impl PointBuffers {
                         false => Foresight::Within(q.margin_for(a.shape, b.shape)),
                     }
                 }
+                (Posed::Filament(_), _) | (_, Posed::Filament(_)) => Foresight::Within(q.margin),
                 _ => Foresight::All,
             },
         };
@@ -111,17 +118,38 @@ enum Foresight {
 }
 
 impl Target<'_> {
-    /// Whether a point that does not press yet, at this distance and of this normal from B into A, counts.
-    fn counts(&self, p_WC: &Point3<f64>, normal_W: &Vector3<f64>, distance: f64) -> bool {
-        let (Posed::Rigid(a), Posed::Rigid(b)) = self.posed else {
-            return true;
+    /// Whether a point that does not press yet, on these elements, at this distance and of this normal from B into A, counts.
+    fn counts(
+        &self,
+        elements: (u32, u32),
+        p_WC: &Point3<f64>,
+        normal_W: &Vector3<f64>,
+        distance: f64,
+    ) -> bool {
+        let velocity = |posed: &Posed<'_>, element: u32| match posed {
+            Posed::Rigid(r) => Some(r.V_WG.at(&(p_WC.coords - r.X_WG.translation.vector))),
+            Posed::Filament(f) => {
+                let segment = f.segment_of(element);
+                let (fraction, _) = f.carried(segment, p_WC);
+                let [from, to] = f.end_velocities(segment);
+                Some(from.lerp(&to, fraction))
+            }
+            Posed::Deforming(_) => None,
         };
-        let velocity = |r: &RigidShape<'_>| r.V_WG.at(&(p_WC.coords - r.X_WG.translation.vector));
-        let motion = || self.time_step_s * normal_W.dot(&(velocity(a) - velocity(b)));
+        let (on_A, on_B) = match self.placed.order {
+            Order::AsGiven => elements,
+            Order::Swapped => (elements.1, elements.0),
+        };
+        let motion = || {
+            let v_A = velocity(self.posed.0, on_A)?;
+            let v_B = velocity(self.posed.1, on_B)?;
+            Some(self.time_step_s * normal_W.dot(&(v_A - v_B)))
+        };
+        let closes = |times: f64| motion().is_none_or(|motion| distance + times * motion <= 0.0);
         match self.foresight {
             Foresight::All => true,
-            Foresight::Within(margin) => distance <= margin || distance + motion() <= 0.0,
-            Foresight::OfMotion => distance + 2.0 * motion() <= 0.0,
+            Foresight::Within(margin) => distance <= margin || closes(1.0),
+            Foresight::OfMotion => closes(2.0),
         }
     }
 }
@@ -229,7 +257,9 @@ fn emit_group(
             Order::AsGiven => normal,
             Order::Swapped => -normal,
         };
-        if sum.group.sign == Sign::Foreseen && !target.counts(&p_WC, &normal_W, signed_distance) {
+        if sum.group.sign == Sign::Foreseen
+            && !target.counts(piece.elements, &p_WC, &normal_W, signed_distance)
+        {
             continue;
         }
         let part_of_A = match placed.order {
@@ -316,6 +346,15 @@ fn material_point(
 ) -> MaterialPoint {
     match (posed, side) {
         (Posed::Rigid(r), _) => on_frame(&r.X_WG, p_WC),
+        (Posed::Filament(f), _) => {
+            let segment = f.segment_of(element);
+            let (fraction, offset) = f.carried(segment, p_WC);
+            MaterialPoint {
+                primitive: Primitive::Edge(segment as u32),
+                weights: [1.0 - fraction, fraction, 0.0, 0.0],
+                offset,
+            }
+        }
         (Posed::Deforming(s), Side::Field(field)) => match field.attachment(element) {
             Some(attachment) => {
                 let corner_weights = field.functions_of(element).weights(&p_WC.coords);

@@ -1,0 +1,456 @@
+//! The pressure field of a filament: a polygonal section swept along its segments, highest on the centreline.
+//!
+//! Every triangle of the section makes a prism of three tetrahedra on every segment; a cone closes each end of an open chain, so
+//! that a touch end-on begins without a step. Sections at joints lie in the plane that halves the bend: neighbours share them.
+//!
+//! Source: Li and Chou (2025), III-B 2.
+
+use std::f64::consts::TAU;
+use std::ops::Range as Span;
+
+use nalgebra::{Point3, Vector3};
+
+use super::{FlatSection, across};
+use crate::GeometryError;
+use crate::field::{Compliance, Parts, PressureField};
+use crate::range_tree::Range;
+
+/// A flat section wider than this part of its height has a medial line, others a medial point.
+const FLAT: f64 = 1.5;
+
+/// The section's points, m across the segment along m1 and t × m1, with the part of the modulus that the pressure there is.
+/// Medial points come first.
+#[derive(Clone, Debug)]
+struct SectionMesh {
+    points: Vec<([f64; 2], f64)>,
+    n_medial: usize,
+    triangles: Vec<[u32; 3]>,
+    /// From the medial points to the surface, m.
+    depth: f64,
+}
+
+impl SectionMesh {
+    /// A polygon of the disc's area.
+    fn round(radius: f64, compliance: &Compliance) -> Self {
+        let wanted = (TAU * radius / compliance.mesh_resolution_hint).ceil();
+        let n = (wanted.clamp(8.0, 64.0)) as u32;
+        let angle = TAU / f64::from(n);
+        let circumradius = radius * (angle / angle.sin()).sqrt();
+        let apothem = circumradius * (0.5 * angle).cos();
+        let outside = compliance.margin / apothem;
+        let mut points = vec![([0.0, 0.0], 1.0)];
+        for k in 0..n {
+            let (s, c) = (f64::from(k) * angle).sin_cos();
+            let r = circumradius * (1.0 + outside);
+            points.push(([r * c, r * s], -outside));
+        }
+        Self {
+            points,
+            n_medial: 1,
+            triangles: (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect(),
+            depth: apothem,
+        }
+    }
+
+    fn flat(halves: [f64; 2], compliance: &Compliance) -> Self {
+        let (margin, depth) = (compliance.margin, halves[0].min(halves[1]));
+        let outside = -margin / depth;
+        let [a, b] = halves.map(|h| h + margin);
+        let corners = [[-a, -b], [a, -b], [a, b], [-a, b]].map(|x| (x, outside));
+        let medial = halves.map(|h| if h > FLAT * depth { h - depth } else { 0.0 });
+        let n_medial = if medial == [0.0; 2] { 1 } else { 2 };
+        let mut points = vec![([-medial[0], -medial[1]], 1.0)];
+        if n_medial == 2 {
+            points.push((medial, 1.0));
+        }
+        points.extend(corners);
+        let c = n_medial as u32;
+        let triangles = match (n_medial, medial[0] > 0.0) {
+            (1, _) => (0..4).map(|k| [0, c + k, c + (k + 1) % 4]).collect(),
+            (_, true) => vec![
+                [0, c + 3, c],
+                [1, c + 1, c + 2],
+                [0, c, c + 1],
+                [0, 1, c + 1],
+                [1, c + 2, c + 3],
+                [0, 1, c + 3],
+            ],
+            (_, false) => vec![
+                [0, c, c + 1],
+                [1, c + 2, c + 3],
+                [0, c + 1, c + 2],
+                [0, 1, c + 2],
+                [1, c + 3, c],
+                [0, 1, c],
+            ],
+        };
+        Self {
+            points,
+            n_medial,
+            triangles,
+            depth,
+        }
+    }
+
+    /// The furthest a point is from the centreline, m.
+    fn reach(&self) -> f64 {
+        let far = self.points.iter().map(|([x, y], _)| x.hypot(*y));
+        far.fold(0.0, f64::max)
+    }
+}
+
+/// A free end of a chain: its vertex and segment.
+#[derive(Clone, Copy, Debug)]
+struct Tip {
+    vertex: u32,
+    segment: u32,
+    /// Outwards along the segment: −1 at its first vertex.
+    sign: f64,
+    /// Its first tetrahedron.
+    first: u32,
+}
+
+/// A chain as its segments and whether its end is its beginning.
+#[derive(Clone, Debug)]
+struct Run {
+    segments: Span<usize>,
+    closed: bool,
+}
+
+/// Which points and tetrahedra there are.
+#[derive(Clone, Debug)]
+struct Layout {
+    section: SectionMesh,
+    tips: Vec<Tip>,
+    runs: Vec<Run>,
+    n_segments: usize,
+    margin: f64,
+}
+
+/// Where they are: the field's vertices, and tangent and m1 at the vertices of the filament.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    vertices: Vec<Vector3<f64>>,
+    axes: Vec<[Vector3<f64>; 2]>,
+}
+
+/// The field of a whole filament; its vertices are in the world frame.
+#[derive(Clone, Debug)]
+pub(crate) struct FilamentField {
+    layout: Layout,
+    field: PressureField,
+    /// Second moment from which a piece of a patch is three points instead of one, m⁴.
+    extent: f64,
+    /// Reused.
+    places: Places,
+}
+
+/// The filament as it is now.
+pub(super) struct Course<'a> {
+    pub(super) points: &'a [Point3<f64>],
+    pub(super) segments: &'a [[u32; 2]],
+    pub(super) sections: &'a [FlatSection],
+}
+
+impl FilamentField {
+    /// `radius`: of a round section; `closed` says of each chain, given by the range of its segments, whether it is a ring.
+    pub(super) fn new(
+        course: &Course<'_>,
+        radius: f64,
+        chains: impl Iterator<Item = (Span<usize>, bool)>,
+        compliance: &Compliance,
+    ) -> Result<Self, GeometryError> {
+        compliance.validate()?;
+        let section = match course.sections.first() {
+            Some(flat) => SectionMesh::flat([flat.half_1, flat.half_2], compliance),
+            None => SectionMesh::round(radius, compliance),
+        };
+        if !(section.depth > 0.0 && section.depth.is_finite()) {
+            return Err(GeometryError::Material {
+                parameter: "half thickness of a filament with a pressure field (m)",
+                value: section.depth,
+                allowed: "must be finite and positive",
+            });
+        }
+        let runs: Vec<Run> = chains
+            .map(|(segments, closed)| Run { segments, closed })
+            .collect();
+        let n = section.points.len() as u32;
+        let mut tets = Vec::new();
+        for ends in course.segments {
+            let [a, b] = ends.map(|v| v * n);
+            for triangle in &section.triangles {
+                let mut sorted = *triangle;
+                sorted.sort_unstable();
+                let [i, j, k] = sorted;
+                // The diagonal of every side runs from the lower point here to the higher one there.
+                tets.push([a + i, a + j, a + k, b + k]);
+                tets.push([a + i, a + j, b + j, b + k]);
+                tets.push([a + i, b + i, b + j, b + k]);
+            }
+        }
+        let mut vertices = n * course.points.len() as u32;
+        let modulus = compliance.hydroelastic_modulus;
+        let mut pressures = Vec::new();
+        for _ in course.points {
+            pressures.extend(section.points.iter().map(|(_, part)| part * modulus));
+        }
+        let mut tips = Vec::new();
+        for run in runs.iter().filter(|run| !run.closed) {
+            let (start, end) = (run.segments.start, run.segments.end - 1);
+            for (segment, side, sign) in [(start, 0, -1.0), (end, 1, 1.0)] {
+                let vertex = course.segments[segment][side];
+                tips.push(Tip {
+                    vertex,
+                    segment: segment as u32,
+                    sign,
+                    first: tets.len() as u32,
+                });
+                let (base, apex) = (n * vertex, vertices);
+                let medial = section.n_medial as u32;
+                for &[i, j, k] in &section.triangles {
+                    if j < medial {
+                        tets.push([base + i, base + j, base + k, apex + i]);
+                        tets.push([base + j, base + k, apex + i, apex + j]);
+                    } else {
+                        tets.push([base + i, base + j, base + k, apex + i]);
+                    }
+                }
+                vertices += medial;
+                let outside = -compliance.margin / section.depth * modulus;
+                pressures.extend((0..medial).map(|_| outside));
+            }
+        }
+        let length =
+            |[a, b]: [u32; 2]| (course.points[b as usize] - course.points[a as usize]).norm();
+        let longest = course
+            .segments
+            .iter()
+            .map(|s| length(*s))
+            .fold(0.0, f64::max);
+        let extent = match course.sections.first() {
+            // The broad side of one segment is three points: it resists rolling about the centreline.
+            Some(flat) => {
+                let half = flat.half_1.max(flat.half_2);
+                10.0 * 2.0 * half * longest * (half * half + longest * longest / 4.0) / 3.0
+            }
+            None => f64::INFINITY,
+        };
+        let layout = Layout {
+            section,
+            tips,
+            runs,
+            n_segments: course.segments.len(),
+            margin: compliance.margin,
+        };
+        let mut places = Places::default();
+        layout.place(course, &mut places);
+        let field = PressureField::assemble(Parts {
+            vertices: places.vertices.clone(),
+            pressures,
+            tets,
+            depth: layout.section.depth,
+            margin: compliance.margin,
+        })?
+        .in_pieces(layout.pieces());
+        Ok(Self {
+            layout,
+            field,
+            extent,
+            places,
+        })
+    }
+
+    pub(super) fn follow(&mut self, course: &Course<'_>) -> Result<(), GeometryError> {
+        self.layout.place(course, &mut self.places);
+        self.field.move_vertices(&self.places.vertices)
+    }
+
+    pub(super) fn field(&self) -> &PressureField {
+        &self.field
+    }
+
+    /// How far the field reaches from the centreline, m.
+    pub(super) fn reach(&self) -> f64 {
+        self.layout.section.reach()
+    }
+
+    pub(super) fn extent(&self) -> f64 {
+        self.extent
+    }
+
+    /// The segment that carries a tetrahedron.
+    pub(super) fn segment_of(&self, tet: u32) -> usize {
+        let layout = &self.layout;
+        let segment = tet as usize / (3 * layout.section.triangles.len());
+        if segment < layout.n_segments {
+            return segment;
+        }
+        let tip = layout.tips.partition_point(|tip| tip.first <= tet) - 1;
+        layout.tips[tip].segment as usize
+    }
+
+    /// The tetrahedra on a segment, those of a tip of it included, with the boxes and pressures that they span.
+    pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+        let layout = &self.layout;
+        let per_segment = 3 * layout.section.triangles.len();
+        let own = (per_segment * segment) as u32..(per_segment * (segment + 1)) as u32;
+        let end = self.field.tets().len() as u32;
+        let tips = layout.tips.iter().enumerate();
+        let at_tips = tips
+            .filter(move |(_, tip)| tip.segment as usize == segment)
+            .flat_map(move |(i, tip)| {
+                tip.first..layout.tips.get(i + 1).map_or(end, |next| next.first)
+            });
+        own.chain(at_tips).map(|t| (t, self.field.tet_range(t)))
+    }
+}
+
+impl Layout {
+    /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure.
+    fn pieces(&self) -> Vec<u32> {
+        let prisms = 3 * (self.section.triangles.len() * self.n_segments) as u32;
+        let in_tip =
+            (self.section.triangles.len() + if self.section.n_medial == 2 { 2 } else { 0 }) as u32;
+        let all = prisms + in_tip * self.tips.len() as u32;
+        (0..all)
+            .map(|t| if t < prisms { t - t % 3 } else { t })
+            .collect()
+    }
+
+    fn place(&self, course: &Course<'_>, places: &mut Places) {
+        let Places { vertices, axes } = places;
+        axes.clear();
+        axes.resize(course.points.len(), [Vector3::zeros(); 2]);
+        for run in &self.runs {
+            tangents(course, run, axes);
+            match course.sections.is_empty() {
+                true => transported(course, run, axes),
+                false => given(course, run, axes),
+            }
+        }
+        vertices.clear();
+        for (x, [t, m_1]) in course.points.iter().zip(axes.iter()) {
+            let m_2 = t.cross(m_1);
+            let points = self.section.points.iter();
+            vertices.extend(points.map(|([u, v], _)| x.coords + m_1 * *u + m_2 * *v));
+        }
+        let n = self.section.points.len();
+        for tip in &self.tips {
+            let [t, _] = axes[tip.vertex as usize];
+            let out = t * (tip.sign * (self.section.depth + self.margin));
+            for k in 0..self.section.n_medial {
+                let medial = vertices[n * tip.vertex as usize + k];
+                vertices.push(medial + out);
+            }
+        }
+    }
+}
+
+/// The unit tangent at every vertex of a chain: halfway between those of its segments.
+fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in run.segments.clone() {
+        let [a, b] = course.segments[i].map(|v| v as usize);
+        let t = (course.points[b] - course.points[a])
+            .try_normalize(1e-300)
+            .unwrap_or_else(Vector3::z);
+        axes[a][0] += t;
+        axes[b][0] += t;
+    }
+    for i in run.segments.clone() {
+        for v in course.segments[i] {
+            let t = &mut axes[v as usize][0];
+            *t = t.try_normalize(1e-12).unwrap_or_else(Vector3::z);
+        }
+    }
+}
+
+/// m1 at the vertices between segments that say theirs: halfway between.
+fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in run.segments.clone() {
+        for v in course.segments[i] {
+            axes[v as usize][1] += course.sections[i].m_1;
+        }
+    }
+    for i in run.segments.clone() {
+        for v in course.segments[i] {
+            let [t, m_1] = &mut axes[v as usize];
+            *m_1 = (*m_1 - *t * t.dot(m_1))
+                .try_normalize(1e-12)
+                .unwrap_or_else(|| across(t));
+        }
+    }
+}
+
+/// m1 of a round section: carried along the chain without turning about the tangent; what a ring lacks then is spread over it.
+fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
+    let vertex = |i: usize, side: usize| course.segments[i][side] as usize;
+    let first = vertex(run.segments.start, 0);
+    let t_0 = axes[first][0];
+    let start = beside(&t_0);
+    axes[first][1] = start;
+    let mut carried = start;
+    for i in run.segments.clone() {
+        let (a, b) = (vertex(i, 0), vertex(i, 1));
+        carried = turned_along(&carried, &axes[a][0], &axes[b][0]);
+        if b != first {
+            axes[b][1] = carried;
+        }
+    }
+    if run.closed {
+        let angle = t_0.dot(&start.cross(&carried)).atan2(start.dot(&carried));
+        let n = run.segments.len() as f64;
+        for (k, i) in run.segments.clone().enumerate().skip(1) {
+            let [t, m_1] = &mut axes[vertex(i, 0)];
+            let (s, c) = (-angle * k as f64 / n).sin_cos();
+            *m_1 = *m_1 * c + t.cross(m_1) * s;
+        }
+    }
+}
+
+/// A unit vector across `t` that follows it steadily, but where `t` passes through one direction that few filaments have.
+fn beside(t: &Vector3<f64>) -> Vector3<f64> {
+    let rare = Vector3::new(-0.48, 0.6, 0.64);
+    turned_along(&across(&rare), &rare, t)
+}
+
+/// `m` turned as the unit vector `from` turns into `to` by the shortest way.
+fn turned_along(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
+    let sum = from + to;
+    let turned = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
+    (turned - to * to.dot(&turned))
+        .try_normalize(1e-12)
+        .unwrap_or_else(|| across(to))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+
+    #[test]
+    fn a_section_has_the_area_of_what_it_stands_for() {
+        let compliance = Compliance {
+            margin: 0.0,
+            ..Compliance::default()
+        };
+        let area = |mesh: &SectionMesh| -> f64 {
+            let triangles = mesh.triangles.iter();
+            triangles
+                .map(|t| {
+                    let [a, b, c] = t.map(|k| mesh.points[k as usize].0);
+                    0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs()
+                })
+                .sum()
+        };
+        assert!((area(&SectionMesh::round(0.3, &compliance)) - PI * 0.09).abs() < 1e-12);
+        for halves in [[0.1, 0.5], [0.5, 0.1], [0.2, 0.2], [0.2, 0.25]] {
+            let area = area(&SectionMesh::flat(halves, &compliance));
+            assert!(
+                (area - 4.0 * halves[0] * halves[1]).abs() < 1e-12,
+                "{halves:?}: {area}"
+            );
+        }
+    }
+}

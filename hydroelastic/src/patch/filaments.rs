@@ -1,0 +1,170 @@
+//! Patches of filaments: with shapes that have a field or a surface, with each other and with themselves.
+//!
+//! A filament on a shape is a field like any other. Of two filaments, or of one with itself, the segments that come near each
+//! other are looked at pair by pair: no rim is needed to find a patch, and neighbours along a chain are left out.
+//!
+//! What patches cannot see is left to [`FilamentContact`]: segments that fly further in a step than their field is deep, and those
+//! pressed in so far that no pressure balances.
+
+use nalgebra::Isometry3;
+
+use super::points::Strength;
+use super::{Order, Placed, Side, Workspace, field_on_field, find};
+use crate::GeometryError;
+use crate::contact_geometry::{ContactGeometry, Query};
+use crate::contact_point::{ContactKey, ContactPoint, Primitive};
+use crate::filament::Filament;
+use crate::filament::segments::{Segment, nearest};
+use crate::filament_contact::FilamentContact;
+use crate::posed::Posed;
+use crate::range_tree::{Range, Relative};
+
+/// Marks keys of points that stand in for a patch.
+const STAND_IN: u64 = 1 << 63 | 1 << 31;
+
+/// Reused storage.
+#[derive(Default)]
+pub(super) struct Memory {
+    ranges: Vec<(u32, Range)>,
+    points: Vec<ContactPoint>,
+    touched: Vec<(u32, u32)>,
+}
+
+/// Appends the points of a pair with a filament; both sides have a patch geometry.
+pub(super) fn collide<'a>(
+    side_A: (Side<'a>, Isometry3<f64>),
+    side_B: (Side<'a>, Isometry3<f64>),
+    posed: (&Posed<'a>, &Posed<'a>),
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let from = out.len();
+    let placed = match posed {
+        (Posed::Filament(f), Posed::Filament(g)) => find_between(f, g, w),
+        _ => find(side_A, side_B, w),
+    };
+    let Workspace {
+        found,
+        points,
+        filaments,
+        ..
+    } = w;
+    if let Some(placed) = placed {
+        points.emit(found, &placed, posed, q, Strength::OfSlope, out);
+    }
+    stand_ins(posed, q, filaments, from, out)
+}
+
+/// The polygons of two filaments, or of one with itself; the first is A.
+pub(super) fn find_between<'a>(
+    f: &'a Filament,
+    g: &'a Filament,
+    w: &mut Workspace,
+) -> Option<Placed<'a>> {
+    let (first, second) = (f.field()?, g.field()?);
+    let Workspace {
+        found, filaments, ..
+    } = w;
+    found.clear();
+    found.set_scale(first.depth().min(second.depth()));
+    let ranges = &mut filaments.ranges;
+    let identity = Relative::new(&Isometry3::identity());
+    let mut segments = |i: usize, j: usize| {
+        let (a, b) = (still(f, i), still(g, j));
+        let (s, t) = nearest(&a, &b);
+        if (a.at(s) - b.at(t)).norm() > a.radius + b.radius {
+            return;
+        }
+        ranges.clear();
+        ranges.extend(g.tets_of(j));
+        for (t, range) in f.tets_of(i) {
+            for (u, other) in &*ranges {
+                if range.overlaps(other) {
+                    field_on_field::pair(first, second, &identity, t, *u, found);
+                }
+            }
+        }
+    };
+    if f.id() == g.id() {
+        f.boxes().visit_own_pairs(0.0, |i, j| {
+            if !f.excludes(i, j) {
+                segments(i.max(j), i.min(j));
+            }
+        });
+    } else {
+        f.boxes().visit_pairs(g.boxes(), 0.0, segments);
+    }
+    found.sort();
+    Some(Placed {
+        order: Order::AsGiven,
+        first: Side::Field(first),
+        second: Side::Field(second),
+        X_WF: Isometry3::identity(),
+    })
+}
+
+/// A segment with a radius that its field stays within.
+fn still(f: &Filament, i: usize) -> Segment {
+    Segment {
+        ends: f.ends(i),
+        velocities: [nalgebra::Vector3::zeros(); 2],
+        radius: f.field_reach(),
+    }
+}
+
+/// Adds the points of [`FilamentContact`] on segments that no patch holds: those that would pass through within the step, and those
+/// whose centreline has gone under.
+fn stand_ins(
+    posed: (&Posed<'_>, &Posed<'_>),
+    q: &Query,
+    memory: &mut Memory,
+    from: usize,
+    out: &mut Vec<ContactPoint>,
+) -> Result<(), GeometryError> {
+    let Memory {
+        points, touched, ..
+    } = memory;
+    points.clear();
+    FilamentContact
+        .collide(*posed.0, *posed.1, q, points)
+        .unwrap_or(Ok(()))?;
+    let radius = [posed.0, posed.1]
+        .into_iter()
+        .filter_map(|side| match side {
+            Posed::Filament(f) => f.field(),
+            _ => None,
+        })
+        .fold(f64::INFINITY, |least: f64, field| least.min(field.depth()));
+    points.retain(|c| c.entry > 0.0 || c.signed_distance < -radius);
+    if points.is_empty() {
+        return Ok(());
+    }
+    touched.clear();
+    touched.extend(
+        out[from..]
+            .iter()
+            .filter(|c| c.signed_distance < 0.0)
+            .map(places),
+    );
+    touched.sort_unstable();
+    let beside = |c: &ContactPoint| {
+        let (a, b) = places(c);
+        let near = |x: u32, y: u32| x == y || x.abs_diff(y) == 1;
+        touched.iter().any(|t| near(t.0, a) && near(t.1, b))
+    };
+    out.extend(points.iter().filter(|c| !beside(c)).map(|c| ContactPoint {
+        key: ContactKey(c.key.0 | STAND_IN),
+        ..*c
+    }));
+    Ok(())
+}
+
+/// The segment on either side, 0 for none.
+fn places(c: &ContactPoint) -> (u32, u32) {
+    let place = |primitive: Primitive| match primitive {
+        Primitive::Edge(i) => i,
+        _ => 0,
+    };
+    (place(c.a.primitive), place(c.b.primitive))
+}

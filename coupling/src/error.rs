@@ -119,6 +119,14 @@ pub enum WorldError {
         /// Name of the geometry.
         name: String,
     },
+    /// A compliance on what has no segments.
+    #[error(
+        "geometry \"{name}\" has a compliance, which is of the segments of a filament; give other geometries a patch geometry instead"
+    )]
+    ComplianceOffSegments {
+        /// Name of the geometry.
+        name: String,
+    },
     /// A geometry on the segments of a body that has none.
     #[error(
         "geometry \"{name}\" is mounted on the segments of body \"{body}\", whose surface has none; mount it on vertices"
@@ -153,6 +161,7 @@ impl WorldError {
             }
             Self::ShapeMissing { name }
             | Self::PatchOnVertices { name }
+            | Self::ComplianceOffSegments { name }
             | Self::NoSegments { name, .. } => WorldPart::Geometry(name.clone()),
         }
     }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
-    CollisionFilter, Compliance, ContactChoice, ContactMaterial, Filament, PairMaterial, PatchGeometry,
-    PointStiffness, Shape, SoftMesh,
+    CollisionFilter, Compliance, ContactChoice, ContactMaterial, Filament, PairMaterial,
+    PatchGeometry, PointStiffness, Shape, SoftMesh,
 };
 
 use crate::settings::ContactSettings;

@@ -28,6 +28,10 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("conveyor", include_str!("../../scenes/conveyor.toml")),
     (
+        "crowned-pulley",
+        include_str!("../../scenes/crowned-pulley.toml"),
+    ),
+    (
         "cube-tower-patches",
         include_str!("../../scenes/cube-tower-patches.toml"),
     ),
@@ -42,6 +46,10 @@ pub const SCENES: &[(&str, &str)] = &[
     (
         "dough-tearing",
         include_str!("../../scenes/dough-tearing.toml"),
+    ),
+    (
+        "entangling-gripper",
+        include_str!("../../scenes/entangling-gripper.toml"),
     ),
     (
         "gripper-holds-box",
@@ -79,6 +87,10 @@ pub const SCENES: &[(&str, &str)] = &[
 /// Bundled robot files: path as scenes write it, and text.
 pub const ROBOTS: &[(&str, &str)] = &[
     ("robots/arm7.urdf", include_str!("../../robots/arm7.urdf")),
+    (
+        "robots/crowned_pulleys.urdf",
+        include_str!("../../robots/crowned_pulleys.urdf"),
+    ),
     (
         "robots/double_pendulum.urdf",
         include_str!("../../robots/double_pendulum.urdf"),

@@ -45,14 +45,14 @@ static MATERIAL: TableSchema = TableSchema {
             value: "`absent`, `compliant` or `rigid`",
             unit: "",
             default: "`absent`",
-            about: "what the shape is in patch contact: a body with a pressure field, a rigid surface, or nothing (it touches in points); two `rigid` ones touch in points",
+            about: "what the shape or rod is in patch contact: a body with a pressure field, a rigid surface (no rod), or nothing (it touches in points); two `rigid` ones touch in points",
         },
         Key {
             name: "hydroelastic_modulus",
             value: "number > 0",
             unit: "Pa",
             default: "10000000",
-            about: "of a `compliant` shape: the pressure at its deepest point; a flat body of thickness H sinks by f H/(E A)",
+            about: "of a `compliant` shape: the pressure at its deepest point, of a rod on its centreline; a flat body of thickness H sinks by f H/(E A)",
         },
         Key {
             name: "hydroelastic_margin",

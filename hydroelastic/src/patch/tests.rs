@@ -2,6 +2,7 @@
 
 mod choice;
 mod degenerate;
+mod fields_of_filaments;
 mod filament;
 mod flood;
 mod laws;

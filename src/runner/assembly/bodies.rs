@@ -29,6 +29,7 @@ impl Draft<'_> {
             patch: self.patch_geometry(&shape, placed.surface, placed.at, name)?,
             shape: Some(shape),
             part: None,
+            compliance: None,
             material: self.material(placed.surface),
             surface_velocity: placed.surface_velocity,
         };
@@ -80,6 +81,7 @@ impl Draft<'_> {
                 },
                 shape: Some(shape),
                 part: None,
+                compliance: None,
                 material: self.material(placed.surface),
                 surface_velocity: placed.surface_velocity,
             };

@@ -6,7 +6,7 @@ use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 use pliant_multibody::{HydroelasticCompliance, ProximityProperties};
 
 use super::Draft;
-use crate::scene::{Hydroelastic, SceneError, SceneFault, Surface};
+use crate::scene::{Hydroelastic, SceneError, SceneFault, SoftEntry, Surface};
 
 impl Draft<'_> {
     /// The patch geometry of `shape`, if its surface is to have one. `at`: where it stands in the scene; `what`: its name.
@@ -18,24 +18,13 @@ impl Draft<'_> {
         what: &str,
     ) -> Result<Option<Arc<PatchGeometry>>, SceneError> {
         let surface = self.filled(surface);
-        let built_in = Compliance::default();
-        let edge_length = surface
-            .mesh_resolution_hint
-            .unwrap_or(built_in.mesh_resolution_hint);
+        let compliance = compliance(surface);
         let made = match surface.hydroelastic {
             None | Some(Hydroelastic::Absent) => return Ok(None),
-            Some(Hydroelastic::Rigid) => PatchGeometry::rigid(shape, edge_length),
-            Some(Hydroelastic::Compliant) => PatchGeometry::compliant(
-                shape,
-                &Compliance {
-                    hydroelastic_modulus: surface
-                        .hydroelastic_modulus
-                        .unwrap_or(built_in.hydroelastic_modulus),
-                    margin: surface.hydroelastic_margin.unwrap_or(built_in.margin),
-                    mesh_resolution_hint: edge_length,
-                    slab_thickness: surface.slab_thickness,
-                },
-            ),
+            Some(Hydroelastic::Rigid) => {
+                PatchGeometry::rigid(shape, compliance.mesh_resolution_hint)
+            }
+            Some(Hydroelastic::Compliant) => PatchGeometry::compliant(shape, &compliance),
         };
         let refused = |error| {
             let text = format!("{what:?} as a hydroelastic {}: {error}", shape.name());
@@ -43,6 +32,43 @@ impl Draft<'_> {
         };
         made.map(|geometry| Some(Arc::new(geometry)))
             .map_err(refused)
+    }
+
+    /// How the segments of a rod yield, if its surface is to have a field.
+    pub(super) fn filament_compliance(
+        &self,
+        entry: &SoftEntry,
+    ) -> Result<Option<Compliance>, SceneError> {
+        let surface = self.filled(entry.surface);
+        match surface.hydroelastic {
+            None | Some(Hydroelastic::Absent) => Ok(None),
+            Some(Hydroelastic::Compliant) => Ok(Some(compliance(surface))),
+            Some(Hydroelastic::Rigid) => {
+                let text = format!(
+                    "rod {:?} is `hydroelastic = \"rigid\"`, which no rod can be; make it `compliant` or `absent`",
+                    entry.name.name
+                );
+                Err(self
+                    .scene
+                    .text
+                    .error(entry.name.at, SceneFault::World(text)))
+            }
+        }
+    }
+}
+
+/// What a surface says of its pressure field, and what is built in where it says nothing.
+fn compliance(surface: Surface) -> Compliance {
+    let built_in = Compliance::default();
+    Compliance {
+        hydroelastic_modulus: surface
+            .hydroelastic_modulus
+            .unwrap_or(built_in.hydroelastic_modulus),
+        margin: surface.hydroelastic_margin.unwrap_or(built_in.margin),
+        mesh_resolution_hint: surface
+            .mesh_resolution_hint
+            .unwrap_or(built_in.mesh_resolution_hint),
+        slab_thickness: surface.slab_thickness,
     }
 }
 

@@ -308,6 +308,7 @@ impl Draft<'_> {
                 },
                 shape: Some(shape),
                 part: None,
+                compliance: None,
                 patch,
                 material: self.material(surface),
                 surface_velocity: nalgebra::Vector3::zeros(),

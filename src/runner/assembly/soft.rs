@@ -80,7 +80,10 @@ impl Draft<'_> {
             Touches::Vertices => Geometry::of_vertices,
             Touches::Segments => Geometry::of_segments,
         };
-        let geometry = of(name, body, self.material(entry.surface));
+        let mut geometry = of(name, body, self.material(entry.surface));
+        if let Touches::Segments = made.touches {
+            geometry.compliance = self.filament_compliance(entry)?;
+        }
         let geometry = self.add_geometry(Owner::Soft(body), geometry);
         if made.self_contact == SelfContact::Absent {
             self.builder

@@ -6,6 +6,9 @@
 //! | round segment, rigid shape | as a capsule, by [`PointContact`](crate::PointContact) |
 //! | flat segment, anything | as a box, by [`PointContact`](crate::PointContact) |
 //!
+//! Pairs of which both have a patch geometry, a filament [with a field](crate::Filament::with_field) among them, are
+//! [`PatchContact`](crate::PatchContact)'s, unless points are asked for.
+//!
 //! Segments that follow each other share a vertex, and what touches there would be counted twice: `joints` leaves one of each.
 
 mod joints;

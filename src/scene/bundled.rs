@@ -74,6 +74,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/rolling-sphere.toml"),
     ),
     (
+        "shoelace-pull",
+        include_str!("../../scenes/shoelace-pull.toml"),
+    ),
+    (
         "soft-landing",
         include_str!("../../scenes/soft-landing.toml"),
     ),

@@ -14,7 +14,8 @@ use crate::{Aabb, GeometryError, Shape};
 /// | **rigid surface** | clipped triangles | clipped triangles | — | — |
 /// | **rigid half space** | clipped plane | — | — | — |
 ///
-/// Compliant bodies are those of [`PressureField`], those whose vertices move included; every bounded
+/// Compliant bodies are those of [`PressureField`], those whose vertices move included, and filaments
+/// [with a field](crate::Filament::with_field), which also have patches with themselves; every bounded
 /// shape has a rigid surface. A pair marked — has no patch: [`check_pair`](Self::check_pair) says so before a simulation begins.
 #[derive(Clone, Debug)]
 #[allow(

@@ -234,3 +234,19 @@ fn contact_models_that_glide_lose_the_momentum_of_rising() {
         );
     }
 }
+
+#[test]
+fn crowned_pulley() {
+    check_scene("crowned-pulley", &[]);
+}
+
+#[test]
+fn entangling_gripper() {
+    check_scene("entangling-gripper", &[]);
+}
+
+#[test]
+fn shoelace_pull() {
+    check_scene("shoelace-pull", &[]);
+    check_scene("shoelace-pull", &["force=4", "mu=0.3"]);
+}

@@ -51,6 +51,7 @@ fn cube_on(body: BodyIdx, frame: u32, name: &str) -> Geometry {
         shape: Some(Shape::cuboid(SIZE).expect("positive lengths")),
         material: ContactMaterial::default(),
         part: None,
+        compliance: None,
         patch: None,
         surface_velocity: Vector3::zeros(),
     }

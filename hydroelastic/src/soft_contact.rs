@@ -7,6 +7,7 @@ mod on_field;
 mod on_shape;
 mod patch_points;
 mod paths;
+mod segments;
 
 use std::cell::RefCell;
 
@@ -27,8 +28,10 @@ use patch_points::Piece;
 /// | a soft body | the surfaces on which both are equally deep under their skins |
 /// | itself | the same, parts left out that an edge of the mesh joins |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
+/// | round segments of a filament | the same of balls along each segment, at most a diameter apart |
 ///
-/// Segments of a filament touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch balls without size.
+/// Flat segments of a filament, and all where points are asked for, touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch
+/// balls without size.
 ///
 /// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
 /// A₀ = [`SoftMesh::vertex_area`]: as a whole the surface is as stiff as if it touched by its vertices.
@@ -76,8 +79,8 @@ impl ContactGeometry for SoftContact {
             return None;
         }
         let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
-        let segments = |posed: &Posed<'_>| matches!(posed, Posed::Filament(_));
-        if !mesh(&a) && !mesh(&b) || segments(&a) || segments(&b) {
+        let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_flat());
+        if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
         if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
@@ -89,6 +92,17 @@ impl ContactGeometry for SoftContact {
             (Posed::Rigid(r), Posed::Deforming(s)) => {
                 on_rigid(s, r, q, w, out);
                 swap(&mut out[from..]);
+            }
+            (Posed::Deforming(s), Posed::Filament(f)) => {
+                if let Some(mesh) = s.mesh {
+                    segments::collide(mesh, f, q, &mut w.stack, out);
+                }
+            }
+            (Posed::Filament(f), Posed::Deforming(s)) => {
+                if let Some(mesh) = s.mesh {
+                    segments::collide(mesh, f, q, &mut w.stack, out);
+                    swap(&mut out[from..]);
+                }
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
                 (Some(m), Some(n)) => {

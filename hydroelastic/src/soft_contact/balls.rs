@@ -22,9 +22,6 @@ pub(super) fn collide(
     for (i, ((p, r), v)) in
         (0_u32..).zip(balls.points.iter().zip(balls.radii).zip(balls.velocities))
     {
-        let path = v * q.time_step_s;
-        let found = inside(mesh, &p.coords, *r, stack)
-            .or_else(|| outside(mesh, &p.coords, *r, &path, q.margin, stack));
         let Some(Touch {
             point,
             place,
@@ -32,7 +29,7 @@ pub(super) fn collide(
             gap,
             entry,
             feature,
-        }) = found
+        }) = touch(mesh, p, *r, v, q, stack)
         else {
             continue;
         };
@@ -52,13 +49,27 @@ pub(super) fn collide(
 }
 
 /// Where a ball touches; the normal points from the ball into the body.
-struct Touch {
-    point: MaterialPoint,
-    place: Vector3<f64>,
-    normal: Vector3<f64>,
-    gap: f64,
-    entry: f64,
-    feature: u32,
+pub(super) struct Touch {
+    pub(super) point: MaterialPoint,
+    pub(super) place: Vector3<f64>,
+    pub(super) normal: Vector3<f64>,
+    pub(super) gap: f64,
+    pub(super) entry: f64,
+    pub(super) feature: u32,
+}
+
+/// Where a ball of radius `r` at `p` that moves with `v` touches a mesh.
+pub(super) fn touch(
+    mesh: &SoftMesh,
+    p: &Point3<f64>,
+    r: f64,
+    v: &Vector3<f64>,
+    q: &Query,
+    stack: &mut Vec<(u32, u32)>,
+) -> Option<Touch> {
+    let path = v * q.time_step_s;
+    inside(mesh, &p.coords, r, stack)
+        .or_else(|| outside(mesh, &p.coords, r, &path, q.margin, stack))
 }
 
 fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>) -> Option<Touch> {

@@ -471,3 +471,39 @@ fn balls_touch_a_soft_body_outside_inside_and_on_their_way() {
     );
     assert!((found[2].entry - 0.7).abs() < 1e-9, "{}", found[2].entry);
 }
+
+#[test]
+fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
+    let soft = Soft::cuboid(
+        Vector3::new(0.05, 0.05, 0.05),
+        [1, 1, 1],
+        &Isometry3::identity(),
+        Vector3::zeros(),
+    );
+    let radius = 0.004;
+    for height in [0.9, 0.2, -0.5] {
+        let z = 0.05 + height * radius;
+        let ends = [Point3::new(-0.2, 0.012, z), Point3::new(0.25, 0.02, z)];
+        let rope = crate::Filament::new(7, &ends, &[[0, 1]], &[radius; 2]).unwrap();
+        let found = collide(Posed::Filament(&rope), soft.posed());
+        let touching: Vec<_> = found.iter().filter(|c| c.signed_distance < 0.0).collect();
+        assert!(touching.len() >= 12, "{}", touching.len());
+        for c in &touching {
+            assert!(
+                c.normal_W.z > 0.7,
+                "out of the body, into the rope: {}",
+                c.normal_W
+            );
+            assert_eq!(c.a.primitive, Primitive::Edge(0));
+            let place = ends[0].coords.lerp(&ends[1].coords, c.a.weights[1]) + c.a.offset;
+            let apart = (place - c.p_WC.coords).norm();
+            assert!(
+                (apart + 0.5 * c.signed_distance).abs() < 1e-9,
+                "halfway between the surfaces"
+            );
+        }
+        let back = collide(soft.posed(), Posed::Filament(&rope));
+        assert_eq!(back.len(), found.len());
+        assert!(back.iter().zip(&found).all(|(x, y)| x.swapped() == *y));
+    }
+}

@@ -52,6 +52,21 @@ fn panels() {
 }
 
 #[test]
+fn ball_on_slope() {
+    check_scene("ball-on-slope", &[]);
+}
+
+#[test]
+fn sand_column_collapses_as_far_as_its_height_says() {
+    check_scene("sand-column-collapse", &[]);
+}
+
+#[test]
+fn dam_break() {
+    check_scene("dam-break", &[]);
+}
+
+#[test]
 fn dough_tearing() {
     check_scene("dough-tearing", &[]);
 }

@@ -112,6 +112,12 @@ pub trait BodyStep: Send + Sync {
             what: "momentum tangent",
         })
     }
+    /// Steppers that exchange impulses: the points whose velocities these are, three each in their order, with the mass that an
+    /// explicit step gives them; `None`: the body is not made of such points. `out` is overwritten and its memory reused.
+    fn point_masses(&self, out: &mut Vec<PointMass>) -> Option<()> {
+        let _ = out;
+        None
+    }
     /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
     /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.
     fn velocities_last(&self) -> bool {
@@ -223,6 +229,17 @@ pub struct PointForce {
     pub point: MaterialPoint,
     /// N, world axes.
     pub force_W: Vector3<f64>,
+}
+
+/// A point that carries mass: a node of a grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointMass {
+    /// m, world frame.
+    pub p_WQ: Point3<f64>,
+    /// kg.
+    pub mass: f64,
+    /// The part of the body's surface that it has most of its mass from.
+    pub part: u32,
 }
 
 /// What holds a vertex.

@@ -134,6 +134,15 @@ impl Congruence<'_> {
             return add_shift_congruence(&shift_p, &shift_q, k, place, h);
         }
         let (values_p, values_q) = (p.values(self.set), q.values(self.set));
+        if values_p.is_none() && values_q.is_none() && (p.n_dofs, q.n_dofs) == (3, 3) {
+            // Two points of a grid cell: nothing but nine additions.
+            for j in 0..3 {
+                let k = &k[(q.row + j) * r + p.row..][..3];
+                let h = &mut h[place.offset + j * place.stride..][..3];
+                (0..3).for_each(|i| h[i] += k[i]);
+            }
+            return;
+        }
         let scratch = &mut *self.scratch;
         scratch.resize(p.n_rows, 0.0);
         for j in 0..q.n_dofs {

@@ -9,6 +9,7 @@ mod collision;
 mod contacts;
 mod doubles;
 mod error;
+mod impulse_exchange;
 mod pair_basis;
 mod patches;
 mod report;
@@ -22,6 +23,7 @@ mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use error::{StepError, WorldError, WorldPart};
+pub use impulse_exchange::ImpulseExchange;
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};
 pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};

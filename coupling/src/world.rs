@@ -230,9 +230,10 @@ pub enum Exclusion {
     Groups(GroupIdx, GroupIdx),
 }
 
+#[derive(Clone)]
 pub(crate) struct NamedBody {
     pub(crate) name: String,
-    pub(crate) model: Box<dyn DeformableModel>,
+    pub(crate) model: Arc<dyn DeformableModel>,
 }
 
 /// Bodies, geometries, ties and settings, immutable; cheap to clone.
@@ -241,11 +242,13 @@ pub struct World {
     pub(crate) parts: Arc<WorldParts>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) members: Vec<GeometryIdx>,
 }
 
+#[derive(Clone)]
 pub(crate) struct WorldParts {
     pub(crate) bodies: Vec<NamedBody>,
     pub(crate) geometries: Vec<Geometry>,
@@ -285,6 +288,23 @@ impl WorldParts {
 }
 
 impl World {
+    /// The same with other models in place of some bodies', for steppers that take those bodies elsewhere. Whatever is mounted on
+    /// the bodies must find its frames on the new ones.
+    pub(crate) fn with_models(
+        &self,
+        replace: impl Fn(BodyIdx) -> Option<Arc<dyn DeformableModel>>,
+    ) -> Self {
+        let mut parts = WorldParts::clone(&self.parts);
+        for (b, body) in parts.bodies.iter_mut().enumerate() {
+            if let Some(model) = replace(BodyIdx(b)) {
+                body.model = model;
+            }
+        }
+        Self {
+            parts: Arc::new(parts),
+        }
+    }
+
     /// The state to start from: default positions, at rest, all ties active.
     #[must_use]
     pub fn default_state(&self) -> State {

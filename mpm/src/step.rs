@@ -10,7 +10,7 @@ use std::sync::Arc;
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     Assembled, BasisIdx, BlockDiagonal, BodyError, BodyReport, BodyState, BodyStep, Dynamics,
-    Lever, MaterialPoint, Primitive, Rows, StepInput, Surface,
+    Lever, MaterialPoint, PointMass, Primitive, Rows, StepInput, Surface,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport};
@@ -350,6 +350,36 @@ impl BodyStep for MpmStep {
             }
         }
         Ok(())
+    }
+
+    fn point_masses(&self, out: &mut Vec<PointMass>) -> Option<()> {
+        let system = &self.system;
+        out.clear();
+        out.extend(
+            system
+                .mass
+                .iter()
+                .enumerate()
+                .map(|(node, &mass)| PointMass {
+                    p_WQ: system.node_place(node).into(),
+                    mass,
+                    part: 0,
+                }),
+        );
+        if self.parts.objects.len() > 1 {
+            let mut most = vec![0.0; system.mass.len()];
+            for (p, particle) in system.particles.iter().enumerate() {
+                let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
+                for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let share = system.stencils[p].weight(corner(n)) * particle.mass;
+                    if share > most[node as usize] {
+                        most[node as usize] = share;
+                        out[node as usize].part = particle.object;
+                    }
+                }
+            }
+        }
+        Some(())
     }
 
     fn residual(&self, v: &[f64], out: &mut [f64]) -> Result<(), BodyError> {

@@ -2,15 +2,17 @@
 
 use pliant_contact_sap::ConvexContactSolver;
 use pliant_coupling::{
-    Adaptive, AdaptiveReport, State, StepError, StepReport, StrongImplicit, World,
+    Adaptive, AdaptiveReport, ImpulseExchange, State, StepError, StepReport, StrongImplicit, World,
 };
 
-use crate::scene::{Scene, SceneError, SceneFault};
+use crate::scene::{Scene, SceneError, SceneFault, StepperKind};
 
 /// What steps a scene's world.
 pub(super) enum Stepping {
     /// One step.
     Fixed(Box<StrongImplicit<Box<dyn ConvexContactSolver>>>),
+    /// One, material points explicitly.
+    Exchange(Box<ImpulseExchange<Box<dyn ConvexContactSolver>>>),
     /// As many as the error asks for.
     ByError {
         stepper: Box<Adaptive<Box<dyn ConvexContactSolver>>>,
@@ -21,6 +23,10 @@ pub(super) enum Stepping {
 
 impl Stepping {
     pub(super) fn new(scene: &Scene) -> Result<Self, SceneError> {
+        if let StepperKind::ImpulseExchange { substeps } = scene.simulation.stepper {
+            let stepper = ImpulseExchange::new(scene.solver.build(), substeps);
+            return Ok(Self::Exchange(Box::new(stepper)));
+        }
         let stepper = StrongImplicit::new(scene.solver.build());
         let Some(accuracy) = scene.simulation.accuracy else {
             return Ok(Self::Fixed(Box::new(stepper)));
@@ -50,6 +56,7 @@ impl Stepping {
     ) -> Result<StepReport, StepError> {
         match self {
             Self::Fixed(stepper) => stepper.step(world, state, length_s, next),
+            Self::Exchange(stepper) => stepper.step(world, state, length_s, next),
             Self::ByError { stepper, sum } => {
                 let mut report = StepReport::default();
                 let done = stepper.advance(world, state, length_s, next, &mut report)?;

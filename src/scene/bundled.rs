@@ -7,6 +7,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/arm-pushes-boxes.toml"),
     ),
     (
+        "ball-on-slope",
+        include_str!("../../scenes/ball-on-slope.toml"),
+    ),
+    (
         "bowl-of-spheres",
         include_str!("../../scenes/bowl-of-spheres.toml"),
     ),
@@ -39,6 +43,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "cylinder-press",
         include_str!("../../scenes/cylinder-press.toml"),
     ),
+    ("dam-break", include_str!("../../scenes/dam-break.toml")),
     (
         "double-pendulum",
         include_str!("../../scenes/double-pendulum.toml"),
@@ -72,6 +77,10 @@ pub const SCENES: &[(&str, &str)] = &[
     (
         "rolling-sphere",
         include_str!("../../scenes/rolling-sphere.toml"),
+    ),
+    (
+        "sand-column-collapse",
+        include_str!("../../scenes/sand-column-collapse.toml"),
     ),
     (
         "shoelace-pull",

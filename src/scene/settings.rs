@@ -62,10 +62,17 @@ static SIMULATION: TableSchema = TableSchema {
         },
         Key {
             name: "stepper",
-            value: "`strong-implicit`",
+            value: "`strong-implicit` or `impulse-exchange`",
             unit: "",
             default: "`strong-implicit`",
-            about: "how bodies and contact are brought together in a step",
+            about: "how bodies and contact are brought together in a step: in one convex problem; or, to compare with, material points explicitly, exchanging impulses with rigid things as ManiSkill2 does",
+        },
+        Key {
+            name: "substeps",
+            value: "whole number",
+            unit: "",
+            default: "25",
+            about: "of `impulse-exchange`: explicit steps of the material points in each Δt",
         },
         Key {
             name: "integration",
@@ -205,6 +212,11 @@ pub struct Simulation {
 pub enum StepperKind {
     /// One convex problem for all bodies in each step.
     StrongImplicit,
+    /// Material points in explicit substeps, which exchange impulses with everything rigid.
+    ImpulseExchange {
+        /// In each step.
+        substeps: usize,
+    },
 }
 
 /// How much of a run is kept.
@@ -268,10 +280,34 @@ pub(super) fn simulation(
         None => Vector3::new(0.0, 0.0, -9.81),
         Some(item) => item.vector3()?,
     };
+    let given = table.optional("substeps");
+    let substeps = match &given {
+        None => 25,
+        Some(item) => item.integer(1, 100_000)? as usize,
+    };
     let stepper = table.choice_or_first(
         "stepper",
-        &[("strong-implicit", StepperKind::StrongImplicit)],
+        &[
+            ("strong-implicit", StepperKind::StrongImplicit),
+            (
+                "impulse-exchange",
+                StepperKind::ImpulseExchange { substeps },
+            ),
+        ],
     )?;
+    match stepper {
+        StepperKind::StrongImplicit if given.is_some() => {
+            return Err(
+                table.conflict("`substeps` goes with `stepper = \"impulse-exchange\"` only")
+            );
+        }
+        StepperKind::ImpulseExchange { .. } if accuracy.is_some() => {
+            return Err(
+                table.conflict("the stepper `impulse-exchange` takes steps of Δt: no `accuracy`")
+            );
+        }
+        _ => {}
+    }
     let integration = table.choice_or_first(
         "integration",
         &[

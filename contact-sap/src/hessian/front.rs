@@ -4,11 +4,15 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, MatMut, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// Fronts with at least this many pivots go to faer's blocked kernels; below, strips are faster (measured: four times at 72,
 /// equal near 250).
 const BLOCKED_PIVOTS_MIN: usize = 256;
+
+/// With at least this many pivots, and rows below them, what is left is updated by faer's product: strips would stream it through
+/// memory once for every six pivots.
+const BLOCKED_UPDATE_MIN: (usize, usize) = (32, 128);
 
 /// Columns that are eliminated at once: as many as the registers hold.
 const STRIP: usize = 6;
@@ -57,7 +61,36 @@ pub(crate) fn eliminate(
     if k >= BLOCKED_PIVOTS_MIN {
         return eliminate_blocked(panel, rest, m, k, memory);
     }
+    if k >= BLOCKED_UPDATE_MIN.0 && m - k >= BLOCKED_UPDATE_MIN.1 {
+        pulp::Arch::new().dispatch(Strips {
+            panel: &mut *panel,
+            rest: &mut [],
+            m,
+            k,
+        })?;
+        let below = MatMut::from_column_major_slice_mut(panel, m, k)
+            .split_at_row_mut(k)
+            .1;
+        update(below.as_ref(), rest);
+        return Ok(());
+    }
     pulp::Arch::new().dispatch(Strips { panel, rest, m, k })
+}
+
+/// rest −= L_below L_belowᵀ, lower triangles.
+fn update(below: MatRef<'_, f64>, rest: &mut [f64]) {
+    let n = below.nrows();
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(rest, n, n),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        below,
+        BlockStructure::Rectangular,
+        below.transpose(),
+        BlockStructure::Rectangular,
+        -1.0,
+        Par::Seq,
+    );
 }
 
 /// [`eliminate_in_strips`], compiled for the widest registers that the processor has.
@@ -98,22 +131,12 @@ fn eliminate_blocked(
     }
     if m > k {
         solve_lower_triangular_in_place(top.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
-        let rest = MatMut::from_column_major_slice_mut(rest, m - k, m - k);
-        triangular::matmul(
-            rest,
-            BlockStructure::TriangularLower,
-            Accum::Add,
-            below.as_ref(),
-            BlockStructure::Rectangular,
-            below.as_ref().transpose(),
-            BlockStructure::Rectangular,
-            -1.0,
-            Par::Seq,
-        );
+        update(below.as_ref(), rest);
     }
     Ok(())
 }
 
+/// An empty `rest` is left to somebody else.
 #[inline(always)]
 fn eliminate_in_strips(
     panel: &mut [f64],
@@ -122,6 +145,7 @@ fn eliminate_in_strips(
     k: usize,
 ) -> Result<(), usize> {
     let mut first = 0;
+    let n_rest = if rest.is_empty() { 0 } else { m - k };
     while first < k {
         let width = STRIP.min(k - first);
         let (strip, right) = panel[first * m..].split_at_mut(width * m);
@@ -130,8 +154,8 @@ fn eliminate_in_strips(
         for (t, column) in right.chunks_exact_mut(m).take(k - done).enumerate() {
             subtract_strip(strip, m, width, done + t, &mut column[done + t..]);
         }
-        if m > k {
-            for (t, column) in rest.chunks_exact_mut(m - k).enumerate() {
+        if n_rest > 0 {
+            for (t, column) in rest.chunks_exact_mut(n_rest).enumerate() {
                 subtract_strip(strip, m, width, k + t, &mut column[t..]);
             }
         }
@@ -281,7 +305,10 @@ mod tests {
 
     #[test]
     fn a_front_is_reduced_to_its_schur_complement() {
-        for (m, k) in [(1, 1), (3, 3), (6, 6), (12, 6), (13, 5), (40, 17), (30, 30)] {
+        let sizes = [(1, 1), (3, 3), (6, 6), (12, 6), (13, 5), (40, 17), (30, 30)];
+        let (k, below) = BLOCKED_UPDATE_MIN;
+        let about = [(k + below, k), (k + below - 1, k), (k + below + 7, k + 5)];
+        for (m, k) in sizes.into_iter().chain(about) {
             check(m, k);
         }
     }

@@ -317,7 +317,9 @@ impl Multifrontal {
             let panel = &mut values[supernode.panel..supernode.panel + m * k];
             let (remainders, rest) = stack.split_at_mut(height);
             let rest = &mut rest[..r * r];
-            rest.fill(0.0);
+            for (t, column) in rest.chunks_exact_mut(r.max(1)).enumerate() {
+                column[t..].fill(0.0);
+            }
             // Children on top of the stack, the last one first.
             let mut end = height;
             let first_child = waiting.len() - supernode.n_children;
@@ -331,8 +333,13 @@ impl Multifrontal {
             if s < self.n_eliminated {
                 eliminate(panel, rest, m, k, memory).map_err(|pivot| self.dof_of(s, pivot))?;
             }
-            // The remainder moves down to where its children were.
-            stack.copy_within(height..height + r * r, end);
+            // The lower triangle of the remainder moves down to where its children were.
+            if end < height {
+                for t in 0..r {
+                    let from = height + t * (r + 1);
+                    stack.copy_within(from..from + r - t, end + t * (r + 1));
+                }
+            }
             height = end + r * r;
             waiting.truncate(first_child);
             waiting.push(s);

@@ -65,7 +65,7 @@ impl WorldBuilder {
     pub fn add_body(&mut self, name: &str, model: Box<dyn DeformableModel>) -> BodyIdx {
         self.parts.bodies.push(NamedBody {
             name: name.into(),
-            model,
+            model: Arc::from(model),
         });
         BodyIdx(self.parts.bodies.len() - 1)
     }

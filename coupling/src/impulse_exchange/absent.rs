@@ -1,0 +1,90 @@
+//! A body that is not there: the place of one that is stepped elsewhere.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{
+    Assembled, BasisIdx, BlockDiagonal, BodyError, BodyReport, BodyState, BodyStep,
+    DeformableModel, Dynamics, Energy, Lever, MaterialPoint, Rows, SelfContact, StepInput, Surface,
+};
+
+/// No velocities, no surface, no mass.
+pub(super) struct Absent;
+
+impl DeformableModel for Absent {
+    fn default_state(&self) -> BodyState {
+        BodyState::default()
+    }
+
+    fn new_step(&self) -> Box<dyn BodyStep> {
+        Box::new(Absent)
+    }
+
+    fn surface(&self, _: &BodyState, out: &mut Surface) {
+        out.clear();
+    }
+
+    fn energy(&self, _: &BodyState, _: &Vector3<f64>) -> Energy {
+        Energy::default()
+    }
+
+    fn self_contact(&self) -> SelfContact {
+        SelfContact::Inherent
+    }
+}
+
+impl BodyStep for Absent {
+    fn begin(&mut self, _: &BodyState, _: &StepInput<'_>) -> Result<(), BodyError> {
+        Ok(())
+    }
+
+    fn start_velocity(&self) -> &[f64] {
+        &[]
+    }
+
+    fn linearise(&mut self) -> Result<(), BodyError> {
+        Ok(())
+    }
+
+    fn dynamics(&self) -> &dyn Dynamics {
+        self
+    }
+
+    fn lever(&self, p: &MaterialPoint, _: &mut Lever) -> Result<BasisIdx, BodyError> {
+        Err(nowhere(p))
+    }
+
+    fn basis(&self, _: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
+        out.reset(0);
+    }
+
+    fn advance(&self, _: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
+        *next = BodyState::default();
+        Ok(BodyReport::default())
+    }
+
+    fn point(&self, _: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        Err(nowhere(p))
+    }
+}
+
+fn nowhere(p: &MaterialPoint) -> BodyError {
+    BodyError::NoSuchPoint {
+        point: p.primitive,
+        places: "none".into(),
+    }
+}
+
+impl Dynamics for Absent {
+    fn right_hand_side(&self) -> &[f64] {
+        &[]
+    }
+
+    fn apply(&self, _: &[f64], _: &mut [f64]) {}
+
+    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
+        BlockDiagonal::Whole(&[])
+    }
+
+    fn assembled(&self) -> Option<Assembled<'_>> {
+        Some(Assembled::Dense(&[]))
+    }
+}

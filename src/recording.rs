@@ -41,7 +41,7 @@ use std::path::{Path, PathBuf};
 use nalgebra::Point3;
 
 pub use error::RecordingError;
-pub use frame::{BodyIdx, ContactArrow, Deformed, Frame, PressurePolygons};
+pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named number over time, one column of the table a run leaves.
@@ -81,6 +81,7 @@ pub struct Recording {
     visuals: Vec<Visual>,
     observables: Vec<Observable>,
     viewpoint: Option<Viewpoint>,
+    parts: Vec<String>,
     frames: Vec<Frame>,
     row_times_s: Vec<f64>,
     /// Row by row, `observables.len()` numbers each.
@@ -117,6 +118,7 @@ impl Recording {
             visuals,
             observables,
             viewpoint: None,
+            parts: Vec::new(),
             frames: Vec::new(),
             row_times_s: Vec::new(),
             rows: Vec::new(),
@@ -126,6 +128,11 @@ impl Recording {
     /// Lets the replay begin from `viewpoint`; without it the camera stands so that everything is in the picture.
     pub fn look_from(&mut self, viewpoint: Viewpoint) {
         self.viewpoint = Some(viewpoint);
+    }
+
+    /// Names what can touch: patches say by number between which of these they are.
+    pub fn name_parts(&mut self, parts: Vec<String>) {
+        self.parts = parts;
     }
 
     /// Lets the scales of `visuals` (their numbers) end at the largest of their recorded values; those of one name share it.
@@ -168,7 +175,7 @@ impl Recording {
     /// recording then stays as it was, and what it holds can still be written.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), RecordingError> {
         check_time("frames", frame.time_s, self.frames.last().map(|f| f.time_s))?;
-        frame.check(&self.bodies, &self.visuals)?;
+        frame.check(&self.bodies, &self.visuals, &self.parts)?;
         self.frames.push(frame);
         Ok(())
     }
@@ -204,6 +211,11 @@ impl Recording {
     /// Names of the moving bodies; [`BodyIdx`] counts along them.
     pub fn bodies(&self) -> &[String] {
         &self.bodies
+    }
+
+    /// What patches are between; [`Between`] counts along them.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
     }
 
     /// What is drawn.
@@ -290,6 +302,37 @@ impl Recording {
     /// When the file can't be written.
     pub fn write_deformed_npz(&self, path: &Path) -> Result<bool, RecordingError> {
         let Some(bytes) = tables::deformed_npz(self) else {
+            return Ok(false);
+        };
+        let refused = |source| RecordingError::write(path, source);
+        std::fs::write(path, bytes.map_err(refused)?).map_err(refused)?;
+        Ok(true)
+    }
+
+    /// Writes the patches of all frames for NumPy; false, and no file, if there are none. The arrays:
+    ///
+    /// | name | shape | |
+    /// |---|---|---|
+    /// | `time` | frames | s |
+    /// | `parts` | parts | names, UTF-8 bytes; the numbers in `…between` count along them |
+    /// | `patch.frame` | n | the frame that a patch belongs to |
+    /// | `patch.between` | n × 2 | its sides A and B |
+    /// | `patch.area` | n | m² |
+    /// | `patch.pressure_max` | n | highest elastic pressure, Pa |
+    /// | `patch.center` | n × 3 | centre of pressure, world frame, m |
+    /// | `patch.force` | n × 3 | net force on A, friction and dissipation in it, N |
+    /// | `patch.moment` | n × 3 | net moment on A about the centre of pressure, N·m |
+    /// | `polygon.frame`, `polygon.between` | m, m × 2 | as above, for each polygon |
+    /// | `polygon.starts` | m | its first row among the corners; its last is before the next one's first |
+    /// | `corner.points` | k × 3 | world frame, m |
+    /// | `corner.pressure` | k | Pa |
+    ///
+    /// Forces are means over the step before the frame, polygons those of the frame's own state.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn write_patches_npz(&self, path: &Path) -> Result<bool, RecordingError> {
+        let Some(bytes) = tables::patches_npz(self) else {
             return Ok(false);
         };
         let refused = |source| RecordingError::write(path, source);

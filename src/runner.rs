@@ -184,6 +184,8 @@ impl<'s> Run<'s> {
             columns,
         )
         .map_err(|source| recording_error(scene, source))?;
+        let geometries = assembly.world.geometries().iter();
+        recording.name_parts(geometries.map(|g| g.name.clone()).collect());
         if let Some(camera) = scene.camera {
             recording.look_from(Viewpoint {
                 eye: camera.eye,

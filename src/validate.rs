@@ -21,6 +21,7 @@ mod incline;
 mod laboratory;
 mod mass_ratio;
 mod patch;
+mod patch_rest;
 mod patch_round;
 mod patch_symmetry;
 mod patch_tipping;
@@ -153,6 +154,7 @@ pub const CASES: &[Case] = &[
     pendulum::CASE,
     mass_ratio::CASE,
     patch::CASE,
+    patch_rest::CASE,
     patch_round::CASE,
     patch_symmetry::CASE,
     patch_tipping::CASE,

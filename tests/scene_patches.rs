@@ -69,6 +69,59 @@ fn outcome(text: &str) -> Result<RunOutcome, String> {
     run(&parse(text)?, &RunOptions::default(), &mut |_| {}).map_err(|error| error.to_string())
 }
 
+#[test]
+fn the_table_of_pairs_in_the_docs_is_the_one_that_holds() {
+    use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
+
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/patches.md"))
+        .expect("the page");
+    let row = |line: &str| -> Vec<String> {
+        let cells = line.trim().trim_matches('|').split('|');
+        cells.map(|c| c.trim().replace('*', "")).collect()
+    };
+    let rows: Vec<Vec<String>> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| A \\ B |"))
+        .take_while(|line| line.starts_with('|'))
+        .map(row)
+        .collect();
+    let kinds = &rows[0][1..];
+    let of = |kind: &str| {
+        let shape = match kind.ends_with("half space") {
+            true => Shape::half_space(),
+            false => Shape::sphere(0.1).expect("a radius"),
+        };
+        let compliance = Compliance {
+            slab_thickness: Some(0.1),
+            ..Compliance::default()
+        };
+        let patch = match kind.starts_with("compliant") {
+            true => PatchGeometry::compliant(&shape, &compliance),
+            false => PatchGeometry::rigid(&shape, 0.05),
+        };
+        let patch = patch.expect("sound");
+        assert_eq!(patch.name(), kind, "messages say what the table says");
+        patch
+    };
+    assert_eq!((rows.len(), kinds.len()), (6, 4));
+    for row in &rows[2..] {
+        for (kind, cell) in kinds.iter().zip(&row[1..]) {
+            assert_eq!(of(&row[0]).meets(&of(kind)), cell != "—", "{row:?}, {kind}");
+        }
+    }
+}
+
+#[test]
+fn the_moment_of_a_patch_is_the_one_that_friction_carries() {
+    let torque = "[[loads]]\non = \"cube\"\nknots = [{ at_s = 0, torque = [0, 0, 0.09] }]\n";
+    let text = format!("{}{torque}", cube_on_floor("", SOFT, RIGID));
+    let recording = outcome(&text)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .recording;
+    let frame = recording.frames().last().expect("frames");
+    near(frame.patch_forces[0].m_W.z, -0.09, 0.02);
+}
+
 /// The last value of each observable.
 fn last(text: &str) -> impl Fn(&str) -> f64 + use<> {
     let recording = outcome(text)
@@ -117,7 +170,19 @@ fn a_frame_shows_the_polygons_of_a_patch_and_one_arrow() {
     near(arrow.f_W.z, 9.81, 1e-3);
     near(arrow.p_WC.x, 0.01, 1e-3);
     near(arrow.p_WC.y, 0.02, 1e-3);
+    let [patch] = frame.patch_forces.as_slice() else {
+        panic!("one patch: {:?}", frame.patch_forces);
+    };
+    let name = |part: u32| recording.parts()[part as usize].as_str();
+    assert_eq!(
+        (name(patch.between.a), name(patch.between.b)),
+        ("cube", "floor")
+    );
+    assert_eq!((patch.p_WC, patch.f_W), (arrow.p_WC, arrow.f_W));
+    near(patch.area, 0.01, 1e-6);
+    assert!(patch.m_W.norm() < 1e-6, "nothing turns it");
     let pressures = frame.patches.pressures();
+    assert_eq!(frame.patches.between().len(), frame.patches.counts().len());
     assert_eq!(pressures.len(), frame.patches.points().len());
     near(pressures.iter().copied().fold(0.0, f64::max), 981.0, 2e-3);
 }

@@ -42,6 +42,7 @@ cases! {
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
     patches_of_round_bodies_converge_at_second_order => "patch-round",
     patches_turn_with_the_pair_and_are_the_same_from_either_side => "patch-symmetry",
+    compliant_cubes_rest_within_a_micrometre => "patch-rest",
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_real_cube_is_followed => "cube-toss",
 }

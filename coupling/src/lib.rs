@@ -11,6 +11,7 @@ mod doubles;
 mod error;
 mod impulse_exchange;
 mod pair_basis;
+mod patch_depth;
 mod patches;
 mod report;
 mod settings;

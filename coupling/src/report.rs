@@ -20,7 +20,7 @@ pub struct StepReport {
     pub rows: Vec<RowForce>,
     /// Wrench of every tie that holds, in the order of their index.
     pub ties: Vec<TieForce>,
-    /// Anything doubtful, in words that name the place.
+    /// Anything doubtful, in words that name the place: of bodies, and of patches deeper than their pressure tells.
     pub warnings: Vec<String>,
 }
 

@@ -13,6 +13,7 @@ use crate::collision::{Collision, Search};
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
 use crate::error::StepError;
 use crate::pair_basis::Bodies;
+use crate::patch_depth::warn_of_depth;
 use crate::report::{RowOwner, StepReport};
 use crate::state::State;
 use crate::stiction::{self, StuckContact};
@@ -350,6 +351,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 .warnings
                 .extend(warnings.map(|w| format!("body \"{name}\": {w}")));
         }
+        warn_of_depth(world, &report.contacts, &mut report.warnings);
         next.constrained.resize_with(state.bodies.len(), Vec::new);
         for (b, change) in next.constrained.iter_mut().enumerate() {
             let range = self.offsets[b]..self.offsets[b + 1];

@@ -265,6 +265,30 @@ fn pairs_that_are_to_have_a_patch_and_cannot_are_refused_by_name() {
     );
 }
 
+/// A solver converges on what is deeper in than the model tells as on anything else: the report says it.
+#[test]
+fn what_is_deeper_than_pressure_tells_is_warned_of_by_name() {
+    let material = ContactMaterial::default();
+    let warnings = |height: f64| {
+        let world = on_floor(height, material, material)
+            .build()
+            .expect("a legal world");
+        run(&world, &mut world.default_state(), DT, |_, _| {}).warnings
+    };
+    assert_eq!(warnings(-0.2 * SIDE), Vec::<String>::new());
+    let deep = warnings(-0.48 * SIDE);
+    let [deep] = deep.as_slice() else {
+        panic!("one pair: {deep:?}");
+    };
+    for part in ["\"floor\"", "\"cube\"", "hydroelastic_modulus"] {
+        assert!(deep.contains(part), "{deep}");
+    }
+    // Under the floor altogether.
+    let swallowed = warnings(-1.2 * SIDE);
+    assert_eq!(swallowed.len(), 1, "{swallowed:?}");
+    assert!(swallowed[0].contains("points push them apart"));
+}
+
 /// What a cube stands on.
 #[derive(Clone, Copy, Debug)]
 enum Below {

@@ -7,6 +7,7 @@ mod of_shape;
 mod of_tets;
 mod round;
 mod tetrahedron;
+mod valleys;
 
 use nalgebra::Vector3;
 
@@ -55,6 +56,10 @@ pub struct PressureField {
     /// Of each tetrahedron the part where the pressure is at most `shell_pressure`.
     shell_tree: RangeTree,
     shell_pressure: f64,
+    /// The tetrahedra with an inner face of no more than the least pressure of the skin.
+    hollow_tree: RangeTree,
+    /// The tetrahedra beside a valley of the pressure.
+    dip_tree: RangeTree,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
@@ -219,6 +224,8 @@ impl PressureField {
             peaks: Vec::new(),
             shell_tree: RangeTree::default(),
             shell_pressure: 0.0,
+            hollow_tree: RangeTree::default(),
+            dip_tree: RangeTree::default(),
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
@@ -245,7 +252,15 @@ impl PressureField {
         field.shell_tree = RangeTree::new(&ranges)
             .renamed(&shell)
             .around(&field.vertices);
+        field.hollow_tree = field.tree_of(&field.hollow());
+        field.dip_tree = field.tree_of(&field.dips());
         Ok(field)
+    }
+
+    fn tree_of(&self, tets: &[u32]) -> RangeTree {
+        let ranges: Vec<Range> = tets.iter().map(|&t| self.tet_range(t)).collect();
+        let tree = RangeTree::new(&ranges).renamed(tets);
+        tree.around(&self.vertices)
     }
 
     /// The field of a deforming body: `attachments` says for each tetrahedron what it hangs on. Its vertices are in the world
@@ -314,6 +329,14 @@ impl PressureField {
         tree.refit(|t| self.shell_range(t));
         tree.measure(&self.vertices);
         self.shell_tree = tree;
+        let mut tree = std::mem::take(&mut self.hollow_tree);
+        tree.refit(|t| self.tet_range(t));
+        tree.measure(&self.vertices);
+        self.hollow_tree = tree;
+        let mut tree = std::mem::take(&mut self.dip_tree);
+        tree.refit(|t| self.tet_range(t));
+        tree.measure(&self.vertices);
+        self.dip_tree = tree;
         Ok(())
     }
 
@@ -403,10 +426,16 @@ impl PressureField {
         self.depth
     }
 
+    /// The highest pressure, Pa: the hydroelastic modulus, but for fields of your own.
+    #[must_use]
+    pub fn pressure_max(&self) -> f64 {
+        let highest = self.peaks.first();
+        highest.map_or(0.0, |peak| self.pressures[peak.vertex as usize])
+    }
+
     /// How fast pressure rises from the surface to the deepest point, on average, Pa/m.
     pub(crate) fn steepness(&self) -> f64 {
-        let highest = self.peaks.first();
-        highest.map_or(0.0, |peak| self.pressures[peak.vertex as usize]) / self.depth
+        self.pressure_max() / self.depth
     }
 
     /// How far the field reaches outside of the shape, m.
@@ -466,6 +495,16 @@ impl PressureField {
         } else {
             &self.tet_tree
         }
+    }
+
+    /// The tetrahedra in which what lies on the skin, as far as pressure goes, lies inside.
+    pub(crate) fn hollow_tree(&self) -> &RangeTree {
+        &self.hollow_tree
+    }
+
+    /// The tetrahedra in which the pressure may be lower than all around.
+    pub(crate) fn dip_tree(&self) -> &RangeTree {
+        &self.dip_tree
     }
 
     pub(crate) fn skin_tree(&self) -> &RangeTree {

@@ -40,14 +40,18 @@ use flood::Flood;
 use found::Found;
 use points::{PointBuffers, Strength};
 
-/// Patch contact of pairs of which at least one side is compliant; the table of [`PatchGeometry`] says which.
+/// Patch contact of pairs of which at least one side is compliant; [`PatchGeometry::meets`] says which.
 ///
 /// **Which polygons count.** A polygon belongs to the patch as far as both fields rise across it: in full while n̂ makes an angle
 /// of less than 5π/8 with ∇p_A and −n̂ with ∇p_B, less and less up to 3π/4, not at all beyond. (A sharp limit would let the force
 /// jump when a polygon turns past it.) In the same way equal-pressure polygons fade where ‖∇p_A − ∇p_B‖ falls from 0.3 to 0.1 of
 /// ‖∇p_A‖ + ‖∇p_B‖: fields that rise in the same direction do not press on each other. A polygon inside of a face that two
-/// tetrahedra share is found from either side and counts half each time. Polygons smaller than 1e-12 of the square of the depth of
-/// the (shallower) field are dropped.
+/// tetrahedra share is found from either side and counts half each time.
+///
+/// **Thresholds.** Polygons of no more than 1e-12 d² are dropped, d the depth of the shallower field, or half of the longest side of a
+/// rigid surface where that is less. Corners within 1e-10 of the height of a tetrahedron lie on its face, those where pressures
+/// differ by no more than 1e-12 of the most at its corners are zeros of the difference; a tetrahedron with less volume than 1e-14 of
+/// its longest edge's cube is none.
 ///
 /// **What it gives to a solver.** Polygons that lie in one plane under one linear pressure are taken together (the whole underside of a
 /// box, however its mesh is cut), the part that presses apart from the part that is only foreseen. Each such group is
@@ -262,7 +266,7 @@ impl ContactGeometry for PatchContact {
                 ContactChoice::Patch => Some(Err(GeometryError::NoPatch {
                     a: name(&a).into(),
                     b: name(&b).into(),
-                    why: "the table of `PatchGeometry` has no such pair",
+                    why: "there is no pressure between the two",
                 })),
                 _ => None,
             };

@@ -1,5 +1,5 @@
 //! Random and degenerate pairs, for as long as one wishes: `PLIANT_SOAK_S=600 cargo test --release --test patch_soak -- --nocapture`
-//! goes on for that many seconds a test, each round with a seed of its own.
+//! goes on for that many seconds a test, each round with a seed of its own; `PLIANT_SOAK_FROM` is the first round.
 //!
 //! Shapes of random proportions, slivers among them, and fields whose pressure is flat in places; poses random, aligned, coincident
 //! or a rounding error away from that. Whatever comes out must be finite, of the right sign, the same from either side, and without
@@ -246,8 +246,10 @@ fn soak<S: Strategy>(
 ) {
     let limit = std::env::var("PLIANT_SOAK_S").ok();
     let limit = limit.map_or(0.0, |s| s.parse().expect("PLIANT_SOAK_S is in seconds"));
+    let first = std::env::var("PLIANT_SOAK_FROM").ok();
+    let first: u64 = first.map_or(0, |s| s.parse().expect("PLIANT_SOAK_FROM is a round"));
     let begin = Instant::now();
-    let mut round = 0_u64;
+    let mut round = first;
     loop {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&round.to_le_bytes());
@@ -266,7 +268,7 @@ fn soak<S: Strategy>(
             break;
         }
     }
-    let (n, time) = (round * u64::from(cases), begin.elapsed());
+    let (n, time) = ((round - first) * u64::from(cases), begin.elapsed());
     eprintln!("{what}: {n} cases in {:.0} s", time.as_secs_f64());
 }
 
@@ -404,7 +406,13 @@ fn force_has_no_jump_along_any_path() {
                 }
             }
             let jump = (force(high) - force(low)).norm();
-            prop_assert!(jump <= JUMP * largest, "{jump} N of {largest} N at {low}");
+            // What only just touches is as large as the polygons that are dropped; a few may come at once.
+            let dropped = 10.0 * 1e-12 * pair.depth().powi(2) * pressures.get();
+            let allowed = JUMP * largest + dropped;
+            prop_assert!(
+                jump <= allowed,
+                "{jump} N of {largest} N at {low}, {allowed} allowed"
+            );
             Ok(())
         },
     );

@@ -84,6 +84,40 @@ fn rim_integral(a: f64, b: f64, d: f64) -> f64 {
     a * b * d - (a + b) * d * d + 4.0 / 3.0 * d.powi(3)
 }
 
+/// The numbers of `docs/patches.md`: beyond half of its thickness the pressure over the middle of a box points the other way.
+#[test]
+fn a_cube_pushes_hardest_halfway_in_and_less_from_there_on_without_a_jump() {
+    let half = 0.05;
+    let cube = Body::compliant(
+        Shape::cuboid(Vector3::repeat(2.0 * half)).unwrap(),
+        &compliance(0.02),
+    );
+    let floor = floor();
+    let force = |depth: f64| {
+        let X = Isometry3::translation(0.0, 0.0, half - depth);
+        summary(cube.at(X), floor.at(Isometry3::identity())).force_W
+    };
+    let most = 4.0 / 3.0 * E * half * half;
+    for depth in [0.2, 0.6, 0.9] {
+        let x = depth * half;
+        let wanted = E / half * rim_integral(2.0 * half, 2.0 * half, x);
+        check("as deep as the sides", force(x).z, wanted, 1e-9);
+        check("beyond, as it came", force(2.0 * half - x).z, wanted, 1e-9);
+    }
+    check("half of the most", force(1.5 * half).z, 0.5 * most, 1e-9);
+    for x in [half - 1e-7, half + 1e-7] {
+        check("halfway in", force(x).z, most, 1e-5);
+    }
+    assert!(force(2.0 * half - 1e-6).norm() < 1e-3 * most);
+    // A ball half in: the integral of E (1 - r/R) over its largest disc.
+    let ball = Body::compliant(Shape::sphere(half).unwrap(), &compliance(0.005));
+    let s = summary(
+        ball.at(Isometry3::translation(0.0, 0.0, 1e-4)),
+        floor.at(Isometry3::identity()),
+    );
+    check("a ball", s.force_W.z, PI * E * half * half / 3.0, 5e-3);
+}
+
 #[test]
 fn flat_box_on_a_half_space_has_the_force_of_the_closed_form() {
     for lengths in [[0.1, 0.1, 0.1], [0.3, 0.2, 0.1], [0.1, 0.2, 0.4]] {

@@ -117,6 +117,10 @@ pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
         if outcome.recording.write_deformed_npz(&deformed)? {
             files.push(deformed);
         }
+        let patches = arguments.out.join("patches.npz");
+        if outcome.recording.write_patches_npz(&patches)? {
+            files.push(patches);
+        }
     }
     for file in &files {
         eprintln!("wrote {}", file.display());

@@ -23,6 +23,8 @@ pub struct Frame {
     pub contacts: Vec<ContactArrow>,
     /// Where bodies press on each other in patches.
     pub patches: PressurePolygons,
+    /// What passes through the patch of each pair, by pair.
+    pub patch_forces: Vec<PatchForce>,
     /// The points of the visuals that deform, in the order of the visuals (those that don't are skipped).
     pub deformed: Vec<Deformed>,
 }
@@ -40,24 +42,61 @@ pub struct ContactArrow {
     pub f_W: Vector3<f64>,
 }
 
+/// Two geometries that touch; each counts along the [`parts`](super::Recording::parts) of the recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Between {
+    /// Geometry A.
+    pub a: u32,
+    /// Geometry B.
+    pub b: u32,
+}
+
+/// What passes through the patch of a pair: a mean over the step before the frame, friction and dissipation in it. World frame.
+#[allow(
+    non_snake_case,
+    reason = "monogram frame names such as p_WC are the field's notation"
+)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PatchForce {
+    /// Whose patch it is.
+    pub between: Between,
+    /// m².
+    pub area: f64,
+    /// Highest elastic pressure, Pa.
+    pub pressure_max: f64,
+    /// Centre of pressure, m.
+    pub p_WC: Point3<f64>,
+    /// Net force on A, N.
+    pub f_W: Vector3<f64>,
+    /// Net moment on A about the centre of pressure, N·m.
+    pub m_W: Vector3<f64>,
+}
+
 /// Convex polygons with a pressure at each corner, world frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PressurePolygons {
     points: Vec<Point3<f64>>,
     pressures: Vec<f64>,
     counts: Vec<u32>,
+    between: Vec<Between>,
 }
 
 impl PressurePolygons {
-    /// Adds a polygon: its corners in order (m), and the pressure at each (Pa).
+    /// Adds a polygon of the patch of a pair: its corners in order (m), and the pressure at each (Pa).
     ///
     /// # Panics
     /// Unless there are as many pressures as corners.
-    pub fn push(&mut self, corners: &[Point3<f64>], pressures: &[f64]) {
+    pub fn push(&mut self, between: Between, corners: &[Point3<f64>], pressures: &[f64]) {
         assert_eq!(corners.len(), pressures.len(), "one pressure per corner");
         self.points.extend_from_slice(corners);
         self.pressures.extend_from_slice(pressures);
         self.counts.push(corners.len() as u32);
+        self.between.push(between);
+    }
+
+    /// Whose patch each polygon is part of.
+    pub fn between(&self) -> &[Between] {
+        &self.between
     }
 
     /// Number of corners of each polygon.
@@ -102,6 +141,7 @@ impl Frame {
         &self,
         bodies: &[String],
         visuals: &[Visual],
+        parts: &[String],
     ) -> Result<(), RecordingError> {
         let time_s = self.time_s;
         let count = |what: &str, found: usize, expected: usize| {
@@ -140,6 +180,29 @@ impl Frame {
         }
         if let Some(at) = patches.pressures.iter().position(|p| !p.is_finite()) {
             return not_finite(format!("pressure {at} of the patches"));
+        }
+        for (at, patch) in self.patch_forces.iter().enumerate() {
+            let PatchForce {
+                area,
+                pressure_max,
+                p_WC,
+                f_W,
+                m_W,
+                ..
+            } = patch;
+            let vectors = [&p_WC.coords, f_W, m_W];
+            if !(area.is_finite() && pressure_max.is_finite() && vectors.into_iter().all(is_finite))
+            {
+                return not_finite(format!("what passes through patch {at}"));
+            }
+        }
+        let forces = self.patch_forces.iter().map(|patch| &patch.between);
+        let highest = forces
+            .chain(&self.patches.between)
+            .map(|x| x.a.max(x.b) as usize + 1)
+            .max();
+        if let Some(highest) = highest.filter(|n| *n > parts.len()) {
+            count("parts that patches are between", highest, parts.len())?;
         }
         let soft: Vec<&Visual> = visuals
             .iter()

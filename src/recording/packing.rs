@@ -155,7 +155,7 @@ impl PackedPoses {
 }
 
 /// The contacts of all frames: for each frame their number, then for each contact point and force (six integers), less
-/// those of the contact with the same number in the frame before (0 if there was none).
+/// those of the contact with the same number in the frame before (0 if there was none). Moments come as forces, in N·m.
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PackedContacts {

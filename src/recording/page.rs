@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::packing::{self, PackedContacts, PackedPatches, PackedPoints, PackedPoses};
 use super::{
-    Anchor, Color, Deformed, Observable, Recording, RecordingError, ThreadEnds, ValueScale, Visual,
-    VisualShape,
+    Anchor, Color, ContactArrow, Deformed, Frame, Observable, PatchForce, Recording,
+    RecordingError, ThreadEnds, ValueScale, Visual, VisualShape,
 };
 
 const PAGE: &str = include_str!("../replay/page.html");
@@ -134,6 +134,8 @@ struct Document<'a> {
     visuals: Vec<Drawn<'a>>,
     contacts: PackedContacts,
     patches: Option<PackedPatches>,
+    /// Net moments of patches, where their centres of pressure are.
+    moments: Option<PackedContacts>,
     viewpoint: Option<[[f64; 3]; 2]>,
     /// f64, s.
     row_times: String,
@@ -249,6 +251,14 @@ impl<'a> Document<'a> {
             visuals: visuals.collect(),
             contacts: PackedContacts::pack(frames.iter().map(|frame| frame.contacts.as_slice())),
             patches: PackedPatches::pack(frames.iter().map(|frame| &frame.patches)),
+            moments: frames
+                .iter()
+                .any(|frame| !frame.patch_forces.is_empty())
+                .then(|| {
+                    let arrows = |frame: &Frame| frame.patch_forces.iter().map(moment).collect();
+                    let frames: Vec<Vec<ContactArrow>> = frames.iter().map(arrows).collect();
+                    PackedContacts::pack(frames.iter().map(Vec::as_slice))
+                }),
             viewpoint: recording
                 .viewpoint
                 .map(|view| [view.eye.into(), view.target.into()]),
@@ -350,6 +360,14 @@ impl<'a> Drawn<'a> {
             color: [red, green, blue, opacity],
             shape,
         }
+    }
+}
+
+/// The moment of a patch as if it were a force.
+fn moment(patch: &PatchForce) -> ContactArrow {
+    ContactArrow {
+        p_WC: patch.p_WC,
+        f_W: patch.m_W,
     }
 }
 

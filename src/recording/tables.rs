@@ -1,4 +1,4 @@
-//! The observables and the places of what deforms as files other programs read: comma-separated text and NumPy archives.
+//! The observables, the places of what deforms and the patches as files other programs read: comma-separated text and NumPy archives.
 
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Write as _};
@@ -8,7 +8,7 @@ use npyz::npz::NpzWriter;
 use npyz::zip::write::FileOptions;
 use npyz::zip::{CompressionMethod, DateTime};
 
-use super::{Recording, VisualShape};
+use super::{Between, Frame, PatchForce, Recording, VisualShape};
 
 pub(super) fn csv(recording: &Recording) -> String {
     let mut text = String::from("time [s]");
@@ -117,6 +117,62 @@ pub(super) fn deformed_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>>
     })
 }
 
+/// The patches of all frames: none without any.
+pub(super) fn patches_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>> {
+    let frames = recording.frames();
+    let some = |frame: &Frame| !frame.patch_forces.is_empty() || !frame.patches.counts().is_empty();
+    frames.iter().any(some).then(|| {
+        let mut file = Cursor::new(Vec::new());
+        {
+            let mut archive = NpzWriter::new(&mut file);
+            let times = frames.iter().map(|frame| frame.time_s);
+            column(&mut archive, "time", times)?;
+            let parts = recording.parts().iter().map(String::as_str);
+            text(&mut archive, "parts", parts)?;
+            let numbered = || (0_u32..).zip(frames);
+            let patches: Vec<(u32, &PatchForce)> = numbered()
+                .flat_map(|(k, frame)| frame.patch_forces.iter().map(move |patch| (k, patch)))
+                .collect();
+            let between = |x: &Between| [x.a, x.b];
+            column(&mut archive, "patch.frame", patches.iter().map(|p| p.0))?;
+            let of_patches: Vec<_> = patches.iter().map(|p| between(&p.1.between)).collect();
+            rows(&mut archive, "patch.between", &of_patches)?;
+            column(&mut archive, "patch.area", patches.iter().map(|p| p.1.area))?;
+            let highest = patches.iter().map(|p| p.1.pressure_max);
+            column(&mut archive, "patch.pressure_max", highest)?;
+            for (name, vector) in [
+                ("patch.center", (|p| p.p_WC.coords) as fn(&PatchForce) -> _),
+                ("patch.force", |p| p.f_W),
+                ("patch.moment", |p| p.m_W),
+            ] {
+                let vectors: Vec<[f64; 3]> = patches.iter().map(|p| vector(p.1).into()).collect();
+                rows(&mut archive, name, &vectors)?;
+            }
+            let of_frame = |(k, frame): (u32, &Frame)| vec![k; frame.patches.counts().len()];
+            let of_frame: Vec<u32> = numbered().flat_map(of_frame).collect();
+            column(&mut archive, "polygon.frame", of_frame.into_iter())?;
+            let polygons = || frames.iter().map(|frame| &frame.patches);
+            let sides: Vec<_> = polygons().flat_map(|p| p.between()).map(between).collect();
+            rows(&mut archive, "polygon.between", &sides)?;
+            let counts = polygons().flat_map(|p| p.counts());
+            let starts = counts.scan(0, |next: &mut u32, count| {
+                let start = *next;
+                *next += count;
+                Some(start)
+            });
+            let starts: Vec<u32> = starts.collect();
+            column(&mut archive, "polygon.starts", starts.into_iter())?;
+            let points = polygons().flat_map(|p| p.points());
+            let points: Vec<[f64; 3]> = points.map(|p| p.coords.into()).collect();
+            rows(&mut archive, "corner.points", &points)?;
+            let pressures: Vec<f64> = polygons().flat_map(|p| p.pressures()).copied().collect();
+            column(&mut archive, "corner.pressure", pressures.into_iter())?;
+            archive.zip_writer().finish()?;
+        }
+        Ok(file.into_inner())
+    })
+}
+
 /// `rows.len()` × N numbers.
 fn rows<T: npyz::AutoSerialize + Copy, const N: usize>(
     archive: &mut Archive<'_>,
@@ -142,10 +198,10 @@ fn options() -> FileOptions {
         .last_modified_time(DateTime::default())
 }
 
-fn column(
+fn column<T: npyz::AutoSerialize>(
     archive: &mut Archive<'_>,
     name: &str,
-    values: impl ExactSizeIterator<Item = f64>,
+    values: impl ExactSizeIterator<Item = T>,
 ) -> io::Result<()> {
     let shape = [values.len() as u64];
     let mut array = archive

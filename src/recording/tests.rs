@@ -290,6 +290,95 @@ fn npz_holds_every_column_with_its_unit() {
     assert_eq!(units, [b"m".to_vec(), "N·m".as_bytes().to_vec()]);
 }
 
+fn patch_force(m: f64) -> PatchForce {
+    PatchForce {
+        between: Between { a: 1, b: 0 },
+        area: 0.25,
+        pressure_max: 8.0,
+        p_WC: Point3::new(0.5, 0.0, 0.125),
+        f_W: Vector3::new(0.0, 0.0, 2.0),
+        m_W: Vector3::new(0.0, m, 0.0),
+    }
+}
+
+#[test]
+fn patches_npz_holds_the_patches_and_polygons_of_every_frame() {
+    let mut recording = one_ball(vec![]);
+    recording.name_parts(vec!["floor".into(), "ball".into()]);
+    let mut patches = PressurePolygons::default();
+    let between = Between { a: 0, b: 1 };
+    let corner = |x: f64, y: f64| Point3::new(x, y, 0.0);
+    let triangle = [corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0)];
+    let square = [triangle[0], triangle[1], corner(1.0, 1.0), triangle[2]];
+    patches.push(between, &triangle, &[1.0, 2.0, 3.0]);
+    patches.push(between, &square, &[4.0, 5.0, 6.0, 7.0]);
+    recording.push_frame(frame(0.0)).expect("a sound frame");
+    let with_patches = Frame {
+        patches,
+        patch_forces: vec![patch_force(0.5), patch_force(-0.25)],
+        ..frame(0.5)
+    };
+    recording.push_frame(with_patches).expect("a sound frame");
+    let bytes = tables::patches_npz(&recording).expect("patches");
+    let bytes = bytes.expect("an archive");
+    let mut archive = NpzArchive::new(Cursor::new(bytes)).expect("an archive");
+    let mut numbers = |name: &str, shape: &[u64]| -> Vec<f64> {
+        let array = archive.by_name(name).expect("readable").expect(name);
+        assert_eq!(array.shape(), shape, "{name}");
+        array.into_vec().expect("f64")
+    };
+    assert_eq!(numbers("time", &[2]), [0.0, 0.5]);
+    assert_eq!(numbers("patch.area", &[2]), [0.25; 2]);
+    assert_eq!(numbers("patch.pressure_max", &[2]), [8.0; 2]);
+    let center = [0.5, 0.0, 0.125, 0.5, 0.0, 0.125];
+    assert_eq!(numbers("patch.center", &[2, 3]), center);
+    let force = [0.0, 0.0, 2.0, 0.0, 0.0, 2.0];
+    assert_eq!(numbers("patch.force", &[2, 3]), force);
+    let moment = [0.0, 0.5, 0.0, 0.0, -0.25, 0.0];
+    assert_eq!(numbers("patch.moment", &[2, 3]), moment);
+    let pressures = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    assert_eq!(numbers("corner.pressure", &[7]), pressures);
+    let corners = numbers("corner.points", &[7, 3]);
+    assert_eq!(corners[15..18], [1.0, 1.0, 0.0]);
+    let mut counts = |name: &str| -> Vec<u32> {
+        let array = archive.by_name(name).expect("readable").expect(name);
+        array.into_vec().expect("u32")
+    };
+    assert_eq!(counts("patch.frame"), [1, 1]);
+    assert_eq!(counts("patch.between"), [1, 0, 1, 0]);
+    assert_eq!(counts("polygon.frame"), [1, 1]);
+    assert_eq!(counts("polygon.between"), [0, 1, 0, 1]);
+    assert_eq!(counts("polygon.starts"), [0, 3]);
+    let parts = archive.by_name("parts").expect("readable").expect("there");
+    let parts: Vec<Vec<u8>> = parts.into_vec().expect("byte strings");
+    assert_eq!(parts, [b"floor".to_vec(), b"ball".to_vec()]);
+
+    let mut without = one_ball(vec![]);
+    without.push_frame(frame(0.0)).expect("a sound frame");
+    assert!(tables::patches_npz(&without).is_none());
+}
+
+#[test]
+fn patches_between_unknown_parts_or_without_numbers_are_refused() {
+    let mut recording = one_ball(vec![]);
+    let with = |patch: PatchForce| Frame {
+        patch_forces: vec![patch],
+        ..frame(0.0)
+    };
+    check_refused(
+        recording.push_frame(with(patch_force(0.0))),
+        &["parts", "2", "declares 0"],
+    );
+    recording.name_parts(vec!["floor".into(), "ball".into()]);
+    check_refused(
+        recording.push_frame(with(patch_force(f64::NAN))),
+        &["patch 0"],
+    );
+    recording.push_frame(with(patch_force(1.0))).expect("sound");
+    let page = recording.replay_html().expect("a page");
+    assert!(page.contains("\"moments\":{\"origin\""));
+}
+
 /// Twenty bodies that tumble and collide for 10 s at 60 frames a second, with 80 noisy contact forces: more than a pile
 /// of boxes asks for.
 #[test]

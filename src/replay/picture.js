@@ -1,13 +1,13 @@
-// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, patches, force arrows.
+// Draws the recorded world at one time: shadow map, sky, bodies, soft things, grounds, patches, arrows.
 
 const THEMES = {
   light: {
     horizon: [0.955, 0.962, 0.972], zenith: [0.83, 0.87, 0.92], ground: [0.925, 0.932, 0.943], grid: [0.66, 0.69, 0.74], shade: 0.56,
-    sun: [1.08, 1.03, 0.95], sky: [0.42, 0.46, 0.52], bounce: [0.26, 0.25, 0.24], force: [0.84, 0.15, 0.28],
+    sun: [1.08, 1.03, 0.95], sky: [0.42, 0.46, 0.52], bounce: [0.26, 0.25, 0.24], force: [0.84, 0.15, 0.28], moment: [0.1, 0.42, 0.85],
   },
   dark: {
     horizon: [0.125, 0.14, 0.163], zenith: [0.06, 0.068, 0.082], ground: [0.15, 0.166, 0.192], grid: [0.36, 0.39, 0.44], shade: 0.42,
-    sun: [1.02, 0.98, 0.92], sky: [0.26, 0.29, 0.34], bounce: [0.12, 0.12, 0.13], force: [1.0, 0.42, 0.45],
+    sun: [1.02, 0.98, 0.92], sky: [0.26, 0.29, 0.34], bounce: [0.12, 0.12, 0.13], force: [1.0, 0.42, 0.45], moment: [0.45, 0.72, 1.0],
   },
 };
 // The sun stands high, and an eighth of a turn to the left of where the camera stands at first.
@@ -51,6 +51,12 @@ class Picture {
       a_start: { size: 3, data: new Float32Array(0), each: 1 },
       a_along: { size: 3, data: new Float32Array(0), each: 1 },
     });
+    this.moments = new Geometry(gl, {
+      a_corner: { size: 4, data: arrow },
+      a_start: { size: 3, data: new Float32Array(0), each: 1 },
+      a_along: { size: 3, data: new Float32Array(0), each: 1 },
+    });
+    this.centers = this.balls();
     const empty = { data: new Float32Array(0) };
     this.patches = new Geometry(gl, { a_position: { size: 3, ...empty }, a_value: { size: 1, ...empty } }, new Uint32Array(0));
     this.drawn = this.recording.visuals.map((visual) => this.prepare(visual));
@@ -158,12 +164,20 @@ class Picture {
     }
     const contacts = this.recording.contacts[this.nearest];
     this.contactCount = contacts.length / 6;
-    this.arrows.update("a_start", contacts.filter((_, i) => i % 6 < 3));
-    this.arrows.update("a_along", contacts.filter((_, i) => i % 6 >= 3));
+    const starts = (arrows) => arrows.filter((_, i) => i % 6 < 3);
+    const alongs = (arrows) => arrows.filter((_, i) => i % 6 >= 3);
+    this.arrows.update("a_start", starts(contacts));
+    this.arrows.update("a_along", alongs(contacts));
+    const moments = this.recording.moments?.[this.nearest] ?? new Float32Array(0);
+    this.momentCount = moments.length / 6;
+    this.moments.update("a_start", starts(moments));
+    this.moments.update("a_along", alongs(moments));
+    this.centers.update("a_start", starts(moments));
+    this.centers.update("a_value", new Float32Array(this.momentCount).fill(-1));
   }
 
-  // `view`: { camera, theme: "light" | "dark", patches (show), forces (show), metresPerNewton, forceCrowding (1 for few arrows, less for
-  // many), grid (show) }.
+  // `view`: { camera, theme: "light" | "dark", patches (show), forces (show), moments (show), metresPerNewton, metresPerNewtonMetre,
+  // forceCrowding (1 for few arrows, less for many), grid (show) }.
   draw(view) {
     const { gl, canvas, bounds } = this;
     const theme = THEMES[view.theme];
@@ -191,7 +205,9 @@ class Picture {
     this.drawGrounds(view, theme, common);
     this.drawItems(this.programs, common, (item) => item.visual.color[3] < 1);
     if (view.patches) this.drawPatches(common);
-    if (view.forces) this.drawForces(view, theme, common);
+    if (view.forces) this.drawArrows(this.arrows, this.contactCount, { color: theme.force, scale: view.metresPerNewton, heads: 1 }, view, common);
+    if (view.moments) this.drawArrows(this.moments, this.momentCount, { color: theme.moment, scale: view.metresPerNewtonMetre, heads: 2 }, view, common);
+    if (view.patches) this.drawCenters(view, theme, common);
     gl.disable(gl.BLEND);
   }
 
@@ -282,19 +298,29 @@ class Picture {
   }
 
   // Arrows begin at contacts, that is, between and inside bodies: what is hidden still shows faintly.
-  drawForces(view, theme, common) {
+  // Those of moments have two heads, as in textbooks: the right hand's thumb, its fingers turning.
+  drawArrows(arrows, count, { color, scale, heads }, view, common) {
     const { gl, programs: { arrow }, arrowCorners: corners } = this;
     const thick = 0.0042 * view.camera.distance * view.forceCrowding ** 0.5;
-    const its = { u_metresPerNewton: view.metresPerNewton, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
+    const its = { u_metresPerUnit: scale, u_radius: thick, u_headRadius: 2.4 * thick, u_headLength: 6.5 * thick, u_marking: 0, u_useValue: 0 };
     arrow.use({ ...common, ...its });
-    gl.depthMask(false);
-    gl.depthFunc(gl.GREATER);
-    arrow.set({ u_color: [...theme.force, 0.28] });
-    this.arrows.draw(corners, this.contactCount);
-    gl.depthMask(true);
-    gl.depthFunc(gl.LESS);
-    arrow.set({ u_color: [...theme.force, 1] });
-    this.arrows.draw(corners, this.contactCount);
+    for (const [hidden, opacity] of [[true, 0.28], [false, 1]]) {
+      gl.depthMask(!hidden);
+      gl.depthFunc(hidden ? gl.GREATER : gl.LESS);
+      for (let head = 0; head < heads; head++) {
+        arrow.set({ u_color: [...color, opacity], u_shorter: 4.2 * thick * head });
+        arrows.draw(corners, count);
+      }
+    }
+  }
+
+  // Where the pressure of each patch is centred.
+  drawCenters(view, theme, common) {
+    const { gl, programs: { ball } } = this;
+    gl.disable(gl.DEPTH_TEST);
+    ball.use({ ...common, u_radius: 0.007 * view.camera.distance, u_color: [...theme.moment, 1], u_useValue: 0 });
+    this.centers.draw(6, this.momentCount);
+    gl.enable(gl.DEPTH_TEST);
   }
 
   createPickFrame() {

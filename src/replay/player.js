@@ -1,5 +1,5 @@
 // Puts the parts together: time, buttons, keys, what is shown. The address may end in settings:
-// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&grid=off&plots=off (still: only the picture).
+// replay.html#t=1.5&theme=dark&paused&still&patches=off&forces=off&moments=off&grid=off&plots=off (still: only the picture).
 
 const element = (id) => document.getElementById(id);
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
@@ -23,10 +23,13 @@ class Player {
       theme: settings.get("theme") === "dark" || (wantsDark && settings.get("theme") !== "light") ? "dark" : "light",
       patches: settings.get("patches") !== "off",
       forces: settings.get("forces") !== "off",
+      moments: settings.get("moments") !== "off",
       grid: settings.get("grid") !== "off",
       metresPerNewton: 1,
+      metresPerNewtonMetre: 1,
     };
     this.usualScale = this.usualForceScale();
+    this.usualMomentScale = this.usualMoments();
     this.plotsShown = recording.observables.length > 0 && settings.get("plots") !== "off";
     document.documentElement.toggleAttribute("data-still", settings.has("still"));
     element("plots").hidden = !this.plotsShown;
@@ -38,15 +41,21 @@ class Player {
 
   // A force that only one in ten exceeds gets an arrow of a third of the scene's radius; less where arrows crowd.
   usualForceScale() {
-    const sizes = [];
-    for (const contacts of this.recording.contacts) {
-      for (let i = 0; i < contacts.length; i += 6) sizes.push(Math.hypot(contacts[i + 3], contacts[i + 4], contacts[i + 5]));
-    }
-    sizes.sort((a, b) => a - b);
+    const sizes = arrowSizes(this.recording.contacts);
     const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
     const atOnce = sizes.length / Math.max(1, this.recording.contacts.filter((contacts) => contacts.length > 0).length);
     this.view.forceCrowding = Math.min(1, Math.sqrt(8 / atOnce));
     return large > 0 ? (0.33 * this.picture.bounds.radius * this.view.forceCrowding) / large : 0;
+  }
+
+  // As of forces, a fourth of the radius long; a moment that a thousandth of the radius makes of the largest force is none.
+  usualMoments() {
+    const { recording, picture, view } = this;
+    const sizes = arrowSizes(recording.moments ?? []);
+    const { radius } = picture.bounds;
+    const least = 1e-3 * radius * (arrowSizes(recording.contacts).at(-1) ?? 0);
+    const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    return large > 0 ? (0.25 * radius * view.forceCrowding) / Math.max(large, least) : 0;
   }
 
   resetView() {
@@ -89,6 +98,8 @@ class Player {
     element("patches").addEventListener("click", () => this.toggle("patches"));
     element("patches").hidden = !this.recording.patches;
     element("forces").addEventListener("click", () => this.toggle("forces"));
+    element("moments").addEventListener("click", () => this.toggle("moments"));
+    element("moments").hidden = this.usualMomentScale === 0;
     element("grid").addEventListener("click", () => this.toggle("grid"));
     element("plots-switch").addEventListener("click", () => this.togglePlots());
     element("theme").addEventListener("click", () => this.toggleTheme());
@@ -100,6 +111,7 @@ class Player {
     const { patchScale } = this.recording;
     if (patchScale) scales.set("patches", patchScale);
     element("scales").append(...[...scales.values()].map(scaleLegend));
+    if (this.usualMomentScale > 0) element("scales").append(arrowLegend("force", "net force of a patch"), arrowLegend("moment", "net moment of a patch"));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -120,6 +132,7 @@ class Player {
       "]": () => this.setSpeed(SPEEDS[Math.min(SPEEDS.length - 1, SPEEDS.indexOf(this.speed) + 1)]),
       c: () => this.toggle("patches"),
       f: () => this.toggle("forces"),
+      m: () => this.toggle("moments"),
       g: () => this.toggle("grid"),
       p: () => this.togglePlots(),
       t: () => this.toggleTheme(),
@@ -238,7 +251,8 @@ class Player {
       this.camera.target = add(this.camera.target, sub(position, this.followed.was));
       this.followed.was = position;
     }
-    view.metresPerNewton = this.usualScale * 10 ** Number(element("force-scale").firstChild.value);
+    const longer = 10 ** Number(element("force-scale").firstChild.value);
+    [view.metresPerNewton, view.metresPerNewtonMetre] = [this.usualScale * longer, this.usualMomentScale * longer];
     // What is written around the picture decides how much room it has.
     if (this.plotsShown) this.plots.draw(this.t, [this.first, this.last]);
     this.showState();
@@ -266,13 +280,20 @@ class Player {
     if (soft > 0) facts.unshift(counted(soft, "soft body", "soft bodies"));
     if (soft === 0 || recording.bodies.length > 0) facts.unshift(counted(recording.bodies.length, "body", "bodies"));
     element("facts").textContent = facts.join(", ");
-    for (const what of ["patches", "forces", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
+    for (const what of ["patches", "forces", "moments", "grid"]) element(what).setAttribute("aria-pressed", view[what]);
     element("plots-switch").setAttribute("aria-pressed", this.plotsShown);
-    if (this.usualScale > 0) {
-      // A round force, and the length of its arrow.
-      const tenth = 0.1 * picture.bounds.radius;
-      const force = 10 ** Math.round(Math.log10(tenth / view.metresPerNewton));
-      element("force-scale").lastChild.textContent = `${numberText(force)} N = ${lengthText(force * view.metresPerNewton)}`;
+    // A round force or moment, and the length of its arrow.
+    const example = (metresPerUnit, unit) => {
+      const size = 10 ** Math.round(Math.log10((0.1 * picture.bounds.radius) / metresPerUnit));
+      return `${numberText(size)} ${unit} = ${lengthText(size * metresPerUnit)}`;
+    };
+    if (this.usualScale > 0) element("force-scale").lastChild.textContent = example(view.metresPerNewton, "N");
+    for (const [what, metresPerUnit, unit] of [["force", view.metresPerNewton, "N"], ["moment", view.metresPerNewtonMetre, "N·m"]]) {
+      const legend = element(`${what}-legend`);
+      if (!legend) continue;
+      legend.hidden = !view[`${what}s`];
+      legend.firstChild.style.color = `rgb(${THEMES[view.theme][what].map((x) => Math.round(255 * x)).join(" ")})`;
+      legend.lastChild.textContent = example(metresPerUnit, unit);
     }
   }
 }
@@ -290,6 +311,26 @@ function scaleLegend({ name, unit, min, max }) {
   bar.style.background = `linear-gradient(to right, ${RAMP.map((c) => `rgb(${c.map((x) => Math.round(255 * x)).join(" ")})`).join(", ")})`;
   item.append(heading, numberText(min), bar, numberText(max));
   return item;
+}
+
+// Says what the arrows of one colour are; how long they are is told with each picture.
+function arrowLegend(what, name) {
+  const item = document.createElement("li");
+  item.id = `${what}-legend`;
+  const [sign, heading, size] = ["span", "b", "span"].map((tag) => document.createElement(tag));
+  sign.textContent = what === "moment" ? "↠" : "→";
+  heading.textContent = name;
+  item.append(sign, " ", heading, " ", size);
+  return item;
+}
+
+// Lengths of all arrows of all frames, ascending, in their own unit.
+function arrowSizes(frames) {
+  const sizes = [];
+  for (const arrows of frames) {
+    for (let i = 0; i < arrows.length; i += 6) sizes.push(Math.hypot(arrows[i + 3], arrows[i + 4], arrows[i + 5]));
+  }
+  return sizes.sort((a, b) => a - b);
 }
 
 function notice(text) {

@@ -74,7 +74,7 @@ function buttons() {
     slider: enter("time", "input", mix(player.first, player.last, 0.25), () => player.t),
     speed: enter("speed", "change", 0.25, () => player.speed),
   };
-  for (const id of ["patches", "forces", "grid"]) {
+  for (const id of ["patches", "forces", "moments", "grid"]) {
     seen[id] = click(id, () => player.view[id]);
     click(id, () => null);
   }
@@ -93,12 +93,12 @@ function selftest() {
     player.t = mix(player.first, player.last, s);
     player.drawNow();
     const pixels = pixelReport(gl, canvas.width, canvas.height);
-    return { t: player.t, contacts: picture.contactCount, patchTriangles: picture.patchCorners / 3, glError: gl.getError(), ...pixels };
+    return { t: player.t, contacts: picture.contactCount, moments: picture.momentCount, patchTriangles: picture.patchCorners / 3, glError: gl.getError(), ...pixels };
   });
   const center = picture.pick(0, 0)?.visual.name ?? null;
   // Which keys change the picture; each is pressed twice where the second press takes the first back.
   const keys = {};
-  for (const [key, back] of [...(recording.patches ? [["c", "c"]] : []), ["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {
+  for (const [key, back] of [...(recording.patches ? [["c", "c"]] : []), ...(recording.moments ? [["m", "m"]] : []), ["f", "f"], ["g", "g"], ["t", "t"], ["ArrowLeft", "ArrowRight"], ["Home", "End"]]) {
     player.drawNow();
     const before = pixelReport(gl, canvas.width, canvas.height).sum;
     press(key);

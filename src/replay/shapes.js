@@ -230,7 +230,7 @@ function tubeTriangles(count) {
   return new Uint32Array(triangles);
 }
 
-// Force arrows: a round bar and a head. Each corner is (radial x, radial y, part, slope): arrow.vert
+// Arrows: a round bar and a head. Each corner is (radial x, radial y, part, slope): arrow.vert
 // puts part 0 at the bar's start, 1 at its end, 2 on the head's rim, 3 at the tip, and makes the normal from the slope.
 function arrowCorners() {
   const corners = [];

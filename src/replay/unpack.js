@@ -58,7 +58,7 @@ function unpackPoses({ origin, step, quaternionStep, stream }, frameCount) {
   return poses;
 }
 
-// Contacts of each frame: six numbers each, point and force.
+// Contacts of each frame: six numbers each, point and force (of patches: centre of pressure and moment).
 function unpackContacts({ origin, step, forceStep, stream }, frameCount) {
   const reader = new IntegerReader(stream);
   let before = [];
@@ -142,6 +142,7 @@ function unpackRecording(document) {
     })),
     contacts: unpackContacts(document.contacts, times.length),
     patches: document.patches ? unpackPatches(document.patches, times.length) : null,
+    moments: document.moments ? unpackContacts(document.moments, times.length) : null,
     patchScale: document.patches ? { name: "contact pressure", unit: "Pa", min: 0, max: document.patches.pressureMax } : null,
     observables: document.observables.map(({ name, unit, times: own, values }) => ({
       name,

@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant::recording::{
-    Anchor, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, PressurePolygons, Recording,
-    ThreadEnds, ValueScale, Visual, VisualShape,
+    Anchor, Between, BodyIdx, Color, ContactArrow, Deformed, Frame, Observable, PatchForce,
+    PressurePolygons, Recording, ThreadEnds, ValueScale, Visual, VisualShape,
 };
 
 pub(crate) fn visual(name: &str, anchor: Anchor, shape: VisualShape, color: Color) -> Visual {
@@ -150,6 +150,7 @@ pub(crate) fn one_of_everything() -> Recording {
     let bodies = names.map(str::to_owned).to_vec();
     let mut recording =
         Recording::new("One of everything", bodies, visuals, observables).expect("sound");
+    recording.name_parts(vec!["floor".into(), "bodies".into()]);
     for k in 0..=120 {
         let t = f64::from(k) / 60.0;
         let hop = |i: usize| 0.1 + 0.25 * (2.5 * t + 0.8 * i as f64).sin().abs();
@@ -198,6 +199,15 @@ pub(crate) fn one_of_everything() -> Recording {
             points,
         };
         let mut patches = PressurePolygons::default();
+        let between = Between { a: 1, b: 0 };
+        let patch_forces = (0..n).filter(|&i| hop(i) < 0.2).map(|i| PatchForce {
+            between,
+            area: 0.01,
+            pressure_max: 1e4,
+            p_WC: Point3::new(around(i).x, around(i).y, 0.0),
+            f_W: Vector3::new(1.0, 0.5, 12.0 * (0.25 - hop(i)) / 0.15),
+            m_W: Vector3::new(0.5, 0.0, 1.0),
+        });
         for i in (0..n).filter(|&i| hop(i) < 0.2) {
             let (c, r) = (around(i), 0.4 * (0.2 - hop(i)));
             let hexagon = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|k: f64| {
@@ -205,6 +215,7 @@ pub(crate) fn one_of_everything() -> Recording {
                 Point3::new(c.x + r * cos, c.y + r * sin, 1e-3)
             });
             patches.push(
+                between,
                 &hexagon,
                 &[0.0, 1e4 * r, 2e4 * r, 3e4 * r, 2e4 * r, 1e4 * r],
             );
@@ -223,6 +234,7 @@ pub(crate) fn one_of_everything() -> Recording {
                 X_WB: X_WB.collect(),
                 contacts: contacts.collect(),
                 patches,
+                patch_forces: patch_forces.collect(),
                 deformed,
             })
             .expect("a sound frame");

@@ -81,6 +81,8 @@ fn every_shape_plays_without_complaint_and_arrives_within_its_rounding() {
     );
     let last = recording.frames().last().expect("frames");
     assert_eq!(report["pictures"][2]["contacts"], last.contacts.len());
+    assert_eq!(report["pictures"][2]["moments"], last.patch_forces.len());
+    assert!(report["keys"]["m"] == true && report["buttons"]["moments"][1] == false);
     // Hexagons of four triangles each.
     let hexagons = last.patches.counts().len();
     assert!(hexagons > 0);

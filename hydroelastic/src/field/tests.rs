@@ -291,3 +291,23 @@ fn boundary_vertices_of_a_filled_surface_lie_on_it_also_for_hollow_shapes() {
     assert!(mesh.min_quality().1 > 0.05, "{:?}", mesh.min_quality());
     assert!(report.to_string().contains("volume"), "{report}");
 }
+
+#[test]
+fn only_fields_that_are_not_concave_have_valleys() {
+    let valleys = |shape: Shape| {
+        let field = PressureField::of_shape(&shape, &compliance(0.04, 0.0)).unwrap();
+        field.dips().len()
+    };
+    for shape in [
+        Shape::sphere(0.1).unwrap(),
+        Shape::cuboid(Vector3::new(0.2, 0.15, 0.1)).unwrap(),
+        Shape::cylinder(0.08, 0.2).unwrap(),
+        Shape::capsule(0.06, 0.12).unwrap(),
+        Shape::cone(0.1, 0.2).unwrap(),
+    ] {
+        assert_eq!(valleys(shape), 0);
+    }
+    let (vertices, triangles) = l_shape();
+    let small: Vec<_> = vertices.iter().map(|p| p * 0.4).collect();
+    assert!(valleys(Shape::mesh(&small, &triangles).unwrap()) > 0);
+}

@@ -26,8 +26,8 @@ pub(crate) fn find(
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
     let Flood { pairs, seeds, .. } = flood;
-    // Where all of a skin is at a lower pressure than all of the other's, no rim lies on it.
-    if skin_1.p_max >= skin_2.p_min {
+    // Where all of a skin is at a lower pressure than all of the other field, no rim lies on it.
+    if skin_1.p_max >= second.tet_tree().root().p_min {
         let tree = second.tree_up_to(skin_1.p_max);
         let corners = |f| first.skin_corners(f).map(|x| X.point(&x));
         let skin = first.skin_tree();
@@ -38,9 +38,14 @@ pub(crate) fn find(
             }
         });
     }
-    if skin_2.p_max >= skin_1.p_min && skin_1.p_min < skin_2.p_max {
+    if skin_2.p_max >= first.tet_tree().root().p_min {
         let back = X.inverse();
-        let tree = first.tree_up_to(skin_2.p_max);
+        // A rim on a skin at the least pressure of the other's lies on that one, too, and has been found there, unless that pressure
+        // goes on inside.
+        let tree = match skin_1.p_min >= skin_2.p_max {
+            true => first.hollow_tree(),
+            false => first.tree_up_to(skin_2.p_max),
+        };
         let corners = |f| second.skin_corners(f).map(|x| back.point(&x));
         let skin = second.skin_tree();
         skin.visit_triangle_pairs(&back, tree, pairs, corners, |f, facet, t| {
@@ -55,6 +60,7 @@ pub(crate) fn find(
     rimless::around_peaks(second, first, &X.inverse(), stack, |j, i| {
         seeds.push((i, j));
     });
+    rimless::through_dips(first, second, X, stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn find(
     flood: &mut Flood,
     found: &mut Found,
 ) {
-    found.set_scale(field.depth());
+    found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
     let Flood {
         stack,
@@ -49,7 +49,7 @@ pub(crate) fn find_among_all(
     flood: &mut Flood,
     found: &mut Found,
 ) {
-    found.set_scale(field.depth());
+    found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
     let Flood { stack, seeds, .. } = flood;
     let tree = field.tet_tree();

@@ -5,6 +5,9 @@ use nalgebra::Vector3;
 use super::balance::Balance;
 use super::polygon::{Affine, Moments, Polygon};
 
+/// Polygons of no more than this part of the square of the depth that a partner may sink in are dropped.
+const AREA_MIN: f64 = 1e-12;
+
 /// Whether a piece presses now or is only foreseen by the margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sign {
@@ -53,9 +56,9 @@ impl Found {
         self.area_min = 0.0;
     }
 
-    /// Polygons below 1e-12 of the square of this depth (m) are dropped.
-    pub(crate) fn set_scale(&mut self, depth: f64) {
-        self.area_min = 1e-12 * depth * depth;
+    /// Polygons below [`AREA_MIN`] of the square of this length (m) are dropped.
+    pub(crate) fn set_scale(&mut self, length: f64) {
+        self.area_min = AREA_MIN * length * length;
     }
 
     pub(crate) fn corners(&self, piece: &Piece) -> &[Vector3<f64>] {

@@ -7,16 +7,10 @@ use crate::{Aabb, GeometryError, Shape};
 
 /// The stand-in of a shape in patch contact, in the shape's own frame.
 ///
-/// | A \ B | compliant body | compliant half space | rigid surface | rigid half space |
-/// |---|---|---|---|---|
-/// | **compliant body** | equal pressure | equal pressure | clipped triangles | clipped plane |
-/// | **compliant half space** | equal pressure | — | clipped triangles | — |
-/// | **rigid surface** | clipped triangles | clipped triangles | — | — |
-/// | **rigid half space** | clipped plane | — | — | — |
-///
 /// Compliant bodies are those of [`PressureField`], those whose vertices move included, and filaments
-/// [with a field](crate::Filament::with_field), which also have patches with themselves; every bounded
-/// shape has a rigid surface. A pair marked — has no patch: [`check_pair`](Self::check_pair) says so before a simulation begins.
+/// [with a field](crate::Filament::with_field), which also have patches with themselves; every bounded shape has a rigid surface. Which
+/// two have a patch, [`meets`](Self::meets) says; the table is in `docs/patches.md` of the repository. [`check_pair`](Self::check_pair)
+/// refuses a pair without one before a simulation begins.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -155,6 +149,15 @@ impl PatchGeometry {
                 }
             },
         })
+    }
+
+    /// The highest pressure of a compliant body, Pa, beyond which it does not push back harder; `None` for all else.
+    #[must_use]
+    pub fn pressure_max(&self) -> Option<f64> {
+        match self {
+            Self::Compliant(field) => Some(field.pressure_max()),
+            _ => None,
+        }
     }
 
     /// A box around it; [`Aabb::ALL`] for half spaces.

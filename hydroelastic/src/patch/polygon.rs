@@ -7,6 +7,11 @@ use super::found::Sign;
 /// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
 pub(crate) const ON_FACE: f64 = 1e-10;
 
+/// Corners where a function is at most this part of its highest value at the corners of the tetrahedron are zeros of it. Near its
+/// surface the pressure of a hard field is small against its modulus, and yet all there is of a soft partner's: not much more than
+/// round-off, or the rim of the patch would move.
+const AT_ZERO: f64 = 1e-12;
+
 /// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
 const CORNERS_MAX: usize = 12;
 
@@ -77,7 +82,7 @@ impl Polygon {
     /// Empty if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
     pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Self {
         let mut polygon = Self::EMPTY;
-        let tolerance = ON_FACE * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+        let tolerance = AT_ZERO * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
         let (mut n_above, mut n_below, mut n_on) = (0, 0, 0);
         for (i, &height) in h.iter().enumerate() {
@@ -149,8 +154,8 @@ impl Polygon {
                 let on = if h_i <= ON_FACE { bit } else { 0 };
                 self.push(whole.corners[i], whole.masks[i] | on);
             }
-            // A corner on the face already is the crossing.
-            if in_i != in_j && h_i.abs() > ON_FACE && h_j.abs() > ON_FACE {
+            // Also beside a corner that lies on the face already, but inside: where both are nearly parallel, it is far away.
+            if in_i != in_j && h_i * h_j < 0.0 {
                 let t = h_i / (h_i - h_j);
                 let x = whole.corners[i] + (whole.corners[j] - whole.corners[i]) * t;
                 self.push(x, whole.masks[i] & whole.masks[j] | bit);

@@ -1,7 +1,7 @@
 //! Patches without a rim: where one body has swallowed a part of the other.
 //!
 //! The rim of a patch lies on a skin, and is how patches are found. What closes in itself inside of a body has none. It is found from
-//! what it encloses: a place where a field is highest, or a part of a rigid surface that no skin cuts.
+//! what it encloses: a place where a field is highest, a valley that a ridge of the other passes over, or a part of a rigid surface that no skin cuts.
 
 use nalgebra::Vector3;
 
@@ -31,6 +31,24 @@ pub(super) fn around_peaks(
             seed(i, j);
         }
     }
+}
+
+/// Adds the pairs of tetrahedra of which one is beside a valley of its field's pressure.
+///
+/// Where p_A − p_B is lowest inside of both bodies, p_A is convex about that place and p_B concave, or one of them is linear and the
+/// place a vertex. A ridge of B above a valley of A makes a closed surface about it that holds no peak of either. Valleys are few and
+/// lie deep: a shallow contact has none of their pressures.
+pub(super) fn through_dips(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    stack: &mut Stack,
+    mut seed: impl FnMut(u32, u32),
+) {
+    let dips = first.dip_tree();
+    dips.visit_pairs(X, second.tet_tree(), stack, &mut seed);
+    let dips = second.dip_tree();
+    first.tet_tree().visit_pairs(X, dips, stack, &mut seed);
 }
 
 /// A straight way in both fields, from place `origin` along `direction`, each in its own frame.

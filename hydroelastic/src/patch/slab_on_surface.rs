@@ -17,7 +17,7 @@ pub(crate) fn find(
     flood: &mut Flood,
     found: &mut Found,
 ) {
-    found.set_scale(slab.thickness());
+    found.set_scale(slab.thickness().min(surface.extent()));
     let up = X.rotation * Vector3::z();
     let offset = -up.dot(&X.translation.vector);
     let level = slab.margin();

@@ -144,6 +144,11 @@ impl RigidSurface {
         &self.parts
     }
 
+    /// Half of its longest side, m.
+    pub(crate) fn extent(&self) -> f64 {
+        self.tree.root().half().max()
+    }
+
     pub(crate) fn tree(&self) -> &RangeTree {
         &self.tree
     }

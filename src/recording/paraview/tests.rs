@@ -9,7 +9,7 @@ use nalgebra::Point3;
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 
 use super::*;
-use crate::recording::{BodyIdx, Color, ContactArrow, PressurePolygons, Visual};
+use crate::recording::{Between, BodyIdx, Color, ContactArrow, PressurePolygons, Visual};
 
 fn recording_of(shape: VisualShape) -> Recording {
     let visual = Visual {
@@ -159,6 +159,7 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
         ),
     ];
     let mut recording = Recording::new("soft", vec![], visuals, vec![]).expect("sound");
+    recording.name_parts(vec!["floor".into(), "ball".into()]);
     let points = |n: usize| Deformed {
         points: (0..n).map(|i| Point3::new(i as f64, 0.0, 0.0)).collect(),
         values: vec![],
@@ -172,7 +173,9 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
     ];
     let mut patches = PressurePolygons::default();
     let corner = |x: f64, y: f64| Point3::new(x, y, 0.5);
+    let between = Between { a: 0, b: 1 };
     patches.push(
+        between,
         &[corner(0.0, 0.0), corner(1.0, 0.0), corner(0.0, 1.0)],
         &[1.0e3, 2.0e3, 3.0e3],
     );
@@ -182,7 +185,7 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
         corner(2.0, 1.0),
         corner(1.0, 1.0),
     ];
-    patches.push(&square, &[4.0e3; 4]);
+    patches.push(between, &square, &[4.0e3; 4]);
     recording
         .push_frame(Frame {
             contacts,

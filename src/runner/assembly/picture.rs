@@ -1,13 +1,16 @@
 //! What the replay shows of a world.
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::Surface;
-use pliant_coupling::{BodyIdx, ContactForce, PatchFinder, State, StepReport, World};
+use pliant_coupling::{
+    BodyIdx, ContactForce, GeometryIdx, PatchFinder, State, StepReport, World, Wrench,
+};
 use pliant_multibody::LinkIdx;
 
 use super::Directory;
 use crate::recording::{
-    self, Anchor, Color, ContactArrow, Deformed, Frame, PressurePolygons, Visual, VisualShape,
+    self, Anchor, Between, Color, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons,
+    Visual, VisualShape,
 };
 use crate::runner::soft::shown_values;
 use crate::scene::Shown;
@@ -146,11 +149,16 @@ impl Picture {
             world.model(BodyIdx(index)).surface(body, surface);
         }
         let pose = |(body, link): &(BodyIdx, LinkIdx)| surfaces[body.0].frames[link.0];
+        let (mut contacts, mut patch_forces) = (Vec::new(), Vec::new());
+        if let Some(report) = report {
+            arrows(world, report, &mut contacts, &mut patch_forces);
+        }
         Frame {
             time_s: state.time_s,
             X_WB: self.links.iter().map(pose).collect(),
-            contacts: report.map_or(Vec::new(), |report| arrows(world, report)),
+            contacts,
             patches: patches(world, state, finder),
+            patch_forces,
             deformed: self
                 .soft
                 .iter()
@@ -181,6 +189,7 @@ fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePo
     for pair in finder.find(world, state).unwrap_or(&[]) {
         for polygon in pair.patch.polygons() {
             polygons.push(
+                between(pair.a, pair.b),
                 pair.patch.vertices_W(polygon),
                 pair.patch.pressures(polygon),
             );
@@ -189,19 +198,31 @@ fn patches(world: &World, state: &State, finder: &mut PatchFinder) -> PressurePo
     polygons
 }
 
-/// Forces on what moves: an arrow into a floor would not be seen. A patch has one, at its centre of pressure.
-fn arrows(world: &World, report: &StepReport) -> Vec<ContactArrow> {
-    let mut arrows = Vec::new();
+fn between(a: GeometryIdx, b: GeometryIdx) -> Between {
+    Between {
+        a: a.0 as u32,
+        b: b.0 as u32,
+    }
+}
+
+/// Forces on what moves: an arrow into a floor would not be seen. A patch has one, at its centre of pressure, and what passes
+/// through it is told as a whole.
+fn arrows(
+    world: &World,
+    report: &StepReport,
+    arrows: &mut Vec<ContactArrow>,
+    patches: &mut Vec<PatchForce>,
+) {
     for pair in report.pairs() {
-        let moves = world.geometries()[pair.a.0].mount.body().is_some();
-        let on_what_moves = |contact: &ContactForce| {
-            if moves {
-                (contact.p_WCa, contact.force_W)
-            } else {
-                (contact.p_WCb, -contact.force_W)
-            }
+        let (a, b) = match world.geometries()[pair.a.0].mount.body() {
+            Some(_) => (pair.a, pair.b),
+            None => (pair.b, pair.a),
         };
-        let (mut total, mut weighed, mut net) = (0.0, Vector3::zeros(), Vector3::zeros());
+        let on_what_moves = |contact: &ContactForce| match a == pair.a {
+            true => (contact.p_WCa, contact.force_W),
+            false => (contact.p_WCb, -contact.force_W),
+        };
+        let (mut total, mut weighed) = (0.0, Vector3::zeros());
         for contact in pair.contacts {
             let (p_WC, f_W) = on_what_moves(contact);
             if contact.patch.is_none() {
@@ -213,14 +234,27 @@ fn arrows(world: &World, report: &StepReport) -> Vec<ContactArrow> {
             let load = contact.normal_W.dot(&contact.force_W).max(0.0);
             total += load;
             weighed += p_WC.coords * load;
-            net += f_W;
         }
-        if total > 0.0 {
-            arrows.push(ContactArrow {
-                p_WC: (weighed / total).into(),
-                f_W: net,
-            });
+        if total <= 0.0 {
+            continue;
         }
+        let p_WC: Point3<f64> = (weighed / total).into();
+        let mut net = Wrench::default();
+        let of_patch = pair.contacts.iter().filter(|c| c.patch.is_some());
+        for (p_WQ, f_W) in of_patch.map(on_what_moves) {
+            net.add_force(f_W, &p_WQ, &p_WC);
+        }
+        arrows.push(ContactArrow {
+            p_WC,
+            f_W: net.force,
+        });
+        patches.push(PatchForce {
+            between: between(a, b),
+            area: pair.patch_area(),
+            pressure_max: pair.pressure_max(),
+            p_WC,
+            f_W: net.force,
+            m_W: net.torque,
+        });
     }
-    arrows
 }

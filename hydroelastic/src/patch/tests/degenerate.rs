@@ -54,3 +54,112 @@ fn degenerate_poses_give_finite_answers() {
         }
     }
 }
+
+/// A field of your own may be without pressure on some of its faces, at half of the modulus on others, and in whole tetrahedra
+/// between those: there a rim lies on the other's skin alone. It was looked for there only if told from one of the two sides.
+#[test]
+fn a_rim_where_a_field_has_no_pressure_inside_is_found_from_either_side() {
+    let size = Vector3::new(0.02, 0.2, 0.1875858246550268);
+    let mesh = crate::mesh::generate::tet_cuboid(0.5 * size, [2, 2, 2]).unwrap();
+    let is_outside = |v: &Vector3<f64>| (0..3).any(|k| v[k].abs() > 0.49 * size[k]);
+    let pressures: Vec<f64> = (0..)
+        .zip(mesh.vertices())
+        .map(|(i, v)| match (is_outside(v), i % 3) {
+            (true, 0) => 5e6,
+            (true, _) => 0.0,
+            (false, _) => 1e7,
+        })
+        .collect();
+    let field = PressureField::from_vertex_pressures(&mesh, &pressures).unwrap();
+    let plate = Body {
+        shape: Shape::cuboid(size).unwrap(),
+        patch: PatchGeometry::Compliant(field),
+    };
+    let soft = Compliance {
+        hydroelastic_modulus: 1e3,
+        margin: 0.0,
+        mesh_resolution_hint: 0.03,
+        slab_thickness: None,
+    };
+    let shape = Shape::sphere(0.13157297306172241).unwrap();
+    let ball = Body {
+        patch: PatchGeometry::compliant(&shape, &soft).unwrap(),
+        shape,
+    };
+    let quaternion = nalgebra::Quaternion::new(
+        0.1613682733022553,
+        0.49658399677796766,
+        0.0,
+        0.8528567373923172,
+    );
+    let X_WA = Isometry3::from_parts(
+        Translation3::new(1e-9, 0.03171426711658232, 0.0674513672701602),
+        UnitQuaternion::from_quaternion(quaternion),
+    );
+    let X_WB = Isometry3::translation(
+        0.10653343732307609,
+        0.03828987906539907,
+        -0.0310830383641097,
+    );
+    let (there, back) = (
+        *patch(plate.at(X_WA), ball.at(X_WB)).summary(),
+        *patch(ball.at(X_WB), plate.at(X_WA)).summary(),
+    );
+    assert!(there.area > 0.0 && (there.area - back.area).abs() <= 1e-9 * back.area);
+    assert!((there.force_W + back.force_W).norm() <= 1e-8 * back.force_W.norm());
+}
+
+/// Near the skin of a field 10⁷ times as hard as its partner, all of the partner's pressures are small against the hard one's modulus.
+/// Corners that count as lying on the skin there must not move the rim along it: from either side the patch is the same.
+#[test]
+fn a_soft_body_on_one_ten_million_times_as_hard_has_the_same_patch_from_either_side() {
+    let body = |shape: Shape, hydroelastic_modulus: f64, margin: f64, edge: f64| {
+        let compliance = Compliance {
+            hydroelastic_modulus,
+            margin,
+            mesh_resolution_hint: edge,
+            slab_thickness: None,
+        };
+        let patch = PatchGeometry::compliant(&shape, &compliance).unwrap();
+        Body { shape, patch }
+    };
+    let axes = Vector3::new(
+        0.06171622952513648,
+        0.11954893128724334,
+        0.18361227154670678,
+    );
+    let soft = body(Shape::ellipsoid(axes).unwrap(), 1e3, 1e-4, 0.03);
+    let capsule = Shape::capsule(0.2, 0.05662414846172971).unwrap();
+    let hard = body(capsule, 1e10, 0.0, 0.16030539493047927);
+    let X_WA = Isometry3::from_parts(
+        Translation3::new(
+            -0.12963047674485564,
+            -0.16959436357716454,
+            0.056762782254059306,
+        ),
+        UnitQuaternion::from_axis_angle(&Vector3::z_axis(), -2.0 * 0.1509237096),
+    );
+    let X_WB = Isometry3::from_parts(
+        Translation3::new(-0.031820474791530794, 0.13122519851348505, 1e-9),
+        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI),
+    );
+    let (there, back) = (
+        *patch(soft.at(X_WA), hard.at(X_WB)).summary(),
+        *patch(hard.at(X_WB), soft.at(X_WA)).summary(),
+    );
+    let load = there.force_W.norm();
+    assert!(load > 1e-3);
+    assert!((there.force_W + back.force_W).norm() <= 1e-9 * load);
+    assert!((there.area - back.area).abs() <= 1e-8 * there.area);
+}
+
+#[test]
+fn a_ball_of_ten_micrometres_in_a_soft_one_presses_with_all_of_its_facets() {
+    let soft = Body::compliant(Shape::sphere(0.17).unwrap(), 0.0);
+    let grain = Body::rigid(Shape::sphere(1e-5).unwrap());
+    let X = Isometry3::translation(0.03, 0.02, 0.0);
+    let s = *patch(soft.at(Isometry3::identity()), grain.at(X)).summary();
+    // Facets count in full up to 112.5 degrees from where the pressure rises, not at all from 135: 0.69 and 0.85 of a ball.
+    let ball = 4.0 * std::f64::consts::PI * 1e-10;
+    assert!((0.6..0.9).contains(&(s.area / ball)), "{}", s.area / ball);
+}

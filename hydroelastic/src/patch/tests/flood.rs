@@ -5,7 +5,9 @@ use super::*;
 #[test]
 fn flooding_finds_what_looking_at_all_pairs_finds() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
-    let (mut polygons, mut touching, mut missed) = (0, 0, 0);
+    // In fields on a lattice vertices may dip below their neighbours, and a ridge of the other body's pressure may pass through a dip
+    // and nowhere else: these are found, too.
+    let (mut polygons, mut touching) = (0, 0);
     for margin in [0.0, 2e-3] {
         for (a, b) in pairs(margin) {
             for _ in 0..30 {
@@ -27,28 +29,17 @@ fn flooding_finds_what_looking_at_all_pairs_finds() {
                 all.sort();
                 polygons += all.pieces.len();
                 touching += usize::from(!all.pieces.is_empty());
-                let key = |p: &found::Piece| (p.elements, p.group);
-                let keys: Vec<_> = fast.pieces.iter().map(key).collect();
-                let area = |pieces: &mut dyn Iterator<Item = &found::Piece>| -> f64 {
-                    pieces.map(|p| p.moments.area).sum()
+                let keys = |found: &Found| -> Vec<_> {
+                    let key = |p: &found::Piece| (p.elements, p.group);
+                    found.sorted().map(|(_, piece)| key(piece)).collect()
                 };
-                let overlooked = || all.pieces.iter().filter(|p| !keys.contains(&key(p)));
-                let n = overlooked().count();
-                assert_eq!(keys.len() + n, all.pieces.len(), "nothing else is found");
-                // In a field on a lattice a vertex may dip below all of its neighbours; a ridge of the other body's pressure may
-                // then pass through the dip and nowhere else.
-                if n > 0 {
-                    missed += n;
-                    let whole = area(&mut all.pieces.iter());
-                    let part = area(&mut overlooked()) / whole;
-                    let hollow = is_hollow(&a) || is_hollow(&b);
-                    assert!(
-                        hollow && part < 0.05,
-                        "{} on {}: {n} polygons, {part} of the area",
-                        a.shape.name(),
-                        b.shape.name()
-                    );
-                }
+                assert_eq!(
+                    keys(&fast),
+                    keys(&all),
+                    "{} on {}",
+                    a.shape.name(),
+                    b.shape.name()
+                );
             }
         }
     }
@@ -56,7 +47,6 @@ fn flooding_finds_what_looking_at_all_pairs_finds() {
         polygons > 100_000 && touching > 4000,
         "{polygons} {touching}"
     );
-    assert!(missed <= polygons / 5000, "{missed} of {polygons}");
 }
 
 #[test]

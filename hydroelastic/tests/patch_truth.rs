@@ -102,7 +102,10 @@ fn a_cube_pushes_hardest_halfway_in_and_less_from_there_on_without_a_jump() {
         let x = depth * half;
         let wanted = E / half * rim_integral(2.0 * half, 2.0 * half, x);
         check("as deep as the sides", force(x).z, wanted, 1e-9);
-        check("beyond, as it came", force(2.0 * half - x).z, wanted, 1e-9);
+        // What is left of it above the plane: the ring that is nearer to its sides than to its top, 8 ∫ s (H − s) ds up to t.
+        let t = x;
+        let wanted = E / half * 8.0 * (half * t * t / 2.0 - t.powi(3) / 3.0);
+        check("beyond", force(2.0 * half - t).z, wanted, 1e-9);
     }
     check("half of the most", force(1.5 * half).z, 0.5 * most, 1e-9);
     for x in [half - 1e-7, half + 1e-7] {

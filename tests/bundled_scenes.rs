@@ -67,6 +67,17 @@ fn dam_break() {
 }
 
 #[test]
+fn close_lift_shake() {
+    check_scene("close-lift-shake", &[]);
+}
+
+#[test]
+fn dough_turns_the_rolling_pin_by_friction_alone() {
+    check_scene("dough-rolling", &[]);
+    check_scene("dough-rolling", &["mu=0"]);
+}
+
+#[test]
 fn dough_tearing() {
     check_scene("dough-tearing", &[]);
 }

@@ -25,6 +25,10 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("cantilever", include_str!("../../scenes/cantilever.toml")),
     ("capstan", include_str!("../../scenes/capstan.toml")),
+    (
+        "close-lift-shake",
+        include_str!("../../scenes/close-lift-shake.toml"),
+    ),
     ("clutter", include_str!("../../scenes/clutter.toml")),
     (
         "compliant-grasp",
@@ -47,6 +51,10 @@ pub const SCENES: &[(&str, &str)] = &[
     (
         "double-pendulum",
         include_str!("../../scenes/double-pendulum.toml"),
+    ),
+    (
+        "dough-rolling",
+        include_str!("../../scenes/dough-rolling.toml"),
     ),
     (
         "dough-tearing",
@@ -125,6 +133,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
     (
         "robots/pusher.urdf",
         include_str!("../../robots/pusher.urdf"),
+    ),
+    (
+        "robots/rolling_pin.urdf",
+        include_str!("../../robots/rolling_pin.urdf"),
     ),
 ];
 

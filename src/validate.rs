@@ -28,6 +28,7 @@ mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
 mod rolling_ball;
+mod rubber_press;
 mod sliding_box;
 mod standing_stack;
 mod stiction;
@@ -158,6 +159,7 @@ pub const CASES: &[Case] = &[
     patch_round::CASE,
     patch_symmetry::CASE,
     patch_tipping::CASE,
+    rubber_press::CASE,
     cube_toss::CASE,
 ];
 

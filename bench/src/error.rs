@@ -54,6 +54,14 @@ pub enum BenchError {
         /// Time at its end.
         time_s: f64,
     },
+    /// A bundled scene that could not be run.
+    #[error("scene \"{name}\": {reason}")]
+    Scene {
+        /// Its name.
+        name: String,
+        /// What the runner says.
+        reason: String,
+    },
     /// A robot or body that cannot be built.
     #[error(transparent)]
     Multibody(#[from] MultibodyError),

@@ -118,6 +118,11 @@ pub trait BodyStep: Send + Sync {
         let _ = out;
         None
     }
+    /// A⁻¹b of the last [`BodyStep::linearise`], to what solvers of contact ask for, if the body had to find it anyway: a body that
+    /// nothing touches is then solved already.
+    fn free_velocity(&self) -> Option<&[f64]> {
+        None
+    }
     /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
     /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.
     fn velocities_last(&self) -> bool {

@@ -85,6 +85,12 @@ impl Rows {
         });
     }
 
+    /// Whether no velocity of the solve reaches u: what it belongs to is held.
+    #[must_use]
+    pub fn is_prescribed(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
     /// The bias b, one value a row: velocities that are prescribed and not solved for.
     pub fn bias_mut(&mut self) -> &mut [f64] {
         &mut self.bias

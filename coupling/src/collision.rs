@@ -96,6 +96,8 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
         pliant_hydroelastic::GeometryIdx,
     )>,
+    /// Those of them that are looked at, and of surfaces with themselves.
+    looked_at: Vec<(usize, usize)>,
     points: Vec<ContactPoint>,
     doubles: Doubles,
     /// Contacts found since the last search of all; in order while overlooked ones are sought.
@@ -249,7 +251,7 @@ impl Collision {
         for (g, mesh) in self.soft.iter_mut().enumerate() {
             if let (Some(mesh), Some(body)) = (mesh, parts.geometries[g].mount.deforming()) {
                 let surface = &self.surfaces[body.0];
-                mesh.update(
+                mesh.move_to(
                     &surface.vertices,
                     &surface.triangles,
                     &self.vertex_velocities[g],
@@ -281,6 +283,7 @@ impl Collision {
                 self.known.dedup();
             }
         }
+        let mut looked_at = std::mem::take(&mut self.looked_at);
         let is_looked_at = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
             Search::Overlooked => {
@@ -291,8 +294,20 @@ impl Collision {
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
         let other_pairs = pairs.iter().map(|(a, b)| (a.0 as usize, b.0 as usize));
-        let mut looked_at = other_pairs.chain(self_pairs).filter(is_looked_at);
-        let result = looked_at.try_for_each(|(a, b)| {
+        looked_at.clear();
+        looked_at.extend(other_pairs.chain(self_pairs).filter(is_looked_at));
+        for &(a, b) in &looked_at {
+            let deforms = |g: usize| parts.geometries[g].mount.deforming().is_some();
+            for (own, other) in [(a, b), (b, a)] {
+                if let Some(mesh) = &mut self.soft[own] {
+                    mesh.fit_skin();
+                    if deforms(other) {
+                        mesh.carry_depth().map_err(failed(own, own))?;
+                    }
+                }
+            }
+        }
+        let result = looked_at.iter().try_for_each(|&(a, b)| {
             points.clear();
             let mut query = Query {
                 choice: world.choice(GeometryIdx(a), GeometryIdx(b)),
@@ -336,6 +351,7 @@ impl Collision {
         self.points = points;
         self.proxies = proxies;
         self.pairs = pairs;
+        self.looked_at = looked_at;
         result
     }
 

@@ -105,6 +105,18 @@ pub enum WorldError {
         /// Name of the tie.
         name: String,
     },
+    /// A tie of a point that is fixed for good.
+    #[error(
+        "tie \"{name}\" holds {point} of body \"{body}\", which is fixed already and cannot be tied, too; take it out of the tie or out of what is fixed"
+    )]
+    TieOfFixedPoint {
+        /// Name of the tie.
+        name: String,
+        /// Name of the body.
+        body: String,
+        /// The point, such as `vertex 4`.
+        point: String,
+    },
     /// A geometry on a frame or in the world without a shape.
     #[error("geometry \"{name}\" has no shape; only a geometry mounted on vertices goes without")]
     ShapeMissing {
@@ -156,9 +168,9 @@ impl WorldError {
             | Self::UnknownIndex { part, .. }
             | Self::Parameter { part, .. }
             | Self::Geometry { part, .. } => part.clone(),
-            Self::TieWithoutBody { name } | Self::TieWithoutAxes { name } => {
-                WorldPart::Tie(name.clone())
-            }
+            Self::TieWithoutBody { name }
+            | Self::TieWithoutAxes { name }
+            | Self::TieOfFixedPoint { name, .. } => WorldPart::Tie(name.clone()),
             Self::ShapeMissing { name }
             | Self::PatchOnVertices { name }
             | Self::ComplianceOffSegments { name }

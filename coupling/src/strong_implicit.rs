@@ -47,6 +47,8 @@ pub struct StrongImplicit<S> {
     solved_path: Vec<f64>,
     solution: Solution,
     guess: Vec<f64>,
+    /// Of each body: whether anything constrains it.
+    touched: Vec<bool>,
     /// Empty between steps.
     dynamics: Vec<&'static dyn Dynamics>,
     /// Contacts by pair.
@@ -81,6 +83,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             solved_path: Vec::new(),
             solution: Solution::default(),
             guess: Vec::new(),
+            touched: Vec::new(),
             dynamics: Vec::new(),
             order: Vec::new(),
             taken: None,
@@ -255,6 +258,15 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             bodies.start,
             &mut self.guess,
         );
+        let told = steps.iter().any(|step| step.free_velocity().is_some());
+        if told {
+            find_touched(world, records, &self.owners, &mut self.touched);
+            for (b, step) in steps.iter().enumerate() {
+                if let (false, Some(free)) = (self.touched[b], step.free_velocity()) {
+                    self.guess[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(free);
+                }
+            }
+        }
         let mut report = self
             .solver
             .solve(
@@ -402,6 +414,33 @@ fn guess_velocities(
             if let Some(body) = world.parts.geometries[g.0].mount.body() {
                 let dofs = offsets[body.0]..offsets[body.0 + 1];
                 stiction::stop_what_rests(settings, &mut guess[dofs]);
+            }
+        }
+    }
+}
+
+/// Of each body whether a contact, a tie or a constraint of its own acts on it.
+fn find_touched(
+    world: &World,
+    records: &[ContactRecord],
+    owners: &[RowOwner],
+    touched: &mut Vec<bool>,
+) {
+    let parts = &world.parts;
+    touched.clear();
+    touched.resize(parts.bodies.len(), false);
+    let in_contact = records.iter().flat_map(|record| [record.a, record.b]);
+    for body in in_contact.filter_map(|g| parts.geometries[g.0].mount.body()) {
+        touched[body.0] = true;
+    }
+    for owner in owners {
+        match *owner {
+            RowOwner::Body(body) => touched[body.0] = true,
+            RowOwner::Tie(tie) => {
+                let tie = &parts.ties[tie.0];
+                for body in [tie.a.body(), tie.b.body()].into_iter().flatten() {
+                    touched[body.0] = true;
+                }
             }
         }
     }

@@ -69,6 +69,17 @@ pub enum Anchor {
     },
 }
 
+impl Anchor {
+    /// The body that it is on; none for one in the world.
+    #[must_use]
+    pub fn body(&self) -> Option<BodyIdx> {
+        match *self {
+            Self::World(_) => None,
+            Self::Frame { body, .. } | Self::Point { body, .. } => Some(body),
+        }
+    }
+}
+
 /// One scalar row of a tie: error g and the direction in which its rate is measured on the relative twist of A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TieRow {

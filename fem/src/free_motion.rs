@@ -21,8 +21,19 @@ use crate::matrix::System;
 
 /// More iterations than this cost more than to factor A itself.
 const ITERATIONS_MAX: usize = 25;
-/// Of the energy norm of v: far below what an estimate of rotations can tell.
-const TOLERANCE: f64 = 1e-9;
+/// Of the energy norm of v: below what an estimate of rotations can tell.
+const ESTIMATE: f64 = 1e-5;
+/// Of ‖D b‖ with D = diag(A)^(−1/2), the measure by which solvers of contact stop: half of their usual 1e-6.
+const SOLUTION: f64 = 5e-7;
+
+/// How exactly A v = b is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exactness {
+    /// For rotations at the end of the step.
+    Estimate,
+    /// So that a body that nothing touches is solved.
+    Solution,
+}
 
 /// Factors of one body's matrices; the symbolic part is kept while the pattern stands.
 #[derive(Default)]
@@ -35,7 +46,21 @@ pub(crate) struct FreeMotion {
 /// L of A at rest.
 struct RestFactor {
     key: RestKey,
-    factor: Vec<f64>,
+    factor: Values,
+}
+
+/// In what numbers a factor at rest is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// For our own iteration, where it preconditions: half the memory is half the time.
+    Single,
+    /// For solvers, that may ask for symmetry to round-off.
+    Double,
+}
+
+enum Values {
+    Single(Vec<f32>),
+    Double(Vec<f64>),
 }
 
 /// What A at rest depends on besides the pattern: the factors of M and K in it.
@@ -66,13 +91,24 @@ impl FreeMotion {
     pub(crate) fn provide_rest(
         &mut self,
         key: RestKey,
+        digits: Digits,
         assemble: impl FnOnce() -> System,
     ) -> Result<(), NotPositiveDefinite> {
         if self.rest.as_ref().is_some_and(|rest| rest.key == key) {
             return Ok(());
         }
-        let mut factor = self.rest.take().map_or_else(Vec::new, |rest| rest.factor);
-        factorise(&mut self.symbolic, matrix(&assemble()), &mut factor)?;
+        self.rest = None;
+        let system = assemble();
+        let mut single = Vec::new();
+        let in_single = digits == Digits::Single
+            && factorise::<f32>(&mut self.symbolic, matrix(&system), &mut single).is_ok();
+        let factor = if in_single {
+            Values::Single(single)
+        } else {
+            let mut double = Vec::new();
+            factorise(&mut self.symbolic, matrix(&system), &mut double)?;
+            Values::Double(double)
+        };
         self.rest = Some(RestFactor { key, factor });
         Ok(())
     }
@@ -85,7 +121,16 @@ impl FreeMotion {
         if let Some(turn) = turn {
             turn_threes(&turn.transpose(), x);
         }
-        solve_factored(symbolic, &rest.factor, x);
+        match &rest.factor {
+            Values::Double(factor) => solve_factored(symbolic, factor, x),
+            Values::Single(factor) => {
+                let mut single: Vec<f32> = x.iter().map(|x| *x as f32).collect();
+                solve_factored(symbolic, factor, &mut single);
+                x.iter_mut()
+                    .zip(single)
+                    .for_each(|(x, y)| *x = f64::from(y));
+            }
+        }
         if let Some(turn) = turn {
             turn_threes(turn, x);
         }
@@ -99,9 +144,10 @@ impl FreeMotion {
         &mut self,
         system: &System,
         turn: Option<&Matrix3<f64>>,
+        exactness: Exactness,
         v: &mut [f64],
     ) -> Result<(), NotPositiveDefinite> {
-        if self.iterate(system, turn, v) {
+        if self.iterate(system, turn, exactness, v) {
             return Ok(());
         }
         factorise(&mut self.symbolic, matrix(system), &mut self.factor)?;
@@ -113,7 +159,13 @@ impl FreeMotion {
     }
 
     /// Preconditioned conjugate gradients; whether they converged.
-    fn iterate(&self, system: &System, turn: Option<&Matrix3<f64>>, v: &mut [f64]) -> bool {
+    fn iterate(
+        &self,
+        system: &System,
+        turn: Option<&Matrix3<f64>>,
+        exactness: Exactness,
+        v: &mut [f64],
+    ) -> bool {
         let b = system.right_hand_side();
         let n = b.len();
         let (mut product, mut residual) = (vec![0.0; n], vec![0.0; n]);
@@ -122,16 +174,27 @@ impl FreeMotion {
             *r = b - p;
         }
         let mut z = b.to_vec();
+        let enough = match exactness {
+            Exactness::Estimate => {
+                if !self.precondition(turn, &mut z) {
+                    return false;
+                }
+                ESTIMATE * ESTIMATE * dot(b, &z)
+            }
+            Exactness::Solution => SOLUTION * SOLUTION * system.scaled_square(b),
+        };
+        let left = |residual: &[f64], energy: f64| match exactness {
+            Exactness::Estimate => energy,
+            Exactness::Solution => system.scaled_square(residual),
+        };
+        z.copy_from_slice(&residual);
         if !self.precondition(turn, &mut z) {
             return false;
         }
-        let enough = TOLERANCE * TOLERANCE * dot(b, &z);
-        z.copy_from_slice(&residual);
-        self.precondition(turn, &mut z);
         let mut direction = z.clone();
         let mut energy = dot(&residual, &z);
         for _ in 0..ITERATIONS_MAX {
-            if energy <= enough {
+            if left(&residual, energy) <= enough {
                 return true;
             }
             system.apply(&direction, &mut product);
@@ -149,7 +212,7 @@ impl FreeMotion {
                 *d = z + ratio * *d;
             }
         }
-        energy <= enough
+        left(&residual, energy) <= enough
     }
 }
 
@@ -160,10 +223,27 @@ fn matrix(system: &System) -> CsMatViewI<'_, f64, u32> {
     }
 }
 
-fn factorise(
+/// A number that matrices are factored in.
+trait Precision: faer::traits::RealField + Copy + Default {
+    fn of(x: f64) -> Self;
+}
+
+impl Precision for f64 {
+    fn of(x: f64) -> Self {
+        x
+    }
+}
+
+impl Precision for f32 {
+    fn of(x: f64) -> Self {
+        x as Self
+    }
+}
+
+fn factorise<T: Precision>(
     symbolic: &mut Option<SymbolicCholesky<u32>>,
     a: CsMatViewI<'_, f64, u32>,
-    factor: &mut Vec<f64>,
+    factor: &mut Vec<T>,
 ) -> Result<(), NotPositiveDefinite> {
     let n = a.rows();
     let starts = a.indptr();
@@ -181,13 +261,15 @@ fn factorise(
             symbolic.insert(ordered.map_err(|_| NotPositiveDefinite)?)
         }
     };
-    factor.resize(symbolic.len_val(), 0.0);
-    let need = symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
+    factor.clear();
+    factor.resize(symbolic.len_val(), T::default());
+    let values: Vec<T> = a.data().iter().map(|x| T::of(*x)).collect();
+    let need = symbolic.factorize_numeric_llt_scratch::<T>(Par::Seq, Default::default());
     let mut memory = MemBuffer::new(need);
     symbolic
         .factorize_numeric_llt(
             factor,
-            SparseColMatRef::new(pattern, a.data()),
+            SparseColMatRef::new(pattern, &values),
             Side::Lower,
             Default::default(),
             Par::Seq,
@@ -198,10 +280,10 @@ fn factorise(
     Ok(())
 }
 
-fn solve_factored(symbolic: &SymbolicCholesky<u32>, factor: &[f64], x: &mut [f64]) {
+fn solve_factored<T: Precision>(symbolic: &SymbolicCholesky<u32>, factor: &[T], x: &mut [T]) {
     let n = x.len();
-    let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
-    LltRef::<'_, u32, f64>::new(symbolic, factor).solve_in_place_with_conj(
+    let mut memory = MemBuffer::new(symbolic.solve_in_place_scratch::<T>(1, Par::Seq));
+    LltRef::<'_, u32, T>::new(symbolic, factor).solve_in_place_with_conj(
         Conj::No,
         MatMut::from_column_major_slice_mut(x, n, 1),
         Par::Seq,

@@ -52,6 +52,9 @@ pub(crate) struct FemStep {
     elements: ElementState,
     system: System,
     free_motion: FreeMotion,
+    /// A⁻¹b, where following rotations had to find it.
+    free: Vec<f64>,
+    knows_free: bool,
     /// The body's mean turn, where the step offers a preconditioner.
     turn: Option<Matrix3<f64>>,
     scratch: Scratch,
@@ -81,6 +84,8 @@ impl FemStep {
             elements: ElementState::default(),
             system: System::default(),
             free_motion: FreeMotion::default(),
+            free: Vec::new(),
+            knows_free: false,
             turn: None,
             scratch: Scratch::default(),
         }
@@ -164,6 +169,10 @@ impl BodyStep for FemStep {
 
     fn dynamics(&self) -> &dyn Dynamics {
         self
+    }
+
+    fn free_velocity(&self) -> Option<&[f64]> {
+        self.knows_free.then_some(&self.free)
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {

@@ -573,6 +573,32 @@ fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
     );
 }
 
+#[test]
+fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
+    let tied = |axes: &[Axis]| {
+        let mut builder = WorldBuilder::default();
+        let fixed = soft_cube().fix(Region::Vertices(vec![3, 4]), axes);
+        let body = builder.add_body("cushion", Box::new(built(fixed)));
+        builder.add_tie(Tie {
+            name: "base".into(),
+            kind: TieKind::Ball,
+            a: Anchor::World(Isometry3::identity()),
+            b: Anchor::Point {
+                body,
+                point: MaterialPoint::on_vertex(4),
+            },
+            compliance: TieCompliance::NearRigid,
+        });
+        builder.build().err().map(|e| e.to_string())
+    };
+    let refused = tied(&Axis::ALL).unwrap_or_default();
+    for word in ["\"base\"", "vertex 4", "\"cushion\"", "fixed already"] {
+        assert!(refused.contains(word), "{refused}");
+    }
+    // In one direction it is fixed, in the others it is tied.
+    assert_eq!(tied(&[Axis::Z]), None);
+}
+
 /// A link of a chain hung over a hook: steps of 20 ms, as the paper's chain.
 #[test]
 fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {

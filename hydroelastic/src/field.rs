@@ -53,8 +53,8 @@ pub struct PressureField {
     skin_tree: RangeTree,
     /// Of the highest pressure first.
     peaks: Vec<Peak>,
-    /// Of each tetrahedron the part where the pressure is at most `shell_pressure`.
-    shell_tree: RangeTree,
+    /// Of each tetrahedron the part where the pressure is at most `shell_pressure`; none where nobody asks for it.
+    shell_tree: Option<RangeTree>,
     shell_pressure: f64,
     /// The tetrahedra with an inner face of no more than the least pressure of the skin.
     hollow_tree: RangeTree,
@@ -222,7 +222,7 @@ impl PressureField {
             tet_tree: RangeTree::default(),
             skin_tree: RangeTree::default(),
             peaks: Vec::new(),
-            shell_tree: RangeTree::default(),
+            shell_tree: None,
             shell_pressure: 0.0,
             hollow_tree: RangeTree::default(),
             dip_tree: RangeTree::default(),
@@ -249,9 +249,8 @@ impl PressureField {
             .filter(|&t| field.tet_range(t).p_min <= field.shell_pressure)
             .collect();
         let ranges: Vec<Range> = shell.iter().map(|&t| field.shell_range(t)).collect();
-        field.shell_tree = RangeTree::new(&ranges)
-            .renamed(&shell)
-            .around(&field.vertices);
+        let tree = RangeTree::new(&ranges).renamed(&shell);
+        field.shell_tree = Some(tree.around(&field.vertices));
         field.hollow_tree = field.tree_of(&field.hollow());
         field.dip_tree = field.tree_of(&field.dips());
         Ok(field)
@@ -318,26 +317,44 @@ impl PressureField {
             self.tets[t] = self.functions(t);
         }
         let mut tree = std::mem::take(&mut self.tet_tree);
-        tree.refit(|t| self.tet_range(t));
+        tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
         self.tet_tree = tree;
         let mut tree = std::mem::take(&mut self.skin_tree);
-        tree.refit(|f| self.skin_range(f));
+        tree.refit_boxes(|f| self.box_of(&self.skin[f as usize].corners));
         tree.measure(&self.vertices);
         self.skin_tree = tree;
-        let mut tree = std::mem::take(&mut self.shell_tree);
-        tree.refit(|t| self.shell_range(t));
-        tree.measure(&self.vertices);
-        self.shell_tree = tree;
+        if let Some(mut tree) = self.shell_tree.take() {
+            tree.refit(|t| self.shell_range(t));
+            tree.measure(&self.vertices);
+            self.shell_tree = Some(tree);
+        }
         let mut tree = std::mem::take(&mut self.hollow_tree);
-        tree.refit(|t| self.tet_range(t));
+        tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
         self.hollow_tree = tree;
         let mut tree = std::mem::take(&mut self.dip_tree);
-        tree.refit(|t| self.tet_range(t));
+        tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
         self.dip_tree = tree;
         Ok(())
+    }
+
+    /// Low and high corner of the box around vertices.
+    fn box_of(&self, corners: &[u32]) -> [Vector3<f64>; 2] {
+        let first = self.vertices[corners[0] as usize];
+        corners[1..].iter().fold([first, first], |[low, high], v| {
+            let x = &self.vertices[*v as usize];
+            [low.inf(x), high.sup(x)]
+        })
+    }
+
+    /// Forgets what only patches with other fields ask for, so that moving it costs less.
+    pub(crate) fn without_patches(mut self) -> Self {
+        self.shell_tree = None;
+        self.hollow_tree = RangeTree::default();
+        self.dip_tree = RangeTree::default();
+        self
     }
 
     fn functions(&self, tet: usize) -> Tetrahedron {
@@ -490,10 +507,9 @@ impl PressureField {
     /// The tetrahedra by what they have of pressures up to `pressure`: where that is the highest pressure on a partner's skin, a
     /// shell is all that can balance it.
     pub(crate) fn tree_up_to(&self, pressure: f64) -> &RangeTree {
-        if pressure <= 0.0 {
-            &self.shell_tree
-        } else {
-            &self.tet_tree
+        match &self.shell_tree {
+            Some(shell) if pressure <= 0.0 => shell,
+            _ => &self.tet_tree,
         }
     }
 

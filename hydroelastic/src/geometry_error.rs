@@ -208,4 +208,12 @@ pub enum GeometryError {
         /// How many there are.
         count: usize,
     },
+    /// A soft body was moved and its parts that contact asks for were not.
+    #[error(
+        "the soft body was moved; say SoftMesh::{what}, or SoftMesh::update at once, before contact is looked for"
+    )]
+    Behind {
+        /// The missing call.
+        what: &'static str,
+    },
 }

@@ -58,7 +58,7 @@ impl Range {
         }
     }
 
-    fn center(&self) -> Vector3<f64> {
+    pub(crate) fn center(&self) -> Vector3<f64> {
         0.5 * (self.min + self.max)
     }
 
@@ -375,6 +375,27 @@ impl RangeTree {
         self.radius = f64::INFINITY;
     }
 
+    /// Fits only the boxes, given by low and high corner; what items know of pressures stays.
+    pub(crate) fn refit_boxes(&mut self, mut box_of: impl FnMut(u32) -> [Vector3<f64>; 2]) {
+        for i in (0..self.nodes.len()).rev() {
+            let node = &self.nodes[i];
+            let [min, max] = if node.right == LEAF {
+                box_of(node.item)
+            } else {
+                let (left, right) = (
+                    &self.nodes[i + 1].range,
+                    &self.nodes[node.right as usize].range,
+                );
+                [left.min.inf(&right.min), left.max.sup(&right.max)]
+            };
+            let range = &mut self.nodes[i].range;
+            (range.min, range.max) = (min, max);
+            let probe = &mut self.probes[i];
+            (probe.center, probe.half) = (0.5 * (min + max), 0.5 * (max - min));
+        }
+        self.radius = f64::INFINITY;
+    }
+
     /// The range around everything.
     pub(crate) fn root(&self) -> Range {
         self.nodes.first().map_or(Range::EMPTY, |n| n.range)
@@ -385,6 +406,17 @@ impl RangeTree {
         &self,
         stack: &mut Vec<(u32, u32)>,
         wanted: impl Fn(&Range) -> bool,
+        visit: impl FnMut(u32),
+    ) {
+        self.visit_inside(stack, wanted, |_| true, visit);
+    }
+
+    /// [`Self::visit`] with a test that is too dear for single items, asked of boxes around several of them.
+    pub(crate) fn visit_inside(
+        &self,
+        stack: &mut Vec<(u32, u32)>,
+        wanted: impl Fn(&Range) -> bool,
+        wanted_of_several: impl Fn(&Range) -> bool,
         mut visit: impl FnMut(u32),
     ) {
         stack.clear();
@@ -398,7 +430,7 @@ impl RangeTree {
             }
             if node.right == LEAF {
                 visit(node.item);
-            } else {
+            } else if wanted_of_several(&node.range) {
                 stack.push((node.right, 0));
                 stack.push((i + 1, 0));
             }
@@ -565,6 +597,15 @@ mod tests {
         let moved = random_ranges(&mut rng, 200);
         for items in [&a, &moved] {
             tree_A.refit(|i| items[i as usize]);
+            let mut boxes = tree_A.clone();
+            boxes.refit(|i| Range {
+                min: Vector3::zeros(),
+                max: Vector3::zeros(),
+                ..items[i as usize]
+            });
+            boxes.refit_boxes(|i| [items[i as usize].min, items[i as usize].max]);
+            let ranges = |tree: &RangeTree| tree.nodes.iter().map(|n| n.range).collect::<Vec<_>>();
+            assert_eq!(ranges(&boxes), ranges(&tree_A));
             let X = Relative::new(&random_pose(&mut rng, 0.3));
             let (mut found, mut stack) = (Vec::new(), Vec::new());
             tree_A.visit_pairs(&X, &tree_B, &mut stack, |i, j| found.push((i, j)));

@@ -8,6 +8,7 @@ mod on_shape;
 mod patch_points;
 mod paths;
 mod segments;
+mod vertex_distances;
 
 use std::cell::RefCell;
 
@@ -18,6 +19,7 @@ use crate::patch::{CarriedOverlap, PatchGeometry};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
 use patch_points::Piece;
+use vertex_distances::VertexDistances;
 
 /// Contact of deforming surfaces that bring a [`SoftMesh`], unless points are asked for.
 ///
@@ -63,6 +65,7 @@ struct Workspace {
     pairs: Vec<(u32, u32)>,
     pieces: Vec<Piece>,
     leaves: on_shape::Leaves,
+    distances: VertexDistances,
     touched: Vec<bool>,
     overlap: CarriedOverlap,
 }
@@ -83,7 +86,20 @@ impl ContactGeometry for SoftContact {
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
-        if let Err(e) = a.check('a').and_then(|()| b.check('b')) {
+        let is_fitted = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
+            Posed::Deforming(s) => {
+                let deforms = !matches!(other, Posed::Rigid(_));
+                s.mesh.map_or(Ok(()), |mesh| mesh.check(deforms))
+            }
+            _ => Ok(()),
+        };
+        let checks = [
+            a.check('a'),
+            b.check('b'),
+            is_fitted(&a, &b),
+            is_fitted(&b, &a),
+        ];
+        if let Some(e) = checks.into_iter().find_map(Result::err) {
             return Some(Err(e));
         }
         let from = out.len();
@@ -105,6 +121,7 @@ impl ContactGeometry for SoftContact {
                 }
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
+                (Some(m), Some(_)) if s.id == t.id && !m.can_touch_itself() => {}
                 (Some(m), Some(n)) => {
                     w.overlap.collide((&a, m), (&b, n), q, out);
                     features::collide((s, m), (t, n), q, &mut w.stack, out);
@@ -141,6 +158,7 @@ fn on_rigid(
     };
     let margin = q.margin.max(1e-5 * r.shape.size());
     w.pieces.clear();
+    w.distances.begin(mesh);
     let counts = |slope| on_shape::Counts {
         slope,
         margin,
@@ -163,7 +181,7 @@ fn on_rigid(
                 mesh,
                 r,
                 &counts,
-                (&mut w.stack, &mut w.leaves),
+                (&mut w.stack, &mut w.leaves, &mut w.distances),
                 &mut w.pieces,
             );
         }
@@ -173,7 +191,7 @@ fn on_rigid(
                 mesh,
                 r,
                 &counts,
-                (&mut w.stack, &mut w.leaves),
+                (&mut w.stack, &mut w.leaves, &mut w.distances),
                 &mut w.pieces,
             );
         }
@@ -182,7 +200,7 @@ fn on_rigid(
                 mesh,
                 r,
                 &counts(None),
-                (&mut w.stack, &mut w.leaves),
+                (&mut w.stack, &mut w.leaves, &mut w.distances),
                 &mut w.pieces,
             );
         }
@@ -193,7 +211,8 @@ fn on_rigid(
     for piece in &w.pieces {
         w.touched[piece.triangle as usize] = true;
     }
-    paths::foresee(mesh, r, q, margin, (&mut w.stack, &w.touched), out);
+    let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
+    paths::foresee(mesh, r, q, margin, memory, out);
 }
 
 /// A mesh and its surface, for those that need both.

@@ -19,7 +19,9 @@ const NONE: u32 = u32::MAX;
 /// Tetrahedra whose corners all lie on the surface have no depth at their corners; they are divided at their centroids, and at
 /// those faces and edges that run through the inside, so that a body of a single layer has depth, too.
 ///
-/// [`update`](Self::update) moves it: boxes of its trees are fitted anew, nothing is allocated.
+/// [`update`](Self::update) moves it: boxes of its trees are fitted anew, nothing is allocated. A stepper that knows what may touch
+/// what says [`move_to`](Self::move_to) first, which is cheap, and [`fit_skin`](Self::fit_skin) and [`carry_depth`](Self::carry_depth)
+/// only where they matter.
 #[derive(Clone, Debug)]
 pub struct SoftMesh {
     points: Vec<Vector3<f64>>,
@@ -36,13 +38,22 @@ pub struct SoftMesh {
     edges: Vec<SkinEdge>,
     triangle_tree: RangeTree,
     edge_tree: RangeTree,
+    /// Around the surface now and at the end of the step, drift left out.
+    bounds: Range,
+    /// Normals and trees, and the depth, are still those of the place before.
+    skin_is_behind: bool,
+    depth_is_behind: bool,
     /// m below the surface.
     depth: PressureField,
     carriers: Vec<Carrier>,
     moved: Vec<Vector3<f64>>,
     near: SelfExclusion,
+    can_touch_itself: bool,
     vertex_area: f64,
 }
+
+/// Of bodies of more tetrahedra than this, two are always far enough from each other to touch.
+const COMPACT_MAX: usize = 64;
 
 /// An edge of the surface as a side of a triangle.
 #[derive(Clone, Copy, Debug)]
@@ -112,13 +123,25 @@ impl SoftMesh {
             edges: edges(triangles),
             triangle_tree: RangeTree::default(),
             edge_tree: RangeTree::default(),
+            bounds: Range::of_points([]),
+            skin_is_behind: false,
+            depth_is_behind: false,
             moved: Vec::with_capacity(carriers.len()),
             depth,
             carriers,
+            can_touch_itself: true,
             near: SelfExclusion::from_edges(n, &joined, 1),
             points,
         };
+        if tetrahedra.len() <= COMPACT_MAX {
+            let pairs = tetrahedra
+                .iter()
+                .flat_map(|s| tetrahedra.iter().map(move |t| (s, t)));
+            let mut pairs = pairs.into_iter();
+            mesh.can_touch_itself = pairs.any(|(s, t)| !mesh.are_near(s, t));
+        }
         mesh.find_normals();
+        mesh.bounds = Range::of_points(mesh.swept(&mesh.vertices));
         let boxes: Vec<Range> = (0..mesh.triangles.len() as u32)
             .map(|t| mesh.triangle_range(t))
             .collect();
@@ -134,9 +157,25 @@ impl SoftMesh {
     /// part, as of an inverted element) and the velocities (m/s) predicted for the step.
     ///
     /// # Errors
+    /// As [`move_to`](Self::move_to).
+    pub fn update(
+        &mut self,
+        points: &[Point3<f64>],
+        triangles: &[[u32; 3]],
+        velocities: &[Vector3<f64>],
+        time_step_s: f64,
+    ) -> Result<(), GeometryError> {
+        self.move_to(points, triangles, velocities, time_step_s)?;
+        self.fit_skin();
+        self.carry_depth()
+    }
+
+    /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is that of the new place.
+    ///
+    /// # Errors
     /// [`GeometryError::FieldLength`] unless there are as many of each as there were, [`GeometryError::Vertex`] for a point that is
     /// not finite; it is then unchanged.
-    pub fn update(
+    pub fn move_to(
         &mut self,
         points: &[Point3<f64>],
         triangles: &[[u32; 3]],
@@ -164,27 +203,64 @@ impl SoftMesh {
                 coordinates: points[vertex].coords.into(),
             });
         }
-        let mut moved = std::mem::take(&mut self.moved);
-        moved.clear();
-        moved.extend(self.carriers.iter().map(|c| c.place(points)));
-        self.depth.move_vertices(&moved)?;
-        self.moved = moved;
-        for (own, new) in self.points.iter_mut().zip(points) {
-            *own = new.coords;
+        let mut own = self.points.iter().zip(points);
+        let stays = own.all(|(own, new)| *own == new.coords);
+        if !stays {
+            for (own, new) in self.points.iter_mut().zip(points) {
+                *own = new.coords;
+            }
+            self.depth_is_behind = true;
         }
         self.triangles.copy_from_slice(triangles);
         self.drift = velocities.iter().sum::<Vector3<f64>>() * (time_step_s / n as f64);
         for (sweep, v) in self.sweeps.iter_mut().zip(velocities) {
             *sweep = v * time_step_s - self.drift;
         }
+        self.bounds = Range::of_points(self.swept(&self.vertices));
+        self.skin_is_behind = true;
+        Ok(())
+    }
+
+    /// Brings normals and trees of the surface to where it was moved: needed for contact of any kind.
+    pub fn fit_skin(&mut self) {
+        if !self.skin_is_behind {
+            return;
+        }
+        self.skin_is_behind = false;
         self.find_normals();
         let mut tree = std::mem::take(&mut self.triangle_tree);
-        tree.refit(|t| self.triangle_range(t));
+        tree.refit_boxes(|t| self.swept_box(&self.triangles[t as usize]));
         self.triangle_tree = tree;
         let mut tree = std::mem::take(&mut self.edge_tree);
-        tree.refit(|e| self.edge_range(e));
+        tree.refit_boxes(|e| self.swept_box(&self.edges[e as usize].vertices));
         self.edge_tree = tree;
-        Ok(())
+    }
+
+    /// Brings the depth to where the body was moved: needed for contact with other deforming surfaces and with itself.
+    ///
+    /// # Errors
+    /// None that [`move_to`](Self::move_to) lets pass, but for carried places that overflow.
+    pub fn carry_depth(&mut self) -> Result<(), GeometryError> {
+        if !self.depth_is_behind {
+            return Ok(());
+        }
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.clear();
+        moved.extend(self.carriers.iter().map(|c| c.place(&self.points)));
+        let outcome = self.depth.move_vertices(&moved);
+        self.moved = moved;
+        self.depth_is_behind = outcome.is_err();
+        outcome
+    }
+
+    /// Whether contact of the surface, and where it is asked for the depth, are of the place it was moved to last.
+    pub(crate) fn check(&self, needs_depth: bool) -> Result<(), GeometryError> {
+        match (self.skin_is_behind, self.depth_is_behind && needs_depth) {
+            (false, false) => Ok(()),
+            (skin, _) => Err(GeometryError::Behind {
+                what: if skin { "fit_skin" } else { "carry_depth" },
+            }),
+        }
     }
 
     /// The area that a vertex of the surface had at rest, on average, m²: a contact of this area has the stiffness of one point.
@@ -193,7 +269,8 @@ impl SoftMesh {
         self.vertex_area
     }
 
-    /// Depth below the surface at rest, m, as the tetrahedra have carried it along: as pressures of a field.
+    /// Depth below the surface at rest, m, as the tetrahedra have carried it along: as pressures of a field. It is where
+    /// [`carry_depth`](Self::carry_depth) brought it last.
     #[must_use]
     pub fn depth(&self) -> &PressureField {
         &self.depth
@@ -202,10 +279,9 @@ impl SoftMesh {
     /// A box around the body within the step, inflated by `margin` (m).
     #[must_use]
     pub fn swept_aabb(&self, margin: f64) -> Aabb {
-        let root = self.triangle_tree.root();
         let bounds = Aabb {
-            min: root.min.into(),
-            max: root.max.into(),
+            min: self.bounds.min.into(),
+            max: self.bounds.max.into(),
         };
         bounds.swept(&self.drift).inflated(margin)
     }
@@ -230,6 +306,18 @@ impl SoftMesh {
 
     fn edge_range(&self, edge: u32) -> Range {
         Range::of_points(self.swept(&self.edges[edge as usize].vertices))
+    }
+
+    /// Low and high corner of the box around vertices now and at the end of the step.
+    fn swept_box(&self, vertices: &[u32]) -> [Vector3<f64>; 2] {
+        let first = self.points[vertices[0] as usize];
+        let mut bounds = [first, first];
+        for v in vertices {
+            let x = self.points[*v as usize];
+            let y = x + self.sweeps[*v as usize];
+            bounds = [bounds[0].inf(&x).inf(&y), bounds[1].sup(&x).sup(&y)];
+        }
+        bounds
     }
 
     fn swept<'a>(&'a self, vertices: &'a [u32]) -> impl Iterator<Item = Vector3<f64>> + 'a {
@@ -308,6 +396,17 @@ impl SoftMesh {
     /// Which vertices are so near in the mesh that what they belong to never touches.
     pub(crate) fn near(&self) -> &SelfExclusion {
         &self.near
+    }
+
+    /// Whether two tetrahedra share a vertex or are joined by an edge.
+    pub(crate) fn are_near(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
+        let joined = |v: &u32| t.iter().any(|w| self.near.excludes(*v, *w));
+        s.iter().any(|v| t.contains(v)) || s.iter().any(joined)
+    }
+
+    /// Whether any two of its tetrahedra are apart in the mesh; those of a single brick are not.
+    pub(crate) fn can_touch_itself(&self) -> bool {
+        self.can_touch_itself
     }
 
     /// The depth field's part of the mesh whose contact with itself is looked for: the body's tetrahedron behind one of the field's.

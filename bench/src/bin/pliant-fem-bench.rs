@@ -7,8 +7,9 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use pliant::runner::RunLength;
 use pliant_bench::fem::{
-    FemMesh, FemOutcome, FemScene, chain, fem_catalogue, measure_fem, torus_of,
+    FemMesh, FemOutcome, FemScene, chain, fem_catalogue, measure_fem, paper_rows, torus_of,
 };
 use pliant_contact_sap::LinearAlgebra;
 
@@ -40,6 +41,14 @@ enum Command {
     },
     /// Times scenes of growing size on one and on two threads.
     Growth,
+    /// The examples of Han, Masterjohn and Castro (2023) on one thread, beside the rates that they print.
+    Table {
+        /// Rows by name; all of them unless given.
+        rows: Vec<String>,
+        /// The scenes' full lengths, with all of their checks.
+        #[arg(long)]
+        full: bool,
+    },
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,6 +76,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("one torus, finer and finer");
             let tori = [1, 2, 3, 4].map(|rings| chain(1, torus_of(rings), 10));
             growth(&tori)?;
+        }
+        Command::Table { rows, full } => {
+            let length = if full {
+                RunLength::Full
+            } else {
+                RunLength::Smoke
+            };
+            table(&rows, length)?;
         }
     }
     Ok(())
@@ -96,6 +113,62 @@ fn run(
         .num_threads(threads)
         .build()?;
     Ok(pool.install(|| measure_fem(scene, way))?)
+}
+
+/// Runs the rows whose names are given, or all, and prints each as it is done.
+fn table(names: &[String], length: RunLength) -> Result<(), Box<dyn std::error::Error>> {
+    let rows = paper_rows();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| rows.iter().all(|row| row.name != **name))
+    {
+        let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+        return Err(format!("no row {unknown:?}; there are {}", known.join(", ")).into());
+    }
+    println!(
+        "| scene | DoFs (paper) | simulated | contacts mean, most (paper) | Newton mean, most | checks met | rate, wall | rate, processor | paper | times the paper's | target |\n|---|---|---:|---|---|---|---:|---:|---:|---:|---:|"
+    );
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let mut sound = true;
+    for row in rows {
+        if !names.is_empty() && names.iter().all(|name| row.name != *name) {
+            continue;
+        }
+        let result = pool.install(|| row.run(length))?;
+        sound &= result.is_sound();
+        let s = &result.summary;
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+        let printed = row.contacts.map(|(mean, most)| format!("{mean}, {most}"));
+        let cpu_rate = result.cpu_rate.unwrap_or_else(|| result.rate());
+        println!(
+            "| {} | {} ({}) | {} s | {:.1}, {} ({}) | {:.1}, {} | {} of {} ({} in full){} | {:.3} | {:.3} | {} | {} | {} |",
+            row.name,
+            s.dofs,
+            or_dash(row.dofs.map(|n| n.to_string())),
+            s.simulated_s,
+            s.contacts_mean,
+            s.contacts_max,
+            or_dash(printed),
+            s.iterations_mean,
+            s.iterations_max,
+            result.met,
+            result.judged,
+            result.expected,
+            match s.unconverged_steps {
+                0 => String::new(),
+                n => format!(", {n} steps unconverged"),
+            },
+            result.rate(),
+            cpu_rate,
+            or_dash(row.rate.map(|rate| rate.to_string())),
+            or_dash(row.rate.map(|rate| format!("{:.1}", cpu_rate / rate))),
+            or_dash(row.target.map(|target| target.to_string())),
+        );
+    }
+    if !sound {
+        return Err("a scene did not go as it expects: its rate does not count".into());
+    }
+    Ok(())
 }
 
 /// A row for each scene, the slope in a log-log plot against the one before.

@@ -14,6 +14,7 @@ use pliant_hydroelastic::{ContactMaterial, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
+use crate::fem::cpu_time::thread_cpu_s;
 use crate::fem::scene::{FemMesh, FemScene};
 
 /// Drake's contact of soft bodies has this stiffness by area, Pa/m.
@@ -38,6 +39,8 @@ pub struct FemOutcome {
     pub n_dofs: usize,
     /// Wall time of each step, s.
     pub step_s: Vec<f64>,
+    /// Processor time of a step on average, s, where the engine tells.
+    pub cpu_s: Option<f64>,
     /// Contact points of each step, where the engine tells.
     pub contacts: Vec<usize>,
     /// Newton's iterations of each step, where the engine tells.
@@ -166,6 +169,7 @@ pub fn measure_fem(
     }
     let mut systems = pliant_contact_sap::LinearSystems::default();
     let mut in_solver = 0.0;
+    let before = thread_cpu_s();
     for _ in 0..scene.steps {
         let start = Instant::now();
         let (contacts, solve) = engine.step()?;
@@ -177,6 +181,8 @@ pub fn measure_fem(
         let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
         in_solver += stages.as_secs_f64();
     }
+    let cpu = before.zip(thread_cpu_s());
+    outcome.cpu_s = cpu.map(|(before, after)| (after - before) / scene.steps.max(1) as f64);
     outcome.solve_share = Some(in_solver / outcome.step_s.iter().sum::<f64>());
     outcome.systems = Some(systems.to_string());
     outcome.height = engine.height();

@@ -125,6 +125,7 @@ impl WorldBuilder {
     pub fn build(mut self) -> Result<World, WorldError> {
         let parts = &mut self.parts;
         parts.check()?;
+        parts.check_tied_points()?;
         parts.pair_rules.sort_by_key(|(pair, _)| *pair);
         parts.filter = parts
             .collision_filter()

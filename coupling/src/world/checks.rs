@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use nalgebra::Isometry3;
-use pliant_contact_sap::Surface;
+use nalgebra::{Isometry3, Point3};
+use pliant_contact_sap::{
+    Control, Lever, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
+};
 use pliant_hydroelastic::{ContactChoice, PatchGeometry, SoftMesh};
 
 use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
@@ -44,6 +46,51 @@ impl WorldParts {
         }
         for (index, exclusion) in self.exclusions.iter().enumerate() {
             self.check_exclusion(&WorldPart::Exclusion(index), exclusion, &n_frames)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses ties of points that a body fixes for good. Points that are not there are refused in the step.
+    pub(super) fn check_tied_points(&self) -> Result<(), WorldError> {
+        let (mut lever, mut rows) = (Lever::Twist, Rows::default());
+        for (b, body) in self.bodies.iter().enumerate() {
+            let on_it = |anchor: &Anchor| match *anchor {
+                Anchor::Point { body, point } if body.0 == b => Some(point),
+                _ => None,
+            };
+            let ends = |tie: &'_ Tie| [on_it(&tie.a), on_it(&tie.b)];
+            if self.ties.iter().all(|tie| ends(tie) == [None, None]) {
+                continue;
+            }
+            let mut step = body.model.new_step();
+            let control = Control::default();
+            let input = StepInput {
+                time_step: TimeStep {
+                    integration: self.integration,
+                    ..1e-3.into()
+                },
+                gravity: self.gravity,
+                control: &control,
+            };
+            let state = body.model.default_state();
+            if step.begin(&state, &input).is_err() {
+                continue;
+            }
+            for tie in &self.ties {
+                for point in ends(tie).into_iter().flatten() {
+                    let Ok(basis) = step.lever(&point, &mut lever) else {
+                        continue;
+                    };
+                    step.basis(basis, &Point3::origin(), &mut rows);
+                    if rows.is_prescribed() {
+                        return Err(WorldError::TieOfFixedPoint {
+                            name: tie.name.clone(),
+                            body: body.name.clone(),
+                            point: named(&point),
+                        });
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -264,6 +311,16 @@ fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
         not_negative(&part, "relaxation time (s)", relaxation_time_s)?;
     }
     Ok(())
+}
+
+fn named(point: &MaterialPoint) -> String {
+    match point.primitive {
+        Primitive::Frame(i) => format!("frame {i}"),
+        Primitive::Vertex(i) => format!("vertex {i}"),
+        Primitive::Edge(i) => format!("a point of edge {i}"),
+        Primitive::Triangle(i) => format!("a point of triangle {i}"),
+        Primitive::Tetrahedron(i) => format!("a point of tetrahedron {i}"),
+    }
 }
 
 fn check_frame(

@@ -12,8 +12,8 @@ use pliant_contact_sap::{BodyError, Dynamics, Integration};
 
 use super::FemStep;
 use super::elements::ElementState;
-use crate::body::Rotation;
-use crate::free_motion::RestKey;
+use crate::body::{Preconditioning, Rotation};
+use crate::free_motion::{Digits, Exactness, RestKey};
 use crate::material::Linearity;
 use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
@@ -109,27 +109,40 @@ impl FemStep {
             && self.time_step.integration == Integration::BackwardEuler
     }
 
-    /// Corrects b where elements turn noticeably: one solve of the free motion, by the same A.
+    /// Corrects b where elements turn noticeably, by the free motion with the same A; the free motion then is known.
     pub(super) fn follow_rotation(&mut self) -> Result<(), BodyError> {
+        self.knows_free = false;
         if !self.follows() || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
             return Ok(());
         }
         self.provide_rest_factor()?;
         let turn = self.mean_turn();
-        let mut v = self.start.clone();
+        let mut v = std::mem::take(&mut self.free);
+        v.clone_from(&self.start);
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let solved = free_motion.solve(&self.system, turn.as_ref(), &mut v);
+        let solved = free_motion.solve(&self.system, turn.as_ref(), Exactness::Estimate, &mut v);
+        if solved.is_ok() {
+            self.turn_as(&v);
+        }
+        let exactness = Exactness::Solution;
+        let solved =
+            solved.and_then(|()| free_motion.solve(&self.system, turn.as_ref(), exactness, &mut v));
         self.free_motion = free_motion;
-        solved.map_err(|_| indefinite())?;
+        self.free = v;
+        self.knows_free = solved.is_ok();
+        solved.map_err(|_| indefinite())
+    }
+
+    /// Takes rest strains and b to where velocities `v` of the solve turn the elements.
+    fn turn_as(&mut self, v: &[f64]) {
         let mut velocities = Vec::new();
-        self.all_velocities(&v, &mut velocities);
+        self.all_velocities(v, &mut velocities);
         let mut elements = std::mem::take(&mut self.elements);
         let change = elements.expect_turn_of(self, &velocities);
         self.elements = elements;
         if change > TARGET_CHANGE_MIN {
             self.write_right_hand_side();
         }
-        Ok(())
     }
 
     /// A factor of A at rest, for steps as long as this one.
@@ -139,7 +152,11 @@ impl FemStep {
             stiffness: self.stiffness_factor(),
         };
         let mut free_motion = std::mem::take(&mut self.free_motion);
-        let provided = free_motion.provide_rest(key, || {
+        let digits = match self.parts.preconditioning {
+            Preconditioning::None => Digits::Single,
+            Preconditioning::RestShape => Digits::Double,
+        };
+        let provided = free_motion.provide_rest(key, digits, || {
             let parts = &*self.parts;
             let mut system = System::default();
             system.lay_out(&parts.links, &self.dofs);

@@ -72,11 +72,18 @@ impl CarriedOverlap {
             Some(_) => (i.max(j), i.min(j)),
             None => (i, j),
         };
+        let apart = |i: u32, j: u32| match own {
+            Some(mesh) => i != j && !near(mesh, i, j),
+            None => true,
+        };
         let Flood { stack, seeds, .. } = flood;
         first
             .skin_tree()
             .visit_pairs(&identity, second.tet_tree(), stack, |f, j| {
-                seeds.push(ordered(first.skin(f).tet, j));
+                let (i, j) = ordered(first.skin(f).tet, j);
+                if apart(i, j) {
+                    seeds.push((i, j));
+                }
             });
         if own.is_none() {
             second
@@ -85,10 +92,6 @@ impl CarriedOverlap {
                     seeds.push((i, second.skin(f).tet));
                 });
         }
-        let apart = |i: u32, j: u32| match own {
-            Some(mesh) => i != j && !near(mesh, i, j),
-            None => true,
-        };
         flood.run(
             |i, j| {
                 if apart(i, j) {
@@ -111,10 +114,7 @@ impl CarriedOverlap {
 
 /// Whether the tetrahedra that carry two of the field's share a vertex or are joined by an edge.
 fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
-    let (s, t) = (mesh.carrier_of(i), mesh.carrier_of(j));
-    s.iter().any(|v| t.contains(v))
-        || s.iter()
-            .any(|v| t.iter().any(|w| mesh.near().excludes(*v, *w)))
+    mesh.are_near(mesh.carrier_of(i), mesh.carrier_of(j))
 }
 
 /// Whether one may be inside of the other as a whole.

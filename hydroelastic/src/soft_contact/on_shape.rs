@@ -3,6 +3,7 @@
 use nalgebra::{Matrix3, Point3, Vector3};
 
 use super::patch_points::Piece;
+use super::vertex_distances::VertexDistances;
 use crate::patch::{Affine, Moments, Polygon, Sign};
 use crate::posed::RigidShape;
 use crate::range_tree::Range;
@@ -56,7 +57,7 @@ pub(super) fn find(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     counts: &Counts,
-    (stack, leaves): (&mut Vec<(u32, u32)>, &mut Leaves),
+    (stack, leaves, distances): (&mut Vec<(u32, u32)>, &mut Leaves, &mut VertexDistances),
     out: &mut Vec<Piece>,
 ) {
     let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
@@ -65,46 +66,53 @@ pub(super) fn find(
     };
     let width = r.shape.local_aabb().half_extents().min();
     let rotation = *r.X_WG.rotation.to_rotation_matrix().matrix();
-    mesh.triangle_tree().visit(stack, near, |t| {
-        let normal_W = mesh.normal(t);
-        if *normal_W == Vector3::zeros() {
-            return;
-        }
-        let corners = mesh
-            .corners(t)
-            .map(|x| r.X_WG.inverse_transform_point(&x.into()).coords);
-        leaves.found.clear();
-        let search = Search {
-            r,
-            counts,
-            facing: -(rotation.transpose() * normal_W),
-            radius_min: (RADIUS_MIN * circle(&corners).1).min(WIDTH_MIN * width),
-        };
-        if let Some(middle) = search.at_middle(&corners) {
-            let at_corners = corners.map(|x| search.distance(&x));
-            search.look(&corners, &at_corners, &middle, CUTS_MAX, leaves);
-        }
-        for (feature, leaf) in (0_u32..).zip(&leaves.found) {
-            let Some(normal) = (rotation * leaf.normal).try_normalize(0.0) else {
-                continue;
+    // Nothing in a ball is nearer to the shape than its middle by more than its radius.
+    let reaches = |range: &Range| {
+        let middle = Point3::from(range.center());
+        let found = r.shape.signed_distance_in_world(&r.X_WG, &middle);
+        found.value <= range.half().norm() + counts.margin
+    };
+    mesh.triangle_tree()
+        .visit_inside(stack, near, reaches, |t| {
+            let normal_W = mesh.normal(t);
+            if *normal_W == Vector3::zeros() {
+                return;
+            }
+            let corners = mesh
+                .corners(t)
+                .map(|x| r.X_WG.inverse_transform_point(&x.into()).coords);
+            leaves.found.clear();
+            let search = Search {
+                r,
+                counts,
+                facing: -(rotation.transpose() * normal_W),
+                radius_min: (RADIUS_MIN * circle(&corners).1).min(WIDTH_MIN * width),
             };
-            let m = &leaf.moments;
-            out.push(Piece {
-                triangle: t,
-                feature,
-                sign: leaf.sign,
-                moments: Moments {
-                    area: m.area,
-                    centroid: (r.X_WG * Point3::from(m.centroid)).coords,
-                    second: turned(&rotation, &m.second),
-                },
-                normal,
-                gap: leaf.gap / m.area,
-                gap_gradient: normal,
-                slope: counts.slope,
-            });
-        }
-    });
+            if let Some(middle) = search.at_middle(&corners) {
+                let at_corners = mesh.triangle(t).map(|v| distances.of(mesh, r, v));
+                search.look(&corners, &at_corners, &middle, CUTS_MAX, leaves);
+            }
+            for (feature, leaf) in (0_u32..).zip(&leaves.found) {
+                let Some(normal) = (rotation * leaf.normal).try_normalize(0.0) else {
+                    continue;
+                };
+                let m = &leaf.moments;
+                out.push(Piece {
+                    triangle: t,
+                    feature,
+                    sign: leaf.sign,
+                    moments: Moments {
+                        area: m.area,
+                        centroid: (r.X_WG * Point3::from(m.centroid)).coords,
+                        second: turned(&rotation, &m.second),
+                    },
+                    normal,
+                    gap: leaf.gap / m.area,
+                    gap_gradient: normal,
+                    slope: counts.slope,
+                });
+            }
+        });
 }
 
 fn turned(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {

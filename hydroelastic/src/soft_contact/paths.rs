@@ -11,13 +11,15 @@ use crate::range_tree::Range;
 use crate::soft_mesh::SoftMesh;
 use crate::{Aabb, Shape};
 
+use super::vertex_distances::VertexDistances;
+
 /// Appends the points, the soft body being A. Of triangles `touched` already the middles are left out.
 pub(super) fn foresee(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     q: &Query,
     margin: f64,
-    (stack, touched): (&mut Vec<(u32, u32)>, &[bool]),
+    (stack, touched, distances): (&mut Vec<(u32, u32)>, &[bool], &mut VertexDistances),
     out: &mut Vec<ContactPoint>,
 ) {
     let dt = q.time_step_s;
@@ -25,16 +27,18 @@ pub(super) fn foresee(
         return;
     }
     let bounds = r.swept_aabb(dt, margin);
+    let meets_bounds = |p: &Vector3<f64>, path: &Vector3<f64>| {
+        let swept = Aabb::from_half_extents((*p).into(), Vector3::zeros()).swept(path);
+        swept.intersects(&bounds)
+    };
+    // Most that a point and the shape come nearer to each other within the step, m.
+    let reach = |p: &Vector3<f64>, path: &Vector3<f64>| {
+        let arm = (p - r.X_WG.translation.vector).norm() + path.norm();
+        let turn = r.V_WG.angular.norm() * arm;
+        (path - r.V_WG.linear * dt).norm() + turn * dt + margin
+    };
     let mut follow = |p: Vector3<f64>, path: Vector3<f64>, point: MaterialPoint, feature: u32| {
-        let swept = Aabb::from_half_extents(p.into(), Vector3::zeros()).swept(&path);
-        if !swept.intersects(&bounds) {
-            return;
-        }
         let p_W = Point3::from(p);
-        let now = r.shape.signed_distance_in_world(&r.X_WG, &p_W);
-        if now.value <= margin {
-            return;
-        }
         let found = path_into_shape(&p_W, &(path / dt), 0.0, margin, r, dt);
         let Some((entry, normal_B, p_B)) = found else {
             return;
@@ -55,7 +59,13 @@ pub(super) fn foresee(
     };
     for &v in mesh.vertices() {
         let point = MaterialPoint::on_vertex(v, Vector3::zeros());
-        follow(mesh.point(v), mesh.path(v), point, v.wrapping_mul(2));
+        let (p, path) = (mesh.point(v), mesh.path(v));
+        if meets_bounds(&p, &path) {
+            let now = distances.of(mesh, r, v).value;
+            if margin < now && now <= reach(&p, &path) {
+                follow(p, path, point, v.wrapping_mul(2));
+            }
+        }
     }
     // A plane is always met by a vertex first.
     if matches!(r.shape, Shape::HalfSpace) {
@@ -87,6 +97,19 @@ pub(super) fn foresee(
                 / 3.0
         };
         let (p, path) = (mean(&|v| mesh.point(v)), mean(&|v| mesh.path(v)));
-        follow(p, path, point, t.wrapping_mul(2).wrapping_add(1));
+        if !meets_bounds(&p, &path) {
+            return;
+        }
+        // From a corner's distance first: most are far away.
+        let [corner, ..] = *mesh.triangle(t);
+        let reach = reach(&p, &path);
+        let apart = (p - mesh.point(corner)).norm();
+        if distances.of(mesh, r, corner).value > reach + apart {
+            return;
+        }
+        let now = r.shape.signed_distance_in_world(&r.X_WG, &p.into()).value;
+        if margin < now && now <= reach {
+            follow(p, path, point, t.wrapping_mul(2).wrapping_add(1));
+        }
     });
 }

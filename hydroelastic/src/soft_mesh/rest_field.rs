@@ -27,9 +27,9 @@ impl Carrier {
         Self { vertices, weights }
     }
 
-    pub(super) fn place(&self, points: &[Point3<f64>]) -> Vector3<f64> {
+    pub(super) fn place(&self, points: &[Vector3<f64>]) -> Vector3<f64> {
         let terms = self.vertices.iter().zip(&self.weights);
-        terms.map(|(v, w)| points[*v as usize].coords * *w).sum()
+        terms.map(|(v, w)| points[*v as usize] * *w).sum()
     }
 
     /// Barycentric coordinates in a tetrahedron whose vertices carry it.
@@ -129,7 +129,8 @@ pub(super) fn build(
             weights: part.map(|v| carriers[v as usize].weights_in(tet)),
         }));
     }
-    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.place(points)).collect();
+    let places: Vec<Vector3<f64>> = points.iter().map(|p| p.coords).collect();
+    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.place(&places)).collect();
     let depths: Vec<f64> = (0_usize..)
         .zip(&vertices)
         .map(|(v, x)| match on_surface.get(v) {
@@ -151,7 +152,7 @@ pub(super) fn build(
         margin: 0.0,
     })?
     .attached(attachments)?;
-    Ok((field, carriers))
+    Ok((field.without_patches(), carriers))
 }
 
 fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {

@@ -97,3 +97,41 @@ fn what_is_no_body_is_refused_by_name() {
         .to_string();
     assert!(text.contains("vertex 3"), "{text}");
 }
+
+#[test]
+fn a_mesh_that_was_moved_and_not_fitted_says_what_is_missing() {
+    let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [2, 2, 2]);
+    let mut mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
+    let moved: Vec<Point3<f64>> = points.iter().map(|p| p + Vector3::x()).collect();
+    let still = vec![Vector3::zeros(); points.len()];
+    let missing = |mesh: &SoftMesh| match mesh.check(true) {
+        Err(GeometryError::Behind { what }) => what,
+        _ => "nothing",
+    };
+    mesh.move_to(&moved, &triangles, &still, 0.01).unwrap();
+    assert_eq!(missing(&mesh), "fit_skin");
+    // The broad phase needs no more.
+    assert!((mesh.swept_aabb(0.0).min.x - 0.95).abs() < 1e-12);
+    mesh.fit_skin();
+    assert_eq!(missing(&mesh), "carry_depth");
+    assert!(mesh.check(false).is_ok());
+    mesh.carry_depth().unwrap();
+    assert_eq!(missing(&mesh), "nothing");
+    assert!(mesh.depth().pressure_at(&Vector3::x()).is_some());
+    // Other velocities at the same place: the depth stays, the boxes don't.
+    let falling = vec![Vector3::z() * -1.0; points.len()];
+    mesh.move_to(&moved, &triangles, &falling, 0.01).unwrap();
+    assert_eq!(missing(&mesh), "fit_skin");
+    mesh.fit_skin();
+    assert_eq!(missing(&mesh), "nothing");
+    assert!((mesh.swept_aabb(0.0).min.z + 0.06).abs() < 1e-12);
+}
+
+#[test]
+fn a_brick_cannot_touch_itself_and_a_bar_can() {
+    for (cells, can) in [([1, 1, 1], false), ([8, 1, 1], true)] {
+        let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), cells);
+        let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
+        assert_eq!(mesh.can_touch_itself(), can, "{cells:?}");
+    }
+}

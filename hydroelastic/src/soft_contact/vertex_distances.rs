@@ -1,0 +1,46 @@
+//! Signed distances of a soft body's vertices to one shape: each asked for once, however many triangles meet there.
+
+use nalgebra::Point3;
+
+use crate::posed::RigidShape;
+use crate::signed_distance::SignedDistance;
+use crate::soft_mesh::SoftMesh;
+
+/// Reused storage.
+#[derive(Default)]
+pub(super) struct VertexDistances {
+    known: Vec<(u32, SignedDistance<f64>)>,
+    /// Of the pair at hand; entries of others are of no use.
+    round: u32,
+}
+
+impl VertexDistances {
+    /// Forgets what belongs to another pair.
+    pub(super) fn begin(&mut self, mesh: &SoftMesh) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.known.clear();
+            self.round = 1;
+        }
+        if self.known.len() < mesh.n_points() {
+            let none = (0, SignedDistance::flat(0.0, nalgebra::Vector3::z()));
+            self.known.resize(mesh.n_points(), none);
+        }
+    }
+
+    /// In the frame of the shape.
+    pub(super) fn of(
+        &mut self,
+        mesh: &SoftMesh,
+        r: &RigidShape<'_>,
+        vertex: u32,
+    ) -> SignedDistance<f64> {
+        let (round, known) = &mut self.known[vertex as usize];
+        if *round != self.round {
+            let p = Point3::from(mesh.point(vertex));
+            *known = r.shape.signed_distance(&r.X_WG.inverse_transform_point(&p));
+            *round = self.round;
+        }
+        *known
+    }
+}

@@ -17,7 +17,7 @@ pub enum EndCondition {
     /// The node stays in place, the tangent turns freely.
     Pinned,
     /// The node, the tangent and the spin are held in the world by the default control, or moved by
-    /// [`Rod::drive_clamp`].
+    /// [`Rod::drive_clamp`](crate::Rod::drive_clamp).
     ///
     /// A stub edge before the node carries the tangent: deflections converge with the square of the edge length, where
     /// two held nodes would err by half an edge.

@@ -1,0 +1,110 @@
+//! Material points touch bodies of finite elements by their surface: a cube of either, flying at each other.
+
+use pliant::runner::{RunOptions, run};
+use pliant::scene::{Scene, SceneOptions};
+
+const SCENE: &str = r#"
+schema = 1
+title = "A cube of material points hits one of finite elements"
+description = "Neither passes through the other, and momentum is kept."
+
+[simulation]
+time_step_s = 0.002
+smoke_s = 0.12
+gravity = [0, 0, 0]
+
+[materials.default]
+friction = 0.5
+stiffness = 1e4
+
+[[fem]]
+name = "elements"
+mesh = { box = { size = [0.08, 0.1, 0.1], cells = [3, 4, 4] } }
+made_of = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
+density = 400
+pose = { position = [-0.05, 0, 0] }
+velocity = [0.4, 0, 0]
+
+[grid]
+spacing = 0.03
+
+[[material_points]]
+name = "points"
+shape = { box = { size = [0.06, 0.06, 0.06] } }
+pose = { position = [0.025, 0.005, 0.01] }
+made_of = { youngs_modulus = 2e4, poissons_ratio = 0.3 }
+density = 500
+velocity = [-0.6, 0, 0.1]
+
+[[observables]]
+name = "force"
+quantity = "contact-force"
+of = "points"
+with = "elements"
+component = "x"
+
+[[observables]]
+name = "p.x"
+quantity = "momentum"
+component = "x"
+
+[[observables]]
+name = "p.y"
+quantity = "momentum"
+component = "y"
+
+[[observables]]
+name = "p.z"
+quantity = "momentum"
+component = "z"
+
+[[observables]]
+name = "left"
+quantity = "lowest"
+of = "points"
+component = "x"
+
+[[observables]]
+name = "right"
+quantity = "highest"
+of = "elements"
+component = "x"
+"#;
+
+#[test]
+fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
+    let scene = Scene::parse("cubes", SCENE, &SceneOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(outcome.summary.unconverged_steps, 0);
+    let series = &outcome.series;
+    let rows = series.times_s().len();
+    let column = |name: &str| {
+        let mut columns = outcome.recording.observables().iter();
+        let column = columns.position(|o| o.name == name).expect("observed");
+        (0..rows)
+            .map(move |row| series.at(row, column))
+            .collect::<Vec<f64>>()
+    };
+    let forces = column("force");
+    let pushed = forces.iter().copied().filter(|f| f.is_finite());
+    let largest = pushed.fold(0.0, f64::max);
+    assert!(largest > 1.0, "they met with {largest} N");
+
+    // Solver tolerance 1e-6 of the largest momentum, in each of 60 steps.
+    for name in ["p.x", "p.y", "p.z"] {
+        let p = column(name);
+        let off = p.iter().map(|x| (x - p[0]).abs()).fold(0.0, f64::max);
+        assert!(off < 60.0 * 1e-6 * 0.15, "{name} changes by {off} kg m/s");
+    }
+
+    // The particles' own radius is 7.5 mm; a millimetre of the contact's compliance besides.
+    let (left, right) = (column("left"), column("right"));
+    let deepest = left.iter().zip(&right).map(|(l, r)| r - l);
+    let deepest = deepest.fold(f64::NEG_INFINITY, f64::max);
+    assert!(deepest < 0.003, "particles are {deepest} m inside");
+    let (last, before) = (rows - 1, rows - 6);
+    let parting = (left[last] - right[last]) - (left[before] - right[before]);
+    assert!(parting > 0.0, "they part at the end: {parting} m");
+}

@@ -21,7 +21,7 @@ use crate::rod_matrix::{RodFactor, RodMatrix};
 
 mod newton;
 
-pub use newton::{FreeMotionReport, FreeMotionSettings, FreeMotionStop};
+pub use newton::{FreeMotionReport, FreeMotionSettings, FreeMotionStop, Linearised};
 
 /// What one free motion minimises, and the memory to do it in.
 #[derive(Clone, Debug, Default)]

@@ -47,7 +47,7 @@ pub use centreline::{Centreline, Closure};
 pub use elasticity::ElasticEnergy;
 pub use equilibrium::{Equilibrium, EquilibriumSettings};
 pub use error::RodError;
-pub use free_motion::{FreeMotionReport, FreeMotionSettings, FreeMotionStop};
+pub use free_motion::{FreeMotionReport, FreeMotionSettings, FreeMotionStop, Linearised};
 pub use natural_shape::{Drive, NaturalShape, NaturalStrain, Schedule};
 pub use rod::{End, Rayleigh, Rod, Strains};
 pub use section::{Material, RodProperties, Section};

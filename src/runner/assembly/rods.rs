@@ -2,7 +2,9 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyState, DeformableModel};
-use pliant_der::{Centreline, Closure, End, EndCondition, Rod, RodBuilder, RodError};
+use pliant_der::{
+    Centreline, Closure, End, EndCondition, FreeMotionSettings, Rod, RodBuilder, RodError,
+};
 
 use super::Draft;
 use super::files;
@@ -35,7 +37,11 @@ impl Draft<'_> {
             .outline(said.section)
             .natural_shape(said.natural.clone())
             .rest_length_scale(said.rest_length_scale)
-            .damping(said.damping);
+            .damping(said.damping)
+            .free_motion(FreeMotionSettings {
+                linearised: said.linearised,
+                ..FreeMotionSettings::default()
+            });
         if let Some(director) = said.director {
             builder = builder.director(entry.pose * director);
         }

@@ -2,7 +2,8 @@
 
 use nalgebra::Vector3;
 use pliant_der::{
-    Drive, Material, NaturalShape, NaturalStrain, Rayleigh, RodProperties, Schedule, Section,
+    Drive, Linearised, Material, NaturalShape, NaturalStrain, Rayleigh, RodProperties, Schedule,
+    Section,
 };
 
 use super::centreline::{CentrelineEntry, centreline};
@@ -99,6 +100,13 @@ static ROD: TableSchema = TableSchema {
             unit: "s",
             default: "0",
             about: "β of Rayleigh: a viscosity of the stuff",
+        },
+        Key {
+            name: "linearised",
+            value: "`at-free-motion` or `at-start`",
+            unit: "",
+            default: "`at-free-motion`",
+            about: "where the balance of momentum is linearised for contact: at the motion without contact, or as the step starts, for ropes under tension over posts and through loops",
         },
         Key {
             name: "director",
@@ -208,6 +216,8 @@ pub struct RodEntry {
     pub properties: RodProperties,
     /// Damping.
     pub damping: Rayleigh,
+    /// Where the balance of momentum is linearised for contact.
+    pub linearised: Linearised,
     /// m1 at the first edge.
     pub director: Option<Vector3<f64>>,
     /// In which it is unstressed.
@@ -300,6 +310,13 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
             mass: table.non_negative_or("mass_damping", 0.0)?,
             stiffness: table.non_negative_or("stiffness_damping", 0.0)?,
         },
+        linearised: table.choice_or_first(
+            "linearised",
+            &[
+                ("at-free-motion", Linearised::AtFreeMotion),
+                ("at-start", Linearised::AtStart),
+            ],
+        )?,
         director: table
             .optional("director")
             .map(|item| item.direction())

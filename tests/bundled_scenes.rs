@@ -209,7 +209,7 @@ fn torus_refinement() {
 #[test]
 fn capstan_multiplies_the_pull_by_its_wrap() {
     check_scene("capstan", &[]);
-    check_scene("capstan", &["wrap=pi/2", "mu=0.4"]);
+    check_scene("capstan", &["pull=1.5"]);
 }
 
 #[test]

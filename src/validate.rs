@@ -27,6 +27,7 @@ mod patch_symmetry;
 mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
+mod rods;
 mod rolling_ball;
 mod rubber_press;
 mod sliding_box;
@@ -160,6 +161,12 @@ pub const CASES: &[Case] = &[
     patch_symmetry::CASE,
     patch_tipping::CASE,
     rubber_press::CASE,
+    rods::DEFLECTIONS,
+    rods::SHAPES,
+    rods::FREQUENCIES,
+    rods::COLUMNS,
+    rods::SIDEWAYS,
+    rods::TURNS,
     cube_toss::CASE,
 ];
 

@@ -45,6 +45,12 @@ cases! {
     patches_turn_with_the_pair_and_are_the_same_from_either_side => "patch-symmetry",
     compliant_cubes_rest_within_a_micrometre => "patch-rest",
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
+    rods_bend_as_the_elastica => "rod-deflections",
+    rods_rest_in_the_shapes_of_the_continuum => "rod-shapes",
+    rods_have_the_frequencies_of_beams_and_bars => "rod-frequencies",
+    straight_rods_buckle_where_they_must => "rod-buckling",
+    rods_leave_their_plane_where_they_must => "rod-sideways",
+    turns_of_rods_are_kept => "rod-turns",
     a_real_cube_is_followed => "cube-toss",
 }
 

@@ -40,6 +40,9 @@ mod modes;
 
 mod topology;
 
+#[cfg(feature = "known-answers")]
+pub mod known_answers;
+
 mod error;
 
 pub use builder::{EndCondition, RodBuilder};

@@ -4,11 +4,12 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
-#[path = "support/unit_rod.rs"]
-mod unit_rod;
+#[path = "support/close.rs"]
+mod close;
 
 use std::sync::Arc;
 
+use close::close;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
 use pliant_coupling::{
@@ -21,7 +22,6 @@ use pliant_der::{
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
-use unit_rod::close;
 
 const G: f64 = 9.81;
 const RADIUS: f64 = 0.005;

@@ -1,0 +1,160 @@
+//! Bent and closed rods that leave their plane: Michell's ring, upright strips, a natural circle that hangs.
+
+use std::f64::consts::PI;
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{Control, DeformableModel};
+
+use super::{
+    Comparison, Comparisons, at_rest, cantilever, critical, hold, is_stable, isotropic, pull,
+};
+use crate::{
+    Centreline, Closure, End, EndCondition, NaturalShape, NaturalStrain, Rod, RodBuilder, RodError,
+    RodProperties,
+};
+
+/// A naturally straight ring closed with twist Θ leaves its plane at Θ = 2π√3 EI/GJ.
+///
+/// # Errors
+/// None.
+pub fn twisted_ring() -> Comparisons {
+    let twist = 1.0 / 1.3;
+    let mut comparisons = Vec::new();
+    for (edges, expected) in [(20, 1.0813), (40, 1.0197), (80, 1.0049)] {
+        let length = edges as f64 * 2.0 * (PI / edges as f64).sin();
+        // Six rigid motions and a spin of all sections have no frequency; more of them near zero are buckling.
+        let neutral = |total: f64| -> Result<usize, RodError> {
+            let rod = RodBuilder::new(Centreline::circle(1.0, edges))
+                .properties(isotropic(twist))
+                .natural_shape(NaturalShape::Uniform(NaturalStrain {
+                    twist_rate: -total / length,
+                    ..NaturalStrain::default()
+                }))
+                .build()?;
+            rod.modes_below(&rod.default_state(), &Control::default(), 1e-3)
+        };
+        let total = critical(25.0, |total| Ok(neutral(total)? == 7))?;
+        comparisons.push(Comparison {
+            what: format!("twist at which Michell's ring buckles over 2π√3 EI/GJ, {edges} edges"),
+            found: total / (2.0 * PI * f64::sqrt(3.0) / twist),
+            expected,
+            tolerance: 3e-4,
+            source: "Michell (1889), Zajac (1962); about 1 + 31/N² for a polygon",
+        });
+    }
+    Ok(comparisons)
+}
+
+/// What must be held so that a rod in the x-z plane stays there.
+fn plane_only(rod: &Rod) -> Control {
+    let mut control = rod.default_control();
+    let n = rod.n_dofs();
+    hold(
+        rod,
+        &mut control,
+        (0..n).filter(|i| i % 4 == 1 || i % 4 == 3),
+    );
+    control
+}
+
+/// Stiff in the plane of the load, x-z.
+fn upright_strip() -> RodProperties {
+    RodProperties {
+        stretch: 1e8,
+        bend_1: 1e4,
+        bend_2: 1.0,
+        twist: 1.0,
+        ..isotropic(1.0)
+    }
+}
+
+/// An upright strip tips over under a force at its tip, PL²/√(EI GJ) = 4.01260.
+///
+/// # Errors
+/// None but [`RodError::NoEquilibrium`].
+pub fn strip_under_tip_force() -> Comparisons {
+    let mut comparisons = Vec::new();
+    for (edges, expected) in [(16, 1.0018), (32, 1.0006), (64, 1.0002)] {
+        let rod = cantilever(edges, upright_strip())?;
+        let force = critical(8.0, |p| {
+            let mut plane = plane_only(&rod);
+            plane.loads.push(pull(edges, Vector3::new(0.0, 0.0, -p)));
+            let state = at_rest(&rod, &rod.default_state(), 0.0, &plane)?;
+            is_stable(&rod, &state, &rod.default_control())
+        })?;
+        comparisons.push(Comparison {
+            what: format!("tip force at which a strip tips over, over 4.01260 √(EI GJ)/L², {edges} edges"),
+            found: force / 4.01260,
+            expected,
+            tolerance: 3e-4,
+            source: "lateral-torsional buckling (Timoshenko, Gere), with the known ratio at this resolution",
+        });
+    }
+    Ok(comparisons)
+}
+
+/// An upright strip tips over under its own weight, wL³/√(EI GJ) = 12.8537.
+///
+/// # Errors
+/// None but [`RodError::NoEquilibrium`].
+pub fn strip_under_weight() -> Comparisons {
+    let mut comparisons = Vec::new();
+    for (edges, expected) in [(16, 1.0033), (32, 1.0010), (64, 1.0004)] {
+        let rod = cantilever(edges, upright_strip())?;
+        let weight = critical(25.0, |w| {
+            let state = at_rest(&rod, &rod.default_state(), w, &plane_only(&rod))?;
+            is_stable(&rod, &state, &rod.default_control())
+        })?;
+        comparisons.push(Comparison {
+            what: format!("weight at which a strip tips over, over 12.8537 √(EI GJ)/L³, {edges} edges"),
+            found: weight / 12.8537,
+            expected,
+            tolerance: 3e-4,
+            source: "lateral-torsional buckling (Timoshenko, Gere), with the known ratio at this resolution",
+        });
+    }
+    Ok(comparisons)
+}
+
+/// A naturally circular rod, clamped level and curving up, falls sideways under its weight; GJ/EI = 2/3.
+///
+/// # Errors
+/// None but [`RodError::NoEquilibrium`].
+pub fn natural_circle() -> Comparisons {
+    let mut comparisons = Vec::new();
+    for (turn, results) in [
+        (1.5 * PI, [(16, 12.12), (32, 12.28), (64, 12.32)]),
+        (2.0 * PI, [(16, 21.72), (32, 22.37), (64, 22.55)]),
+    ] {
+        for (edges, expected) in results {
+            // A polygon of length 1.
+            let radius = 0.5 / edges as f64 / (0.5 * turn / edges as f64).sin();
+            let line = Centreline::curve(Closure::Open, edges, |u| {
+                let (sin, cos) = (turn * u).sin_cos();
+                Point3::new(radius * sin, 0.0, radius * (1.0 - cos))
+            });
+            let tangent = Some(Vector3::x());
+            let rod = RodBuilder::new(line)
+                .properties(isotropic(2.0 / 3.0))
+                .director(Vector3::y())
+                .natural_shape(NaturalShape::AsBuilt)
+                .end(End::Start, EndCondition::Clamped { tangent })
+                .build()?;
+            let found = critical(40.0, |w| {
+                let state = at_rest(&rod, &rod.default_state(), w, &plane_only(&rod))?;
+                is_stable(&rod, &state, &rod.default_control())
+            })?;
+            comparisons.push(Comparison {
+                what: format!(
+                    "wL³/EI at which a natural circle of {:.0}° falls sideways, {edges} edges",
+                    turn.to_degrees()
+                ),
+                found,
+                expected,
+                tolerance: 0.015,
+                source: "boundary value problem: 12.333 for 270°, 22.61 for 360°, with the known results at this resolution",
+            });
+        }
+    }
+    Ok(comparisons)
+}

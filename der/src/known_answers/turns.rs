@@ -1,0 +1,125 @@
+//! Turns that are counted and kept: link of a ring, a clamp turned ten times.
+
+use std::f64::consts::{PI, TAU};
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput, TimeStep};
+
+use super::{CLAMPED, Comparison, Comparisons, at_rest, isotropic, level_rod};
+use crate::{Centreline, End, RodBuilder, RodError, RodStep};
+
+/// Moves a rod by the velocities `way` (those of nodes, then angles) in one step of 1 s.
+fn carry(
+    step: &mut RodStep,
+    state: &mut BodyState,
+    control: &Control,
+    way: &[f64],
+) -> Result<(), RodError> {
+    let input = StepInput {
+        time_step: TimeStep::from(1.0),
+        gravity: Vector3::zeros(),
+        control,
+    };
+    let mut next = BodyState::default();
+    step.begin(state, &input)?;
+    let _ = step.advance(way, &mut next)?;
+    *state = next;
+    Ok(())
+}
+
+/// Lk = Tw + Wr of a ring with three turns of twist, carried from a circle to a curve that crosses over itself.
+///
+/// # Errors
+/// None.
+pub fn link_of_a_ring() -> Comparisons {
+    let edges = 60;
+    let rod = RodBuilder::new(Centreline::circle(1.0, edges))
+        .properties(isotropic(1.0))
+        .initial_twist(3.0 * TAU)
+        .build()?;
+    let mut state = rod.default_state();
+    let twist_before = rod.total_twist(&state)?;
+    let mut step = RodStep::new(&rod);
+    let steps = 100;
+    let mut furthest = 3.0;
+    for k in 0..steps {
+        let place = |share: f64, phi: f64| {
+            let flat = Vector3::new(phi.cos(), (1.0 - share) * phi.sin(), 0.0);
+            flat + Vector3::new(0.0, (2.0 * phi).sin(), 0.4 * phi.sin()) * (0.8 * share)
+        };
+        let share = |k: usize| k as f64 / steps as f64;
+        let mut way = vec![0.0; rod.n_dofs()];
+        for i in 0..edges {
+            let phi = TAU * i as f64 / edges as f64;
+            let change = place(share(k + 1), phi) - place(share(k), phi);
+            way[4 * i..4 * i + 3].copy_from_slice(change.as_slice());
+        }
+        carry(&mut step, &mut state, &Control::default(), &way)?;
+        let link = rod.total_twist(&state)? + rod.writhe(&state);
+        if f64::abs(link - 3.0) > f64::abs(furthest - 3.0) {
+            furthest = link;
+        }
+    }
+    Ok(vec![
+        Comparison {
+            what: "twist of a flat ring with three turns".into(),
+            found: twist_before,
+            expected: 3.0,
+            tolerance: 1e-12,
+            source: "Lk = Tw + Wr, Wr = 0 in a plane",
+        },
+        Comparison {
+            what: "Tw + Wr furthest from 3 on the way to a curve that crosses over itself".into(),
+            found: furthest,
+            expected: 3.0,
+            tolerance: 1e-8,
+            source: "Călugăreanu, White, Fuller: Lk = Tw + Wr is an integer",
+        },
+        Comparison {
+            what: "size of the writhe at the end, which twist has given up".into(),
+            found: rod.writhe(&state).abs(),
+            expected: 1.0,
+            tolerance: 0.7,
+            source: "one crossing of itself, seen from most sides",
+        },
+    ])
+}
+
+/// Ten full turns of a clamp: twist 20π, torque GJ 20π/L.
+///
+/// # Errors
+/// None but [`RodError::NoEquilibrium`].
+pub fn ten_turns() -> Comparisons {
+    let (edges, twist) = (160, 0.05);
+    let rod = level_rod(edges, isotropic(twist))
+        .end(End::Start, CLAMPED)
+        .end(End::Finish, CLAMPED)
+        .build()?;
+    let mut state = rod.default_state();
+    let mut control = rod.default_control();
+    let spin = Vector3::new(0.1 * TAU, 0.0, 0.0);
+    rod.drive_clamp(End::Finish, &state, &spin, &Vector3::zeros(), &mut control)?;
+    let mut step = RodStep::new(&rod);
+    for _ in 0..100 {
+        // Nothing moves but what is held to.
+        let still = vec![0.0; rod.n_dofs()];
+        carry(&mut step, &mut state, &control, &still)?;
+    }
+    let settled = at_rest(&rod, &state, 0.0, &rod.default_control())?;
+    Ok(vec![
+        Comparison {
+            what: "turns of a rod whose clamp was turned ten times".into(),
+            found: rod.total_twist(&settled)?,
+            expected: 10.0,
+            tolerance: 1e-9,
+            source: "reference twist is continuous over whole turns",
+        },
+        Comparison {
+            what: "torque at the other clamp over GJ 20π/L".into(),
+            found: -rod.energy_gradient(&settled)?[3] / (twist * 20.0 * PI),
+            expected: 1.0,
+            tolerance: 1e-9 / (twist * 20.0 * PI),
+            source: "even twist",
+        },
+    ])
+}

@@ -245,3 +245,64 @@ fn rods_say_what_is_wrong_where_it_stands() {
         check_refused(&fragment, expected);
     }
 }
+
+#[test]
+fn nodes_that_are_no_rod_are_refused_at_its_line_by_number_and_value() {
+    let rod = |centreline: &str, more: &str| {
+        format!(
+            "[[rods]]\nname = \"cord\"\ncentreline = {{ {centreline} }}\nsection = {{ circle = {{ radius = 0.002 }} }}\nyoungs_modulus = 1e6\ndensity = 1000\n{more}"
+        )
+    };
+    let through = |nodes: &str, ends: &str| {
+        rod(
+            &format!("points = {{ nodes = [{nodes}], ends = \"{ends}\" }}"),
+            "",
+        )
+    };
+    let straight = "line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 }";
+    // What stands at the name of the rod, and what is refused where it stands itself.
+    for (fragment, line, expected) in [
+        (
+            through("[0, 0, 0], [1, 0, 0]", "open"),
+            6,
+            "at least 3 nodes, 2 were given",
+        ),
+        (
+            through("[0, 0, 0], [1, 0, 0], [1, 0, 0], [2, 0, 0]", "open"),
+            6,
+            "nodes 1 and 2 are 0e0 m apart",
+        ),
+        (
+            through("[0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 1, 0]", "open"),
+            6,
+            "at node 1 the centreline turns by 180.0 degrees",
+        ),
+        (
+            through(
+                "[0, 0, 0], [1, 0, 0], [2, 0.3, 0], [3, 0.5, 0], [4, 1.5, 0]",
+                "joined",
+            ),
+            6,
+            "does not close: its last node 4 and its first are 4.27",
+        ),
+        (
+            through("[0, 0, 0], [1, nan, 0], [2, 0, 0]", "open"),
+            7,
+            "nan",
+        ),
+        (rod(straight, "director = [0, 0, 0]\n"), 11, "director"),
+        (
+            rod(straight, "director = [1, 0, 0]\n"),
+            6,
+            "director of edge 0 is [1.0, 0.0, 0.0]",
+        ),
+        (
+            rod(straight, "twisting_stiffness = -0.5\n"),
+            11,
+            "twisting_stiffness = -0.5",
+        ),
+    ] {
+        check_refused(&fragment, expected);
+        check_refused(&fragment, &format!("test.toml:{line}:"));
+    }
+}

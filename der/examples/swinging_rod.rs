@@ -1,6 +1,7 @@
-//! A metre of rubber, clamped at one end, falls and swings: how long a step takes, by the number of edges.
+//! A metre of rubber, clamped at one end, falls and swings: how long a step takes, by the number of edges and of rods.
 //!
-//! `cargo run --release -p pliant-der --example swinging_rod`, with numbers of edges after it if others are wanted.
+//! `cargo run --release -p pliant-der --example swinging_rod`, with numbers of edges after it if others are wanted. On
+//! Linux times are processor time, otherwise those of the clock on the wall.
 #![allow(
     clippy::print_stdout,
     reason = "what this program finds is what it prints"
@@ -17,8 +18,8 @@ use pliant_der::{
 const TIME_STEP_S: f64 = 1e-3;
 const STEPS: u32 = 300;
 
-fn rod(edges: usize) -> Result<Rod, RodError> {
-    let line = Centreline::straight(Point3::origin(), Point3::new(1.0, 0.0, 0.0), edges);
+fn rod(edges: usize, y: f64) -> Result<Rod, RodError> {
+    let line = Centreline::straight(Point3::new(0.0, y, 0.0), Point3::new(1.0, y, 0.0), edges);
     RodBuilder::new(line)
         .section(
             Section::Circle { radius: 5e-3 },
@@ -28,54 +29,112 @@ fn rod(edges: usize) -> Result<Rod, RodError> {
         .build()
 }
 
-/// Seconds a step, Newton iterations a step, and the greatest stretch met.
-fn swing(edges: usize) -> Result<(f64, f64, f64), RodError> {
-    let rod = rod(edges)?;
-    let control = rod.default_control();
+/// Seconds that this process has had a processor, or seconds since it began.
+fn seconds(begun: Instant) -> f64 {
+    let on_processor = std::fs::read_to_string("/proc/self/schedstat").ok();
+    let nanoseconds = on_processor.and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| begun.elapsed().as_secs_f64(), |ns| 1e-9 * ns)
+}
+
+struct Swing {
+    seconds_a_step: f64,
+    iterations_a_step: f64,
+    greatest_stretch: f64,
+}
+
+/// Rods side by side, each a body of its own.
+fn swing(rods: usize, edges: usize) -> Result<Swing, RodError> {
+    let rods: Result<Vec<Rod>, _> = (0..rods).map(|k| rod(edges, 0.05 * k as f64)).collect();
+    let mut bodies: Vec<_> = rods?
+        .into_iter()
+        .map(|rod| {
+            let (step, state) = (RodStep::new(&rod), rod.default_state());
+            (rod, step, state)
+        })
+        .collect();
+    let mut iterations = 0;
+    let (mut velocity, mut next) = (Vec::new(), BodyState::default());
+    let control = bodies[0].0.default_control();
     let input = StepInput {
         time_step: TIME_STEP_S.into(),
         gravity: Vector3::new(0.0, 0.0, -9.81),
         control: &control,
     };
-    let (mut step, mut velocity) = (RodStep::new(&rod), Vec::new());
-    let (mut state, mut next) = (rod.default_state(), BodyState::default());
-    let mut iterations = 0;
     let begun = Instant::now();
+    let before = seconds(begun);
     for _ in 0..STEPS {
-        step.begin(&state, &input)?;
-        step.linearise()?;
-        step.free_velocity(&mut velocity);
-        let _ = step.advance(&velocity, &mut next)?;
-        std::mem::swap(&mut state, &mut next);
-        iterations += step.report().iterations;
+        for (_, step, state) in &mut bodies {
+            step.begin(state, &input)?;
+            step.linearise()?;
+            step.free_velocity(&mut velocity);
+            let _ = step.advance(&velocity, &mut next)?;
+            std::mem::swap(state, &mut next);
+            iterations += step.report().iterations;
+        }
     }
-    let seconds = begun.elapsed().as_secs_f64() / f64::from(STEPS);
-    let stretch = rod.strains(&state)?.stretch;
-    let most = stretch.iter().fold(0.0_f64, |a, s| a.max(s.abs()));
-    Ok((seconds, f64::from(iterations) / f64::from(STEPS), most))
+    let seconds = seconds(begun) - before;
+    let mut greatest_stretch = 0.0;
+    for (rod, _, state) in &bodies {
+        let stretch = rod.strains(state)?.stretch;
+        greatest_stretch = stretch
+            .iter()
+            .fold(greatest_stretch, |a: f64, s| a.max(s.abs()));
+    }
+    Ok(Swing {
+        seconds_a_step: seconds / f64::from(STEPS),
+        iterations_a_step: f64::from(iterations) / f64::from(STEPS) / bodies.len() as f64,
+        greatest_stretch,
+    })
+}
+
+/// Prints a line for each size and how time grows with it: the slope of the regression of logarithms.
+fn table(
+    sizes: &[usize],
+    what: &str,
+    shape: impl Fn(usize) -> (usize, usize),
+) -> Result<(), RodError> {
+    println!(
+        "{what:>5}   us a step   ns an edge   iterations a step   real-time rate   (Δt {TIME_STEP_S} s)"
+    );
+    let mut points = Vec::new();
+    for &size in sizes {
+        let (rods, edges) = shape(size);
+        let found = swing(rods, edges)?;
+        println!(
+            "{size:5} {:11.1} {:12.1} {:19.2} {:16.2}",
+            1e6 * found.seconds_a_step,
+            1e9 * found.seconds_a_step / (rods * edges) as f64,
+            found.iterations_a_step,
+            TIME_STEP_S / found.seconds_a_step
+        );
+        // It hangs by less than its own weight many times over.
+        let stretch = found.greatest_stretch;
+        assert!(stretch < 0.1, "stretched by {stretch}");
+        points.push(((size as f64).ln(), found.seconds_a_step.ln()));
+    }
+    if points.len() > 1 {
+        let n = points.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+        let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+        let (mut xy, mut xx) = (0.0, 0.0);
+        for p in &points {
+            xy += (p.0 - x) * (p.1 - y);
+            xx += (p.0 - x) * (p.0 - x);
+        }
+        println!("time grows with {what} to the power of {:.2}\n", xy / xx);
+    }
+    Ok(())
 }
 
 fn main() -> Result<(), RodError> {
-    println!("edges   us a step   ns an edge   iterations a step   real-time rate");
     let asked: Vec<usize> = std::env::args()
         .skip(1)
         .filter_map(|n| n.parse().ok())
         .collect();
-    let all = if asked.is_empty() {
-        vec![100, 250, 500, 1000]
+    if asked.is_empty() {
+        table(&[125, 250, 500, 1000, 2000], "edges", |edges| (1, edges))?;
+        table(&[1, 4, 16, 64], "rods", |rods| (rods, 100))
     } else {
-        asked
-    };
-    for edges in all {
-        let (seconds, iterations, stretch) = swing(edges)?;
-        println!(
-            "{edges:5} {:11.1} {:12.1} {iterations:19.2} {:16.2}",
-            1e6 * seconds,
-            1e9 * seconds / edges as f64,
-            TIME_STEP_S / seconds
-        );
-        // It hangs by less than its own weight many times over.
-        assert!(stretch < 0.1, "stretched by {stretch}");
+        table(&asked, "edges", |edges| (1, edges))
     }
-    Ok(())
 }

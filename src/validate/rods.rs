@@ -9,12 +9,15 @@ pub(super) const DEFLECTIONS: Case = case(
     "rod-deflections",
     "cantilevers under a tip force and under their own weight follow the elastica",
     |_| {
-        findings([
-            known_answers::tip_force(),
-            known_answers::tip_force_convergence(),
-            known_answers::own_weight(),
-            known_answers::own_weight_convergence(),
-        ])
+        findings(
+            "rod-deflections",
+            [
+                known_answers::tip_force(),
+                known_answers::tip_force_convergence(),
+                known_answers::own_weight(),
+                known_answers::own_weight_convergence(),
+            ],
+        )
     },
 );
 
@@ -22,11 +25,14 @@ pub(super) const SHAPES: Case = case(
     "rod-shapes",
     "natural helices, hanging ropes and helical springs",
     |_| {
-        findings([
-            known_answers::natural_helix(),
-            known_answers::catenary(),
-            known_answers::helical_spring(),
-        ])
+        findings(
+            "rod-shapes",
+            [
+                known_answers::natural_helix(),
+                known_answers::catenary(),
+                known_answers::helical_spring(),
+            ],
+        )
     },
 );
 
@@ -34,11 +40,14 @@ pub(super) const FREQUENCIES: Case = case(
     "rod-frequencies",
     "clamped rods swing, spin and ring as beams and bars do",
     |_| {
-        findings([
-            known_answers::bending_frequencies(),
-            known_answers::torsion_frequency(),
-            known_answers::axial_frequency(),
-        ])
+        findings(
+            "rod-frequencies",
+            [
+                known_answers::bending_frequencies(),
+                known_answers::torsion_frequency(),
+                known_answers::axial_frequency(),
+            ],
+        )
     },
 );
 
@@ -46,12 +55,15 @@ pub(super) const COLUMNS: Case = case(
     "rod-buckling",
     "straight rods buckle when pressed, twisted, twisted under tension, and under an axial torque",
     |_| {
-        findings([
-            known_answers::euler_loads(),
-            known_answers::twisted_columns(),
-            known_answers::twist_under_tension(),
-            known_answers::greenhill(),
-        ])
+        findings(
+            "rod-buckling",
+            [
+                known_answers::euler_loads(),
+                known_answers::twisted_columns(),
+                known_answers::twist_under_tension(),
+                known_answers::greenhill(),
+            ],
+        )
     },
 );
 
@@ -59,19 +71,27 @@ pub(super) const SIDEWAYS: Case = case(
     "rod-sideways",
     "twisted rings, upright strips and natural circles leave their plane",
     |_| {
-        findings([
-            known_answers::twisted_ring(),
-            known_answers::strip_under_tip_force(),
-            known_answers::strip_under_weight(),
-            known_answers::natural_circle(),
-        ])
+        findings(
+            "rod-sideways",
+            [
+                known_answers::twisted_ring(),
+                known_answers::strip_under_tip_force(),
+                known_answers::strip_under_weight(),
+                known_answers::natural_circle(),
+            ],
+        )
     },
 );
 
 pub(super) const TURNS: Case = case(
     "rod-turns",
     "link stays twist plus writhe, and ten turns of a clamp are ten turns",
-    |_| findings([known_answers::link_of_a_ring(), known_answers::ten_turns()]),
+    |_| {
+        findings(
+            "rod-turns",
+            [known_answers::link_of_a_ring(), known_answers::ten_turns()],
+        )
+    },
 );
 
 const fn case(name: &'static str, about: &'static str, compute: Computation) -> Case {
@@ -83,12 +103,12 @@ const fn case(name: &'static str, about: &'static str, compute: Computation) -> 
     }
 }
 
-fn findings<const N: usize>(topics: [Comparisons; N]) -> Outcome<Vec<Finding>> {
+fn findings<const N: usize>(case: &str, topics: [Comparisons; N]) -> Outcome<Vec<Finding>> {
     let mut findings = Vec::new();
     for topic in topics {
         for comparison in topic? {
             findings.push(Finding::equals(
-                comparison.what,
+                format!("{case}: {}", comparison.what),
                 comparison.found,
                 comparison.expected,
                 comparison.tolerance,

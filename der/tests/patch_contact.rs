@@ -4,9 +4,10 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
-#[path = "support/unit_rod.rs"]
-mod unit_rod;
+#[path = "support/close.rs"]
+mod close;
 
+use close::close;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
@@ -15,7 +16,6 @@ use pliant_coupling::{
 };
 use pliant_der::{Centreline, Closure, Material, Rayleigh, Rod, RodBuilder, Section};
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
-use unit_rod::close;
 
 const RADIUS: f64 = 0.001;
 const MODULUS: f64 = 1e5;

@@ -141,7 +141,7 @@ fn table(names: &[String], length: RunLength) -> Result<(), Box<dyn std::error::
         let printed = row.contacts.map(|(mean, most)| format!("{mean}, {most}"));
         let cpu_rate = result.cpu_rate.unwrap_or_else(|| result.rate());
         println!(
-            "| {} | {} ({}) | {} s | {:.1}, {} ({}) | {:.1}, {} | {} of {} ({} in full){} | {:.3} | {:.3} | {} | {} | {} |",
+            "| {} | {} ({}) | {:.2} s | {:.1}, {} ({}) | {:.1}, {} | {} of {} ({} in full){} | {:.3} | {:.3} | {} | {} | {} |",
             row.name,
             s.dofs,
             or_dash(row.dofs.map(|n| n.to_string())),

@@ -78,6 +78,11 @@ fn dough_turns_the_rolling_pin_by_friction_alone() {
 }
 
 #[test]
+fn liquid_pouring() {
+    check_scene("liquid-pouring", &[]);
+}
+
+#[test]
 fn dough_tearing() {
     check_scene("dough-tearing", &[]);
 }

@@ -77,6 +77,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/knot-tightening.toml"),
     ),
     (
+        "liquid-pouring",
+        include_str!("../../scenes/liquid-pouring.toml"),
+    ),
+    (
         "masonry-arch",
         include_str!("../../scenes/masonry-arch.toml"),
     ),

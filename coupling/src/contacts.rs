@@ -2,13 +2,14 @@
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, ConstraintSet, ContactIdx, ContactLaw, ContactParameters, Dissipation,
-    FrictionLimit, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
+    BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged,
+    Lever, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
 };
 use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare};
 
 use crate::collision::PairContact;
 use crate::error::StepError;
+use crate::friction_limits::TriedLimit;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
@@ -28,35 +29,43 @@ pub(crate) struct ContactRecord {
     key: ContactKey,
     parameters: ContactParameters,
     /// n0, N·s.
-    friction_limit: f64,
-    onset: Onset,
-}
-
-/// How well the normal impulse of a contact can be foreseen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Onset {
-    /// It carried force at the start of the step, and what its bodies' constraints did in the last step is known.
-    Carrying,
-    /// It carried force, but its bodies' velocities are other ones now.
-    Unforeseen,
-    /// It begins.
-    Fresh,
-}
-
-impl Onset {
-    /// A friction limit is set anew where it is wrong by more than this part of the normal impulse.
-    fn tolerated(self) -> f64 {
-        match self {
-            Self::Carrying => f64::INFINITY,
-            Self::Unforeseen => 0.02,
-            Self::Fresh => 0.2,
-        }
-    }
+    pub(crate) friction_limit: f64,
+    /// The limit before this one in the same step.
+    pub(crate) tried: Option<TriedLimit>,
+    /// Whether the load was there in the last step, and what its bodies' constraints did then is known.
+    carried_on: bool,
+    /// Whether both sides are rigid, so that w is what an impulse on them does.
+    rigid: bool,
 }
 
 impl ContactRecord {
     pub(crate) fn signed_distance(&self) -> f64 {
         self.parameters.signed_distance
+    }
+
+    /// μ.
+    pub(crate) fn friction(&self) -> f64 {
+        self.parameters.friction
+    }
+
+    /// From what part of the load on the limit of this contact alone is set anew: a fifth where it begins, a fiftieth where what its
+    /// bodies' constraints did in the last step is not known.
+    pub(crate) fn tolerated(&self) -> f64 {
+        match (self.carried_on, self.parameters.signed_distance >= 0.0) {
+            (true, _) => f64::INFINITY,
+            (false, true) => 0.2,
+            (false, false) => 0.02,
+        }
+    }
+
+    /// Whether both sides are rigid.
+    pub(crate) fn is_rigid(&self) -> bool {
+        self.rigid
+    }
+
+    /// w, 1/kg: by how much an impulse changes the velocity here; of soft bodies only that of the vertices next to it.
+    pub(crate) fn inverse_inertia(&self) -> f64 {
+        self.parameters.inverse_inertia
     }
 }
 
@@ -216,13 +225,12 @@ impl ContactAssembly {
                 key: point.key,
                 parameters,
                 friction_limit: parameters.friction_limit(rule, &predicted),
-                onset: if point.signed_distance >= 0.0 {
-                    Onset::Fresh
-                } else if predicted.constrained.is_none() {
-                    Onset::Unforeseen
-                } else {
-                    Onset::Carrying
-                },
+                tried: None,
+                carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
+                rigid: matches!(
+                    (&sides[i].a.lever, &sides[i].b.lever),
+                    (Lever::Twist, Lever::Twist)
+                ),
             };
             let stretch_rate = if settings.stiction.remembers(record.patch) {
                 let key = (contact.a, contact.b, point.key);
@@ -238,35 +246,6 @@ impl ContactAssembly {
             self.records.push(record);
         }
         Ok(())
-    }
-
-    /// Where the friction limit of an impact turned out wrong by more than a fifth of its normal impulse, or that of a contact
-    /// whose load could not be foreseen by more than a fiftieth, sets it to that impulse; returns whether the problem has to be solved again.
-    ///
-    /// Only the lagged model with [`FrictionLimit::LocalImplicit`] has such limits.
-    pub(crate) fn correct_friction_limits(
-        &mut self,
-        world: &World,
-        impulses: &[f64],
-        set: &mut ConstraintSet,
-    ) -> bool {
-        let model = world.parts.contact.model;
-        if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
-            return false;
-        }
-        let mut changed = false;
-        for (i, record) in self.records.iter_mut().enumerate() {
-            let gamma = Vector3::from_column_slice(&impulses[3 * i..3 * i + 3]);
-            let normal_impulse = record.normal_W.dot(&gamma).max(0.0);
-            let off = (normal_impulse - record.friction_limit).abs();
-            let wrong = off > record.onset.tolerated() * normal_impulse;
-            if record.parameters.friction > 0.0 && wrong {
-                record.friction_limit = normal_impulse;
-                *set.contact_law_mut(ContactIdx(i)) = record.law(model);
-                changed = true;
-            }
-        }
-        changed
     }
 }
 
@@ -294,7 +273,7 @@ impl ContactRecord {
         })
     }
 
-    fn law(&self, model: ContactModel) -> ContactLaw {
+    pub(crate) fn law(&self, model: ContactModel) -> ContactLaw {
         let p = &self.parameters;
         match model {
             ContactModel::Lagged(_) => {

@@ -9,6 +9,7 @@ mod collision;
 mod contacts;
 mod doubles;
 mod error;
+mod friction_limits;
 mod impulse_exchange;
 mod pair_basis;
 mod patch_depth;
@@ -24,6 +25,7 @@ mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use error::{StepError, WorldError, WorldPart};
+pub use friction_limits::{FRICTION_TOLERANCE, FrictionError};
 pub use impulse_exchange::ImpulseExchange;
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};

@@ -4,6 +4,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, ConstraintLabel, SolveReport};
 use pliant_hydroelastic::PatchShare;
 
+use crate::friction_limits::{FRICTION_TOLERANCE, FrictionError};
 use crate::world::{BodyIdx, GeometryIdx, TieIdx};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
@@ -12,6 +13,8 @@ use crate::world::{BodyIdx, GeometryIdx, TieIdx};
 pub struct StepReport {
     /// What the solver did, the re-solves of the step summed up.
     pub solve: SolveReport,
+    /// How far friction of soft bodies is from what the normal forces allow.
+    pub friction: FrictionError,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.
@@ -151,10 +154,11 @@ impl PairForce<'_> {
 }
 
 impl StepReport {
-    /// Whether the step can be believed: the solver met its tolerance or the limit of f64.
+    /// Whether the step can be believed: the solver met its tolerance or the limit of f64, and friction of soft bodies is
+    /// that of the normal forces found, to [`FRICTION_TOLERANCE`].
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        self.solve.is_trusted()
+        self.solve.is_trusted() && self.friction.share <= FRICTION_TOLERANCE
     }
 
     /// Every pair of geometries in contact, ascending.

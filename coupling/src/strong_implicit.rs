@@ -12,6 +12,7 @@ use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 use crate::collision::{Collision, Search};
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
 use crate::error::StepError;
+use crate::friction_limits::{Foresight, FrictionLimits, SolveInStep};
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
 use crate::report::{RowOwner, StepReport};
@@ -23,6 +24,9 @@ use crate::world::{BodyIdx, World};
 /// A step whose solution sends bodies where the free motion did not, or whose loads are larger or smaller than predicted, is
 /// solved again at most this often.
 const RESOLVES_MAX: usize = 2;
+
+/// And where friction between soft bodies is not that of the loads found, at most this often.
+const CORRECTIONS_MAX: usize = 8;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).
@@ -45,6 +49,7 @@ pub struct StrongImplicit<S> {
     free: Vec<f64>,
     path: Vec<f64>,
     solved_path: Vec<f64>,
+    limits: FrictionLimits,
     solution: Solution,
     guess: Vec<f64>,
     /// Of each body: whether anything constrains it.
@@ -81,6 +86,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             free: Vec::new(),
             path: Vec::new(),
             solved_path: Vec::new(),
+            limits: FrictionLimits::default(),
             solution: Solution::default(),
             guess: Vec::new(),
             touched: Vec::new(),
@@ -267,62 +273,130 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 }
             }
         }
-        let mut report = self
-            .solver
+        // Lent while the rest of the stepper is at work.
+        let [start, free, path] =
+            [&mut self.start, &mut self.free, &mut self.path].map(std::mem::take);
+        let offsets = std::mem::take(&mut self.offsets);
+        let bodies = Bodies {
+            steps,
+            start: &start,
+            free: &free,
+            path: &path,
+            offsets: &offsets,
+            constrained: &state.constrained,
+        };
+        let outcome = self.solve_until_consistent(world, state, time_step, bodies, dynamics);
+        [self.start, self.free, self.path] = [start, free, path];
+        self.offsets = offsets;
+        outcome
+    }
+
+    /// Solves until friction is that of the loads found and no pair is left that meets on the way found.
+    fn solve_until_consistent(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step: TimeStep,
+        bodies: Bodies<'_>,
+        dynamics: &[&dyn Dynamics],
+    ) -> Result<SolveReport, StepError> {
+        let scale = self.momentum_scale(dynamics);
+        let mut report = self.solve_once(world, state, dynamics)?;
+        self.limits.begin();
+        for round in 0..=CORRECTIONS_MAX {
+            let solve = SolveInStep {
+                world,
+                records: &self.contacts.records,
+                impulses: &self.solution.contact_impulse,
+                scale,
+            };
+            let foresight = match round < RESOLVES_MAX {
+                true => Foresight::CanBeCorrected,
+                false => Foresight::Settled,
+            };
+            let wrong = self.limits.are_wrong(&solve, foresight);
+            if round == CORRECTIONS_MAX {
+                break;
+            }
+            if wrong {
+                let impulses = &self.solution.contact_impulse;
+                let records = &mut self.contacts.records;
+                let model = world.parts.contact.model;
+                self.limits.correct(model, records, impulses, &mut self.set);
+            }
+            let overlooked =
+                round < RESOLVES_MAX && self.add_overlooked(world, state, time_step, &bodies)?;
+            if !(wrong || overlooked) {
+                break;
+            }
+            self.guess.clone_from(&self.solution.velocity);
+            report = merged(report, self.solve_once(world, state, dynamics)?);
+        }
+        Ok(report)
+    }
+
+    fn solve_once(
+        &mut self,
+        world: &World,
+        state: &State,
+        dynamics: &[&dyn Dynamics],
+    ) -> Result<SolveReport, StepError> {
+        self.solver
             .solve(
                 &problem(dynamics, &self.set),
                 &self.guess,
                 &mut self.solution,
             )
-            .map_err(solve_error)?;
-        for _ in 0..RESOLVES_MAX {
-            let impulses = &self.solution.contact_impulse;
-            let corrected = self
-                .contacts
-                .correct_friction_limits(world, impulses, &mut self.set);
-            let velocity = &self.solution.velocity;
-            time_step.mean_velocities(&self.start, velocity, &mut self.solved_path);
-            let solved = Bodies {
-                path: &self.solved_path,
-                ..bodies
-            };
-            let diverted = world.parts.contact.follows_paths()
-                && self
-                    .collision
-                    .find_diverted(world, state, &bodies, &solved, time_step_s)?;
-            let mut overlooked = false;
-            if diverted {
-                self.collision.place(world, state, &solved, time_step_s)?;
-                let search = Search::Overlooked;
-                self.collision
-                    .find(world, state, &*self.geometry, time_step_s, search)?;
-                let found = &self.collision.contacts;
-                overlooked = !found.is_empty();
-                let setting = Setting {
-                    world,
-                    state,
-                    bodies,
-                    poses: &self.collision.poses,
-                    time_step,
-                };
-                self.contacts
-                    .add(found, &setting, &mut self.set, &mut self.factors)?;
+            .map_err(|source| StepError::of_solve(world, state, source))
+    }
+
+    /// ‖D b‖ with D = diag(A)^(−1/2), √J.
+    fn momentum_scale(&self, dynamics: &[&dyn Dynamics]) -> f64 {
+        let mut sum = 0.0;
+        for (p, dynamics) in dynamics.iter().enumerate() {
+            for (dof, b) in dynamics.right_hand_side().iter().enumerate() {
+                sum += b * b * self.factors.inverse_diagonal(ParticipantIdx(p), dof);
             }
-            if !(corrected || overlooked) {
-                break;
-            }
-            self.guess.clone_from(&self.solution.velocity);
-            let again = self
-                .solver
-                .solve(
-                    &problem(dynamics, &self.set),
-                    &self.guess,
-                    &mut self.solution,
-                )
-                .map_err(solve_error)?;
-            report = merged(report, again);
         }
-        Ok(report)
+        sum.sqrt()
+    }
+
+    /// Adds contacts of pairs that do not meet on the foreseen way, but on the one found; whether there are any.
+    fn add_overlooked(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step: TimeStep,
+        bodies: &Bodies<'_>,
+    ) -> Result<bool, StepError> {
+        if !world.parts.contact.follows_paths() {
+            return Ok(false);
+        }
+        let time_step_s = time_step.length_s;
+        let velocity = &self.solution.velocity;
+        time_step.mean_velocities(bodies.start, velocity, &mut self.solved_path);
+        let solved = Bodies {
+            path: &self.solved_path,
+            ..*bodies
+        };
+        let collision = &mut self.collision;
+        if !collision.find_diverted(world, state, bodies, &solved, time_step_s)? {
+            return Ok(false);
+        }
+        collision.place(world, state, &solved, time_step_s)?;
+        let search = Search::Overlooked;
+        collision.find(world, state, &*self.geometry, time_step_s, search)?;
+        let setting = Setting {
+            world,
+            state,
+            bodies: *bodies,
+            poses: &collision.poses,
+            time_step,
+        };
+        let found = &collision.contacts;
+        self.contacts
+            .add(found, &setting, &mut self.set, &mut self.factors)?;
+        Ok(!found.is_empty())
     }
 
     /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.

@@ -131,9 +131,12 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
         let dt = log_uniform(&mut rng, 1e-4, 2e-2);
         let report = solver.step(&world, &state, dt, &mut next).unwrap();
         if !report.is_trusted() {
-            eprintln!("problem {problem}, {model:?}: {:?}", report.solve);
+            assert!(
+                report.solve.is_trusted(),
+                "problem {problem}, {model:?}: {:?}",
+                report.solve
+            );
             untrusted += 1;
-            continue;
         }
         long += usize::from(report.solve.iterations > 100);
         let on_bodies = report.contact_wrench(&Point3::origin(), |geometry| geometry.0 > 0);
@@ -151,6 +154,6 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
         "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations (more than 100 in {long}), momentum off by {worst:.1e} at most"
     );
     assert!(contacts > 3 * PROBLEMS);
-    // One of the similar model, μ 1.36 and stiff, is given up after 300 iterations, and says so.
-    assert!(untrusted <= 1, "{untrusted} problems");
+    // Of the lagged model, μ up to 1.5: friction that does not settle within eight corrections, and says so.
+    assert!(untrusted <= 30, "{untrusted} problems");
 }

@@ -171,6 +171,12 @@ pub(super) fn report(summary: &RunSummary) -> String {
             summary.unconverged_steps
         );
     }
+    if summary.doubtful_friction_steps > 0 {
+        text += &format!(
+            "in {} steps friction of soft bodies is not what its loads allow\n",
+            summary.doubtful_friction_steps
+        );
+    }
     let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();
     if !rows.is_empty() {
         text += &table(

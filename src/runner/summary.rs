@@ -33,6 +33,9 @@ pub struct RunSummary {
     pub iterations_max: usize,
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
+    /// Steps that converged to friction of soft bodies that is not what its loads allow: see
+    /// [`StepReport::friction`](pliant_coupling::StepReport::friction).
+    pub doubtful_friction_steps: u64,
     /// Where the time went.
     pub stages: Stages,
     /// What was expected, and found.
@@ -79,6 +82,7 @@ pub(super) struct Tally {
     iterations: u64,
     iterations_max: usize,
     unconverged: u64,
+    doubtful_friction: u64,
     solver: StageTimes,
     pub(super) drives: Duration,
     pub(super) step: Duration,
@@ -93,7 +97,9 @@ impl Tally {
         self.contacts_max = self.contacts_max.max(report.contacts.len());
         self.iterations += report.solve.iterations as u64;
         self.iterations_max = self.iterations_max.max(report.solve.iterations);
-        self.unconverged += u64::from(!report.is_trusted());
+        let converged = report.solve.is_trusted();
+        self.unconverged += u64::from(!converged);
+        self.doubtful_friction += u64::from(converged && !report.is_trusted());
         self.solver = self.solver + report.solve.stages;
     }
 
@@ -121,6 +127,7 @@ impl Tally {
             iterations_mean: self.iterations_mean(),
             iterations_max: self.iterations_max,
             unconverged_steps: self.unconverged,
+            doubtful_friction_steps: self.doubtful_friction,
             stages: Stages {
                 drives_s: self.drives.as_secs_f64(),
                 step_s: self.step.as_secs_f64(),

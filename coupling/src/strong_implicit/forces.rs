@@ -134,6 +134,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     /// Writes everything but the bodies' warnings.
     pub(super) fn fill(&mut self, report: &mut StepReport, time_step_s: f64, solve: SolveReport) {
         report.solve = solve;
+        report.friction = self.limits.error();
         report.n_dofs = self.start.len();
         report.warnings.clear();
 

@@ -1,0 +1,280 @@
+//! Whether the friction of a solve is what its normal forces allow, and better limits where it isn't.
+//!
+//! The lagged model solves with limits μn0 that were foreseen. Between rigid bodies w, and with it n0, is what an impulse does, and
+//! only contacts that begin, or whose load nothing told of, are looked at again. A soft body's vertex knows nothing of the inertia
+//! behind stiff elements: there n0 may be wrong in every step. Friction above μγ_n, or below it while the contact slips at its limit,
+//! is friction that Coulomb does not know; what sticks by less than either limit is right whatever n0 is. So a pair of
+//! geometries with a soft body is judged by the impulse that its contacts have too much or too little, as a share of what friction
+//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is.
+//!
+//! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
+//! is therefore shortened to a secant's, which turns a cycle of two into its middle.
+
+use nalgebra::Vector3;
+use pliant_contact_sap::{ConstraintSet, ContactIdx, FrictionLimit};
+
+use crate::contacts::ContactRecord;
+use crate::settings::ContactModel;
+use crate::world::{GeometryIdx, World};
+
+/// A step that ends with friction that is wrong by more than this share of what a pair's friction can do is not trusted.
+pub const FRICTION_TOLERANCE: f64 = 0.2;
+
+/// Pairs are solved for again from here on.
+const CORRECTED: f64 = 0.05;
+
+/// Errors below this part of ‖D b‖ are within ten times a solver's usual tolerance.
+const ROUND_OFF: f64 = 1e-5;
+
+/// A contact with more than this share of its limit in use slips, or is about to.
+const SLIPPING: f64 = 0.9;
+
+/// How far the friction of a step is from what its normal forces allow, between pairs of geometries with a soft body.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FrictionError {
+    /// Of the worst pair of geometries, as a share of what friction can do there: 0 is Coulomb's law, 1 friction without a load,
+    /// or none under one. Always 0 in the similar and the SAP model, which know no limit ahead of the solve, and for the limit
+    /// of the lagged model as it was published, which is one step old by intention.
+    pub share: f64,
+    /// The worst pair, if one is wrong at all.
+    pub pair: Option<(GeometryIdx, GeometryIdx)>,
+    /// How often the step was solved again with better limits.
+    pub corrections: usize,
+}
+
+/// A solve whose limits are judged.
+#[derive(Clone, Copy)]
+pub(crate) struct SolveInStep<'a> {
+    pub(crate) records: &'a [ContactRecord],
+    pub(crate) world: &'a World,
+    pub(crate) impulses: &'a [f64],
+    /// ‖D b‖ of the problem, √J, by which solvers judge what is left.
+    pub(crate) scale: f64,
+}
+
+/// Whether single contacts that were foreseen badly are still looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foresight {
+    CanBeCorrected,
+    Settled,
+}
+
+impl SolveInStep<'_> {
+    fn friction(&self, i: usize) -> Friction {
+        Friction::of(&self.records[i], &self.impulses[3 * i..3 * i + 3])
+    }
+}
+
+/// Judges and corrects the limits of one problem.
+#[derive(Debug, Default)]
+pub(crate) struct FrictionLimits {
+    /// Contacts by pair.
+    order: Vec<usize>,
+    /// Of each pair that is wrong, the contacts in `order`.
+    wrong: Vec<std::ops::Range<usize>>,
+    /// Contacts whose own limit is wrong, whatever the pair's friction is.
+    strays: Vec<usize>,
+    error: FrictionError,
+}
+
+/// Friction of one contact, N·s.
+#[derive(Clone, Copy, Debug)]
+struct Friction {
+    /// γ_n.
+    load: f64,
+    /// What there is.
+    found: f64,
+    /// μn0.
+    limit: f64,
+    /// μγ_n.
+    allowed: f64,
+}
+
+impl Friction {
+    fn of(record: &ContactRecord, gamma: &[f64]) -> Self {
+        let gamma = Vector3::from_column_slice(gamma);
+        let gamma_n = record.normal_W.dot(&gamma);
+        let found = (gamma - record.normal_W * gamma_n).norm();
+        let mu = record.friction();
+        let (limit, allowed) = (mu * record.friction_limit, mu * gamma_n.max(0.0));
+        Self {
+            load: gamma_n.max(0.0),
+            found,
+            limit,
+            allowed,
+        }
+    }
+
+    /// Too much or too little, in a pair of which it is known whether it `slips`: a contact without a limit follows it.
+    fn off(&self, slips: Slips) -> f64 {
+        let excess = self.found - self.allowed;
+        if slips == Slips::Yes && self.found >= SLIPPING * self.limit {
+            excess.max(self.allowed - self.limit).max(0.0)
+        } else {
+            excess.max(0.0)
+        }
+    }
+}
+
+/// Whether a pair of geometries uses up its friction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slips {
+    Yes,
+    No,
+}
+
+impl FrictionLimits {
+    /// Before the first solve of a step.
+    pub(crate) fn begin(&mut self) {
+        self.error = FrictionError::default();
+    }
+
+    /// What is said of the solve judged last.
+    pub(crate) fn error(&self) -> FrictionError {
+        self.error
+    }
+
+    /// Whether limits are so wrong that the problem has to be solved again.
+    pub(crate) fn are_wrong(&mut self, solve: &SolveInStep<'_>, foresight: Foresight) -> bool {
+        self.wrong.clear();
+        self.strays.clear();
+        self.error.share = 0.0;
+        self.error.pair = None;
+        let contact = &solve.world.parts.contact;
+        if contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+            return false;
+        }
+        let records = solve.records;
+        if records.iter().any(|record| !record.is_rigid()) {
+            self.judge_soft_pairs(solve);
+        }
+        if foresight == Foresight::CanBeCorrected {
+            let is_stray = |&i: &usize| {
+                let record = &records[i];
+                let load = solve.friction(i).load;
+                let off = (load - record.friction_limit).abs();
+                record.friction() > 0.0 && off > record.tolerated() * load
+            };
+            self.strays.extend((0..records.len()).filter(is_stray));
+        }
+        !(self.wrong.is_empty() && self.strays.is_empty())
+    }
+
+    fn judge_soft_pairs(&mut self, solve: &SolveInStep<'_>) {
+        let records = solve.records;
+        let pair = |i: usize| (records[i].a, records[i].b);
+        self.order.clear();
+        self.order
+            .extend((0..records.len()).filter(|&i| !records[i].is_rigid()));
+        self.order.sort_unstable_by_key(|&i| (pair(i), i));
+        let mut end = 0;
+        for contacts in self.order.chunk_by(|&i, &j| pair(i) == pair(j)) {
+            let first = end;
+            end += contacts.len();
+            let (mut found, mut limit) = (0.0, 0.0);
+            for &i in contacts {
+                let friction = solve.friction(i);
+                found += friction.found;
+                limit += friction.limit;
+            }
+            let slips = match found >= SLIPPING * limit {
+                true => Slips::Yes,
+                false => Slips::No,
+            };
+            let (mut off, mut most) = (0.0, 0.0);
+            // What the error does to √(energy).
+            let mut stir = 0.0;
+            for &i in contacts {
+                let friction = solve.friction(i);
+                let own = friction.off(slips);
+                off += own;
+                most += friction.allowed.max(friction.found);
+                stir += own * records[i].inverse_inertia().sqrt();
+            }
+            if !(off > 0.0 && stir > ROUND_OFF * solve.scale) {
+                continue;
+            }
+            let share = off / most;
+            if share > self.error.share {
+                self.error.share = share;
+                self.error.pair = Some(pair(contacts[0]));
+            }
+            if share > CORRECTED {
+                self.wrong.push(first..end);
+            }
+        }
+    }
+
+    /// Gives the contacts of wrong pairs better limits.
+    pub(crate) fn correct(
+        &mut self,
+        model: ContactModel,
+        records: &mut [ContactRecord],
+        impulses: &[f64],
+        set: &mut ConstraintSet,
+    ) {
+        self.error.corrections += 1;
+        let of_pairs = self
+            .wrong
+            .iter()
+            .flat_map(|wrong| &self.order[wrong.clone()]);
+        for &i in of_pairs.chain(&self.strays) {
+            let record = &mut records[i];
+            let load = Friction::of(record, &impulses[3 * i..3 * i + 3]).load;
+            if load == record.friction_limit || record.friction() == 0.0 {
+                continue;
+            }
+            let limit = match record.tried {
+                Some(tried) => tried.secant(record.friction_limit, load),
+                None => load,
+            };
+            record.tried = Some(TriedLimit {
+                limit: record.friction_limit,
+                load,
+            });
+            record.friction_limit = limit;
+            *set.contact_law_mut(ContactIdx(i)) = record.law(model);
+        }
+    }
+}
+
+/// A limit of an earlier solve of this step, and the load that came of it, N·s.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TriedLimit {
+    limit: f64,
+    load: f64,
+}
+
+impl TriedLimit {
+    /// Where limit and load meet by the secant through this and the last solve; between the last limit's middle with its load
+    /// and that load.
+    fn secant(&self, limit: f64, load: f64) -> f64 {
+        let slope = (load - self.load) / (limit - self.limit);
+        let slope = if slope.is_finite() {
+            slope.clamp(-1.0, 0.0)
+        } else {
+            0.0
+        };
+        limit + (load - limit) / (1.0 - slope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_answers_its_limit_is_met_by_the_secant() {
+        // γ_n = 3 − n0: limits and loads alone would cycle between 1 and 2.
+        let first = TriedLimit {
+            limit: 1.0,
+            load: 2.0,
+        };
+        assert_eq!(first.secant(2.0, 1.0), 1.5);
+        // One that does not answer is taken as it is, and so is one that runs along.
+        assert_eq!(first.secant(2.0, 2.0), 2.0);
+        assert_eq!(first.secant(2.0, 4.0), 4.0);
+        // Nothing was changed: no secant.
+        assert_eq!(first.secant(1.0, 5.0), 5.0);
+    }
+}

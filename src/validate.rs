@@ -145,6 +145,67 @@ pub const CASES: &[Case] = &[
         "arm-pushes-boxes",
         "what an arm pushes is held back by mu times its weight",
     ),
+    scene(
+        "soft-landing",
+        "a soft ball and a soft block come to rest, and weigh on the floor",
+    ),
+    scene(
+        "cantilever",
+        "cantilevers bend alike, whichever way rotation is followed",
+    ),
+    scene(
+        "masonry-arch",
+        "25 stones stand as an arch by friction alone",
+    ),
+    scene(
+        "bubble-gripper-teddy",
+        "soft bubbles lift and shake a teddy bear",
+    ),
+    scene(
+        "hand-holds-ball",
+        "a hand of sixteen joints holds a soft ball",
+    ),
+    scene("panels", "10 N on a soft cube carry its weight by friction"),
+    scene(
+        "ball-on-slope",
+        "balls of material points slide and roll down as rigid ones",
+    ),
+    scene(
+        "sand-column-collapse",
+        "a column of sand runs out as far as measured",
+    ),
+    scene(
+        "dam-break",
+        "a column of water runs out as fast as measured",
+    ),
+    scene(
+        "close-lift-shake",
+        "a heavy cube is lifted and shaken between two soft ones",
+    ),
+    scene("dough-rolling", "dough turns a rolling pin by friction"),
+    scene("dough-tearing", "dough that is drawn apart tears in two"),
+    scene("liquid-pouring", "what was in a mug ends in the bin"),
+    scene(
+        "capstan",
+        "friction multiplies the tension of a rope by exp(mu phi)",
+    ),
+    scene(
+        "ring-chain",
+        "the top of a chain of rings carries its weight",
+    ),
+    scene(
+        "knot-tightening",
+        "a knot is pulled tight, and no strand passes another",
+    ),
+    scene(
+        "crowned-pulley",
+        "a belt finds the middle of crowned pulleys",
+    ),
+    scene("entangling-gripper", "filaments that curl hold an object"),
+    scene(
+        "shoelace-pull",
+        "two fingers hold a shoelace that is pulled",
+    ),
     sliding_box::CASE,
     incline::CASE,
     rolling_ball::CASE,

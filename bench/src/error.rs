@@ -62,6 +62,14 @@ pub enum BenchError {
         /// What the runner says.
         reason: String,
     },
+    /// A table has no row of that name.
+    #[error("no row \"{name}\"; there are {known}")]
+    NoSuchRow {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
     /// A robot or body that cannot be built.
     #[error(transparent)]
     Multibody(#[from] MultibodyError),

@@ -1,11 +1,9 @@
 //! Soft bodies, timed: against Drake's, one mesh, one step, one material and one friction in both; and against a paper's table.
 
-mod cpu_time;
 mod engine;
 mod scene;
 mod table;
 
-pub use cpu_time::thread_cpu_s;
 pub use engine::{FemEngine, FemOutcome, measure_fem, peak_memory_kib};
 pub use scene::{FemMesh, FemScene, Hook, SoftBody, Wall, chain, fem_catalogue, torus_of};
-pub use table::{PaperResult, PaperRow, paper_rows};
+pub use table::{PaperRow, paper_rows};

@@ -8,11 +8,14 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
+mod bundled_run;
 pub mod catalogue;
+mod cpu_time;
 mod engine;
 mod error;
 pub mod fem;
 mod pliant_engine;
+pub mod points;
 mod quality;
 #[cfg(feature = "rapier")]
 mod rapier_engine;
@@ -20,6 +23,8 @@ pub mod robot_dynamics;
 mod scene;
 mod tetrahedra;
 
+pub use bundled_run::{BundledResult, BundledRun, pick};
+pub use cpu_time::thread_cpu_s;
 pub use engine::{Engine, Outcome, measure};
 pub use error::BenchError;
 pub use pliant_engine::{ContactKind, PliantEngine, SolverChoice};

@@ -23,6 +23,8 @@ pub struct RunSummary {
     pub realtime_rate: f64,
     /// Velocities solved for, in the last step.
     pub dofs: usize,
+    /// The same, mean over the steps: a grid of material points grows and shrinks.
+    pub dofs_mean: f64,
     /// Contact points in the problem, mean over the steps.
     pub contacts_mean: f64,
     /// Most of them in one step.
@@ -77,6 +79,7 @@ impl RunSummary {
 pub(super) struct Tally {
     pub(super) steps: u64,
     pub(super) dofs: usize,
+    dofs_sum: u64,
     contacts: u64,
     contacts_max: usize,
     iterations: u64,
@@ -93,6 +96,7 @@ impl Tally {
     pub(super) fn add(&mut self, report: &StepReport) {
         self.steps += 1;
         self.dofs = report.n_dofs;
+        self.dofs_sum += report.n_dofs as u64;
         self.contacts += report.contacts.len() as u64;
         self.contacts_max = self.contacts_max.max(report.contacts.len());
         self.iterations += report.solve.iterations as u64;
@@ -122,6 +126,7 @@ impl Tally {
             wall_s: wall.as_secs_f64(),
             realtime_rate: simulated_s / wall.as_secs_f64().max(1e-9),
             dofs: self.dofs,
+            dofs_mean: self.dofs_sum as f64 / steps,
             contacts_mean: self.contacts as f64 / steps,
             contacts_max: self.contacts_max,
             iterations_mean: self.iterations_mean(),

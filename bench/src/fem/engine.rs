@@ -13,8 +13,8 @@ use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_time::thread_cpu_s;
 use crate::error::BenchError;
-use crate::fem::cpu_time::thread_cpu_s;
 use crate::fem::scene::{FemMesh, FemScene};
 
 /// Drake's contact of soft bodies has this stiffness by area, Pa/m.

@@ -98,6 +98,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "contacts_max",
         "contacts_mean",
         "dofs",
+        "dofs_mean",
         "doubtful_friction_steps",
         "expectations",
         "iterations_max",

@@ -75,7 +75,7 @@ pub fn paper_rows() -> Vec<PaperRow> {
         },
         PaperRow {
             run: run("shake", "close-lift-shake", &["ppc=27"], 0.5),
-            spacing_m: 0.025,
+            spacing_m: 0.01,
             particles: 3_456,
             velocities: 1_576.0,
             contacts: (763.7, 1_626),

@@ -31,6 +31,7 @@ mod error;
 mod expect;
 pub mod expression;
 mod item;
+mod key_override;
 mod material;
 mod model;
 mod names;
@@ -77,8 +78,8 @@ pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
     CentrelineEntry, FemEntry, FilledPart, FixedRegion, GridEntry, Matter, PointsEntry,
-    RegionEntry, RegionShape, RodEnd, RodEntry, SelfContact, Shown, SoftBodies, SoftEntry,
-    SolidMesh, TouchesBy,
+    RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown, SoftBodies,
+    SoftEntry, SolidMesh, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};

@@ -234,7 +234,12 @@ impl Collision {
             move |source| StepError::of_pair(world, state, pair, source)
         };
         let query = Query::new(time_step_s, parts.gravity.norm()).map_err(failed(0, 0))?;
-        let glides = !matches!(parts.contact.model, ContactModel::Lagged(_));
+        let model = parts.contact.model;
+        let glides = matches!(model, ContactModel::Similar | ContactModel::Sap);
+        let mut query = query;
+        if let ContactModel::Energy { range_m } = model {
+            query.margin += range_m;
+        }
         let mut speeds = std::mem::take(&mut self.speeds);
         speeds.clear();
         speeds.extend((0..parts.geometries.len()).map(|g| self.speed(world, g)));

@@ -1,5 +1,7 @@
 //! From contact points to constraints: stiffness, inertia, friction limit and law of each.
 
+use std::sync::Arc;
+
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged,
@@ -8,6 +10,7 @@ use pliant_contact_sap::{
 use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare};
 
 use crate::collision::PairContact;
+use crate::contact_energy::ContactEnergy;
 use crate::error::StepError;
 use crate::friction_limits::TriedLimit;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
@@ -213,7 +216,9 @@ impl ContactAssembly {
             };
             let rule = match settings.model {
                 ContactModel::Lagged(rule) => rule,
-                ContactModel::Similar | ContactModel::Sap => FrictionLimit::LocalImplicit,
+                ContactModel::Similar | ContactModel::Sap | ContactModel::Energy { .. } => {
+                    FrictionLimit::LocalImplicit
+                }
             };
             let record = ContactRecord {
                 a: contact.a,
@@ -258,6 +263,7 @@ impl ContactRecord {
         let bearing = match model {
             ContactModel::Lagged(_) => self.friction_limit,
             ContactModel::Similar | ContactModel::Sap => gamma_n,
+            ContactModel::Energy { .. } => return None,
         };
         let limit = p.friction * bearing;
         (limit > 0.0).then(|| StuckContact {
@@ -283,6 +289,9 @@ impl ContactRecord {
                 ContactLaw::Similar(Similar::new(p, self.normal_W, self.friction_limit))
             }
             ContactModel::Sap => ContactLaw::Sap(Sap::new(p, self.normal_W)),
+            ContactModel::Energy { range_m } => {
+                ContactLaw::Custom(Arc::new(ContactEnergy::new(p, self.normal_W, range_m)))
+            }
         }
     }
 }

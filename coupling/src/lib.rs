@@ -6,6 +6,7 @@
 
 mod adaptive;
 mod collision;
+mod contact_energy;
 mod contacts;
 mod doubles;
 mod error;

@@ -6,7 +6,7 @@ use pliant_hydroelastic::{ContactChoice, PatchShare};
 use crate::error::{WorldError, WorldPart};
 
 /// Which convex model of contact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ContactModel {
     /// Friction limit fixed at the start of the solve; see [`FrictionLimit`]. No gliding; the default.
     Lagged(FrictionLimit),
@@ -14,6 +14,12 @@ pub enum ContactModel {
     Similar,
     /// Projection onto the friction cone with linear dissipation; sliding bodies hover by μ(δt + τ)‖v_t‖.
     Sap,
+    /// An energy of the distance, to compare with (Tong, Choi, Joo, Jawed 2023): springs of the material's stiffness as it stands
+    /// that act from `range_m` (m) apart on. Nothing follows paths, nothing caps stiffness: steps must be short.
+    Energy {
+        /// From which distance on a pair repels, m.
+        range_m: f64,
+    },
 }
 
 /// Settings of contact, one for a world.
@@ -111,6 +117,7 @@ impl ContactSettings {
         for (what, value) in [
             ("stiction speed (m/s)", self.stiction_speed),
             ("near-rigid period (time steps)", self.near_rigid_period()),
+            ("range of the contact energy (m)", self.energy_range()),
         ] {
             if !(value > 0.0 && value.is_finite()) {
                 return Err(WorldError::Parameter {
@@ -124,11 +131,21 @@ impl ContactSettings {
         Ok(())
     }
 
+    /// How far apart contact energy acts; of no meaning to other models.
+    fn energy_range(&self) -> f64 {
+        match self.model {
+            ContactModel::Energy { range_m } => range_m,
+            _ => f64::MIN_POSITIVE,
+        }
+    }
+
     /// β in use.
     #[must_use]
     pub fn near_rigid_period(&self) -> f64 {
         self.near_rigid.unwrap_or(match self.model {
-            ContactModel::Lagged(_) | ContactModel::Sap => NEAR_RIGID_CONTACT,
+            ContactModel::Lagged(_) | ContactModel::Sap | ContactModel::Energy { .. } => {
+                NEAR_RIGID_CONTACT
+            }
             ContactModel::Similar => NEAR_RIGID_SIMILAR,
         })
     }

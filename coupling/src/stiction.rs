@@ -75,7 +75,7 @@ pub(crate) fn stretch(
     let most = REACH * softening;
     let slip = match model {
         ContactModel::Sap => -gamma_t * (STICTION_REGULARISATION * p.inverse_inertia),
-        ContactModel::Lagged(_) | ContactModel::Similar => {
+        ContactModel::Lagged(_) | ContactModel::Similar | ContactModel::Energy { .. } => {
             let left = limit * limit - gamma_t.norm_squared();
             if left > 0.0 {
                 -gamma_t * (softening / left.sqrt())
@@ -138,6 +138,7 @@ mod tests {
                 ContactModel::Lagged(_) => &Lagged::new(&p, normal, n),
                 ContactModel::Similar => &Similar::new(&p, normal, n),
                 ContactModel::Sap => &Sap::new(&p, normal),
+                ContactModel::Energy { .. } => unreachable!("it remembers nothing"),
             };
             let gamma = law.impulse(&(along * slip));
             let gamma_n = normal.dot(&gamma);

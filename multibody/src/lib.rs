@@ -80,10 +80,13 @@ pub mod urdf;
 
 mod rigid_tree;
 
+mod capsule_chain;
+
 mod error;
 
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
+pub use capsule_chain::{CapsuleChain, CapsuleChainSpec, RestShape};
 pub use dynamics::{
     ForwardDynamicsInput, Workspace, bias_forces, bias_forces_again, constrained_forward_dynamics,
     forward_dynamics, inverse_dynamics, inverse_dynamics_again, mass_matrix, mass_matrix_again,

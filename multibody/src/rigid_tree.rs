@@ -23,7 +23,8 @@ use crate::error::MultibodyError;
 use crate::joint::JointKind;
 use crate::kinematics::PositionKinematics;
 use crate::model::{JointIdx, Model};
-use step::{TreeStep, write_surface};
+use step::TreeStep;
+pub(crate) use step::write_surface;
 
 /// A [`Model`] with its actuators, ready for contact.
 #[derive(Clone, Debug)]

@@ -51,7 +51,8 @@ pub(super) struct SceneSettings {
     /// Time step, s
     #[arg(long, value_name = "DT", value_parser = parse_time_step, allow_negative_numbers = true)]
     pub(super) time_step: Option<f64>,
-    /// Value of a parameter, a number or an expression such as angle=20*deg; may be repeated
+    /// Value of a parameter, a number or an expression such as angle=20*deg, or of any key, such as contact.model=sap or
+    /// rods.cord.model=capsule-chain; may be repeated
     #[arg(long = "set", value_name = "K=V")]
     pub(super) parameters: Vec<ParameterOverride>,
 }

@@ -1,6 +1,7 @@
 //! From a scene to a world: files are read, names become indices, everything stands where it starts.
 
 mod bodies;
+mod capsule_chains;
 mod contact;
 mod directory;
 mod files;

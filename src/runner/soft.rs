@@ -8,6 +8,7 @@ use pliant_contact_sap::BodyState;
 use pliant_der::Rod;
 use pliant_fem::FemBody;
 use pliant_hydroelastic::mesh::TetIdx;
+use pliant_multibody::CapsuleChain;
 
 use crate::scene::Shown;
 
@@ -100,6 +101,32 @@ impl SoftModel for Rod {
     }
 
     /// A scene asks a rod for none of them: stress is not one number across a section.
+    fn numbers(&self, _: Shown, _: &BodyState, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.n_nodes(), 0.0);
+    }
+}
+
+impl SoftModel for CapsuleChain {
+    fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        self.positions(state, out);
+    }
+
+    fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
+        CapsuleChain::velocities(self, state, out);
+    }
+
+    fn masses(&self, _: &BodyState) -> Vec<f64> {
+        (0..self.n_nodes())
+            .map(|node| self.node_mass(node))
+            .collect()
+    }
+
+    fn volume(&self, _: &BodyState) -> f64 {
+        CapsuleChain::volume(self)
+    }
+
+    /// Rigid things have none of them.
     fn numbers(&self, _: Shown, _: &BodyState, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.n_nodes(), 0.0);

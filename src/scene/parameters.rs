@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::{Expression, ExpressionError, Scope};
 use super::item::{Item, Mention};
+use super::key_override::is_of_key;
 use super::text::SceneText;
 
 /// Names that expressions give a meaning of their own.
 const RESERVED: [&str; 5] = ["pi", "deg", "dt", "t", "inf"];
 
-/// A value for a parameter, from outside the scene: `name=expression`.
+/// A value for a parameter, from outside the scene: `name=expression`; or for any key: `section.key=value`, elements of lists by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterOverride {
-    /// The parameter.
+    /// The parameter, or the path of a key.
     pub name: String,
-    /// A number or an expression of constants, such as `30*deg`.
+    /// A number or an expression of constants, such as `30*deg`; of a key a TOML value or bare text.
     pub value: String,
 }
 
@@ -51,7 +52,7 @@ pub(super) fn resolve(
             given.insert(mention.name, Definition::InFile(item));
         }
     }
-    for setting in overrides {
+    for setting in overrides.iter().filter(|s| !is_of_key(s)) {
         let Some(definition) = given.get_mut(&setting.name) else {
             return Err(SceneError::Override {
                 text: format!("{}={}", setting.name, setting.value),

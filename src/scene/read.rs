@@ -8,6 +8,7 @@ use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
 use super::expression::Scope;
 use super::item::{Item, Mention};
+use super::key_override;
 use super::material::Materials;
 use super::names::{NameKind, Names};
 use super::pairs::FilterEntry;
@@ -42,7 +43,7 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "parameters",
             "table of name = number",
             "none",
-            "numbers that `--set name=value` overrides and expressions use",
+            "numbers that `--set name=value` overrides and expressions use; `--set section.key=value` overrides any key",
         ),
         section("simulation", "table", REQUIRED, "steps, lengths, gravity"),
         section("contact", "table", "its defaults", "contact model"),
@@ -177,10 +178,17 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             reason: "the time step must be positive".into(),
         });
     }
-    let document = DeTable::parse(text.as_str()).map_err(|error| {
+    let mut document = DeTable::parse(text.as_str()).map_err(|error| {
         let place = error.span().map_or(Place::default(), Place::from);
         text.error(place, SceneFault::Syntax(error.message().trim().to_owned()))
     })?;
+    let of_keys = options
+        .parameters
+        .iter()
+        .filter(|s| key_override::is_of_key(s));
+    for setting in of_keys {
+        key_override::put(setting, &mut document)?;
+    }
     // Parameters come first: everything else may use them.
     let mut context = Context {
         text: Arc::clone(&text),

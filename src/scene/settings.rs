@@ -89,10 +89,17 @@ static CONTACT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "model",
-            value: "`lagged`, `similar` or `sap`",
+            value: "`lagged`, `similar`, `sap` or `energy`",
             unit: "",
             default: "`lagged`",
-            about: "`lagged`: friction limit of the step's start; `similar`, `sap`: coupled to the normal force, bodies glide on a small gap",
+            about: "`lagged`: friction limit of the step's start; `similar`, `sap`: coupled to the normal force, bodies glide on a small gap; `energy`, to compare with: springs of the materials' stiffness that follow no paths (Tong et al. 2023)",
+        },
+        Key {
+            name: "energy_range",
+            value: "number > 0",
+            unit: "m",
+            default: "0.0001",
+            about: "from which distance on the contact `energy` repels",
         },
         Key {
             name: "friction_limit",
@@ -342,6 +349,7 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
             ("lagged", FrictionLimit::Lagged),
         ],
     )?;
+    let range_m = table.positive_or("energy_range", 1e-4)?;
     let settings = ContactSettings {
         model: table.choice_or_first(
             "model",
@@ -349,6 +357,7 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
                 ("lagged", ContactModel::Lagged(limit)),
                 ("similar", ContactModel::Similar),
                 ("sap", ContactModel::Sap),
+                ("energy", ContactModel::Energy { range_m }),
             ],
         )?,
         dissipation: table.choice_or_first(
@@ -384,6 +393,11 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
         && !matches!(settings.model, ContactModel::Lagged(_))
     {
         return Err(table.conflict("`friction_limit` goes with `model = \"lagged\"` only"));
+    }
+    if table.optional("energy_range").is_some()
+        && !matches!(settings.model, ContactModel::Energy { .. })
+    {
+        return Err(table.conflict("`energy_range` goes with `model = \"energy\"` only"));
     }
     table.finish();
     Ok(settings)

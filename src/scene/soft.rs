@@ -29,7 +29,7 @@ pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
-pub use rod::{RodEnd, RodEntry};
+pub use rod::{RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();

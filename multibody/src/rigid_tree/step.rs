@@ -319,7 +319,7 @@ impl BodyStep for TreeStep {
 }
 
 /// The poses of all links.
-pub(super) fn write_surface(model: &Model, positions: &PositionKinematics, out: &mut Surface) {
+pub(crate) fn write_surface(model: &Model, positions: &PositionKinematics, out: &mut Surface) {
     out.clear();
     let links = (0..model.links().len()).map(LinkIdx);
     let pose = |link| -> Isometry3<f64> { positions.link_pose(model, link) };

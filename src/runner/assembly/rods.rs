@@ -10,7 +10,9 @@ use super::Draft;
 use super::files;
 use super::soft::{Made, Touches, scale};
 use crate::recording::{ThreadEnds, VisualShape};
-use crate::scene::{CentrelineEntry, RodEnd, RodEntry, SceneError, SceneFault, SoftEntry};
+use crate::scene::{
+    CentrelineEntry, RodEnd, RodEntry, RodModel, SceneError, SceneFault, SoftEntry,
+};
 
 impl Draft<'_> {
     pub(super) fn rod(&mut self, entry: &SoftEntry, said: &RodEntry) -> Result<Made, SceneError> {
@@ -31,6 +33,9 @@ impl Draft<'_> {
         };
         let places: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
         let regions = self.regions(entry, &places)?;
+        if said.model == RodModel::CapsuleChain {
+            return self.capsule_chain(entry, said, &line.moved(&entry.pose), regions);
+        }
         let closure = line.closure;
         let mut builder = RodBuilder::new(line.moved(&entry.pose))
             .properties(said.properties)

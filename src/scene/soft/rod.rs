@@ -42,6 +42,13 @@ static ROD: TableSchema = TableSchema {
             about: "its nodes at the start, in the body's own frame",
         },
         Key {
+            name: "model",
+            value: "`elastic-rod` or `capsule-chain`",
+            unit: "",
+            default: "`elastic-rod`",
+            about: "`capsule-chain`, to compare with: rigid capsules on joints with springs that bend and twist; open, round, without ends held, drag, tension or natural curvature",
+        },
+        Key {
             name: "section",
             value: "section",
             unit: "",
@@ -216,6 +223,8 @@ pub struct RodEntry {
     pub properties: RodProperties,
     /// Damping.
     pub damping: Rayleigh,
+    /// What its mechanics are.
+    pub model: RodModel,
     /// Where the balance of momentum is linearised for contact.
     pub linearised: Linearised,
     /// m1 at the first edge.
@@ -231,6 +240,29 @@ pub struct RodEntry {
     /// Whether it touches itself.
     pub self_contact: SelfContact,
 }
+
+/// The mechanics of a rod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RodModel {
+    /// A discrete elastic rod.
+    ElasticRod,
+    /// Rigid capsules on springs.
+    CapsuleChain,
+}
+
+/// What a chain of capsules has no use for.
+const OF_ELASTIC_RODS: [&str; 10] = [
+    "linearised",
+    "mass_damping",
+    "director",
+    "natural_curvature",
+    "natural_twist",
+    "curvature_schedule",
+    "rest_length_scale",
+    "start",
+    "finish",
+    "stretching_stiffness",
+];
 
 /// In which shape a rod is unstressed, its own natural strains besides.
 #[derive(Clone, Copy)]
@@ -274,6 +306,16 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
     if line.is_closed() && ends != [RodEnd::Free; 2] {
         return Err(table.conflict("a closed centreline has no `start` and no `finish`"));
     }
+    let model = table.choice_or_first(
+        "model",
+        &[
+            ("elastic-rod", RodModel::ElasticRod),
+            ("capsule-chain", RodModel::CapsuleChain),
+        ],
+    )?;
+    if model == RodModel::CapsuleChain {
+        check_chain(table, &section, &line)?;
+    }
     let curvature = table
         .optional("natural_curvature")
         .map(|item| item.numbers::<2>())
@@ -310,6 +352,7 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
             mass: table.non_negative_or("mass_damping", 0.0)?,
             stiffness: table.non_negative_or("stiffness_damping", 0.0)?,
         },
+        model,
         linearised: table.choice_or_first(
             "linearised",
             &[
@@ -334,6 +377,32 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
         )?,
         centreline: line,
     })
+}
+
+fn check_chain(
+    table: &TableReader<'_>,
+    section: &Section,
+    line: &CentrelineEntry,
+) -> Result<(), SceneError> {
+    if let Some(key) = OF_ELASTIC_RODS
+        .iter()
+        .find(|key| table.optional(key).is_some())
+    {
+        return Err(table.conflict(format!("a chain of capsules has no `{key}`")));
+    }
+    if !matches!(section, Section::Circle { .. }) {
+        return Err(table.conflict("capsules have a `section = { circle = ... }`"));
+    }
+    if line.is_closed() {
+        return Err(table.conflict("a chain of capsules is open"));
+    }
+    if let Some(item) = table.optional("bending_stiffness") {
+        let [about_2, about_1] = item.numbers::<2>()?;
+        if about_1 != about_2 {
+            return Err(item.out_of_range(about_1, "must be the same for both bends of a capsule"));
+        }
+    }
+    Ok(())
 }
 
 fn end(table: &TableReader<'_>, key: &'static str) -> Result<RodEnd, SceneError> {

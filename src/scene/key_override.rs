@@ -1,0 +1,137 @@
+//! `--set SECTION.KEY=value`: any key of a scene from outside, so that one thing can be compared with another in the same scene.
+//!
+//! `contact.model=energy`, `rods.cord.model=capsule-chain`: elements of lists go by their `name`. What is put in is checked as if it stood in
+//! the file; a complaint shows the place that it took.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{SceneError, remedy};
+use super::parameters::ParameterOverride;
+
+/// Whether an override is of a key, not of a parameter.
+pub(super) fn is_of_key(setting: &ParameterOverride) -> bool {
+    setting.name.contains('.')
+}
+
+/// Puts the value where its path leads; keys and sections that are not there are added, list elements are not.
+pub(super) fn put<'a>(
+    setting: &'a ParameterOverride,
+    document: &mut Spanned<DeTable<'a>>,
+) -> Result<(), SceneError> {
+    let fail = |reason: String| SceneError::Override {
+        text: format!("{}={}", setting.name, setting.value),
+        reason,
+    };
+    let steps: Vec<&str> = setting.name.split('.').collect();
+    if steps.iter().any(|step| step.is_empty()) {
+        return Err(fail("must look like section.key=value".into()));
+    }
+    let (last, sections) = steps.split_last().unwrap_or((&"", &[]));
+    let mut place = document.span();
+    let mut table = document.get_mut();
+    let mut sections = sections.iter();
+    while let Some(section) = sections.next() {
+        let entry = table.entry(Spanned::new(place.clone(), (*section).into()));
+        let value =
+            entry.or_insert_with(|| Spanned::new(place.clone(), DeValue::Table(DeTable::new())));
+        place = value.span();
+        table = match value.get_mut() {
+            DeValue::Table(table) => table,
+            DeValue::Array(list) => {
+                let Some(wanted) = sections.next() else {
+                    return Err(fail(format!(
+                        "`{section}` is a list: name one of its elements"
+                    )));
+                };
+                let name = |item: &Spanned<DeValue<'_>>| {
+                    let name = item.get_ref().as_table()?.get("name")?;
+                    name.get_ref().as_str().map(str::to_owned)
+                };
+                let names: Vec<String> = list.iter().filter_map(name).collect();
+                let found = list
+                    .iter_mut()
+                    .find(|item| name(item).as_deref() == Some(*wanted));
+                match found {
+                    Some(item) => {
+                        place = item.span();
+                        match item.get_mut() {
+                            DeValue::Table(table) => table,
+                            _ => return Err(fail(format!("{wanted:?} is not a table"))),
+                        }
+                    }
+                    None => {
+                        return Err(fail(format!(
+                            "`{section}` has no element called {wanted:?}{}",
+                            remedy(wanted, names.iter().map(String::as_str))
+                        )));
+                    }
+                }
+            }
+            _ => return Err(fail(format!("`{section}` is a value, not a section"))),
+        };
+    }
+    if let Some(there) = table.get(*last) {
+        place = there.span();
+    }
+    // What is no TOML value is text.
+    let value = match DeValue::parse(&setting.value) {
+        Ok(value) => value.into_inner(),
+        Err(_) => DeValue::String(setting.value.as_str().into()),
+    };
+    let key = Spanned::new(place.clone(), (*last).into());
+    table.insert(key, Spanned::new(place, value));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scene::{Scene, SceneError, SceneOptions};
+
+    const TEXT: &str = "schema = 1\ntitle = \"t\"\n[parameters]\nr = 0.1\n[simulation]\nsmoke_s = 1\n[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = \"r\" } }\n";
+
+    fn read(settings: &[&str]) -> Result<Scene, SceneError> {
+        let parameters = settings
+            .iter()
+            .map(|s| s.parse())
+            .collect::<Result<_, _>>()?;
+        let options = SceneOptions {
+            parameters,
+            ..SceneOptions::default()
+        };
+        Scene::parse("s.toml", TEXT, &options)
+    }
+
+    fn complaint(setting: &str) -> String {
+        read(&[setting]).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn keys_are_replaced_and_added_wherever_they_stand() {
+        let scene = read(&[
+            "simulation.smoke_s=2*r",
+            "contact.model=sap",
+            "bodies.ball.velocity=[1, 0, \"r\"]",
+            "r=0.2",
+        ])
+        .unwrap();
+        assert_eq!(scene.simulation.smoke_s, 0.4);
+        assert_eq!(scene.contact.model, pliant_coupling::ContactModel::Sap);
+        assert_eq!(scene.bodies[0].body.velocity.z, 0.2);
+    }
+
+    #[test]
+    fn complaints_name_what_is_wrong() {
+        let said = complaint("contact.model=spa");
+        assert!(said.contains("spa") && said.contains("sap"), "{said}");
+        let said = complaint("bodies.bal.mass=1");
+        assert!(
+            said.contains("no element called \"bal\"; did you mean"),
+            "{said}"
+        );
+        assert!(complaint("bodies.mass=1").contains("name one of its elements"));
+        assert!(complaint("simulation.smoke=1").contains("smoke_s"));
+        assert!(complaint("title.x=1").contains("is a value, not a section"));
+        assert!(complaint("a..b=1").contains("section.key=value"));
+    }
+}

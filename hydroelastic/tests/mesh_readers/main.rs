@@ -1,0 +1,72 @@
+//! Each format, spelled in small: what is read, what is remarked, and where an error points.
+
+mod formats;
+mod gmsh;
+mod obj;
+mod stl;
+mod vtk;
+mod vtu;
+
+use pliant_hydroelastic::mesh::{
+    LoadReport, MeshError, SurfaceOptions, SurfaceUse, TetMesh, TetOptions, TriMesh,
+    surface_from_bytes, tets_from_bytes,
+};
+
+fn surface(bytes: &[u8], name: &str) -> Result<(TriMesh, LoadReport), MeshError> {
+    surface_from_bytes(bytes, name, SurfaceUse::Solid, &SurfaceOptions::default())
+}
+
+fn tets(bytes: &[u8], name: &str) -> Result<(TetMesh, LoadReport), MeshError> {
+    tets_from_bytes(bytes, name, &TetOptions::default())
+}
+
+/// The corner tetrahedron of the unit cube as a closed surface.
+#[track_caller]
+fn check_corner(result: Result<(TriMesh, LoadReport), MeshError>, remark: &str) {
+    let (mesh, report) = result.unwrap();
+    assert_eq!((mesh.vertices().len(), mesh.triangles().len()), (4, 4));
+    assert!((mesh.solid_moments().unwrap().volume - 1.0 / 6.0).abs() < 1e-15);
+    if remark.is_empty() {
+        assert!(report.entries.is_empty(), "{report}");
+    } else {
+        assert!(
+            report.to_string().contains(remark),
+            "`{remark}` is not in:\n{report}"
+        );
+    }
+}
+
+/// The same as one tetrahedron.
+#[track_caller]
+fn check_one_tet(result: Result<(TetMesh, LoadReport), MeshError>, remark: &str) {
+    let (mesh, report) = result.unwrap();
+    assert_eq!(
+        (
+            mesh.vertices().len(),
+            mesh.tets().len(),
+            mesh.boundary().triangles.len()
+        ),
+        (4, 1, 4)
+    );
+    assert!((mesh.solid_moments().volume - 1.0 / 6.0).abs() < 1e-15);
+    if remark.is_empty() {
+        assert!(report.entries.is_empty(), "{report}");
+    } else {
+        assert!(
+            report.to_string().contains(remark),
+            "`{remark}` is not in:\n{report}"
+        );
+    }
+}
+
+#[track_caller]
+fn check_error<T>(result: Result<T, MeshError>, words: &[&str]) {
+    let Err(error) = result else {
+        panic!("an error was expected")
+    };
+    let text = error.to_string();
+    assert!(
+        words.iter().all(|word| text.contains(word)),
+        "{words:?} are not all in: {text}"
+    );
+}

@@ -2,55 +2,10 @@
 
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocation_counter::measure;
 use pliant_contact_sap::{Solution, SolverKind, StopCriteria};
 use support::clutter::clutter;
 use support::{Models, Recipe, random_scene, with_problem};
-
-/// The system's allocator, counting what this thread asks for.
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is being torn down has no counter any more, and nothing to count.
-    let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator as it came; the counter is a plain thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is the one `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-#[test]
-fn the_counter_counts() {
-    let before = ALLOCATIONS.get();
-    let numbers = std::hint::black_box(vec![1.0; 100]);
-    assert!(ALLOCATIONS.get() > before);
-    drop(numbers);
-}
 
 #[test]
 fn a_repeated_solve_allocates_nothing() {
@@ -80,10 +35,11 @@ fn a_repeated_solve_allocates_nothing() {
                     constraints: &scene.set,
                 };
                 for repetition in 0..3 {
-                    let before = ALLOCATIONS.get();
-                    let report = solver.solve(&problem, &scene.v0, &mut out);
-                    let allocations = ALLOCATIONS.get() - before;
-                    assert!(report.is_ok_and(|report| report.iterations > 0));
+                    let allocations = measure(|| {
+                        let report = solver.solve(&problem, &scene.v0, &mut out);
+                        assert!(report.is_ok_and(|report| report.iterations > 0));
+                    })
+                    .count_total;
                     if repetition > 0 {
                         assert_eq!(allocations, 0, "{kind}, {name}, solve {repetition}");
                     } else {
@@ -110,11 +66,12 @@ fn gradients_at_the_solution_allocate_nothing_the_second_time() {
             solver
                 .hessian_solve(problem, &out, &mut x)
                 .expect("solvable");
-            let before = ALLOCATIONS.get();
-            solver
-                .hessian_solve(problem, &out, &mut x)
-                .expect("solvable");
-            assert_eq!(ALLOCATIONS.get() - before, 0, "{kind}");
+            let again = measure(|| {
+                solver
+                    .hessian_solve(problem, &out, &mut x)
+                    .expect("solvable");
+            });
+            assert_eq!(again.count_total, 0, "{kind}");
         }
     });
 }

@@ -4,10 +4,10 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
 
+use allocation_counter::measure;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
 use pliant_contact_sap::{
@@ -24,41 +24,6 @@ use pliant_hydroelastic::{
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
 };
-
-/// The system's allocator, counting what this thread asks for.
-struct Counting;
-
-thread_local! {
-    static REQUESTS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is being torn down has no counter any more, and nothing to count.
-    let _ = REQUESTS.try_with(|n| n.set(n.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator as it came; the counter is a plain thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is the one `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn cuboid(builder: &mut WorldBuilder, name: &str, mount: Mount, lengths: Vector3<f64>) {
     let shape = Shape::cuboid(lengths).expect("positive lengths");
@@ -137,7 +102,7 @@ fn busy_world(builder: &mut WorldBuilder) {
 }
 
 thread_local! {
-    static FOR_GEOMETRY: Cell<usize> = const { Cell::new(0) };
+    static FOR_GEOMETRY: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Our own contact geometry, what it asks for counted apart: it has its own test of this.
@@ -151,16 +116,16 @@ impl ContactGeometry for Metered {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        let before = REQUESTS.get();
-        let answer = self.0.collide(a, b, q, out);
-        FOR_GEOMETRY.set(FOR_GEOMETRY.get() + REQUESTS.get() - before);
+        let mut answer = None;
+        let asked = measure(|| answer = self.0.collide(a, b, q, out));
+        FOR_GEOMETRY.set(FOR_GEOMETRY.get() + asked.count_total);
         answer
     }
 }
 
 /// Requests of each of `steps` steps after `settled` ones, first all and then those of contact geometry, and where they
 /// ended.
-fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[usize; 2]>, State) {
+fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[u64; 2]>, State) {
     // One thread: waking others is rayon's business.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.expect("a pool of one").install(|| {
@@ -171,11 +136,12 @@ fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[usize; 2]>, St
         let mut report = StepReport::default();
         let mut counts = Vec::with_capacity(steps);
         for k in 0..settled + steps {
-            let before = REQUESTS.get();
-            stepper
-                .step_into(world, &state, 1e-3, &mut next, &mut report)
-                .expect("a step that can be taken");
-            let asked = [REQUESTS.get() - before, FOR_GEOMETRY.take()];
+            let all = measure(|| {
+                stepper
+                    .step_into(world, &state, 1e-3, &mut next, &mut report)
+                    .expect("a step that can be taken");
+            });
+            let asked = [all.count_total, FOR_GEOMETRY.take()];
             assert!(report.is_trusted());
             if k >= settled {
                 counts.push(asked);
@@ -185,14 +151,6 @@ fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[usize; 2]>, St
         assert!(report.contacts.iter().any(|c| c.force_W.norm() > 0.0));
         (counts, state)
     })
-}
-
-#[test]
-fn the_counter_counts() {
-    let before = REQUESTS.get();
-    let numbers = std::hint::black_box(vec![1.0; 100]);
-    assert!(REQUESTS.get() > before);
-    drop(numbers);
 }
 
 #[test]
@@ -308,7 +266,7 @@ fn the_step_adds_nothing_to_what_soft_bodies_and_their_geometry_ask_for() {
     }
     let world = builder.build().expect("a legal world");
     let (counts, end) = requests(&world, 300, 5);
-    let alone: usize = (0..2)
+    let alone: u64 = (0..2)
         .map(|b| requests_of_body(world.model(BodyIdx(b)), &end.bodies[b]))
         .sum();
     eprintln!("requests of steps, and of their geometry: {counts:?}; of the bodies alone: {alone}");
@@ -318,7 +276,7 @@ fn the_step_adds_nothing_to_what_soft_bodies_and_their_geometry_ask_for() {
 }
 
 /// Requests of one step that only opens, linearises and advances.
-fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> usize {
+fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> u64 {
     let control = model.default_control();
     let input = StepInput {
         time_step: 1e-3.into(),
@@ -328,13 +286,14 @@ fn requests_of_body(model: &dyn DeformableModel, state: &BodyState) -> usize {
     let (mut step, mut next) = (model.new_step(), state.clone());
     let mut count = 0;
     for _ in 0..3 {
-        let before = REQUESTS.get();
-        step.begin(state, &input).expect("a legal state");
-        step.linearise().expect("always");
-        let v = step.start_velocity();
-        let said = step.advance(v, &mut next).expect("always");
-        count = REQUESTS.get() - before;
-        assert!(said.warnings.is_empty());
+        let asked = measure(|| {
+            step.begin(state, &input).expect("a legal state");
+            step.linearise().expect("always");
+            let v = step.start_velocity();
+            let said = step.advance(v, &mut next).expect("always");
+            assert!(said.warnings.is_empty());
+        });
+        count = asked.count_total;
     }
     count
 }

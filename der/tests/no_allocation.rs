@@ -1,51 +1,14 @@
 //! A step like the last one allocates nothing: every request of this thread is counted.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocation_counter::measure;
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyState, BodyStep, DeformableModel, StepInput};
 use pliant_der::{
     Centreline, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, RodStep, Section,
 };
 
-/// The system's allocator, counting what this thread asks for.
-struct Counting;
-
-thread_local! {
-    static REQUESTS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is being torn down has no counter any more, and nothing to count.
-    let _ = REQUESTS.try_with(|n| n.set(n.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator as it came; the counter is a plain thread-local number.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is the one `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// Requests of ten steps after five, which lay out the memory.
-fn requests_of_ten_steps(rod: &Rod) -> usize {
+fn requests_of_ten_steps(rod: &Rod) -> u64 {
     let control = rod.default_control();
     let input = StepInput {
         time_step: 1e-3.into(),
@@ -54,11 +17,7 @@ fn requests_of_ten_steps(rod: &Rod) -> usize {
     };
     let (mut step, mut velocity) = (RodStep::new(rod), Vec::new());
     let (mut state, mut next) = (rod.default_state(), BodyState::default());
-    let mut before = 0;
-    for k in 0..15 {
-        if k == 5 {
-            before = REQUESTS.get();
-        }
+    let mut take = || {
         step.begin(&state, &input).unwrap();
         step.linearise().unwrap();
         assert!(step.dynamics().assembled().is_some());
@@ -66,8 +25,9 @@ fn requests_of_ten_steps(rod: &Rod) -> usize {
         let report = step.advance(&velocity, &mut next).unwrap();
         assert!(report.warnings.is_empty());
         std::mem::swap(&mut state, &mut next);
-    }
-    REQUESTS.get() - before
+    };
+    (0..5).for_each(|_| take());
+    measure(|| (0..10).for_each(|_| take())).count_total
 }
 
 #[test]

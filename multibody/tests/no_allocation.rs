@@ -1,11 +1,10 @@
 //! The algorithms and a tree's step, once their memory is there, ask for no more: every allocation of this thread is
 //! counted.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
+use allocation_counter::measure;
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{
     BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Lever, Load,
@@ -17,45 +16,9 @@ use pliant_multibody::{
     constrained_forward_dynamics, forward_dynamics, inverse_dynamics, mass_matrix, point_jacobian,
 };
 
-/// Counts the requests of this thread.
-struct Counting;
-
-thread_local! {
-    static REQUESTS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    let _ = REQUESTS.try_with(|requests| requests.set(requests.get() + 1));
-}
-
-// SAFETY: every call is handed on to the system's allocator unchanged; the bookkeeping neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: `pointer` came from `System` through `alloc` with the same layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 /// How often `job` asks for memory.
-fn requests_of(job: impl FnOnce()) -> usize {
-    let before = REQUESTS.get();
-    job();
-    REQUESTS.get() - before
+fn requests_of(job: impl FnOnce()) -> u64 {
+    measure(job).count_total
 }
 
 fn load(name: &str, root: Root) -> Model {
@@ -68,11 +31,6 @@ fn load(name: &str, root: Root) -> Model {
     };
     let loaded = read_urdf(path, &options).unwrap_or_else(|error| panic!("{error}"));
     loaded.model
-}
-
-#[test]
-fn the_counter_counts() {
-    assert_eq!(requests_of(|| drop(vec![1.0; 10])), 1);
 }
 
 #[test]

@@ -13,11 +13,13 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod capstan;
 mod cube_toss;
 mod error;
 mod free_flight;
 mod gripper;
 mod incline;
+mod knot;
 mod laboratory;
 mod mass_ratio;
 mod patch;
@@ -198,10 +200,18 @@ pub const CASES: &[Case] = &[
         "a knot is pulled tight, and no strand passes another",
     ),
     scene(
+        "knot-at-speed",
+        "a knot of unknotting number 4 is pulled tight at 0.8 m/s",
+    ),
+    scene(
         "crowned-pulley",
-        "a belt finds the middle of crowned pulleys",
+        "a belt finds the middle of a crowned pulley",
     ),
     scene("entangling-gripper", "filaments that curl hold an object"),
+    scene(
+        "shoelace",
+        "two arms tie a lace around a bar, held in patches",
+    ),
     scene(
         "shoelace-pull",
         "two fingers hold a shoelace that is pulled",
@@ -222,6 +232,8 @@ pub const CASES: &[Case] = &[
     patch_symmetry::CASE,
     patch_tipping::CASE,
     rubber_press::CASE,
+    capstan::CASE,
+    knot::CASE,
     rods::DEFLECTIONS,
     rods::SHAPES,
     rods::FREQUENCIES,

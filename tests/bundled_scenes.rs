@@ -272,6 +272,12 @@ fn contact_models_that_glide_lose_the_momentum_of_rising() {
 }
 
 #[test]
+fn knot_at_speed() {
+    check_scene("knot-at-speed", &[]);
+    check_scene("knot-at-speed", &["unknotting=1"]);
+}
+
+#[test]
 fn crowned_pulley() {
     check_scene("crowned-pulley", &[]);
 }
@@ -279,6 +285,11 @@ fn crowned_pulley() {
 #[test]
 fn entangling_gripper() {
     check_scene("entangling-gripper", &[]);
+}
+
+#[test]
+fn shoelace() {
+    check_scene("shoelace", &[]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn steps_follow_the_accuracy_of_the_scene() {
         &format!("accuracy_per = \"step\"\n{ball}"),
         "`accuracy_per` goes with `accuracy` only",
     );
-    check_refused(&format!("accuracy = 0\n{ball}"), "accuracy = 0");
+    check_refused(&format!("accuracy = -1\n{ball}"), "accuracy = -1");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod quality;
 #[cfg(feature = "rapier")]
 mod rapier_engine;
 pub mod robot_dynamics;
+pub mod rods;
 mod scene;
 mod tetrahedra;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use pliant_contact_sap::{
     BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged,
     Lever, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
@@ -31,6 +31,8 @@ pub(crate) struct ContactRecord {
     pub(crate) patch: Option<PatchShare>,
     key: ContactKey,
     parameters: ContactParameters,
+    /// w of slip, 1/kg.
+    slip_inertia: f64,
     /// n0, N·s.
     pub(crate) friction_limit: f64,
     /// The limit before this one in the same step.
@@ -173,7 +175,8 @@ impl ContactAssembly {
             let own = &self.directions[k * r..(k + 1) * r];
             let row_sum = self.basis.row_sum(own, &self.directions);
             let velocity = self.basis.velocity(pair(i), place);
-            let w = self.basis.delassus(pair(i), place).norm() / 3.0;
+            let delassus = self.basis.delassus(pair(i), place);
+            let w = delassus.norm() / 3.0;
             if w == 0.0 {
                 // Nothing on either side can move.
                 continue;
@@ -229,6 +232,12 @@ impl ContactAssembly {
                 patch: point.stiffness.patch_share(),
                 key: point.key,
                 parameters,
+                slip_inertia: match (&sides[i].a.lever, &sides[i].b.lever) {
+                    (Lever::Dense(_), _) | (_, Lever::Dense(_)) => {
+                        w.min(least_in_plane(&delassus, &normal_W))
+                    }
+                    _ => w,
+                },
                 friction_limit: parameters.friction_limit(rule, &predicted),
                 tried: None,
                 carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
@@ -270,21 +279,28 @@ impl ContactRecord {
             a: self.a,
             b: self.b,
             key: self.key,
-            stretch_W: stiction::stretch(
-                model,
-                p,
-                (limit, p.slip_softening(self.friction_limit)),
-                &gamma_t,
-            ),
+            stretch_W: stiction::stretch(model, p, (limit, self.slip_softening(model)), &gamma_t),
         })
+    }
+
+    /// ε, m/s.
+    fn slip_softening(&self, model: ContactModel) -> f64 {
+        let p = &self.parameters;
+        match model {
+            ContactModel::Lagged(_) => p.slip_softening_of(self.slip_inertia, self.friction_limit),
+            ContactModel::Similar | ContactModel::Sap | ContactModel::Energy { .. } => {
+                p.slip_softening(self.friction_limit)
+            }
+        }
     }
 
     pub(crate) fn law(&self, model: ContactModel) -> ContactLaw {
         let p = &self.parameters;
         match model {
-            ContactModel::Lagged(_) => {
-                ContactLaw::Lagged(Lagged::new(p, self.normal_W, self.friction_limit))
-            }
+            ContactModel::Lagged(_) => ContactLaw::Lagged(
+                Lagged::new(p, self.normal_W, self.friction_limit)
+                    .softened(self.slip_softening(model)),
+            ),
             ContactModel::Similar => {
                 ContactLaw::Similar(Similar::new(p, self.normal_W, self.friction_limit))
             }
@@ -294,6 +310,20 @@ impl ContactRecord {
             }
         }
     }
+}
+
+/// The least inverse inertia of W against a push in the plane with unit normal `normal_W`, 1/kg: the smaller eigenvalue of its
+/// part in that plane.
+fn least_in_plane(delassus: &Matrix3<f64>, normal_W: &Vector3<f64>) -> f64 {
+    let t_1 = normal_W
+        .cross(&Vector3::ith(normal_W.iamin(), 1.0))
+        .normalize();
+    let t_2 = normal_W.cross(&t_1);
+    let (a, b) = (t_1.dot(&(delassus * t_1)), t_2.dot(&(delassus * t_2)));
+    let c = t_1.dot(&(delassus * t_2));
+    let larger = 0.5 * (a + b) + (0.25 * (a - b) * (a - b) + c * c).sqrt();
+    // The product of both is the determinant; their difference would lose digits.
+    (a * b - c * c).max(0.0) / larger.max(f64::MIN_POSITIVE)
 }
 
 /// Where a contact acts: at one place while the sides touch; at either side's own material point while they are still

@@ -24,7 +24,9 @@ use crate::{
 };
 
 pub use columns::{euler_loads, twist_under_tension, twisted_columns};
-pub use frequencies::{axial_frequency, bending_frequencies, torsion_frequency};
+pub use frequencies::{
+    axial_frequency, bending_frequencies, frequencies_under_tension, torsion_frequency,
+};
 pub use own_weight::{own_weight, own_weight_convergence};
 pub use shapes::{catenary, helical_spring, natural_helix};
 pub use sideways::{natural_circle, strip_under_tip_force, strip_under_weight, twisted_ring};

@@ -16,6 +16,7 @@ use crate::centreline::Closure;
 use crate::elasticity::{Depth, ElasticEnergy, Elasticity, Reference};
 use crate::error::RodError;
 use crate::section::Section;
+use crate::strain::EdgeKinematics;
 
 pub(crate) use parts::{RodFrame, RodParts};
 
@@ -181,13 +182,22 @@ impl Rod {
         edge: usize,
     ) -> Result<Rotation3<f64>, RodError> {
         self.check("edge", edge, self.n_edges())?;
+        Ok(self.material_frames(state)?[edge])
+    }
+
+    /// [`material_frame`](Self::material_frame) of every edge.
+    ///
+    /// # Errors
+    /// [`RodError::Body`] for a state that the rod cannot be in.
+    pub fn material_frames(&self, state: &BodyState) -> Result<Vec<Rotation3<f64>>, RodError> {
         let elasticity = self.look(state, Depth::Strains)?.0;
-        let edge = &elasticity.edges[edge + self.parts.first_node()];
-        Ok(Rotation3::from_matrix_unchecked(Matrix3::from_columns(&[
-            edge.m_1,
-            edge.m_2,
-            edge.tangent,
-        ])))
+        let first = self.parts.first_node();
+        let edges = &elasticity.edges[first..first + self.n_edges()];
+        let frame = |edge: &EdgeKinematics| {
+            let columns = [edge.m_1, edge.m_2, edge.tangent];
+            Rotation3::from_matrix_unchecked(Matrix3::from_columns(&columns))
+        };
+        Ok(edges.iter().map(frame).collect())
     }
 
     /// Strains at a state, stubs' joints included.

@@ -24,6 +24,11 @@ fn the_axial_frequency_is_that_of_a_bar() {
 }
 
 #[test]
+fn a_pulled_rod_swings_between_a_beam_and_a_string() {
+    all_hold(known_answers::frequencies_under_tension());
+}
+
+#[test]
 fn a_free_rod_has_six_motions_without_frequency_and_a_spin() {
     let rod = level_rod(40, isotropic(0.7)).build().unwrap();
     let (state, control) = (rod.default_state(), Default::default());

@@ -2,6 +2,7 @@
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
 mod points;
+mod ribbon;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::BodyState;
@@ -13,11 +14,17 @@ use pliant_multibody::CapsuleChain;
 use crate::scene::Shown;
 
 pub(crate) use points::PointsObject;
+use ribbon::ribbon;
+pub(crate) use ribbon::{is_flat, ribbon_triangles};
 
 /// A soft body as observables and pictures see it: points with masses that move.
 pub(crate) trait SoftModel: Send + Sync {
     /// Places of all points, m, world frame; `out` is overwritten.
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>);
+    /// Places of what is drawn, m, world frame, as many for each point as for any other; `out` is overwritten.
+    fn drawn(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        self.points(state, out);
+    }
     /// Velocities of all points, m/s, world axes; `out` is overwritten.
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>);
     /// kg of each point.
@@ -76,6 +83,13 @@ impl SoftModel for Rod {
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         out.clear();
         out.extend((0..self.n_nodes()).map(|node| self.position(state, node)));
+    }
+
+    fn drawn(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
+        match self.section() {
+            Some(section) if is_flat(&section) => ribbon(self, state, &section, out),
+            _ => self.points(state, out),
+        }
     }
 
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {

@@ -73,6 +73,10 @@ pub const SCENES: &[(&str, &str)] = &[
         include_str!("../../scenes/hand-holds-ball.toml"),
     ),
     (
+        "knot-at-speed",
+        include_str!("../../scenes/knot-at-speed.toml"),
+    ),
+    (
         "knot-tightening",
         include_str!("../../scenes/knot-tightening.toml"),
     ),
@@ -94,6 +98,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "sand-column-collapse",
         include_str!("../../scenes/sand-column-collapse.toml"),
     ),
+    ("shoelace", include_str!("../../scenes/shoelace.toml")),
     (
         "shoelace-pull",
         include_str!("../../scenes/shoelace-pull.toml"),
@@ -141,6 +146,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
     (
         "robots/rolling_pin.urdf",
         include_str!("../../robots/rolling_pin.urdf"),
+    ),
+    (
+        "robots/tying_arm.urdf",
+        include_str!("../../robots/tying_arm.urdf"),
     ),
 ];
 

@@ -27,9 +27,9 @@ static SIMULATION: TableSchema = TableSchema {
         },
         Key {
             name: "accuracy",
-            value: "number > 0",
+            value: "number >= 0",
             unit: "m/s and rad/s, or m and rad",
-            default: "none: every step is Δt long",
+            default: "0: every step is Δt long",
             about: "positions may be wrong by so much in each second; every Δt is then covered in as many steps as that asks for",
         },
         Key {
@@ -259,11 +259,14 @@ pub(super) fn simulation(
         ],
     )?;
     let accuracy = match table.optional("accuracy") {
-        Some(item) => Some(Accuracy {
-            tolerance: item.positive()?,
-            measure,
-            ..Accuracy::default()
-        }),
+        Some(item) => {
+            let tolerance = item.non_negative()?;
+            (tolerance > 0.0).then(|| Accuracy {
+                tolerance,
+                measure,
+                ..Accuracy::default()
+            })
+        }
         None if table.optional("accuracy_per").is_some() => {
             return Err(table.conflict("`accuracy_per` goes with `accuracy` only"));
         }

@@ -38,7 +38,7 @@ pub(super) const SHAPES: Case = case(
 
 pub(super) const FREQUENCIES: Case = case(
     "rod-frequencies",
-    "clamped rods swing, spin and ring as beams and bars do",
+    "clamped rods swing, spin and ring as beams and bars do, pulled ones as strings",
     |_| {
         findings(
             "rod-frequencies",
@@ -46,6 +46,7 @@ pub(super) const FREQUENCIES: Case = case(
                 known_answers::bending_frequencies(),
                 known_answers::torsion_frequency(),
                 known_answers::axial_frequency(),
+                known_answers::frequencies_under_tension(),
             ],
         )
     },

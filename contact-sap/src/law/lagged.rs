@@ -42,6 +42,15 @@ impl Lagged {
         }
     }
 
+    /// The same with the slip softened by `slip_softening`, m/s.
+    #[must_use]
+    pub fn softened(self, slip_softening: f64) -> Self {
+        Self {
+            slip_softening,
+            ..self
+        }
+    }
+
     /// The softened slip at `v_c`.
     #[inline]
     pub(crate) fn slip(&self, v_c: &Vector3<f64>) -> SmoothNorm {

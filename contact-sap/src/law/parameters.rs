@@ -152,7 +152,14 @@ impl ContactParameters {
     /// ε of the softened slip, m/s: max(v_s, μ σ w n0). The second argument keeps heavy loads from over-stiff friction.
     #[must_use]
     pub fn slip_softening(&self, n0: f64) -> f64 {
-        let r_t = STICTION_REGULARISATION * self.inverse_inertia;
+        self.slip_softening_of(self.inverse_inertia, n0)
+    }
+
+    /// ε as [`slip_softening`](Self::slip_softening) has it, for another w (1/kg) than that of the contact as a whole: a filament
+    /// spins a thousand times more easily than it is drawn along itself, and must not creep as if it were as light there.
+    #[must_use]
+    pub fn slip_softening_of(&self, w: f64, n0: f64) -> f64 {
+        let r_t = STICTION_REGULARISATION * w;
         self.stiction_speed.max(self.friction * r_t * n0)
     }
 

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use pliant_contact_sap::DeformableModel;
 
-use super::{Comparison, Comparisons, cantilever, isotropic};
+use super::{Comparison, Comparisons, cantilever, isotropic, level_rod, strained};
 use crate::RodProperties;
 
 /// Frequency of number `index` over `expected` at 8, 16, 32 and 64 edges, whose errors are known.
@@ -93,4 +93,41 @@ pub fn axial_frequency() -> Comparisons {
         ..isotropic(1.0)
     };
     compare("axial frequency", bar, 0, 0.5 * PI, OF_A_BAR)
+}
+
+/// The first two frequencies of a pinned rod under tension T, between a beam's and a string's: ω² = (nπ/L)⁴ EI/ρA + (nπ/L)² T/ρA.
+///
+/// # Errors
+/// None.
+pub fn frequencies_under_tension() -> Comparisons {
+    let strip = RodProperties {
+        bend_2: 1e6,
+        twist: 1e6,
+        stretch: 1e9,
+        ..isotropic(1.0)
+    };
+    let frequency = |edges: usize, tension: f64, mode: usize| {
+        let rod = level_rod(edges, strip).pin(0).pin(edges).build()?;
+        let state = strained(&rod, tension, 0.0, &strip);
+        // The lowest of all is the spin of the whole, without a frequency.
+        rod.natural_frequency(&state, &rod.default_control(), mode)
+    };
+    let mut comparisons = Vec::new();
+    for tension in [0.0, 10.0, 1000.0] {
+        for mode in [1, 2] {
+            let wave = (mode as f64 * PI).powi(2);
+            let expected = (wave * (wave + tension)).sqrt();
+            let (coarse, fine) = (frequency(32, tension, mode)?, frequency(64, tension, mode)?);
+            comparisons.push(Comparison {
+                what: format!(
+                    "frequency {mode} of a pinned rod under TL²/EI = {tension}, from 32 and 64 edges"
+                ),
+                found: (4.0 * fine - coarse) / 3.0 / expected,
+                expected: 1.0,
+                tolerance: 1e-3,
+                source: "beam under tension; second order, extrapolated",
+            });
+        }
+    }
+    Ok(comparisons)
 }

@@ -175,10 +175,17 @@ impl SoftLook {
         let mut points = Vec::new();
         soft.model.points(state, &mut points);
         let values = shown_values(&*soft.model, self.shown, state, &points, &soft.start);
+        let mut drawn = Vec::new();
+        soft.model.drawn(state, &mut drawn);
+        // A belt has several corners at each of its nodes.
+        let corners = drawn.len() / points.len().max(1);
+        let values = values
+            .into_iter()
+            .flat_map(|value| std::iter::repeat_n(value, corners));
         let stride = points.len().div_ceil(self.drawn_max).max(1);
         Deformed {
-            points: points.into_iter().step_by(stride).collect(),
-            values: values.into_iter().step_by(stride).collect(),
+            points: drawn.into_iter().step_by(stride).collect(),
+            values: values.step_by(stride).collect(),
         }
     }
 }

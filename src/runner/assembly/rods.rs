@@ -10,6 +10,7 @@ use super::Draft;
 use super::files;
 use super::soft::{Made, Touches, scale};
 use crate::recording::{ThreadEnds, VisualShape};
+use crate::runner::soft::{is_flat, ribbon_triangles};
 use crate::scene::{
     CentrelineEntry, RodEnd, RodEntry, RodModel, SceneError, SceneFault, SoftEntry,
 };
@@ -36,7 +37,6 @@ impl Draft<'_> {
         if said.model == RodModel::CapsuleChain {
             return self.capsule_chain(entry, said, &line.moved(&entry.pose), regions);
         }
-        let closure = line.closure;
         let mut builder = RodBuilder::new(line.moved(&entry.pose))
             .properties(said.properties)
             .outline(said.section)
@@ -65,20 +65,35 @@ impl Draft<'_> {
         Ok(Made {
             start: thrown(&rod, entry).map_err(complain)?,
             held,
-            look: VisualShape::Thread {
-                radius: (said.section.area() / std::f64::consts::PI).sqrt(),
-                ends: match closure {
-                    Closure::Open => ThreadEnds::Open,
-                    Closure::Closed => ThreadEnds::Joined,
-                },
-                scale: scale(entry.shown, entry.shown_max),
-            },
+            look: look(&rod, entry, said),
             soft: std::sync::Arc::new(rod.clone()),
             model: Box::new(rod),
             regions,
             self_contact: said.self_contact,
             touches: Touches::Segments,
         })
+    }
+}
+
+/// A round thread, or a ribbon that shows how it twists.
+fn look(rod: &Rod, entry: &SoftEntry, said: &RodEntry) -> VisualShape {
+    let scale = scale(entry.shown, entry.shown_max);
+    if is_flat(&said.section) {
+        let (triangles, n_vertices) = ribbon_triangles(rod, &said.section);
+        return VisualShape::DeformingMesh {
+            n_vertices,
+            triangles,
+            tetrahedra: Vec::new(),
+            scale,
+        };
+    }
+    VisualShape::Thread {
+        radius: (said.section.area() / std::f64::consts::PI).sqrt(),
+        ends: match rod.closure() {
+            Closure::Open => ThreadEnds::Open,
+            Closure::Closed => ThreadEnds::Joined,
+        },
+        scale,
     }
 }
 

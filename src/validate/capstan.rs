@@ -1,0 +1,94 @@
+//! A rope over a post: the ratio of its tensions goes to that of the capstan as its edges get shorter.
+
+use std::f64::consts::PI;
+
+use super::laboratory::Outcome;
+use super::{Case, CaseKind, CaseLength, Finding};
+use crate::runner::{RunLength, RunOptions, run as run_scene};
+use crate::scene::{ParameterOverride, Scene, SceneOptions};
+
+pub(super) const CASE: Case = Case {
+    name: "capstan-refined",
+    about: "the tensions of a rope over a post have the ratio exp(mu phi), the nearer the shorter its edges",
+    kind: CaseKind::Function(run),
+    needs: None,
+};
+
+/// r/R: friction acts at the post's radius, the tension at the rope's.
+const ROPE_OVER_POST: f64 = 1.0 / 30.0;
+
+/// One wrap.
+#[derive(Clone, Copy)]
+struct Wrap {
+    /// The angle, in quarter turns.
+    quarters: u32,
+    friction: f64,
+}
+
+impl Wrap {
+    /// ln T2/T1 = μφ R/(R + r).
+    fn exponent(self) -> f64 {
+        let angle = 0.5 * PI * f64::from(self.quarters);
+        self.friction * angle / (1.0 + ROPE_OVER_POST)
+    }
+
+    /// What the bundled scene comes to, the mean over the second half of its run.
+    fn found(self, per_turn: u32) -> Outcome<f64> {
+        let set = |text: String| text.parse::<ParameterOverride>();
+        let options = SceneOptions {
+            parameters: vec![
+                set(format!("mu={}", self.friction))?,
+                set(format!("wrap={}*pi/2", self.quarters))?,
+                set(format!("per_turn={per_turn}"))?,
+            ],
+            ..SceneOptions::default()
+        };
+        let scene = Scene::load("capstan", &options)?;
+        let length = RunLength::Until(1.0);
+        let outcome = run_scene(&scene, &RunOptions { length }, &mut |_| {})?;
+        let mut verdicts = outcome.summary.expectations.iter();
+        let ratio = verdicts.find(|verdict| verdict.observable == "ratio");
+        let ratio = ratio.and_then(|verdict| verdict.found);
+        Ok(ratio.unwrap_or(f64::NAN).ln())
+    }
+}
+
+fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
+    let (wraps, frictions, refinements): (&[u32], &[f64], &[(u32, f64)]) = match length {
+        CaseLength::Quick => (&[1], &[0.4], &[(20, 0.04), (40, 0.02)]),
+        CaseLength::Full => (
+            &[1, 2, 4, 6],
+            &[0.2, 0.4],
+            &[(20, 0.04), (40, 0.02), (80, 0.0125)],
+        ),
+    };
+    let mut findings = Vec::new();
+    for &quarters in wraps {
+        for &friction in frictions {
+            let wrap = Wrap { quarters, friction };
+            let expected = wrap.exponent();
+            let name = format!("capstan-refined: {quarters}/2 pi, mu {friction}");
+            let mut errors = Vec::new();
+            for &(per_turn, tolerated) in refinements {
+                let found = wrap.found(per_turn)?;
+                errors.push((expected - found).abs());
+                findings.push(Finding::equals(
+                    format!("{name}, {per_turn} corners a turn: ln T2/T1"),
+                    found,
+                    expected,
+                    tolerated * expected,
+                    "Euler and Eytelwein, mu phi R/(R + r); a polygon lacks a part that goes with its edge",
+                ));
+            }
+            let halvings = (errors.len() - 1) as f64;
+            let order = (errors[0] / errors[errors.len() - 1]).log2() / halvings;
+            findings.push(Finding::at_least(
+                format!("{name}: order of the error in the length of an edge"),
+                order,
+                0.6,
+                "it goes to the continuum, at first order",
+            ));
+        }
+    }
+    Ok(findings)
+}

@@ -76,6 +76,7 @@ impl BlockHessian {
                 set,
                 k,
                 r,
+                scale: &[],
                 scratch: &mut self.scratch,
             };
             let pieces = &p.island.pieces[basis.pieces.clone()];

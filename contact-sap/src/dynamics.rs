@@ -29,6 +29,11 @@ pub trait Dynamics: Send + Sync {
     fn points(&self) -> Option<Points<'_>> {
         None
     }
+    /// Where the nodes of a grid are, one for each diagonal block in their order, m: sparse factors are then ordered by cuts
+    /// along planes.
+    fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
+        None
+    }
     /// Number of velocities n.
     fn n_dofs(&self) -> usize {
         self.right_hand_side().len()

@@ -7,6 +7,8 @@ mod dense;
 mod front;
 mod multifrontal;
 mod ordering;
+mod plane_cuts;
+mod real;
 mod sparse;
 
 use nalgebra::Vector3;
@@ -15,7 +17,6 @@ use crate::constraint_set::ConstraintSet;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::dense::DenseHessian;
-use crate::hessian::sparse::SparseHessian;
 use crate::island::{IslandProblem, Piece, PieceKind, Shift};
 use crate::levers::dot;
 use crate::linear_algebra::LinearSystems;
@@ -23,6 +24,8 @@ use crate::linear_algebra::LinearSystems;
 pub(crate) use body_graph::BodyGraph;
 pub(crate) use multifrontal::{Factor, Multifrontal};
 pub(crate) use ordering::{Elimination, Graph, minimum_degree};
+pub(crate) use real::Real;
+pub(crate) use sparse::SparseHessian;
 
 /// Islands up to this many velocities are factored dense; beyond, even a compact pile is sparse enough to gain (measured:
 /// equal at 48, twice as fast sparse at 100).
@@ -33,7 +36,7 @@ const DENSE_MAX: usize = 48;
 pub(crate) struct Hessian {
     storage: Storage,
     dense: DenseHessian,
-    sparse: SparseHessian,
+    sparse: SparseHessian<f64>,
     scratch: Vec<f64>,
 }
 
@@ -87,7 +90,7 @@ impl Hessian {
     pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation, shift: f64) {
         match self.storage {
             Storage::Dense => self.dense.assemble(p, e, shift, &mut self.scratch),
-            Storage::Sparse => self.sparse.assemble(p, e, shift, &mut self.scratch),
+            Storage::Sparse => self.sparse.assemble(p, e, &[], shift, &mut self.scratch),
         }
     }
 
@@ -120,26 +123,31 @@ pub(crate) struct Congruence<'a> {
     pub(crate) set: &'a ConstraintSet,
     pub(crate) k: &'a [f64],
     pub(crate) r: usize,
+    /// D, by velocity of the island, where D H D is wanted; empty: H itself.
+    pub(crate) scale: &'a [f64],
     pub(crate) scratch: &'a mut Vec<f64>,
 }
 
 impl Congruence<'_> {
     /// H_pq += B_pᵀ K B_q for two pieces of the basis.
     #[inline]
-    pub(crate) fn add(&mut self, p: &Piece, q: &Piece, place: Place, h: &mut [f64]) {
-        let (k, r) = (self.k, self.r);
+    pub(crate) fn add<T: Real>(&mut self, p: &Piece, q: &Piece, place: Place, h: &mut [T]) {
+        let (k, r, scale) = (self.k, self.r, self.scale);
+        let scale_at = |dof: usize| scale.get(dof).copied().unwrap_or(1.0);
         if let (PieceKind::Shift(_, shift_p), PieceKind::Shift(_, shift_q)) = (p.kind, q.kind)
-            && let (6, Some(k)) = (r, k.first_chunk())
+            && let (6, Some(k), true) = (r, k.first_chunk(), scale.is_empty())
         {
             return add_shift_congruence(&shift_p, &shift_q, k, place, h);
         }
         let (values_p, values_q) = (p.values(self.set), q.values(self.set));
         if values_p.is_none() && values_q.is_none() && (p.n_dofs, q.n_dofs) == (3, 3) {
             // Two points of a grid cell: nothing but nine additions.
+            let rows = [0, 1, 2].map(|i| scale_at(p.dof + i));
             for j in 0..3 {
                 let k = &k[(q.row + j) * r + p.row..][..3];
                 let h = &mut h[place.offset + j * place.stride..][..3];
-                (0..3).for_each(|i| h[i] += k[i]);
+                let column = scale_at(q.dof + j);
+                (0..3).for_each(|i| h[i] += T::of(k[i] * rows[i] * column));
             }
             return;
         }
@@ -162,11 +170,18 @@ impl Congruence<'_> {
                 }
             };
             let h = &mut h[place.offset + j * place.stride..][..p.n_dofs];
+            let by_column = scale_at(q.dof + j);
+            let scaled = |i: usize, x: f64| T::of(x * scale_at(p.dof + i) * by_column);
             match values_p {
-                None => h.iter_mut().zip(t).for_each(|(h, t)| *h += t),
+                None => {
+                    for (i, (h, t)) in h.iter_mut().zip(t).enumerate() {
+                        *h += scaled(i, *t);
+                    }
+                }
                 Some(values) => {
-                    for (h, column) in h.iter_mut().zip(values.chunks_exact(p.n_rows)) {
-                        *h += dot(column, t);
+                    let columns = values.chunks_exact(p.n_rows);
+                    for (i, (h, column)) in h.iter_mut().zip(columns).enumerate() {
+                        *h += scaled(i, dot(column, t));
                     }
                 }
             }
@@ -176,7 +191,7 @@ impl Congruence<'_> {
 
 /// [`Congruence::add`] of two rigid bodies: cross products in place of matrix products.
 #[inline]
-fn add_shift_congruence(p: &Shift, q: &Shift, k: &[f64; 36], place: Place, h: &mut [f64]) {
+fn add_shift_congruence<T: Real>(p: &Shift, q: &Shift, k: &[f64; 36], place: Place, h: &mut [T]) {
     let scale = p.scale * q.scale;
     let column = |j: usize| {
         let c = &k[6 * j..6 * j + 6];
@@ -207,8 +222,8 @@ fn add_shift_congruence(p: &Shift, q: &Shift, k: &[f64; 36], place: Place, h: &m
         let top = top + p.p.cross(bottom);
         let h = &mut h[place.offset + j * place.stride..][..6];
         for i in 0..3 {
-            h[i] += scale * top[i];
-            h[i + 3] += scale * bottom[i];
+            h[i] += T::of(scale * top[i]);
+            h[i + 3] += T::of(scale * bottom[i]);
         }
     }
 }

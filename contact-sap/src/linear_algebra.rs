@@ -8,11 +8,15 @@ use std::ops::Add;
 pub enum LinearAlgebra {
     /// By what the systems of an island cost: [`LinearAlgebra::TwoLevel`] where it holds a body whose own factor would cost a
     /// hundred products with its A; [`LinearAlgebra::Schur`] where it holds sparse bodies of which few vertices are touched;
-    /// otherwise [`LinearAlgebra::Direct`].
+    /// otherwise [`LinearAlgebra::Mixed`] where a factor costs more than twenty million multiplications, else
+    /// [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
     /// Cholesky factors of H: dense up to some fifty velocities, block sparse beyond, in the cheaper of two orders.
     Direct,
+    /// Conjugate gradients, preconditioned by a Cholesky factor of H in single precision, which may be that of an earlier
+    /// Newton step. Directly where iterations don't end.
+    Mixed,
     /// The velocities of vertices that no constraint touches are eliminated once; Newton's method sees what is left of each
     /// sparse body, a dense matrix, block sparse over the bodies. What Han, Masterjohn, Castro (2023), section VI, do.
     Schur,
@@ -24,9 +28,10 @@ pub enum LinearAlgebra {
 
 impl LinearAlgebra {
     /// All of them.
-    pub const ALL: [LinearAlgebra; 4] = [
+    pub const ALL: [LinearAlgebra; 5] = [
         LinearAlgebra::Automatic,
         LinearAlgebra::Direct,
+        LinearAlgebra::Mixed,
         LinearAlgebra::Schur,
         LinearAlgebra::TwoLevel,
     ];
@@ -37,6 +42,7 @@ impl LinearAlgebra {
         match self {
             LinearAlgebra::Automatic => "automatic",
             LinearAlgebra::Direct => "direct",
+            LinearAlgebra::Mixed => "mixed",
             LinearAlgebra::Schur => "schur",
             LinearAlgebra::TwoLevel => "two-level",
         }
@@ -56,6 +62,8 @@ pub struct LinearSystems {
     pub dense: usize,
     /// By a sparse factor.
     pub sparse: usize,
+    /// By conjugate gradients, preconditioned by a sparse factor in single precision.
+    pub mixed: usize,
     /// By a factor of the matrices that elimination left of sparse bodies.
     pub schur: usize,
     /// By conjugate gradients, preconditioned on two levels.
@@ -69,6 +77,7 @@ impl Add for LinearSystems {
         Self {
             dense: self.dense + other.dense,
             sparse: self.sparse + other.sparse,
+            mixed: self.mixed + other.mixed,
             schur: self.schur + other.schur,
             two_level: self.two_level + other.two_level,
         }
@@ -81,6 +90,7 @@ impl fmt::Display for LinearSystems {
         let kinds = [
             (self.dense, "dense"),
             (self.sparse, "sparse"),
+            (self.mixed, "mixed"),
             (self.schur, "Schur"),
             (self.two_level, "two-level"),
         ];

@@ -1,6 +1,7 @@
 //! Newton's method.
 
 mod local;
+mod mixed;
 mod schur;
 mod systems;
 
@@ -177,7 +178,7 @@ impl NewtonSettings {
         /// Reduced matrices of this share of the work of the bodies' own factors pay from the second system on.
         const WORK_SHARE: f64 = 0.3;
         match self.linear_algebra {
-            LinearAlgebra::Direct | LinearAlgebra::TwoLevel => false,
+            LinearAlgebra::Direct | LinearAlgebra::Mixed | LinearAlgebra::TwoLevel => false,
             LinearAlgebra::Schur => condensed.begin(p),
             LinearAlgebra::Automatic => {
                 systems.are_direct()
@@ -239,7 +240,7 @@ impl NewtonSettings {
         sum.iterations += own.iterations;
         sum.inner_iterations += own.inner_iterations;
         sum.factorisations += own.factorisations;
-        sum.systems.schur += own.systems.dense + own.systems.sparse;
+        sum.systems.schur += own.systems.dense + own.systems.sparse + own.systems.mixed;
         sum.line_search_evaluations += own.line_search_evaluations;
         sum.stages = sum.stages + own.stages;
         sum.stages.linear_solve += clock.elapsed();

@@ -299,6 +299,20 @@ fn a_thick_body_is_solved_by_two_levels_in_few_iterations() {
 }
 
 #[test]
+fn a_factor_in_single_precision_serves_several_steps_on_the_way_to_the_same_minimiser() {
+    let lattice = Lattice::new([12, 8, 6], 2.0, 5e4);
+    let (expected, direct) = solve(LinearAlgebra::Direct, &lattice);
+    let (found, report) = solve(LinearAlgebra::Mixed, &lattice);
+    assert!(direct.is_trusted() && report.is_trusted());
+    assert_eq!(report.systems.mixed, report.iterations, "{report:?}");
+    assert!(report.factorisations < report.iterations, "{report:?}");
+    let apart = difference(&expected.velocity, &found.velocity);
+    assert!(apart < 1e-6, "{apart:e}");
+    // Again, whatever was solved before.
+    assert!(solve(LinearAlgebra::Mixed, &lattice).0 == found);
+}
+
+#[test]
 fn a_thin_body_is_factored() {
     let lattice = Lattice::new([180, 2, 2], 2.0, 5e4);
     let (_, report) = solve(LinearAlgebra::Automatic, &lattice);

@@ -149,7 +149,7 @@ fn every_way_takes_the_same_step() {
         }
     }
     eprintln!("systems: {used}");
-    assert!(used.sparse > 0 && used.schur > 0 && used.two_level > 0);
+    assert!(used.sparse > 0 && used.mixed > 0 && used.schur > 0 && used.two_level > 0);
 }
 
 #[test]

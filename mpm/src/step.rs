@@ -38,6 +38,8 @@ pub(crate) struct MpmStep {
     report: FreeMotionReport,
     right_hand_side: Vec<f64>,
     diagonal: Vec<f64>,
+    /// Of each grid node, m; only where A is assembled.
+    node_places: Vec<Vector3<f64>>,
     /// Place among the sorted ones of each particle of the state.
     sorted_place: Vec<u32>,
     velocity: Vec<f64>,
@@ -59,6 +61,7 @@ impl MpmStep {
             report: FreeMotionReport::default(),
             right_hand_side: Vec::new(),
             diagonal: Vec::new(),
+            node_places: Vec::new(),
             sorted_place: Vec::new(),
             velocity: Vec::new(),
             warnings: Vec::new(),
@@ -200,6 +203,10 @@ impl BodyStep for MpmStep {
         }
         if self.assembled {
             self.matrix.assemble(&self.system, &self.system.tangents);
+            let nodes = 0..self.system.nodes.len();
+            self.node_places.clear();
+            self.node_places
+                .extend(nodes.map(|node| self.system.node_place(node)));
         }
         self.system
             .diagonal(&self.system.tangents, &mut self.diagonal);
@@ -472,6 +479,10 @@ impl Dynamics for MpmStep {
 
     fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
         BlockDiagonal::Vertices(&self.diagonal)
+    }
+
+    fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
+        self.assembled.then_some(&self.node_places[..])
     }
 
     fn assembled(&self) -> Option<Assembled<'_>> {

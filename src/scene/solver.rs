@@ -70,7 +70,7 @@ static SOLVER: TableSchema = TableSchema {
             value: "`automatic`, `direct`, `schur` or `two-level`",
             unit: "",
             default: "`automatic`",
-            about: "of `newton`: factors of the whole Hessian, of what is left when untouched vertices are eliminated (the paper's way), or conjugate gradients preconditioned on two levels; `automatic` chooses for each island by size",
+            about: "of `newton`: factors of the whole Hessian, in double precision or in single precision with conjugate gradients behind them, of what is left when untouched vertices are eliminated (the paper's way), or conjugate gradients preconditioned on two levels; `automatic` chooses for each island by size",
         },
         Key {
             name: "preconditioner",

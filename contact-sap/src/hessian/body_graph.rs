@@ -3,6 +3,7 @@
 use crate::dynamics::{Assembled, Dynamics};
 use crate::hessian::multifrontal::Multifrontal;
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree};
+use crate::hessian::sparse::grid_order;
 
 /// The pattern of a participant's A by nodes; without nodes where A is dense.
 #[derive(Debug, Default)]
@@ -11,7 +12,7 @@ pub(crate) struct BodyGraph {
     starts: Vec<u32>,
     rows: Vec<u32>,
     pub(crate) graph: Graph,
-    /// By minimum degree.
+    /// By minimum degree, on a grid by cuts along planes.
     pub(crate) order: Vec<u32>,
     /// Multiplications to factor A in that order.
     pub(crate) factor_work: f64,
@@ -45,10 +46,18 @@ impl BodyGraph {
         self.rows.clear();
         self.rows.extend_from_slice(a.indices());
         self.graph = self.node_graph();
-        self.order = minimum_degree(&self.graph);
-        let elimination = Elimination::new(&self.graph, self.order.clone());
         let mut node_starts = vec![0];
         node_starts.extend_from_slice(node_ends);
+        let grid = dynamics.grid_nodes();
+        if let Some(nodes) = grid.filter(|nodes| nodes.len() == node_ends.len()) {
+            let places: Vec<_> = nodes.iter().copied().map(Some).collect();
+            let (elimination, fronts) = grid_order(&self.graph, &places, &node_starts);
+            self.order = elimination.order;
+            self.factor_work = fronts.work();
+            return true;
+        }
+        self.order = minimum_degree(&self.graph);
+        let elimination = Elimination::new(&self.graph, self.order.clone());
         self.factor_work = Multifrontal::new(&self.graph, &elimination, &node_starts).work();
         true
     }

@@ -18,7 +18,7 @@ impl DenseHessian {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         self.n = p.island.n_dofs;
         self.values.resize(self.n * self.n, 0.0);
-        self.memory.reserve(self.n);
+        self.memory.reserve::<f64>(self.n);
     }
 
     pub(crate) fn assemble(
@@ -64,7 +64,13 @@ impl DenseHessian {
         for (basis, _) in active {
             let r = basis.n_rows;
             let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
-            let mut congruence = Congruence { set, k, r, scratch };
+            let mut congruence = Congruence {
+                set,
+                k,
+                r,
+                scale: &[],
+                scratch,
+            };
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for p in pieces {
                 for q in pieces {

@@ -6,6 +6,8 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 
+use crate::hessian::Real;
+
 /// Fronts with at least this many pivots go to faer's blocked kernels; below, strips are faster (measured: four times at 72,
 /// equal near 250).
 const BLOCKED_PIVOTS_MIN: usize = 256;
@@ -34,9 +36,9 @@ impl Default for FrontMemory {
 
 impl FrontMemory {
     /// Makes room for fronts of up to this many pivots.
-    pub(crate) fn reserve(&mut self, pivots: usize) {
+    pub(crate) fn reserve<T: Real>(&mut self, pivots: usize) {
         if pivots >= BLOCKED_PIVOTS_MIN && pivots > self.pivots {
-            self.buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<f64>(
+            self.buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(
                 pivots,
                 Par::Seq,
                 Default::default(),
@@ -51,9 +53,9 @@ impl FrontMemory {
 ///
 /// # Errors
 /// The first pivot that is not positive.
-pub(crate) fn eliminate(
-    panel: &mut [f64],
-    rest: &mut [f64],
+pub(crate) fn eliminate<T: Real>(
+    panel: &mut [T],
+    rest: &mut [T],
     m: usize,
     k: usize,
     memory: &mut FrontMemory,
@@ -78,7 +80,7 @@ pub(crate) fn eliminate(
 }
 
 /// rest −= L_below L_belowᵀ, lower triangles.
-fn update(below: MatRef<'_, f64>, rest: &mut [f64]) {
+fn update<T: Real>(below: MatRef<'_, T>, rest: &mut [T]) {
     let n = below.nrows();
     triangular::matmul(
         MatMut::from_column_major_slice_mut(rest, n, n),
@@ -88,20 +90,20 @@ fn update(below: MatRef<'_, f64>, rest: &mut [f64]) {
         BlockStructure::Rectangular,
         below.transpose(),
         BlockStructure::Rectangular,
-        -1.0,
+        -T::ONE,
         Par::Seq,
     );
 }
 
 /// [`eliminate_in_strips`], compiled for the widest registers that the processor has.
-struct Strips<'a> {
-    panel: &'a mut [f64],
-    rest: &'a mut [f64],
+struct Strips<'a, T> {
+    panel: &'a mut [T],
+    rest: &'a mut [T],
     m: usize,
     k: usize,
 }
 
-impl pulp::WithSimd for Strips<'_> {
+impl<T: Real> pulp::WithSimd for Strips<'_, T> {
     type Output = Result<(), usize>;
 
     #[inline(always)]
@@ -110,9 +112,9 @@ impl pulp::WithSimd for Strips<'_> {
     }
 }
 
-fn eliminate_blocked(
-    panel: &mut [f64],
-    rest: &mut [f64],
+fn eliminate_blocked<T: Real>(
+    panel: &mut [T],
+    rest: &mut [T],
     m: usize,
     k: usize,
     memory: &mut FrontMemory,
@@ -138,9 +140,9 @@ fn eliminate_blocked(
 
 /// An empty `rest` is left to somebody else.
 #[inline(always)]
-fn eliminate_in_strips(
-    panel: &mut [f64],
-    rest: &mut [f64],
+fn eliminate_in_strips<T: Real>(
+    panel: &mut [T],
+    rest: &mut [T],
     m: usize,
     k: usize,
 ) -> Result<(), usize> {
@@ -166,16 +168,20 @@ fn eliminate_in_strips(
 
 /// Factors the columns of a strip, whose diagonal begins at row `first`.
 #[inline(always)]
-fn factor_strip(strip: &mut [f64], m: usize, first: usize, width: usize) -> Result<(), usize> {
+fn factor_strip<T: Real>(
+    strip: &mut [T],
+    m: usize,
+    first: usize,
+    width: usize,
+) -> Result<(), usize> {
     for j in 0..width {
         let (head, tail) = strip[j * m..].split_at_mut(m);
         let pivot = head[first + j];
-        // Negated so that NaN fails too.
-        if !(pivot > 0.0 && pivot.is_finite()) {
+        if !pivot.is_pivot() {
             return Err(j);
         }
-        let l_jj = pivot.sqrt();
-        let by_l_jj = 1.0 / l_jj;
+        let l_jj = pivot.root();
+        let by_l_jj = T::ONE / l_jj;
         head[first + j] = l_jj;
         let below = &mut head[first + j + 1..];
         for x in below.iter_mut() {
@@ -184,7 +190,7 @@ fn factor_strip(strip: &mut [f64], m: usize, first: usize, width: usize) -> Resu
         for (t, column) in tail.chunks_exact_mut(m).take(width - j - 1).enumerate() {
             let l = below[t];
             for (x, b) in column[first + j + 1 + t..].iter_mut().zip(&below[t..]) {
-                *x -= b * l;
+                *x -= *b * l;
             }
         }
     }
@@ -193,7 +199,7 @@ fn factor_strip(strip: &mut [f64], m: usize, first: usize, width: usize) -> Resu
 
 /// column −= L_strip L_strip[row, :]ᵀ for the rows from `row` down.
 #[inline(always)]
-fn subtract_strip(strip: &[f64], m: usize, width: usize, row: usize, column: &mut [f64]) {
+fn subtract_strip<T: Real>(strip: &[T], m: usize, width: usize, row: usize, column: &mut [T]) {
     let n = column.len();
     let at = |l: usize| &strip[l * m + row..][..n];
     if width == STRIP {
@@ -227,22 +233,22 @@ fn subtract_strip(strip: &[f64], m: usize, width: usize, row: usize, column: &mu
 
 /// x ← L⁻¹x for the k pivots of a panel, and `below` −= what they explain of the rows under them.
 #[inline]
-pub(crate) fn forward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: &mut [f64]) {
+pub(crate) fn forward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], below: &mut [T]) {
     for (j, column) in panel.chunks_exact(m).take(k).enumerate() {
         let x_j = x[j] / column[j];
         x[j] = x_j;
         for (x, l) in x[j + 1..k].iter_mut().zip(&column[j + 1..k]) {
-            *x -= l * x_j;
+            *x -= *l * x_j;
         }
         for (x, l) in below.iter_mut().zip(&column[k..]) {
-            *x -= l * x_j;
+            *x -= *l * x_j;
         }
     }
 }
 
 /// x ← L⁻ᵀ(x − L_belowᵀ below) for the k pivots of a panel.
 #[inline(always)]
-pub(crate) fn backward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: &[f64]) {
+pub(crate) fn backward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], below: &[T]) {
     for (j, column) in panel.chunks_exact(m).enumerate().take(k).rev() {
         let own = dot(&x[j + 1..k], &column[j + 1..k]);
         x[j] = (x[j] - own - dot(below, &column[k..])) / column[j];
@@ -251,10 +257,10 @@ pub(crate) fn backward(panel: &[f64], m: usize, k: usize, x: &mut [f64], below: 
 
 /// Σ a_i b_i in eight lanes, so that it does not wait for each addition.
 #[inline(always)]
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let n = a.len().min(b.len());
     let (a, b) = (&a[..n], &b[..n]);
-    let mut lanes = [0.0; 8];
+    let mut lanes = [T::ZERO; 8];
     let (a8, a_rest) = a.as_chunks::<8>();
     let (b8, b_rest) = b.as_chunks::<8>();
     for (a, b) in a8.iter().zip(b8) {
@@ -262,7 +268,10 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
             lanes[l] += a[l] * b[l];
         }
     }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    let mut rest = T::ZERO;
+    for (a, b) in a_rest.iter().zip(b_rest) {
+        rest += *a * *b;
+    }
     let [a, b, c, d, e, f, g, h] = lanes;
     ((a + e) + (b + f)) + ((c + g) + (d + h)) + rest
 }
@@ -280,7 +289,7 @@ mod tests {
         let mut panel = a.columns(0, k).clone_owned().as_slice().to_vec();
         let mut rest = a.view((k, k), (m - k, m - k)).clone_owned();
         let mut memory = FrontMemory::default();
-        memory.reserve(k);
+        memory.reserve::<f64>(k);
         eliminate(&mut panel, rest.as_mut_slice(), m, k, &mut memory).expect("SPD");
 
         let pivots = a.view((0, 0), (k, k)).clone_owned();

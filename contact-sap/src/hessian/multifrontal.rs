@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::hessian::Place;
 use crate::hessian::front::{FrontMemory, backward, eliminate, forward};
 use crate::hessian::ordering::{Elimination, Graph};
+use crate::hessian::{Place, Real};
 
 /// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
 ///
@@ -85,16 +85,16 @@ struct Run {
 
 /// Factor values and the memory to compute them.
 #[derive(Default)]
-pub(crate) struct Factor {
+pub(crate) struct Factor<T = f64> {
     /// Panels of all supernodes: H before, L after the factorisation.
-    pub(crate) values: Vec<f64>,
-    stack: Vec<f64>,
+    pub(crate) values: Vec<T>,
+    stack: Vec<T>,
     /// Supernodes whose remainders lie on the stack.
     waiting: Vec<usize>,
-    x: Vec<f64>,
+    x: Vec<T>,
     /// x after the last [`Multifrontal::reduce`].
-    reduced: Vec<f64>,
-    below: Vec<f64>,
+    reduced: Vec<T>,
+    below: Vec<T>,
     memory: FrontMemory,
 }
 
@@ -286,22 +286,22 @@ impl Multifrontal {
     }
 
     /// Makes room in `factor`.
-    pub(crate) fn reserve(&self, factor: &mut Factor, n_dofs: usize) {
-        factor.values.resize(self.n_values, 0.0);
-        factor.stack.resize(self.stack_max, 0.0);
+    pub(crate) fn reserve<T: Real>(&self, factor: &mut Factor<T>, n_dofs: usize) {
+        factor.values.resize(self.n_values, T::ZERO);
+        factor.stack.resize(self.stack_max, T::ZERO);
         factor.waiting.clear();
         factor.waiting.reserve(self.supernodes.len());
-        factor.x.resize(n_dofs, 0.0);
-        factor.below.resize(self.below_max, 0.0);
+        factor.x.resize(n_dofs, T::ZERO);
+        factor.below.resize(self.below_max, T::ZERO);
         let pivots = self.supernodes.iter().map(|s| s.k).max().unwrap_or(0);
-        factor.memory.reserve(pivots);
+        factor.memory.reserve::<T>(pivots);
     }
 
     /// H = LLᵀ in place.
     ///
     /// # Errors
     /// The velocity whose pivot was not positive.
-    pub(crate) fn factor(&self, factor: &mut Factor) -> Result<(), usize> {
+    pub(crate) fn factor<T: Real>(&self, factor: &mut Factor<T>) -> Result<(), usize> {
         let Factor {
             values,
             stack,
@@ -318,7 +318,7 @@ impl Multifrontal {
             let (remainders, rest) = stack.split_at_mut(height);
             let rest = &mut rest[..r * r];
             for (t, column) in rest.chunks_exact_mut(r.max(1)).enumerate() {
-                column[t..].fill(0.0);
+                column[t..].fill(T::ZERO);
             }
             // Children on top of the stack, the last one first.
             let mut end = height;
@@ -356,7 +356,7 @@ impl Multifrontal {
     }
 
     /// x ← H⁻¹x.
-    pub(crate) fn solve(&self, factor: &mut Factor, x: &mut [f64]) {
+    pub(crate) fn solve<T: Real>(&self, factor: &mut Factor<T>, x: &mut [T]) {
         self.permute(factor, x);
         self.forward(factor);
         self.backward(factor);
@@ -392,14 +392,14 @@ impl Multifrontal {
         start..start + last.k
     }
 
-    fn permute(&self, factor: &mut Factor, x: &[f64]) {
+    fn permute<T: Real>(&self, factor: &mut Factor<T>, x: &[T]) {
         for d in &self.dofs {
             let own = &x[d.island..d.island + d.size];
             factor.x[d.permuted..d.permuted + d.size].copy_from_slice(own);
         }
     }
 
-    fn permute_back(&self, factor: &Factor, x: &mut [f64]) {
+    fn permute_back<T: Real>(&self, factor: &Factor<T>, x: &mut [T]) {
         for d in &self.dofs {
             let own = &factor.x[d.permuted..d.permuted + d.size];
             x[d.island..d.island + d.size].copy_from_slice(own);
@@ -407,7 +407,7 @@ impl Multifrontal {
     }
 
     /// x ← L⁻¹x of what is eliminated, and what it explains of the rest.
-    fn forward(&self, factor: &mut Factor) {
+    fn forward<T: Real>(&self, factor: &mut Factor<T>) {
         let Factor {
             values, x, below, ..
         } = factor;
@@ -416,18 +416,18 @@ impl Multifrontal {
             let start = self.dofs[supernode.positions.start].permuted;
             let panel = &values[supernode.panel..supernode.panel + m * k];
             let below = &mut below[..m - k];
-            below.fill(0.0);
+            below.fill(T::ZERO);
             forward(panel, m, k, &mut x[start..start + k], below);
             for (row, d) in self.below(supernode) {
                 let below = &below[row..row + d.size];
                 let x = &mut x[d.permuted..d.permuted + d.size];
-                x.iter_mut().zip(below).for_each(|(x, b)| *x += b);
+                x.iter_mut().zip(below).for_each(|(x, b)| *x += *b);
             }
         }
     }
 
     /// x ← L⁻ᵀx of what is eliminated.
-    fn backward(&self, factor: &mut Factor) {
+    fn backward<T: Real>(&self, factor: &mut Factor<T>) {
         pulp::Arch::new().dispatch(
             #[inline(always)]
             || self.backward_in_registers(factor),
@@ -435,7 +435,7 @@ impl Multifrontal {
     }
 
     #[inline(always)]
-    fn backward_in_registers(&self, factor: &mut Factor) {
+    fn backward_in_registers<T: Real>(&self, factor: &mut Factor<T>) {
         let Factor {
             values, x, below, ..
         } = factor;
@@ -487,12 +487,12 @@ impl Candidate {
 
 /// Adds a child's remainder (r×r) to its parent's front: m×m of which `panel` holds the first k columns, `rest` the others.
 #[inline]
-fn add_remainder(
-    remainder: &[f64],
+fn add_remainder<T: Real>(
+    remainder: &[T],
     r: usize,
     runs: &[Run],
-    panel: &mut [f64],
-    rest: &mut [f64],
+    panel: &mut [T],
+    rest: &mut [T],
     m: usize,
     k: usize,
 ) {
@@ -509,7 +509,7 @@ fn add_remainder(
                 let skip = if b == 0 { j } else { 0 };
                 let from = &from[rows.from + skip..rows.from + rows.length];
                 let to = &mut column[rows.to + skip - first_row..][..from.len()];
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+                to.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
             }
         }
     }
@@ -551,7 +551,7 @@ mod tests {
 
         let dofs = node_starts[n];
         let mut a = DMatrix::<f64>::zeros(dofs, dofs);
-        let mut factor = Factor::default();
+        let mut factor = Factor::<f64>::default();
         symbolic.reserve(&mut factor, dofs);
         let pairs = (0..n).flat_map(|i| {
             let neighbours = graph.neighbours(i).iter().map(|&j| j as usize);
@@ -617,7 +617,7 @@ mod tests {
         let graph = Graph::from_edges(6, &mut edges);
         let elimination = Elimination::new(&graph, (0..6).collect());
         let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &node_starts);
-        let mut factor = Factor::default();
+        let mut factor = Factor::<f64>::default();
         symbolic.reserve(&mut factor, 13);
         let mut a = DMatrix::<f64>::zeros(13, 13);
         for i in 0..6 {
@@ -669,7 +669,7 @@ mod tests {
         let elimination = Elimination::new(&graph, vec![2, 0, 1]);
         let node_starts = [0, 2, 4, 6];
         let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
-        let mut factor = Factor::default();
+        let mut factor = Factor::<f64>::default();
         symbolic.reserve(&mut factor, 6);
         for node in 0..3 {
             let position = elimination.position[node];

@@ -1,19 +1,24 @@
 //! A block-sparse Hessian, assembled where it is factored.
 
+use nalgebra::Vector3;
+
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
 use crate::hessian::multifrontal::{Factor, Multifrontal};
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissection};
-use crate::hessian::{Congruence, FailedPivot, Place};
+use crate::hessian::plane_cuts::plane_dissection;
+use crate::hessian::{Congruence, FailedPivot, Place, Real};
 use crate::island::IslandProblem;
 
 /// H in the panels of its supernodes. Symbolic work is kept while the pattern stands.
 #[derive(Default)]
-pub(crate) struct SparseHessian {
+pub(crate) struct SparseHessian<T> {
     key: PatternKey,
     next_key: PatternKey,
     pattern: Option<Pattern>,
-    factor: Factor,
+    factor: Factor<T>,
+    /// A in the panels, for H of the next iteration; empty before the first.
+    without_contact: Vec<T>,
     /// For each basis in turn, the place of every pair of its pieces that is scattered.
     places: Vec<Place>,
     edges: Vec<(u32, u32)>,
@@ -37,8 +42,9 @@ struct Pattern {
     scatter: Vec<u32>,
 }
 
-impl SparseHessian {
+impl<T: Real> SparseHessian<T> {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+        self.without_contact.clear();
         self.next_key.read(p);
         if self.pattern.is_none() || self.key != self.next_key {
             // A copy, so that the next step finds room in both.
@@ -67,50 +73,30 @@ impl SparseHessian {
         }
     }
 
+    /// D H D of the aggregates of `e`, H where `scale`, the diagonal of D, is empty; with `shift` times the diagonal of A added.
     pub(crate) fn assemble(
         &mut self,
         p: &IslandProblem<'_>,
         e: &Evaluation,
+        scale: &[f64],
         shift: f64,
         scratch: &mut Vec<f64>,
     ) {
         let Some(pattern) = &self.pattern else { return };
-        let position = &pattern.elimination.position;
         let values = &mut self.factor.values;
-        values.fill(0.0);
-        let mut node = 0;
-        let mut scatter = pattern.scatter.as_slice();
-        for member in &p.island.members {
-            let first_node = node;
-            while p.island.node_starts[node] < member.first_dof + member.n_dofs {
-                node += 1;
-            }
-            match p.dynamics(member).assembled() {
-                Some(Assembled::Dense(a)) if member.n_dofs > 0 => {
-                    let node = position[first_node];
-                    let place = pattern.fronts.block(node, node);
-                    for (j, a_j) in a.chunks_exact(member.n_dofs).enumerate() {
-                        values[place.offset + j * place.stride..][..member.n_dofs]
-                            .copy_from_slice(a_j);
-                    }
-                }
-                Some(Assembled::Sparse(a)) => {
-                    let (own, rest) = scatter.split_at(a.data().len());
-                    for (place, a) in own.iter().zip(a.data()) {
-                        if *place != u32::MAX {
-                            values[*place as usize] = *a;
-                        }
-                    }
-                    scatter = rest;
-                }
-                _ => {}
-            }
+        if self.without_contact.is_empty() {
+            values.fill(T::ZERO);
+            pattern.place_dynamics(p, scale, values);
+            self.without_contact.extend_from_slice(values);
+        } else {
+            values.copy_from_slice(&self.without_contact);
         }
+        let position = &pattern.elimination.position;
         if shift > 0.0 {
             for (node, range) in p.island.node_starts.windows(2).enumerate() {
                 let place = pattern.fronts.block(position[node], position[node]);
                 for j in 0..range[1] - range[0] {
-                    values[place.offset + j * (place.stride + 1)] *= 1.0 + shift;
+                    values[place.offset + j * (place.stride + 1)] *= T::of(1.0 + shift);
                 }
             }
         }
@@ -119,7 +105,13 @@ impl SparseHessian {
         for (basis, active) in p.island.bases.iter().zip(&e.active) {
             let r = basis.n_rows;
             let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
-            let mut congruence = Congruence { set, k, r, scratch };
+            let mut congruence = Congruence {
+                set,
+                k,
+                r,
+                scale,
+                scratch,
+            };
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for a in pieces {
                 for b in pieces {
@@ -143,7 +135,13 @@ impl SparseHessian {
         factored.map_err(|dof| FailedPivot { dof })
     }
 
-    pub(crate) fn solve(&mut self, x: &mut [f64]) {
+    /// Multiplications of a factorisation, and of a solve.
+    pub(crate) fn work(&self) -> (f64, f64) {
+        let factor = self.pattern.as_ref().map_or(0.0, |p| p.fronts.work());
+        (factor, 2.0 * self.factor.values.len() as f64)
+    }
+
+    pub(crate) fn solve(&mut self, x: &mut [T]) {
         if let Some(pattern) = &self.pattern {
             pattern.fronts.solve(&mut self.factor, x);
         }
@@ -209,7 +207,12 @@ impl Pattern {
             }
         });
         let graph = Graph::from_edges(n_nodes, edges);
-        let (elimination, fronts) = cheapest_order(&graph, node_starts);
+        let places = places(p);
+        let (elimination, fronts) = if places.is_empty() {
+            cheapest_order(&graph, node_starts)
+        } else {
+            grid_order(&graph, &places, node_starts)
+        };
         let mut scatter = Vec::new();
         for_each_sparse_entry(p, |i, j| {
             let (node_i, node_j) = (node_of_dof[i] as usize, node_of_dof[j] as usize);
@@ -229,6 +232,95 @@ impl Pattern {
             scatter,
         }
     }
+
+    /// Writes D A D into zeroed panels.
+    fn place_dynamics<T: Real>(&self, p: &IslandProblem<'_>, scale: &[f64], values: &mut [T]) {
+        let scale_at = |dof: usize| scale.get(dof).copied().unwrap_or(1.0);
+        let mut node = 0;
+        let mut scatter = self.scatter.as_slice();
+        for member in &p.island.members {
+            let first_node = node;
+            while p.island.node_starts[node] < member.first_dof + member.n_dofs {
+                node += 1;
+            }
+            match p.dynamics(member).assembled() {
+                Some(Assembled::Dense(a)) if member.n_dofs > 0 => {
+                    let node = self.elimination.position[first_node];
+                    let place = self.fronts.block(node, node);
+                    for (j, a_j) in a.chunks_exact(member.n_dofs).enumerate() {
+                        let to = &mut values[place.offset + j * place.stride..][..member.n_dofs];
+                        let by_column = scale_at(member.first_dof + j);
+                        for (i, (to, a)) in to.iter_mut().zip(a_j).enumerate() {
+                            *to = T::of(a * scale_at(member.first_dof + i) * by_column);
+                        }
+                    }
+                }
+                Some(Assembled::Sparse(a)) => {
+                    for (j, column) in a.outer_iterator().enumerate() {
+                        let (own, rest) = scatter.split_at(column.data().len());
+                        let by_column = scale_at(member.first_dof + j);
+                        let entries = column.indices().iter().zip(column.data());
+                        for (place, (i, a)) in own.iter().zip(entries) {
+                            if *place != u32::MAX {
+                                let by_row = scale_at(member.first_dof + *i as usize);
+                                values[*place as usize] = T::of(a * by_row * by_column);
+                            }
+                        }
+                        scatter = rest;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Cuts along planes, or minimum degree where that leaves clearly less work.
+///
+/// A slab of dough under a pin: 0.60 against 0.71 billion multiplications, in fewer and larger fronts; dough in the jaws that
+/// tear it: 0.24 against 0.18.
+pub(crate) fn grid_order(
+    graph: &Graph,
+    places: &[Option<Vector3<f64>>],
+    node_starts: &[usize],
+) -> (Elimination, Multifrontal) {
+    /// What larger fronts gain in speed.
+    const WORTH: f64 = 1.2;
+    let with = |order: Vec<u32>| {
+        let elimination = Elimination::new(graph, order);
+        let fronts = Multifrontal::new(graph, &elimination, node_starts);
+        (elimination, fronts)
+    };
+    let planes = with(plane_dissection(graph, places));
+    let degrees = with(minimum_degree(graph));
+    if planes.1.work() < WORTH * degrees.1.work() {
+        planes
+    } else {
+        degrees
+    }
+}
+
+/// Places of the nodes of an island that is a grid and little else; otherwise nothing.
+fn places(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
+    const PLACED_SHARE: f64 = 0.8;
+    let mut places = Vec::new();
+    let mut node = 0;
+    for member in &p.island.members {
+        let first_node = node;
+        while node < p.island.n_nodes() && p.island.node_starts[node] < member.dofs().end {
+            node += 1;
+        }
+        let known = p.dynamics(member).grid_nodes();
+        match known.filter(|known| known.len() == node - first_node) {
+            Some(known) => places.extend(known.iter().copied().map(Some)),
+            None => places.resize(node, None),
+        }
+    }
+    let known = places.iter().flatten().count();
+    if (known as f64) < PLACED_SHARE * places.len() as f64 {
+        places.clear();
+    }
+    places
 }
 
 /// The order with the least work of minimum degree and, for graphs large enough to gain, nested dissection.

@@ -9,20 +9,36 @@ use crate::hessian::Hessian;
 use crate::island::IslandProblem;
 use crate::islands::IslandReport;
 use crate::linear_algebra::LinearAlgebra;
+use crate::newton::mixed::Mixed;
 use crate::two_level::TwoLevel;
 
 /// Iterations of conjugate gradients after which a system is factored instead: several times what thick bodies in contact
 /// take, less than a factor of theirs costs.
 const ITERATIONS_MAX: usize = 400;
 
+/// Factors of more multiplications than this are computed in single precision: below, they cost less than what else a
+/// Newton step does.
+const MIXED_WORK_MIN: f64 = 2e7;
+
+/// Islands of fewer velocities have no factors of that size.
+const MIXED_DOFS_MIN: usize = 300;
+
+/// Iterations with a new factor in single precision, of which one or two are usual, before double precision is called for.
+const MIXED_ITERATIONS_MAX: usize = 30;
+
+/// A Newton step has changed little if it left this share of the residual.
+const LITTLE_CHANGED: f64 = 0.3;
+
 /// Memory for the systems of one island.
 #[derive(Default)]
 pub(super) struct Systems {
     method: Method,
     hessian: Hessian,
+    choice: LinearAlgebra,
     /// The Hessian is laid out for this solve.
     laid_out: bool,
     two_level: TwoLevel,
+    mixed: Mixed,
     gradients: ConjugateGradients,
     /// ‖D∇ℓ‖ of the system before, and how many there were.
     last_residual: f64,
@@ -33,6 +49,7 @@ pub(super) struct Systems {
 enum Method {
     #[default]
     Direct,
+    Mixed,
     TwoLevel,
 }
 
@@ -47,14 +64,21 @@ impl Systems {
         Hessian::check(p, solver)?;
         self.method = match choice {
             LinearAlgebra::Automatic if self.two_level.pays(p) => Method::TwoLevel,
+            LinearAlgebra::Automatic | LinearAlgebra::Schur
+                if p.island.n_dofs >= MIXED_DOFS_MIN =>
+            {
+                Method::Mixed
+            }
             LinearAlgebra::Automatic | LinearAlgebra::Direct | LinearAlgebra::Schur => {
                 Method::Direct
             }
             LinearAlgebra::TwoLevel => Method::TwoLevel,
+            LinearAlgebra::Mixed => Method::Mixed,
         };
         self.laid_out = false;
         self.last_residual = f64::INFINITY;
         self.count = 0;
+        self.choice = choice;
         if self.method == Method::TwoLevel {
             self.two_level.begin(p);
             self.gradients.begin(p);
@@ -64,7 +88,7 @@ impl Systems {
 
     /// Whether a factor of H is to solve them.
     pub(super) fn are_direct(&self) -> bool {
-        self.method == Method::Direct
+        self.method != Method::TwoLevel
     }
 
     /// Writes Newton's direction into `e.dv`; `tolerance` is what ‖D∇ℓ‖ is to be brought below.
@@ -76,18 +100,25 @@ impl Systems {
         tolerance: f64,
         report: &mut IslandReport,
     ) -> Result<(), SolveError> {
-        for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
-            *dv = -g;
-        }
         if self.method == Method::TwoLevel {
+            aim(e);
             if self.iterate(p, e, residual, tolerance, report) {
                 return Ok(());
             }
             self.method = Method::Direct;
-            for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
-                *dv = -g;
-            }
+            self.laid_out = false;
         }
+        if self.method == Method::Mixed {
+            self.begin_mixed(p);
+        }
+        if self.method == Method::Mixed {
+            if self.refine(p, e, residual, tolerance, report) {
+                return Ok(());
+            }
+            self.method = Method::Direct;
+            self.laid_out = false;
+        }
+        aim(e);
         let clock = Instant::now();
         if !self.laid_out {
             self.hessian.begin(p);
@@ -101,6 +132,82 @@ impl Systems {
         self.hessian.count(&mut report.systems);
         report.stages.linear_solve += clock.elapsed();
         Ok(())
+    }
+
+    /// Lays out a factor in single precision, unless one in double precision is cheap enough.
+    fn begin_mixed(&mut self, p: &IslandProblem<'_>) {
+        if self.laid_out {
+            return;
+        }
+        self.mixed.begin(p);
+        if self.choice != LinearAlgebra::Mixed && self.mixed.work() < MIXED_WORK_MIN {
+            self.method = Method::Direct;
+            return;
+        }
+        self.gradients.begin(p);
+        self.laid_out = true;
+    }
+
+    /// Conjugate gradients behind a factor in single precision: that of an earlier system while little changes; false if that
+    /// has no end.
+    fn refine(
+        &mut self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        residual: Residual,
+        tolerance: f64,
+        report: &mut IslandReport,
+    ) -> bool {
+        let ratio = residual.norm / self.last_residual;
+        let relative_residual = self.forcing(residual, tolerance, 0.1);
+        self.last_residual = residual.norm;
+        if self.mixed.is_factored() && ratio < LITTLE_CHANGED {
+            let limits = Limits {
+                relative_residual,
+                iterations_max: self.mixed.iterations_worth(),
+            };
+            if self.conjugate(p, e, limits, report) {
+                return true;
+            }
+        }
+        let clock = Instant::now();
+        let factored = self.mixed.factor(p, e);
+        report.factorisations += 1;
+        report.stages.linear_solve += clock.elapsed();
+        let limits = Limits {
+            relative_residual,
+            iterations_max: MIXED_ITERATIONS_MAX,
+        };
+        factored.is_ok() && self.conjugate(p, e, limits, report)
+    }
+
+    /// Conjugate gradients with the last factor in single precision; whether they came to an end.
+    fn conjugate(
+        &mut self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        limits: Limits,
+        report: &mut IslandReport,
+    ) -> bool {
+        let clock = Instant::now();
+        aim(e);
+        let mut dv = std::mem::take(&mut e.dv);
+        let mixed = &mut self.mixed;
+        let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(&e.scale, r, z);
+        let reached = self.gradients.solve(p, e, limits, &mut dv, precondition);
+        e.dv = dv;
+        report.inner_iterations += reached.iterations;
+        report.systems.mixed += usize::from(reached.converged);
+        report.stages.linear_solve += clock.elapsed();
+        reached.converged
+    }
+
+    /// The relative residual that a direction may be left with, at most `most`: that of Eisenstat and Walker (1996), choice 2.
+    fn forcing(&self, residual: Residual, tolerance: f64, most: f64) -> f64 {
+        let ratio = residual.norm / self.last_residual;
+        // Solving past the tolerance of the outer iteration would be thrown away.
+        let floor = 0.3 * tolerance / residual.norm;
+        (0.9 * ratio * ratio).min(most).max(floor)
     }
 
     /// Conjugate gradients, only as exactly as the outer iteration can use; false if they found no end.
@@ -123,16 +230,13 @@ impl Systems {
             return false;
         }
         let clock = Instant::now();
-        let ratio = residual.norm / self.last_residual;
         let most = match self.count {
             0..10 => 0.1,
             10..20 => 1e-2,
             _ => 1e-6,
         };
-        // Solving past the tolerance of the outer iteration would be thrown away.
-        let floor = 0.3 * tolerance / residual.norm;
         let limits = Limits {
-            relative_residual: (0.9 * ratio * ratio).min(most).max(floor),
+            relative_residual: self.forcing(residual, tolerance, most),
             iterations_max: ITERATIONS_MAX,
         };
         let mut dv = std::mem::take(&mut e.dv);
@@ -158,6 +262,13 @@ impl Systems {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         exact_hessian_solve(p, e, &mut self.hessian, solver, velocity, x)
+    }
+}
+
+/// Δv ← −∇ℓ, for a solver to put H⁻¹ before it.
+fn aim(e: &mut Evaluation) {
+    for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
+        *dv = -g;
     }
 }
 

@@ -24,12 +24,22 @@ pub enum Sampling {
         /// The same seed gives the same particles.
         seed: u64,
     },
+    /// As [`Self::PoissonDisk`], with the outermost ones in a layer of their own, half a particle's spacing under the surface: with the
+    /// usual contact radius, rigid things meet a surface as smooth as particles make it. A ball rolls best on it.
+    Conforming {
+        /// Particles in a grid cell, on average.
+        per_cell: f64,
+        /// The same seed gives the same particles.
+        seed: u64,
+    },
 }
 
 impl Sampling {
     fn per_cell(&self) -> f64 {
         match *self {
-            Self::Regular { per_cell } | Self::PoissonDisk { per_cell, .. } => per_cell,
+            Self::Regular { per_cell }
+            | Self::PoissonDisk { per_cell, .. }
+            | Self::Conforming { per_cell, .. } => per_cell,
         }
     }
 }
@@ -115,11 +125,13 @@ pub fn fill(
     let (local, cube) = match sampling {
         Sampling::Regular { .. } => lattice(&bounds.min, &bounds.max, distance, inside),
         Sampling::PoissonDisk { seed, .. } => {
-            let cube = distance.powi(3);
-            (
-                poisson::disk(&bounds.min, &bounds.max, distance, seed, inside),
-                cube,
-            )
+            let points = poisson::disk(&bounds.min, &bounds.max, distance, seed, inside);
+            (points, distance.powi(3))
+        }
+        Sampling::Conforming { seed, .. } => {
+            let surface = |p: &Point3<f64>| shape.signed_distance(p);
+            let points = poisson::conforming(&bounds.min, &bounds.max, distance, seed, surface);
+            (points, distance.powi(3))
         }
     };
     let filled = cube * local.len() as f64;

@@ -115,6 +115,11 @@ pub trait Law<T: Real> {
             internal: strain.internal,
         }
     }
+    /// Whether a step with G leaves nothing of the material's volume, or less than its law can bear: contact, which knows the
+    /// law's tangent only, may ask for that. `advance` goes as far as it can; the step is reported as doubtful.
+    fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
+        (strain.f + g * strain.f).determinant() <= T::zero()
+    }
     /// τ at `strain`, Pa, with the velocity gradient of `lagged` for viscous parts.
     fn kirchhoff(&self, strain: &Strain<T>, lagged: &Lagged<T>) -> Matrix3<T> {
         let mut lagged = *lagged;

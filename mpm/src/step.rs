@@ -6,6 +6,7 @@ mod holding;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
@@ -25,6 +26,34 @@ pub(crate) use flow::emit;
 
 /// Targets that differ from the identity by less are not worth a search for the free motion: a turn of about 0.014 rad.
 const TARGET_NOTICED: f64 = 1e-4;
+
+/// Particles of the state that a step crushes: how many, and the first; the same whatever the order in which they are noted.
+#[derive(Debug)]
+struct Crushed {
+    count: AtomicU32,
+    first: AtomicU32,
+}
+
+impl Default for Crushed {
+    fn default() -> Self {
+        Self {
+            count: AtomicU32::new(0),
+            first: AtomicU32::new(u32::MAX),
+        }
+    }
+}
+
+impl Crushed {
+    fn note(&self, particle: u32) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.first.fetch_min(particle, Ordering::Relaxed);
+    }
+
+    fn first_and_others(self) -> Option<(usize, u32)> {
+        let others = self.count.into_inner().checked_sub(1)?;
+        Some((self.first.into_inner() as usize, others))
+    }
+}
 
 /// Workspace of a step.
 #[derive(Debug)]
@@ -200,6 +229,9 @@ impl BodyStep for MpmStep {
             self.free.gradients = gradients;
         } else {
             self.find_free_motion();
+            // Contact comes on top of the free motion.
+            self.system
+                .find_tangents(&self.free.gradients, Definiteness::Touching);
         }
         if self.assembled {
             self.matrix.assemble(&self.system, &self.system.tangents);
@@ -279,6 +311,7 @@ impl BodyStep for MpmStep {
             .mean_velocities(&system.start, &end, &mut mean);
         let mut moved = system.particles.clone();
         let differs = mean != end;
+        let crushed = Crushed::default();
         system
             .nodes
             .gather(&system.grid, &mean, &mut moved, |p, local, particle| {
@@ -286,12 +319,12 @@ impl BodyStep for MpmStep {
                 let velocity = interpolate(stencil, local);
                 particle.x += velocity * dt;
                 let g = gradient(stencil, local) * dt;
-                particle.strain = Law::<f64>::advance(
-                    system.material(p),
-                    &particle.strain,
-                    &system.lagged[p],
-                    &g,
-                );
+                let material = system.material(p);
+                if Law::<f64>::is_crushed(material, &particle.strain, &g) {
+                    crushed.note(particle.index);
+                }
+                particle.strain =
+                    Law::<f64>::advance(material, &particle.strain, &system.lagged[p], &g);
                 if differs {
                     let local = system.nodes.local(system.cell_of[p] as usize, &end);
                     particle.v = interpolate(stencil, &local);
@@ -316,14 +349,11 @@ impl BodyStep for MpmStep {
         let mut report = BodyReport {
             warnings: self.warnings.clone(),
         };
-        let inverted = |p: &crate::Particle<f64>| p.strain.f.determinant() <= 0.0;
-        if let Some(place) = records.particles.iter().position(inverted) {
+        if let Some((place, others)) = crushed.first_and_others() {
             let object = records.particles[place].object;
-            let count = records.particles.iter().filter(|p| inverted(p)).count();
             report.warnings.push(format!(
-                "{} is turned inside out, and {} more; take a shorter step, or a material that resists it",
+                "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
                 self.parts.name_of(place, object),
-                count - 1
             ));
         }
         records.header[0] += dt;

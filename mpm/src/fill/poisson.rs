@@ -1,11 +1,14 @@
 //! Random points, no two closer than a radius (Bridson 2007, "Fast Poisson disk sampling in arbitrary dimensions").
 
 use nalgebra::{Point3, Vector3};
+use pliant_hydroelastic::SignedDistance;
 
 use crate::random::Random;
 
 /// n r³ of a full sampling: points for each cube of the radius, measured.
 const FULLNESS: f64 = 0.71;
+/// n r² of a full sampling of a surface, measured; 0.547 · 4/π of discs laid down at random, one after the other.
+const LAYER_FULLNESS: f64 = 0.70;
 /// Tries around a point before it is given up.
 const TRIES: usize = 30;
 
@@ -18,36 +21,103 @@ pub(super) fn disk(
     inside: impl Fn(&Point3<f64>) -> bool,
 ) -> Vec<Point3<f64>> {
     let radius = distance * FULLNESS.cbrt();
-    let mut field = Field::new(min, max, radius);
-    let mut random = Random::new(seed);
-    let size = max - min;
-    let boxed = (size.x * size.y * size.z / distance.powi(3)).ceil();
-    let mut active: Vec<u32> = Vec::new();
-    // Darts find every piece of a shape in several pieces.
-    let mut darts = (20.0 * boxed) as usize + 1000;
-    loop {
-        while !active.is_empty() {
-            let chosen = random.below(active.len());
-            let centre = field.points[active[chosen] as usize];
-            let near = (0..TRIES).find_map(|_| {
-                let candidate = centre + direction(&mut random) * (radius * (1.0 + random.unit()));
-                let fits = field.is_free(&candidate) && inside(&candidate);
-                fits.then_some(candidate)
-            });
-            match near {
-                Some(point) => active.push(field.add(point)),
-                None => {
-                    active.swap_remove(chosen);
+    let mut scatter = Scatter::new(min, max, distance, radius, seed);
+    scatter.fill(radius, |p| inside(p).then_some(*p));
+    scatter.field.points
+}
+
+/// As [`disk`], with one layer of points, as many as there would be squares of edge `distance`, half a distance under the
+/// surface: the cubes about them end where the shape does.
+pub(super) fn conforming(
+    min: &Point3<f64>,
+    max: &Point3<f64>,
+    distance: f64,
+    seed: u64,
+    surface: impl Fn(&Point3<f64>) -> SignedDistance<f64>,
+) -> Vec<Point3<f64>> {
+    let layer = distance * LAYER_FULLNESS.sqrt();
+    let radius = distance * FULLNESS.cbrt();
+    let mut scatter = Scatter::new(min, max, distance, layer, seed);
+    let depth = 0.5 * distance;
+    scatter.fill(layer, |p| {
+        let mut p = *p;
+        // Exact at once where the nearest place of the surface stays the same; beyond an edge or a ridge of it, another step.
+        for _ in 0..4 {
+            let there = surface(&p);
+            let off = there.value + depth;
+            if off.abs() < 1e-6 * distance {
+                return Some(p);
+            }
+            if off.abs() > 2.0 * distance {
+                return None;
+            }
+            p -= there.gradient * off;
+        }
+        None
+    });
+    scatter.fill(radius, |p| (surface(p).value < -depth).then_some(*p));
+    scatter.field.points
+}
+
+/// Points as they are laid down.
+struct Scatter {
+    field: Field,
+    random: Random,
+    min: Point3<f64>,
+    size: Vector3<f64>,
+    darts: usize,
+}
+
+impl Scatter {
+    /// `closest` is the least distance that points will ever have.
+    fn new(
+        min: &Point3<f64>,
+        max: &Point3<f64>,
+        distance: f64,
+        closest: f64,
+        seed: u64,
+    ) -> Self {
+        let size = max - min;
+        let boxed = (size.x * size.y * size.z / distance.powi(3)).ceil();
+        Self {
+            field: Field::new(min, max, closest),
+            random: Random::new(seed),
+            min: *min,
+            size,
+            // Darts find every piece of a shape in several pieces.
+            darts: (20.0 * boxed) as usize + 1000,
+        }
+    }
+
+    /// Lays down points no closer than `radius` to any other, until there is no room for more. `place` makes a candidate a point
+    /// that is allowed, or says that there is none near.
+    fn fill(&mut self, radius: f64, place: impl Fn(&Point3<f64>) -> Option<Point3<f64>>) {
+        let Self { field, random, .. } = self;
+        let mut active: Vec<u32> = Vec::new();
+        let mut darts = self.darts;
+        loop {
+            while !active.is_empty() {
+                let chosen = random.below(active.len());
+                let centre = field.points[active[chosen] as usize];
+                let near = (0..TRIES).find_map(|_| {
+                    let away = direction(random) * (radius * (1.0 + random.unit()));
+                    let candidate = centre + away;
+                    place(&candidate).filter(|p| field.is_free(p, radius))
+                });
+                match near {
+                    Some(point) => active.push(field.add(point)),
+                    None => {
+                        active.swap_remove(chosen);
+                    }
                 }
             }
-        }
-        if darts == 0 {
-            return field.points;
-        }
-        darts -= 1;
-        let dart = min + Vector3::from_fn(|k, _| size[k] * random.unit());
-        if field.is_free(&dart) && inside(&dart) {
-            active.push(field.add(dart));
+            if darts == 0 {
+                return;
+            }
+            darts -= 1;
+            let dart = self.min + Vector3::from_fn(|k, _| self.size[k] * random.unit());
+            let point = place(&dart).filter(|p| field.is_free(p, radius));
+            active.extend(point.map(|p| field.add(p)));
         }
     }
 }
@@ -64,21 +134,20 @@ struct Field {
     points: Vec<Point3<f64>>,
     min: Point3<f64>,
     max: Point3<f64>,
-    radius: f64,
     cell: f64,
     counts: [usize; 3],
     cells: Vec<u32>,
 }
 
 impl Field {
-    fn new(min: &Point3<f64>, max: &Point3<f64>, radius: f64) -> Self {
-        let cell = radius / 3.0_f64.sqrt();
+    /// For points no closer to each other than `closest`.
+    fn new(min: &Point3<f64>, max: &Point3<f64>, closest: f64) -> Self {
+        let cell = closest / 3.0_f64.sqrt();
         let counts = [0, 1, 2].map(|k| ((max[k] - min[k]) / cell) as usize + 1);
         Self {
             points: Vec::new(),
             min: *min,
             max: *max,
-            radius,
             cell,
             counts,
             cells: vec![u32::MAX; counts.iter().product()],
@@ -89,7 +158,8 @@ impl Field {
         [0, 1, 2].map(|k| (((p[k] - self.min[k]) / self.cell) as usize).min(self.counts[k] - 1))
     }
 
-    fn is_free(&self, p: &Point3<f64>) -> bool {
+    /// Whether `p` is within bounds and no point is nearer than `radius`, which is at most two cells.
+    fn is_free(&self, p: &Point3<f64>, radius: f64) -> bool {
         if (0..3).any(|k| p[k] < self.min[k] || p[k] > self.max[k]) {
             return false;
         }
@@ -100,8 +170,7 @@ impl Field {
                 for k in range(2) {
                     let point = self.cells[(i * self.counts[1] + j) * self.counts[2] + k];
                     if point != u32::MAX
-                        && (self.points[point as usize] - p).norm_squared()
-                            < self.radius * self.radius
+                        && (self.points[point as usize] - p).norm_squared() < radius * radius
                     {
                         return false;
                     }

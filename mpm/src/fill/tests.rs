@@ -49,6 +49,35 @@ fn random_points_keep_their_distance_and_fill_the_shape() {
 }
 
 #[test]
+fn conforming_points_have_a_layer_under_the_surface_as_dense_as_their_volume() {
+    let d = 0.015;
+    let sampling = Sampling::Conforming {
+        per_cell: 8.0,
+        seed: 2,
+    };
+    let cube = Shape::cuboid(Vector3::new(0.2, 0.15, 0.12)).unwrap();
+    for shape in [Shape::sphere(0.1).unwrap(), cube] {
+        let set = filled(&shape, 2.0 * d, sampling).unwrap();
+        let mass = shape.mass_properties(1.0).unwrap().mass;
+        let part = set.points.len() as f64 * d.powi(3) / mass;
+        assert!((0.9..1.12).contains(&part), "{part}");
+        let depth = |p: &Point3<f64>| -shape.signed_distance(&(p - Vector3::new(1.0, 2.0, 3.0))).value;
+        let on_layer = set.points.iter().filter(|p| (depth(p) - 0.5 * d).abs() < 1e-5 * d);
+        // One for each square of the layer.
+        let size = shape.local_aabb();
+        let l = (size.max - size.min).add_scalar(-d);
+        let area = match shape {
+            Shape::Sphere(_) => std::f64::consts::PI * l.x * l.x,
+            _ => 2.0 * (l.x * l.y + l.y * l.z + l.z * l.x),
+        };
+        let part = on_layer.count() as f64 * d * d / area;
+        assert!((0.9..1.1).contains(&part), "{part}");
+        assert!(set.points.iter().all(|p| depth(p) > 0.499 * d));
+        assert_eq!(set, filled(&shape, 2.0 * d, sampling).unwrap());
+    }
+}
+
+#[test]
 fn a_mesh_is_filled_inside_only() {
     let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let (mesh, _) = surface_from_bytes(
@@ -63,6 +92,10 @@ fn a_mesh_is_filled_inside_only() {
         Sampling::default(),
         Sampling::PoissonDisk {
             per_cell: 8.0,
+            seed: 1,
+        },
+        Sampling::Conforming {
+            per_cell: 30.0,
             seed: 1,
         },
     ] {

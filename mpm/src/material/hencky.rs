@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use super::Moduli;
-use super::principal::{PAIRS, PrincipalLaw};
+use super::principal::{PAIRS, PrincipalLaw, STRETCH_MIN};
 use crate::scalar::Real;
 
 /// ψ = μ|ε|² + (λ/2) tr(ε)², ε = ln σ.
@@ -19,9 +19,9 @@ impl Hencky {
     }
 }
 
-/// ln σ, the smallest of it cut off at ln 0.05 where a return mapping must go on all the same.
+/// ln σ, cut off at the logarithm of [`STRETCH_MIN`], where a return mapping must go on all the same.
 pub(crate) fn clamped_log<T: Real>(s: &Vector3<T>) -> Vector3<T> {
-    s.map(|s| s.max(T::of(0.05)).ln())
+    s.map(|s| s.max(T::of(STRETCH_MIN)).ln())
 }
 
 impl<T: Real> PrincipalLaw<T> for Hencky {

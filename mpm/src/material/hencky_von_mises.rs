@@ -70,7 +70,7 @@ impl<T: Real> Law<T> for HenckyVonMises {
         let (mu, _) = self.hencky.constants::<T>();
         let norm = deviator.norm();
         let bound = T::of((2.0_f64 / 3.0).sqrt() * self.yield_stress) / (T::of(2.0) * mu);
-        if !(norm > bound) && svd.sigma[2] >= T::of(0.05) {
+        if !(norm > bound) && svd.sigma[2] >= T::of(principal::STRETCH_MIN) {
             return Strain { f, ..*strain };
         }
         let kept = if norm > bound { bound / norm } else { T::one() };

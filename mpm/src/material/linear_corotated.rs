@@ -185,6 +185,12 @@ impl<T: Real> Law<T> for LinearCorotated {
             internal: [strain.internal[0] + flowed, strain.internal[1]],
         }
     }
+
+    // Flow stops what is on its way through.
+    fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
+        self.yield_norm == f64::INFINITY
+            && (strain.f + g * strain.f).determinant() <= T::zero()
+    }
 }
 
 impl Material for LinearCorotated {

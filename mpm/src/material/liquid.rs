@@ -6,6 +6,9 @@ use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::scalar::Real;
 
+/// Volumes below this part of that at rest are beyond the equation of state, whose stiffness would be 10⁸ times that at rest.
+const RATIO_MIN: f64 = 0.1;
+
 /// What a liquid does when it is pulled apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tension {
@@ -134,14 +137,15 @@ impl<T: Real> Law<T> for Liquid {
         strain: &Strain<T>,
         lagged: &Lagged<T>,
         g: &Matrix3<T>,
-        _: Definiteness,
+        definiteness: Definiteness,
     ) -> Tangent<T> {
         let before = strain.internal[0];
         let j = ratio(strain, g);
-        let stiffness = if self.parts(j) {
-            T::zero()
-        } else {
-            T::of(self.bulk_modulus * self.exponent) * j.powf(T::of(-self.exponent - 1.0))
+        let modulus = T::of(self.bulk_modulus * self.exponent);
+        let stiffness = match (self.parts(j), definiteness) {
+            (true, Definiteness::Touching) => modulus,
+            (true, Definiteness::Exact | Definiteness::Projected) => T::zero(),
+            (false, _) => modulus * j.powf(T::of(-self.exponent - 1.0)),
         };
         let mu = if lagged.time_s > T::zero() {
             T::of(self.viscosity) * before / lagged.time_s
@@ -158,10 +162,15 @@ impl<T: Real> Law<T> for Liquid {
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
         let j = ratio(strain, g);
         let kept = if self.parts(j) { T::one() } else { j };
+        let kept = kept.max(T::of(RATIO_MIN));
         Strain {
             f: Matrix3::identity(),
             internal: [kept, strain.internal[1]],
         }
+    }
+
+    fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
+        ratio(strain, g) < T::of(RATIO_MIN)
     }
 }
 

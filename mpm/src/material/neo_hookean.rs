@@ -87,6 +87,12 @@ impl<T: Real> Law<T> for NeoHookean {
     ) -> Tangent<T> {
         principal::tangent(self, strain, g, definiteness)
     }
+    fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
+        Strain {
+            f: principal::uncrushed(&(strain.f + g * strain.f)),
+            ..*strain
+        }
+    }
     #[inline]
     fn kirchhoff(&self, strain: &Strain<T>, _: &Lagged<T>) -> Matrix3<T> {
         let (mu, lambda) = self.constants::<T>();

@@ -29,6 +29,23 @@ pub(crate) trait PrincipalLaw<T: Real> {
     fn quotients(&self, s: &Vector3<T>) -> [T; 3];
 }
 
+/// Stretches below this are beyond any law: what contact squeezes further within a step is left at it.
+pub(crate) const STRETCH_MIN: f64 = 0.05;
+
+/// F with no stretch below [`STRETCH_MIN`].
+pub(crate) fn uncrushed<T: Real>(f: &Matrix3<T>) -> Matrix3<T> {
+    let least = T::of(STRETCH_MIN);
+    // σ₃ = det F/(σ₁σ₂), and 2σ₁σ₂ is at most |F|².
+    if f.determinant() >= least * T::of(0.5) * f.norm_squared() {
+        return *f;
+    }
+    let svd = Svd::of(f);
+    if svd.sigma[2] >= least {
+        return *f;
+    }
+    svd.rebuild(&svd.sigma.map(|s| s.max(least)))
+}
+
 fn trial<T: Real>(strain: &Strain<T>, g: &Matrix3<T>) -> Svd<T> {
     Svd::of(&(strain.f + g * strain.f))
 }
@@ -58,7 +75,7 @@ pub(crate) fn tangent<T: Real>(
     let mut add = |value: T, direction: Matrix3<T>| {
         let value = match definiteness {
             Definiteness::Exact => value,
-            Definiteness::Projected => value.max(T::zero()),
+            Definiteness::Projected | Definiteness::Touching => value.max(T::zero()),
         };
         let dyad = u * direction * vf;
         let q = SVector::<T, 9>::from_column_slice(dyad.as_slice());

@@ -136,7 +136,10 @@ impl<T: Real> Law<T> for Sand {
             let ratio = (T::of(3.0) * lambda + T::of(2.0) * mu) / (T::of(2.0) * mu);
             let excess = norm + slope * ratio * trace;
             if excess <= T::zero() {
-                return Strain { f, ..*strain };
+                return Strain {
+                    f: principal::uncrushed(&f),
+                    ..*strain
+                };
             }
             (e - deviator * (excess / norm), excess)
         };

@@ -12,6 +12,9 @@ pub enum Definiteness {
     Exact,
     /// Negative eigenvalues set to zero, so that every minimisation step goes down.
     Projected,
+    /// As [`Self::Projected`], and what has just parted resists as if it still touched: what contact, which is not in the free
+    /// motion, is going to press together again must not give way to it like nothing.
+    Touching,
 }
 
 /// ∂²ψ/∂G², Pa.

@@ -117,17 +117,17 @@ static POINTS: TableSchema = TableSchema {
         },
         Key {
             name: "sampling",
-            value: "`lattice` or `random`",
+            value: "`lattice`, `random` or `conforming`",
             unit: "",
             default: "`lattice`",
-            about: "how they are laid out; at random no two are close to each other, and no direction is preferred",
+            about: "how they are laid out; at random no two are close to each other, and no direction is preferred; conforming ones have a layer half a spacing under the surface besides",
         },
         Key {
             name: "seed",
             value: "whole number",
             unit: "",
             default: "0",
-            about: "of `random`",
+            about: "of `random` and `conforming`",
         },
         Key {
             name: "made_of",
@@ -274,6 +274,7 @@ pub(super) fn points(
 enum Layout {
     Lattice,
     Random,
+    Conforming,
 }
 
 fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
@@ -286,12 +287,19 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
     let per_cell = table.positive_or("per_cell", 8.0)?;
     let layout = table.choice_or_first(
         "sampling",
-        &[("lattice", Layout::Lattice), ("random", Layout::Random)],
+        &[
+            ("lattice", Layout::Lattice),
+            ("random", Layout::Random),
+            ("conforming", Layout::Conforming),
+        ],
     )?;
     let seed = table.optional("seed");
     if seed.is_some() && layout == Layout::Lattice {
-        return Err(table.conflict("`seed` goes with `sampling = \"random\"`"));
+        return Err(
+            table.conflict("`seed` goes with `sampling = \"random\"` or `\"conforming\"`")
+        );
     }
+    let seed = seed.map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?;
     let radius = table.optional("contact_radius");
     let drawn_max = table.optional("drawn_max");
     Ok(PointsEntry {
@@ -299,10 +307,8 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
         at: item.at(),
         sampling: match layout {
             Layout::Lattice => Sampling::Regular { per_cell },
-            Layout::Random => Sampling::PoissonDisk {
-                per_cell,
-                seed: seed.map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?,
-            },
+            Layout::Random => Sampling::PoissonDisk { per_cell, seed },
+            Layout::Conforming => Sampling::Conforming { per_cell, seed },
         },
         material: stuff.law,
         density: match table.optional("density") {

@@ -183,6 +183,12 @@ impl MaterialPoints {
         self.parts.grips.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The object of the particle that is vertex `particle` of a state; none if there is no such particle.
+    #[must_use]
+    pub fn object_of(&self, state: &BodyState, particle: usize) -> Option<ObjectIdx> {
+        records::object_of(&self.parts, state, particle).map(ObjectIdx)
+    }
+
     /// The particles of a state, in the order of the surface's vertices; none if the state is not of this model.
     pub fn particles(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
         let records = Records::read(&self.parts, state).unwrap_or_default();

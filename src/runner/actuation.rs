@@ -389,6 +389,11 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
         ));
     }
     let soft = &directory.soft[spot.soft];
+    if !soft.points_stay {
+        return Err(complain(
+            "a load acts on points that stay; this scene has sources or drains",
+        ));
+    }
     let points: Vec<u32> = match &spot.points {
         Some(points) => points.to_vec(),
         None => (0..soft.start.len() as u32).collect(),

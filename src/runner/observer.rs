@@ -153,7 +153,7 @@ fn target(
     Ok(match (entry.quantity.info().subject, &entry.of) {
         (Subject::Frame | Subject::Soft, Some(of)) if directory.is_soft(of) => {
             let spots = directory.soft_spots(scene, of)?;
-            soft_target(scene, entry, of, spots)?
+            soft_target(scene, directory, entry, of, spots)?
         }
         (Subject::Frame, Some(of)) => Target::Spots(directory.spots(scene, of)?),
         (Subject::Joint, Some(of)) => Target::Joint(directory.joint_path(scene, of)?),
@@ -179,6 +179,7 @@ fn target(
 /// A column about a soft body; refuses what only rigid ones have.
 fn soft_target(
     scene: &Scene,
+    directory: &Directory,
     entry: &ObservableEntry,
     of: &Mention,
     spots: Vec<SoftSpot>,
@@ -199,6 +200,9 @@ fn soft_target(
             if spots.iter().any(|spot| spot.points.is_some()) =>
         {
             refused("is of a whole body, not of a region")
+        }
+        Quantity::Displacement if spots.iter().any(|s| !directory.soft[s.soft].points_stay) => {
+            refused("is of a body whose particles stay; this scene has sources or drains")
         }
         _ if entry.point != Point3::origin() => refused(
             "takes no `point` on a soft body; name a region, such as `{ nearest = { to = [...] } }`",
@@ -228,7 +232,8 @@ impl Column {
             Target::Joint(joint) => self.of_joint(joint, moment),
             Target::Contact { of, with } => self.of_contact(of, with, moment),
             Target::Bodies(bodies) if self.quantity == Quantity::Mass => {
-                bodies.iter().map(|body| directory.mass(*body)).sum()
+                let of = |body: &BodyIdx| directory.mass(*body, &moment.state.bodies[body.0]);
+                bodies.iter().map(of).sum()
             }
             Target::Bodies(bodies) => self.of_bodies(bodies, moment),
             Target::Ties(ties) => {
@@ -264,7 +269,7 @@ impl Column {
                 let own = region.iter().map(|p| vectors[*p as usize]);
                 middle(own, std::iter::repeat(1.0))
             }
-            None => middle(vectors.iter().copied(), soft.masses.iter().copied()),
+            None => middle(vectors.iter().copied(), soft.model.masses(state).into_iter()),
         };
         let places = |points: &[Point3<f64>]| points.iter().map(|p| p.coords).collect::<Vec<_>>();
         match self.quantity {

@@ -13,7 +13,7 @@ use pliant_multibody::CapsuleChain;
 
 use crate::scene::Shown;
 
-pub(crate) use points::PointsObject;
+pub(crate) use points::{Members, PointsObject};
 use ribbon::ribbon;
 pub(crate) use ribbon::{is_flat, ribbon_triangles};
 

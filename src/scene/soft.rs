@@ -5,6 +5,7 @@
 
 mod centreline;
 mod fem;
+mod flow;
 mod matter;
 mod mesh;
 mod points;
@@ -26,6 +27,7 @@ use super::table::{Context, TableReader};
 
 pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
+pub use flow::{DrainEntry, SourceEntry};
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
@@ -35,6 +37,7 @@ pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
     tables.extend(mesh::TABLES);
     tables.extend(points::TABLES);
+    tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
     tables.extend(region::TABLES);

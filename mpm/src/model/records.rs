@@ -136,6 +136,12 @@ pub(crate) fn check_finite(
     Ok(())
 }
 
+/// The object of a particle, as the state says.
+pub(crate) fn object_of(parts: &Parts, state: &BodyState, particle: usize) -> Option<usize> {
+    let record = header_length(parts) + RECORD * particle;
+    state.history.get(record + 20).map(|object| *object as usize)
+}
+
 /// Particles as vertices.
 pub(crate) fn write_surface(parts: &Parts, state: &BodyState, out: &mut Surface) {
     out.clear();

@@ -14,12 +14,15 @@ pub(crate) fn emit(parts: &Parts, records: &mut Records) {
         let done = records.header[2 + k] as u32;
         records.header[2 + k] = f64::from(due.max(done));
         let object = &parts.objects[emitter.object.0];
-        for _ in done..due {
+        for batch in done..due {
+            // A batch that was due within the step has been on its way since.
+            let since = (time - emitter.start_s - f64::from(batch) * emitter.interval_s).max(0.0);
+            let gone = emitter.velocity_W * since;
             for point in &emitter.points {
                 records.ids.push(records.header[1] as u32);
                 records.header[1] += 1.0;
                 records.particles.push(Particle {
-                    x: point.coords,
+                    x: point.coords + gone,
                     v: emitter.velocity_W,
                     mass: object.particle_mass,
                     volume: object.particle_volume,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
+use pliant_contact_sap::BodyState;
 use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
 use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
@@ -122,13 +123,13 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
-    /// What moves of a body, kg.
-    pub(crate) fn mass(&self, body: BodyIdx) -> f64 {
+    /// What moves of a body in a state of it, kg.
+    pub(crate) fn mass(&self, body: BodyIdx, state: &BodyState) -> f64 {
         match self.trees.get(body.0) {
             Some(tree) => tree.moving_mass(),
             None => {
                 let own = self.soft.iter().filter(|soft| soft.body == body);
-                own.flat_map(|soft| soft.masses.iter()).sum()
+                own.flat_map(|soft| soft.model.masses(state)).sum()
             }
         }
     }

@@ -3,11 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{BodyIdx, Geometry};
+use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectSpec, ParticleSet, fill,
+    Emitter, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec, ParticleSet,
+    Sink, fill,
 };
 
 use super::Draft;
@@ -15,9 +17,10 @@ use super::directory::Owner;
 use super::soft::{SoftBody, scale};
 use super::solids;
 use crate::recording::{Color, VisualShape};
-use crate::runner::soft::{PointsObject, SoftModel};
+use crate::runner::soft::{Members, PointsObject, SoftModel};
 use crate::scene::{
-    GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, SoftEntry, Surface,
+    GridEntry, Matter, Place, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry,
+    SoftEntry, SourceEntry, Surface,
 };
 
 impl Draft<'_> {
@@ -37,13 +40,36 @@ impl Draft<'_> {
         for wall in &grid.walls {
             builder.wall(*wall);
         }
+        for drain in &grid.drains {
+            let shape = self.finished_shape(&drain.shape, drain.at)?;
+            builder.sink(Sink {
+                shape,
+                X_WS: drain.pose,
+            });
+        }
+        let stay = grid.drains.is_empty() && entries.iter().all(|(_, p)| p.sources.is_empty());
         let mut objects = Vec::new();
         let mut n_points = 0;
-        for (entry, points) in &entries {
-            let set = self.filled_shape(entry, points, grid)?;
-            let particle_volume = set.particle_volume;
+        for (number, (entry, points)) in entries.iter().enumerate() {
+            let mut set = ParticleSet::default();
+            if let Some(shape) = &points.shape {
+                set = self.filled(entry, points, (shape, points.at), &entry.pose, grid)?;
+            }
+            for source in &points.sources {
+                let of_shape = (&source.shape, source.at);
+                let batch = self.filled(entry, points, of_shape, &source.pose, grid)?;
+                if set.points.is_empty() {
+                    set.particle_volume = batch.particle_volume;
+                }
+                builder.emitter(emitter(ObjectIdx(number), source, batch));
+            }
             let range = n_points..n_points + set.points.len();
             n_points = range.end;
+            let members = match stay {
+                true => Members::Stay(range),
+                false => Members::OfObject(ObjectIdx(number)),
+            };
+            let particle_volume = set.particle_volume;
             let name = entry.name.name.as_str();
             let mut object =
                 ObjectSpec::new(name, Arc::clone(&points.material), points.density, set);
@@ -51,7 +77,7 @@ impl Draft<'_> {
             object.angular_velocity_W = entry.angular_velocity;
             object.contact_radius = points.contact_radius;
             builder.object(object);
-            objects.push((range, particle_volume));
+            objects.push((members, particle_volume));
         }
         let model = builder
             .build()
@@ -59,8 +85,8 @@ impl Draft<'_> {
         let body = self
             .builder
             .add_body(&first.name.name, Box::new(model.clone()));
-        for (part, ((entry, points), (range, volume))) in entries.iter().zip(objects).enumerate() {
-            self.add_object(&model, body, part as u32, (entry, points), range, volume)?;
+        for (part, ((entry, points), object)) in entries.iter().zip(objects).enumerate() {
+            self.add_object(&model, body, part as u32, (entry, points), object)?;
         }
         self.soft_starts.push((body, model.default_state()));
         Ok(())
@@ -72,16 +98,27 @@ impl Draft<'_> {
         body: BodyIdx,
         part: u32,
         (entry, points): (&SoftEntry, &PointsEntry),
-        range: Range<usize>,
-        particle_volume: f64,
+        (members, particle_volume): (Members, f64),
     ) -> Result<(), SceneError> {
+        let points_stay = matches!(members, Members::Stay(_));
+        if let (false, Some(region)) = (points_stay, entry.regions.first()) {
+            let text = format!(
+                "material points {:?}: a region is of particles that stay, and this scene has sources or drains",
+                entry.name.name
+            );
+            return Err(self.scene.text.error(region.name.at, SceneFault::World(text)));
+        }
+        let first_vertex = match &members {
+            Members::Stay(range) => range.start as u32,
+            Members::OfObject(_) => 0,
+        };
         let name = &entry.name.name;
         let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
         let geometry = self.add_geometry(Owner::Soft(body), geometry.of_part(part));
         let start = model.default_state();
         let object = PointsObject {
             model: model.clone(),
-            range: range.clone(),
+            members,
             particle_volume,
             particle_mass: points.density * particle_volume,
         };
@@ -115,12 +152,12 @@ impl Draft<'_> {
             SoftBody {
                 body,
                 geometry,
-                first_vertex: range.start as u32,
+                first_vertex,
                 regions: named
                     .map(|(r, points)| (r.name.name.clone(), points.into()))
                     .collect(),
                 start: places.into(),
-                masses: object.masses(&start).into(),
+                points_stay,
                 held: Arc::from([]),
                 model: Arc::new(object),
             },
@@ -128,25 +165,31 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn filled_shape(
+    fn filled(
         &mut self,
         entry: &SoftEntry,
         points: &PointsEntry,
+        (shape, at): (&ShapeEntry, Place),
+        X_WS: &Isometry3<f64>,
         grid: &GridEntry,
     ) -> Result<ParticleSet, SceneError> {
+        let shape = self.finished_shape(shape, at)?;
+        let name = &entry.name.name;
+        fill(name, &shape, X_WS, grid.spacing, points.sampling)
+            .map_err(|error| self.refused(at, name, &error))
+    }
+
+    fn finished_shape(&mut self, shape: &ShapeEntry, at: Place) -> Result<Shape, SceneError> {
         let placed = PlacedShape {
-            shape: points.shape.clone(),
-            at: points.at,
+            shape: shape.clone(),
+            at,
             pose: Isometry3::identity(),
             surface: Surface::default(),
-            surface_velocity: nalgebra::Vector3::zeros(),
+            surface_velocity: Vector3::zeros(),
             color: None,
             density: 0.0,
         };
-        let shape = solids::shape(self.scene, &placed, &mut self.notes)?;
-        let name = &entry.name.name;
-        fill(name, &shape, &entry.pose, grid.spacing, points.sampling)
-            .map_err(|error| self.refused(points.at, name, &error))
+        solids::shape(self.scene, &placed, &mut self.notes)
     }
 
     fn refused(&self, at: crate::scene::Place, what: &str, error: &MpmError) -> SceneError {
@@ -162,5 +205,28 @@ fn settings(grid: &GridEntry) -> MpmSettings {
         matrix: grid.matrix,
         bounds: grid.bounds,
         ..MpmSettings::new(grid.spacing)
+    }
+}
+
+/// Fills that follow each other as `source` says.
+fn emitter(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Emitter {
+    let speed = source.velocity.norm();
+    let along = |p: &Point3<f64>| p.coords.dot(&source.velocity) / speed;
+    let low = batch.points.iter().map(along).fold(f64::INFINITY, f64::min);
+    let high = batch.points.iter().map(along).fold(f64::NEG_INFINITY, f64::max);
+    let passing_s = (high - low + batch.spacing()) / speed;
+    let interval_s = source.every_s.unwrap_or(passing_s);
+    let batches = source.until_s.map_or(u32::MAX, |until| {
+        // One that falls on the end comes, whatever round-off says.
+        let last = ((until - source.from_s) / interval_s + 1e-9).floor();
+        last.min(f64::from(u32::MAX - 1)) as u32 + 1
+    });
+    Emitter {
+        object,
+        points: batch.points,
+        velocity_W: source.velocity,
+        start_s: source.from_s,
+        interval_s,
+        batches,
     }
 }

@@ -29,8 +29,8 @@ pub(crate) struct SoftBody {
     pub(crate) regions: BTreeMap<String, Arc<[u32]>>,
     /// Where its points are at the start.
     pub(crate) start: Arc<[Point3<f64>]>,
-    /// kg of each point.
-    pub(crate) masses: Arc<[f64]>,
+    /// Whether it has the same points at all times.
+    pub(crate) points_stay: bool,
     /// Points that never move in any direction, ascending.
     pub(crate) held: Arc<[u32]>,
 }
@@ -114,7 +114,7 @@ impl Draft<'_> {
                     .map(|(r, points)| (r.name.name.clone(), points.into()))
                     .collect(),
                 start: points.into(),
-                masses: made.soft.masses(&made.start).into(),
+                points_stay: true,
                 held: made.held.into(),
                 model: made.soft,
             },

@@ -106,6 +106,12 @@ impl Draft<'_> {
             )));
         };
         let soft = self.directory.soft[spot.soft].clone();
+        if !soft.points_stay {
+            return Err(complain(format!(
+                "{:?} is held by points that stay; this scene has sources or drains",
+                entry.between[region].name
+            )));
+        }
         let points = match &spot.points {
             Some(points) => points.to_vec(),
             None => (0..soft.start.len() as u32).collect(),

@@ -5,16 +5,25 @@ use std::ops::Range;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::BodyState;
-use pliant_mpm::{MaterialPoints, ParticleView};
+use pliant_mpm::{MaterialPoints, ObjectIdx, ParticleView};
 
 use super::SoftModel;
 use crate::scene::Shown;
 
-/// The particles of one object: those in `range` of the body's vertices.
+/// Which particles of the body belong to an object.
+#[derive(Clone, Debug)]
+pub(crate) enum Members {
+    /// The same at all times: these vertices of the body.
+    Stay(Range<usize>),
+    /// They come and go.
+    OfObject(ObjectIdx),
+}
+
+/// The particles of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct PointsObject {
     pub(crate) model: MaterialPoints,
-    pub(crate) range: Range<usize>,
+    pub(crate) members: Members,
     /// m³ at rest of one particle.
     pub(crate) particle_volume: f64,
     /// kg of one particle.
@@ -22,30 +31,49 @@ pub(crate) struct PointsObject {
 }
 
 impl PointsObject {
-    fn own<'a>(&self, numbers: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
-        let own = &numbers[3 * self.range.start..3 * self.range.end];
-        own.chunks_exact(3)
+    fn places(&self, state: &BodyState) -> impl Iterator<Item = usize> {
+        let all = match &self.members {
+            Members::Stay(range) => range.clone(),
+            Members::OfObject(_) => 0..state.q.len() / 3,
+        };
+        all.filter(move |place| match self.members {
+            Members::Stay(_) => true,
+            Members::OfObject(object) => self.model.object_of(state, *place) == Some(object),
+        })
+    }
+
+    fn own<'a>(
+        &self,
+        state: &'a BodyState,
+        numbers: &'a [f64],
+    ) -> impl Iterator<Item = &'a [f64]> {
+        self.places(state).map(|p| &numbers[3 * p..3 * p + 3])
     }
 
     fn views(&self, state: &BodyState) -> impl Iterator<Item = ParticleView> {
-        let all = self.model.particles(state);
-        all.skip(self.range.start).take(self.range.len())
+        let all = self.model.particles(state).enumerate();
+        let own = all.filter(|(place, p)| match &self.members {
+            Members::Stay(range) => range.contains(place),
+            Members::OfObject(object) => p.object == *object,
+        });
+        own.map(|(_, p)| p)
     }
 }
 
 impl SoftModel for PointsObject {
     fn points(&self, state: &BodyState, out: &mut Vec<Point3<f64>>) {
         out.clear();
-        out.extend(self.own(&state.q).map(Point3::from_slice));
+        out.extend(self.own(state, &state.q).map(Point3::from_slice));
     }
 
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>) {
         out.clear();
-        out.extend(self.own(&state.v).map(Vector3::from_column_slice));
+        let own = self.own(state, &state.v);
+        out.extend(own.map(Vector3::from_column_slice));
     }
 
-    fn masses(&self, _: &BodyState) -> Vec<f64> {
-        vec![self.particle_mass; self.range.len()]
+    fn masses(&self, state: &BodyState) -> Vec<f64> {
+        vec![self.particle_mass; self.places(state).count()]
     }
 
     fn volume(&self, state: &BodyState) -> f64 {
@@ -65,7 +93,7 @@ impl SoftModel for PointsObject {
     fn pieces(&self, state: &BodyState) -> Vec<f64> {
         let h = self.model.settings().spacing;
         let mut cells: BTreeMap<[i64; 3], (f64, bool)> = BTreeMap::new();
-        for p in self.own(&state.q) {
+        for p in self.own(state, &state.q) {
             let cell = [p[0], p[1], p[2]].map(|x| (x / h).floor() as i64);
             cells.entry(cell).or_default().0 += self.particle_mass;
         }
@@ -122,7 +150,7 @@ mod tests {
         builder.object(ObjectSpec::new("row", Arc::new(material), 1000.0, set));
         let model = builder.build().expect("a legal model");
         let object = PointsObject {
-            range: 0..33,
+            members: Members::Stay(0..33),
             particle_volume: 1e-3,
             particle_mass: 1.0,
             model: model.clone(),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use nalgebra::{Point3, Vector3};
 use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
 
+use super::flow::{DrainEntry, SourceEntry, drain, finite, source};
 use super::matter::{MADE_OF_POINTS, stuff};
 use super::{Matter, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema};
-use crate::scene::shape::{ShapeEntry, shape};
+use crate::scene::shape::ShapeEntry;
 use crate::scene::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 4] = [&GRID, &WALL, &POINTS, &MADE_OF_POINTS];
@@ -53,6 +54,13 @@ static GRID: TableSchema = TableSchema {
             unit: "",
             default: "none",
             about: "half spaces whose nodes are held, see below",
+        },
+        Key {
+            name: "drains",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "shapes that take out the particles that come into them, see below",
         },
         Key {
             name: "low",
@@ -105,8 +113,15 @@ static POINTS: TableSchema = TableSchema {
             name: "shape",
             value: "shape",
             unit: "",
-            default: REQUIRED,
+            default: "none, if there are `sources`",
             about: "filled with particles at the start, in the body's own frame; not a half space",
+        },
+        Key {
+            name: "sources",
+            value: "list of tables",
+            unit: "",
+            default: "none",
+            about: "where more of its particles come from, see below; all are as large as those of `shape`, or of the first source",
         },
         Key {
             name: "per_cell",
@@ -175,6 +190,8 @@ pub struct GridEntry {
     pub matrix: MatrixForm,
     /// Held nodes.
     pub walls: Vec<Wall>,
+    /// What takes particles out.
+    pub drains: Vec<DrainEntry>,
     /// What particles may not leave.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
@@ -182,10 +199,12 @@ pub struct GridEntry {
 /// A body of material points.
 #[derive(Clone, Debug)]
 pub struct PointsEntry {
-    /// What is filled.
-    pub shape: ShapeEntry,
-    /// Where `shape = ...` stands in the file.
+    /// What is filled at the start.
+    pub shape: Option<ShapeEntry>,
+    /// Where `shape = ...`, or else `sources`, stands in the file.
     pub at: crate::scene::Place,
+    /// Where more comes from.
+    pub sources: Vec<SourceEntry>,
     /// How.
     pub sampling: Sampling,
     /// Its law.
@@ -235,6 +254,9 @@ pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
         walls: table.optional("walls").map_or(Ok(Vec::new()), |list| {
             list.tables()?.iter().map(wall).collect()
         })?,
+        drains: table.optional("drains").map_or(Ok(Vec::new()), |list| {
+            list.tables()?.iter().map(drain).collect()
+        })?,
         bounds,
     };
     table.finish();
@@ -279,11 +301,19 @@ enum Layout {
 
 fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
     let stuff = stuff(&table.required("made_of")?)?;
-    let item = table.required("shape")?;
-    let shape = shape(&item)?;
-    if matches!(shape, ShapeEntry::HalfSpace) {
-        return Err(item.out_of_range("half_space", "must be a shape of finite size"));
-    }
+    let sources = table.optional("sources");
+    let item = match (table.optional("shape"), &sources) {
+        (Some(item), _) => Some(item),
+        (None, Some(_)) => None,
+        (None, None) => return Err(table.missing("shape")),
+    };
+    let list = sources.as_ref().map_or(Ok(Vec::new()), Item::tables)?;
+    let sources: Vec<SourceEntry> = list.iter().map(source).collect::<Result<_, _>>()?;
+    let at = match (&item, sources.first()) {
+        (Some(item), _) => item.at(),
+        (None, Some(first)) => first.at,
+        (None, None) => return Err(table.missing("shape")),
+    };
     let per_cell = table.positive_or("per_cell", 8.0)?;
     let layout = table.choice_or_first(
         "sampling",
@@ -303,8 +333,9 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
     let radius = table.optional("contact_radius");
     let drawn_max = table.optional("drawn_max");
     Ok(PointsEntry {
-        shape,
-        at: item.at(),
+        shape: item.as_ref().map(finite).transpose()?,
+        at,
+        sources,
         sampling: match layout {
             Layout::Lattice => Sampling::Regular { per_cell },
             Layout::Random => Sampling::PoissonDisk { per_cell, seed },

@@ -1,0 +1,163 @@
+//! `sources` of `[[material_points]]` and `drains` of `[grid]`: particles that come and go.
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::scene::Place;
+use crate::scene::error::SceneError;
+use crate::scene::item::Item;
+use crate::scene::pose::pose;
+use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::shape::{ShapeEntry, shape};
+
+pub(super) static TABLES: [&TableSchema; 2] = [&SOURCE, &DRAIN];
+
+static SOURCE: TableSchema = TableSchema {
+    name: "material_points.sources",
+    keys: &[
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "filled with particles again and again; a slab across the flow makes an even jet; not a half space",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "of the shape, in the world",
+        },
+        Key {
+            name: "velocity",
+            value: "3 numbers",
+            unit: "m/s",
+            default: REQUIRED,
+            about: "of new particles, world axes; not zero, or they would come on top of each other",
+        },
+        Key {
+            name: "from_s",
+            value: "number >= 0",
+            unit: "s",
+            default: "0",
+            about: "when the first fill comes",
+        },
+        Key {
+            name: "until_s",
+            value: "number > from_s",
+            unit: "s",
+            default: "never",
+            about: "no fill comes after it",
+        },
+        Key {
+            name: "every_s",
+            value: "number > 0",
+            unit: "s",
+            default: "how long the shape takes to pass",
+            about: "time from one fill to the next; the default joins them without a gap",
+        },
+    ],
+};
+
+static DRAIN: TableSchema = TableSchema {
+    name: "grid.drains",
+    keys: &[
+        Key {
+            name: "shape",
+            value: "shape",
+            unit: "",
+            default: REQUIRED,
+            about: "particles inside at the end of a step are taken out; a half space takes all that falls below it",
+        },
+        Key {
+            name: "pose",
+            value: "pose",
+            unit: "",
+            default: "identity",
+            about: "of the shape, in the world",
+        },
+    ],
+};
+
+/// Where particles of a body come from.
+#[derive(Clone, Debug)]
+pub struct SourceEntry {
+    /// What is filled each time.
+    pub shape: ShapeEntry,
+    /// Where it stands in the file.
+    pub at: Place,
+    /// Its pose in the world.
+    pub pose: Isometry3<f64>,
+    /// Of new particles, m/s, world axes.
+    pub velocity: Vector3<f64>,
+    /// Time of the first fill, s.
+    pub from_s: f64,
+    /// After it none comes, s.
+    pub until_s: Option<f64>,
+    /// Time between fills, s; none: as long as the shape takes to pass.
+    pub every_s: Option<f64>,
+}
+
+/// Where particles end.
+#[derive(Clone, Debug)]
+pub struct DrainEntry {
+    /// What takes them in.
+    pub shape: ShapeEntry,
+    /// Where it stands in the file.
+    pub at: Place,
+    /// Its pose in the world.
+    pub pose: Isometry3<f64>,
+}
+
+/// An element of `sources`.
+pub(super) fn source(item: &Item<'_>) -> Result<SourceEntry, SceneError> {
+    let table = item.table(&SOURCE)?;
+    let filled = table.required("shape")?;
+    let velocity = table.required("velocity")?;
+    let until = table.optional("until_s");
+    let every = table.optional("every_s");
+    let entry = SourceEntry {
+        shape: finite(&filled)?,
+        at: filled.at(),
+        pose: pose(table.optional("pose").as_ref())?,
+        velocity: velocity.vector3()?,
+        from_s: table.non_negative_or("from_s", 0.0)?,
+        until_s: until.as_ref().map(Item::positive).transpose()?,
+        every_s: every.map(|item| item.positive()).transpose()?,
+    };
+    if entry.velocity == Vector3::zeros() {
+        return Err(velocity.out_of_range(
+            "[0, 0, 0]",
+            "must not be zero: particles would come on top of each other",
+        ));
+    }
+    if let (Some(item), Some(until)) = (until, entry.until_s)
+        && until <= entry.from_s
+    {
+        return Err(item.out_of_range(until, &format!("must be after from_s = {}", entry.from_s)));
+    }
+    table.finish();
+    Ok(entry)
+}
+
+/// An element of `drains`.
+pub(super) fn drain(item: &Item<'_>) -> Result<DrainEntry, SceneError> {
+    let table = item.table(&DRAIN)?;
+    let taking = table.required("shape")?;
+    let entry = DrainEntry {
+        shape: shape(&taking)?,
+        at: taking.at(),
+        pose: pose(table.optional("pose").as_ref())?,
+    };
+    table.finish();
+    Ok(entry)
+}
+
+/// A shape that can be filled.
+pub(super) fn finite(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
+    let shape = shape(item)?;
+    if matches!(shape, ShapeEntry::HalfSpace) {
+        return Err(item.out_of_range("half_space", "must be a shape of finite size"));
+    }
+    Ok(shape)
+}

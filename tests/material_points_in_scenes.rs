@@ -1,0 +1,229 @@
+//! Material points in scene files: where they come from and where they go, what holds them, and what they weigh on whom.
+
+use pliant::runner::{Outcome, RunOptions, check, run};
+use pliant::scene::{Scene, SceneOptions};
+
+fn parse(fragment: &str) -> Result<Scene, String> {
+    let text = format!("schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 1\n{fragment}");
+    Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
+}
+
+/// Runs a scene for a second and asks its expectations to be met.
+#[track_caller]
+fn check_runs(fragment: &str) {
+    let scene = parse(fragment).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let verdicts = &outcome.summary.expectations;
+    assert!(!verdicts.is_empty());
+    assert!(
+        verdicts.iter().all(|v| v.outcome == Outcome::Met),
+        "{verdicts:#?}"
+    );
+}
+
+#[track_caller]
+fn check_refused(fragment: &str, expected: &[&str]) {
+    let refused = match parse(fragment) {
+        Err(message) => message,
+        Ok(scene) => match check(&scene) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("must be refused: {fragment}"),
+        },
+    };
+    for part in expected {
+        assert!(refused.contains(part), "{part:?} is not in:\n{refused}");
+    }
+}
+
+/// `observable` has the value `equals` in the mean from `from` to `until`.
+fn expect(observable: &str, from: f64, until: f64, equals: &str, within: &str) -> String {
+    format!(
+        "[[expect]]\nobservable = \"{observable}\"\nfrom_s = {from}\nuntil_s = {until}\ntake = \"mean\"\nequals = {equals}\nwithin = {within}\nsource = \"closed form\"\n"
+    )
+}
+
+/// A jet of water of 1 m/s and 40 mm squared, 0.2 m long.
+const JET: &str = r#"
+time_step_s = 0.005
+gravity = [0, 0, 0]
+[grid]
+spacing = 0.02
+drains = [{ shape = { half_space = {} } }]
+[[material_points]]
+name = "water"
+made_of = { law = "liquid", bulk_modulus = 1e4 }
+sources = [
+    { shape = { box = { size = [0.04, 0.04, 0.02] } }, pose = { position = [0, 0, 0.2] }, velocity = [0, 0, -1], until_s = 0.59 },
+]
+[[observables]]
+name = "water.mass"
+quantity = "mass"
+of = "water"
+[[observables]]
+name = "water.volume"
+quantity = "volume"
+of = "water"
+[[observables]]
+name = "speed"
+quantity = "velocity"
+of = "water"
+along = [0, 0, -1]
+"#;
+
+#[test]
+fn a_jet_carries_what_comes_from_its_source_until_the_drain_takes_it() {
+    // A slab of 32 g every 20 ms, the first at once.
+    let text = JET.to_owned()
+        + &expect("water.mass", 0.0975, 0.1025, "0.192", "1e-6")
+        + &expect("water.mass", 0.3, 0.5, "0.32", "\"0.03*0.32\"")
+        + &expect("water.volume", 0.3, 0.5, "0.32e-3", "\"0.04*0.32e-3\"")
+        + &expect("speed", 0.3, 0.5, "1", "0.01")
+        + &expect("water.mass", 0.9, 1.0, "0", "1e-9");
+    check_runs(&text);
+}
+
+#[test]
+fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
+    let stays = "shape = { box = { size = [0.1, 0.1, 0.1] } }\n";
+    let tap = "sources = [{ shape = { box = { size = [0.04, 0.04, 0.02] } }, velocity = [0, 0, -1] }]\n";
+    let water = |keys: &str| {
+        format!("[grid]\nspacing = 0.02\n[[material_points]]\nname = \"water\"\nmade_of = \"shallow-water\"\n{keys}")
+    };
+    check_refused(&water(""), &["test.toml:7", "`shape`"]);
+    let still = tap.replace("[0, 0, -1]", "[0, 0, 0]");
+    check_refused(&water(&still), &["test.toml:10", "on top of each other"]);
+    let early = tap.replace("velocity", "from_s = 2, until_s = 1, velocity");
+    check_refused(&water(&early), &["test.toml:10", "after from_s = 2"]);
+    let endless = tap.replace("box = { size = [0.04, 0.04, 0.02] }", "half_space = {}");
+    check_refused(&water(&endless), &["test.toml:10", "finite size"]);
+    let thin = tap.replace("0.02] }", "0.001] }");
+    check_refused(&water(&thin), &["test.toml:10", "refine"]);
+    let region = format!("{tap}{stays}regions = {{ top = {{ box = {{ low = [-1, -1, 0], high = [1, 1, 1] }} }} }}\n");
+    check_refused(&water(&region), &["test.toml", "particles that stay"]);
+    let moved = format!(
+        "{tap}[[observables]]\nname = \"u\"\nquantity = \"displacement\"\nof = \"water\"\ncomponent = \"z\"\n"
+    );
+    check_refused(&water(&moved), &["sources or drains"]);
+    let pulled = format!("{tap}[[loads]]\non = \"water\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n");
+    check_refused(&water(&pulled), &["sources or drains"]);
+    let unknown = water(stays).replace("spacing = 0.02", "spacing = 0.02\ndrains = [{ pose = {} }]");
+    check_refused(&unknown, &["test.toml:7", "`shape`"]);
+}
+
+/// Cubes of three weights on two plates and on a box, which stands on a third plate.
+const SCALES: &str = r#"
+time_step_s = 0.005
+[parameters]
+a = 0.06
+g = 9.81
+[materials.default]
+friction = 0.5
+stiffness = 1e4
+dissipation = 10
+[grid]
+spacing = 0.02
+[[fixed]]
+name = "left"
+shape = { box = { size = [0.1, 0.1, 0.02] } }
+pose = { position = [-0.3, 0, 0] }
+[[fixed]]
+name = "middle"
+shape = { box = { size = [0.1, 0.1, 0.02] } }
+[[fixed]]
+name = "right"
+shape = { box = { size = [0.1, 0.1, 0.02] } }
+pose = { position = [0.3, 0, 0] }
+[[bodies]]
+name = "box"
+shape = { box = { size = [0.1, 0.1, 0.04] } }
+mass = 0.5
+pose = { position = [0.3, 0, 0.03] }
+[[material_points]]
+name = "dough"
+shape = { box = { size = ["a", "a", "a"] } }
+pose = { position = [-0.3, 0, "0.01 + a/2"] }
+made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+density = 1200
+[[material_points]]
+name = "foam"
+shape = { box = { size = ["a", "a", "a"] } }
+pose = { position = [0, 0, "0.01 + a/2"] }
+made_of = { law = "neo-hookean", youngs_modulus = 5e4, poissons_ratio = 0.3 }
+density = 300
+[[material_points]]
+name = "rubber"
+shape = { box = { size = ["a", "a", "a"] } }
+pose = { position = [0.3, 0, "0.05 + a/2"] }
+made_of = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
+density = 900
+"#;
+
+#[test]
+fn every_rigid_body_feels_the_weight_of_the_points_that_are_on_it() {
+    let mut text = SCALES.to_owned();
+    for (name, of, with, component, force) in [
+        ("dough", "left", "dough", "z", "-1200*a^3*g"),
+        ("foam", "middle", "foam", "z", "-300*a^3*g"),
+        ("rubber", "box", "rubber", "z", "-900*a^3*g"),
+        ("both", "right", "box", "z", "-(900*a^3 + 0.5)*g"),
+        ("aside", "box", "rubber", "x", "0"),
+        ("none", "middle", "dough", "z", "0"),
+    ] {
+        text += &format!(
+            "[[observables]]\nname = \"{name}\"\nquantity = \"contact-force\"\nof = \"{of}\"\nwith = \"{with}\"\ncomponent = \"{component}\"\n"
+        );
+        let force = format!("\"{force}\"");
+        text += &expect(name, 0.7, 1.0, &force, "\"0.01*300*a^3*g\"");
+    }
+    check_runs(&text);
+}
+
+/// A bar that hangs from its upper end, which a body holds, raises by 0.05 m and lets go of after 0.6 s.
+const BAR: &str = r#"
+time_step_s = 0.005
+[grid]
+spacing = 0.02
+[[bodies]]
+name = "hand"
+mass = 1
+shape = { sphere = { radius = 0.005 } }
+pose = { position = [0, 0, 0.5] }
+[[body_motions]]
+body = "hand"
+knots = [
+    { at_s = 0.1, pose = { position = [0, 0, 0.5] } },
+    { at_s = 0.3, pose = { position = [0, 0, 0.55] } },
+]
+[[material_points]]
+name = "bar"
+shape = { box = { size = [0.04, 0.04, 0.2] } }
+pose = { position = [0, 0, 0.3] }
+made_of = { youngs_modulus = 5e5, poissons_ratio = 0.3 }
+regions = { top = { box = { low = [-1, -1, 0.08], high = [1, 1, 1] } } }
+[[ties]]
+name = "grasp"
+between = ["hand", "bar/top"]
+release_at_s = 0.6
+[[observables]]
+name = "top"
+quantity = "displacement"
+of = "bar/top"
+component = "z"
+[[observables]]
+name = "fall"
+quantity = "velocity"
+of = "bar"
+along = [0, 0, -1]
+"#;
+
+#[test]
+fn a_set_of_particles_is_held_moved_and_let_go() {
+    let text = BAR.to_owned()
+        + &expect("top", 0.05, 0.1, "0", "1e-3")
+        + &expect("top", 0.45, 0.6, "0.05", "1e-3")
+        + &expect("fall", 0.45, 0.6, "0", "0.02")
+        // Free fall in the mean of 0.8 s to 1 s.
+        + &expect("fall", 0.8, 1.0, "\"9.81*0.3\"", "\"0.03*9.81*0.3\"");
+    check_runs(&text);
+}

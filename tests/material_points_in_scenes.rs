@@ -86,9 +86,12 @@ fn a_jet_carries_what_comes_from_its_source_until_the_drain_takes_it() {
 #[test]
 fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
     let stays = "shape = { box = { size = [0.1, 0.1, 0.1] } }\n";
-    let tap = "sources = [{ shape = { box = { size = [0.04, 0.04, 0.02] } }, velocity = [0, 0, -1] }]\n";
+    let tap =
+        "sources = [{ shape = { box = { size = [0.04, 0.04, 0.02] } }, velocity = [0, 0, -1] }]\n";
     let water = |keys: &str| {
-        format!("[grid]\nspacing = 0.02\n[[material_points]]\nname = \"water\"\nmade_of = \"shallow-water\"\n{keys}")
+        format!(
+            "[grid]\nspacing = 0.02\n[[material_points]]\nname = \"water\"\nmade_of = \"shallow-water\"\n{keys}"
+        )
     };
     check_refused(&water(""), &["test.toml:7", "`shape`"]);
     let still = tap.replace("[0, 0, -1]", "[0, 0, 0]");
@@ -99,15 +102,19 @@ fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
     check_refused(&water(&endless), &["test.toml:10", "finite size"]);
     let thin = tap.replace("0.02] }", "0.001] }");
     check_refused(&water(&thin), &["test.toml:10", "refine"]);
-    let region = format!("{tap}{stays}regions = {{ top = {{ box = {{ low = [-1, -1, 0], high = [1, 1, 1] }} }} }}\n");
+    let region = format!(
+        "{tap}{stays}regions = {{ top = {{ box = {{ low = [-1, -1, 0], high = [1, 1, 1] }} }} }}\n"
+    );
     check_refused(&water(&region), &["test.toml", "particles that stay"]);
     let moved = format!(
         "{tap}[[observables]]\nname = \"u\"\nquantity = \"displacement\"\nof = \"water\"\ncomponent = \"z\"\n"
     );
     check_refused(&water(&moved), &["sources or drains"]);
-    let pulled = format!("{tap}[[loads]]\non = \"water\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n");
+    let pulled =
+        format!("{tap}[[loads]]\non = \"water\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n");
     check_refused(&water(&pulled), &["sources or drains"]);
-    let unknown = water(stays).replace("spacing = 0.02", "spacing = 0.02\ndrains = [{ pose = {} }]");
+    let unknown =
+        water(stays).replace("spacing = 0.02", "spacing = 0.02\ndrains = [{ pose = {} }]");
     check_refused(&unknown, &["test.toml:7", "`shape`"]);
 }
 

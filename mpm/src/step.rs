@@ -19,7 +19,7 @@ use crate::material::{Definiteness, Lagged, Law};
 use crate::model::{MatrixForm, Parts, Records, RotationTarget};
 use crate::nodes::{add_divergence, affine, gradient, interpolate};
 use crate::sparse_grid::NONE;
-use crate::spline::corner;
+use crate::spline::{Stencil, corner};
 use crate::system::{BlockMatrix, GridSystem};
 
 pub(crate) use flow::emit;
@@ -53,6 +53,23 @@ impl Crushed {
         let others = self.count.into_inner().checked_sub(1)?;
         Some((self.first.into_inner() as usize, others))
     }
+}
+
+/// Weight of a node in the velocity at `offset` from a particle, as the particle's affine velocity goes on there:
+///
+/// ```text
+/// v + C o = Σ w_i (1 + (4/h²) (x_i − x)·o) v_i
+/// ```
+///
+/// What touches the ball about a particle touches it there: a body that turns, rolls on its surface and not on its outermost particles.
+fn weight_beside(
+    stencil: &Stencil<f64>,
+    corner: [usize; 3],
+    offset: &Vector3<f64>,
+    spacing: f64,
+) -> f64 {
+    let arm = stencil.arm(corner, spacing);
+    stencil.weight(corner) * (1.0 + 4.0 / (spacing * spacing) * arm.dot(offset))
 }
 
 /// Workspace of a step.
@@ -270,10 +287,11 @@ impl BodyStep for MpmStep {
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
-        let p = self.particle(p)?;
-        let stencil = &self.system.stencils[p];
-        out.set_weights((0..27).map(|n| stencil.weight(corner(n))));
-        Ok(BasisIdx(self.system.cell_of[p]))
+        let sorted = self.particle(p)?;
+        let stencil = &self.system.stencils[sorted];
+        let h = self.system.spacing;
+        out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &p.offset, h)));
+        Ok(BasisIdx(self.system.cell_of[sorted]))
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
@@ -487,7 +505,8 @@ impl BodyStep for MpmStep {
                 let end = if held.is_nan() { v[at + k] } else { held };
                 system.time_step.mean_velocity(system.start[at + k], end)
             });
-            velocity += mean * system.stencils[sorted].weight(corner(n));
+            let stencil = &system.stencils[sorted];
+            velocity += mean * weight_beside(stencil, corner(n), &p.offset, system.spacing);
         }
         let place = system.particles[sorted].x + velocity * system.time_step.length_s;
         Ok((place + p.offset).into())

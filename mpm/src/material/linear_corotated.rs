@@ -188,8 +188,7 @@ impl<T: Real> Law<T> for LinearCorotated {
 
     // Flow stops what is on its way through.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
-        self.yield_norm == f64::INFINITY
-            && (strain.f + g * strain.f).determinant() <= T::zero()
+        self.yield_norm == f64::INFINITY && (strain.f + g * strain.f).determinant() <= T::zero()
     }
 }
 

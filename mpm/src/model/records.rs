@@ -139,7 +139,10 @@ pub(crate) fn check_finite(
 /// The object of a particle, as the state says.
 pub(crate) fn object_of(parts: &Parts, state: &BodyState, particle: usize) -> Option<usize> {
     let record = header_length(parts) + RECORD * particle;
-    state.history.get(record + 20).map(|object| *object as usize)
+    state
+        .history
+        .get(record + 20)
+        .map(|object| *object as usize)
 }
 
 /// Particles as vertices.

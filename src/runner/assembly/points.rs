@@ -1,6 +1,5 @@
 //! Material points: all of a scene's on one grid, one body of the world, one geometry for each object.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -53,11 +52,11 @@ impl Draft<'_> {
         for (number, (entry, points)) in entries.iter().enumerate() {
             let mut set = ParticleSet::default();
             if let Some(shape) = &points.shape {
-                set = self.filled(entry, points, (shape, points.at), &entry.pose, grid)?;
+                set = self.particles_in(entry, points, (shape, points.at), &entry.pose, grid)?;
             }
             for source in &points.sources {
                 let of_shape = (&source.shape, source.at);
-                let batch = self.filled(entry, points, of_shape, &source.pose, grid)?;
+                let batch = self.particles_in(entry, points, of_shape, &source.pose, grid)?;
                 if set.points.is_empty() {
                     set.particle_volume = batch.particle_volume;
                 }
@@ -106,7 +105,10 @@ impl Draft<'_> {
                 "material points {:?}: a region is of particles that stay, and this scene has sources or drains",
                 entry.name.name
             );
-            return Err(self.scene.text.error(region.name.at, SceneFault::World(text)));
+            return Err(self
+                .scene
+                .text
+                .error(region.name.at, SceneFault::World(text)));
         }
         let first_vertex = match &members {
             Members::Stay(range) => range.start as u32,
@@ -165,7 +167,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn filled(
+    fn particles_in(
         &mut self,
         entry: &SoftEntry,
         points: &PointsEntry,
@@ -192,7 +194,7 @@ impl Draft<'_> {
         solids::shape(self.scene, &placed, &mut self.notes)
     }
 
-    fn refused(&self, at: crate::scene::Place, what: &str, error: &MpmError) -> SceneError {
+    fn refused(&self, at: Place, what: &str, error: &MpmError) -> SceneError {
         let text = format!("material points {what:?}: {error}");
         self.scene.text.error(at, SceneFault::World(text))
     }
@@ -213,7 +215,11 @@ fn emitter(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Emitt
     let speed = source.velocity.norm();
     let along = |p: &Point3<f64>| p.coords.dot(&source.velocity) / speed;
     let low = batch.points.iter().map(along).fold(f64::INFINITY, f64::min);
-    let high = batch.points.iter().map(along).fold(f64::NEG_INFINITY, f64::max);
+    let high = batch
+        .points
+        .iter()
+        .map(along)
+        .fold(f64::NEG_INFINITY, f64::max);
     let passing_s = (high - low + batch.spacing()) / speed;
     let interval_s = source.every_s.unwrap_or(passing_s);
     let batches = source.until_s.map_or(u32::MAX, |until| {

@@ -42,11 +42,7 @@ impl PointsObject {
         })
     }
 
-    fn own<'a>(
-        &self,
-        state: &'a BodyState,
-        numbers: &'a [f64],
-    ) -> impl Iterator<Item = &'a [f64]> {
+    fn own<'a>(&self, state: &'a BodyState, numbers: &'a [f64]) -> impl Iterator<Item = &'a [f64]> {
         self.places(state).map(|p| &numbers[3 * p..3 * p + 3])
     }
 

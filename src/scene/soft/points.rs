@@ -325,9 +325,7 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
     )?;
     let seed = table.optional("seed");
     if seed.is_some() && layout == Layout::Lattice {
-        return Err(
-            table.conflict("`seed` goes with `sampling = \"random\"` or `\"conforming\"`")
-        );
+        return Err(table.conflict("`seed` goes with `sampling = \"random\"` or `\"conforming\"`"));
     }
     let seed = seed.map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?;
     let radius = table.optional("contact_radius");

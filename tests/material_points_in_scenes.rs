@@ -75,7 +75,7 @@ along = [0, 0, -1]
 fn a_jet_carries_what_comes_from_its_source_until_the_drain_takes_it() {
     // A slab of 32 g every 20 ms, the first at once.
     let text = JET.to_owned()
-        + &expect("water.mass", 0.0975, 0.1025, "0.192", "1e-6")
+        + &expect("water.mass", 0.1025, 0.1175, "0.192", "1e-6")
         + &expect("water.mass", 0.3, 0.5, "0.32", "\"0.03*0.32\"")
         + &expect("water.volume", 0.3, 0.5, "0.32e-3", "\"0.04*0.32e-3\"")
         + &expect("speed", 0.3, 0.5, "1", "0.01")

@@ -173,7 +173,7 @@ fn unknown_choices_list_the_known_ones() {
     check_fragment(
         "[contact]\nmodel = \"laged\"\n",
         &[
-            "[contact]: model = \"laged\" is not one of `lagged`, `similar`, `sap`; did you mean `lagged`?",
+            "[contact]: model = \"laged\" is not one of `lagged`, `similar`, `sap`, `energy`; did you mean `lagged`?",
         ],
     );
     check_fragment(

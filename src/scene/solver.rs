@@ -67,7 +67,7 @@ static SOLVER: TableSchema = TableSchema {
         },
         Key {
             name: "linear_algebra",
-            value: "`automatic`, `direct`, `schur` or `two-level`",
+            value: "`automatic`, `direct`, `mixed`, `schur` or `two-level`",
             unit: "",
             default: "`automatic`",
             about: "of `newton`: factors of the whole Hessian, in double precision or in single precision with conjugate gradients behind them, of what is left when untouched vertices are eliminated (the paper's way), or conjugate gradients preconditioned on two levels; `automatic` chooses for each island by size",

@@ -1,14 +1,15 @@
 //! The patches between geometries at a state, to be drawn and measured.
 
-use nalgebra::Isometry3;
+use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::Surface;
 use pliant_hydroelastic::{
-    Aabb, BroadPhase, ContactChoice, ContactPatch, PatchContact, Posed, Proxy, RigidShape,
+    Aabb, BroadPhase, ContactChoice, ContactPatch, Filament, FlatSection, PatchContact, Posed,
+    Proxy, RigidShape,
 };
 
 use crate::error::StepError;
 use crate::state::State;
-use crate::world::{GeometryIdx, World};
+use crate::world::{GeometryIdx, Mount, World, flat};
 
 /// The patch of one pair.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,10 @@ pub struct PatchFinder {
         pliant_hydroelastic::GeometryIdx,
         pliant_hydroelastic::GeometryIdx,
     )>,
+    /// Of each geometry, the filament if it has a pressure field.
+    filaments: Vec<Option<Filament>>,
+    sections: Vec<FlatSection>,
+    still: Vec<Vector3<f64>>,
     /// Those after the found ones are memory.
     patches: Vec<PairPatch>,
 }
@@ -46,7 +51,10 @@ impl PatchFinder {
     /// [`StepError::Geometry`] for a pose that is not finite.
     pub fn find(&mut self, world: &World, state: &State) -> Result<&[PairPatch], StepError> {
         let parts = &world.parts;
-        if parts.geometries.iter().all(|g| g.patch.is_none()) {
+        let filaments = parts.filaments.iter().flatten();
+        if parts.geometries.iter().all(|g| g.patch.is_none())
+            && filaments.clone().all(|f| f.field().is_none())
+        {
             return Ok(&[]);
         }
         self.surfaces
@@ -62,12 +70,14 @@ impl PatchFinder {
         self.poses.clear();
         let poses = parts.geometries.iter().map(|g| g.pose(&self.surfaces));
         self.poses.extend(poses);
+        self.move_filaments(world, state)?;
         self.proxies.clear();
         for g in 0..parts.geometries.len() {
-            self.proxies.push(match posed(world, g, &self.poses) {
-                Some(posed) => Proxy::of(&posed, 0.0, 0.0),
-                None => Proxy::Box(Aabb::EMPTY),
-            });
+            self.proxies
+                .push(match posed(world, g, &self.poses, &self.filaments) {
+                    Some(posed) => Proxy::of(&posed, 0.0, 0.0),
+                    None => Proxy::Box(Aabb::EMPTY),
+                });
         }
         self.broad_phase
             .candidates(&self.proxies, &parts.filter, &mut self.candidates);
@@ -77,7 +87,7 @@ impl PatchFinder {
             if world.choice(a, b) == ContactChoice::Point {
                 continue;
             }
-            let posed = |g: GeometryIdx| posed(world, g.0, &self.poses);
+            let posed = |g: GeometryIdx| posed(world, g.0, &self.poses, &self.filaments);
             let (Some(posed_a), Some(posed_b)) = (posed(a), posed(b)) else {
                 continue;
             };
@@ -100,10 +110,44 @@ impl PatchFinder {
         }
         Ok(&self.patches[..found])
     }
+
+    /// Puts the filaments with a field where the vertices of their bodies are.
+    fn move_filaments(&mut self, world: &World, state: &State) -> Result<(), StepError> {
+        self.filaments.clear();
+        for (g, filament) in world.parts.filaments.iter().enumerate() {
+            let own = filament.as_ref().filter(|f| f.field().is_some());
+            let (Some(own), Mount::Segments { body }) = (own, world.parts.geometries[g].mount)
+            else {
+                self.filaments.push(None);
+                continue;
+            };
+            let mut filament = own.clone();
+            let surface = &self.surfaces[body.0];
+            self.sections.clear();
+            self.sections.extend(surface.sections.iter().map(flat));
+            self.still.clear();
+            self.still.resize(surface.vertices.len(), Vector3::zeros());
+            filament
+                .move_to(&surface.vertices, &self.still, &self.sections, 0.0)
+                .map_err(|source| {
+                    StepError::of_pair(world, state, (GeometryIdx(g), GeometryIdx(g)), source)
+                })?;
+            self.filaments.push(Some(filament));
+        }
+        Ok(())
+    }
 }
 
 /// A geometry that can have patches, at rest; half spaces among them.
-fn posed<'a>(world: &'a World, g: usize, poses: &[Isometry3<f64>]) -> Option<Posed<'a>> {
+fn posed<'a>(
+    world: &'a World,
+    g: usize,
+    poses: &[Isometry3<f64>],
+    filaments: &'a [Option<Filament>],
+) -> Option<Posed<'a>> {
+    if let Some(filament) = &filaments[g] {
+        return Some(Posed::Filament(filament));
+    }
     let geometry = &world.parts.geometries[g];
     let (shape, patch) = (geometry.shape.as_ref()?, geometry.patch.as_deref()?);
     Some(Posed::Rigid(RigidShape {

@@ -11,8 +11,8 @@ use close::close;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
-    WorldError,
+    BodyIdx, Geometry, GeometryIdx, Mount, PatchFinder, State, StepReport, StrongImplicit, World,
+    WorldBuilder, WorldError,
 };
 use pliant_der::{Centreline, Closure, Material, Rayleigh, Rod, RodBuilder, Section};
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
@@ -131,6 +131,13 @@ fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
     let z = rod.position(&state.bodies[body.0], 5).z;
     // Sixteen sides for a circle.
     close("depth", (RADIUS - z) / RADIUS / depth, 1.0, 0.1);
+    // What pictures are made of: the field's own pressure, of which contact takes the part along the normal's slope.
+    let mut finder = PatchFinder::default();
+    let patches = finder.find(&world, &state).unwrap();
+    assert_eq!(patches.len(), 1);
+    let patch = &patches[0].patch;
+    let load = patch.polygons().iter().map(|p| p.area * p.pressure);
+    close("pressure", load.sum::<f64>() / weight, 1.0, 0.1);
 }
 
 #[test]

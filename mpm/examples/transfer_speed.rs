@@ -1,7 +1,10 @@
-//! How many particles a second one core takes to the grid and back, and what a product with A costs.
+//! How many particles a second one core takes to the grid and back, how that goes with their number and with a second thread,
+//! and what a product with A costs.
 //!
 //! A cube of neo-Hookean material, eight particles a cell, sorted: stress and scatter, gather and update of F, nothing else.
-//! `cargo run --release -p pliant-mpm --example transfer_speed [particles along an edge]`
+//! `cargo run --release -p pliant-mpm --example transfer_speed [particles along an edge ...]`
+//!
+//! `bench/peers/transfer_peers.py` runs it in turns with other simulators.
 
 use std::time::Instant;
 
@@ -30,6 +33,9 @@ fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
     .collect()
 }
 
+/// Rounds of which the best counts.
+const ROUNDS: usize = 12;
+
 /// Millions of particle-substeps a second: all, scatter alone, gather alone, sorting alone.
 fn speed<T: LaneScalar>(edge: usize, form: GradientForm) -> [f64; 4]
 where
@@ -45,7 +51,7 @@ where
     let dt = T::of(1e-3);
     let mut field = NodeField::default();
     let mut times = [f64::INFINITY; 3];
-    for _ in 0..12 {
+    for _ in 0..ROUNDS {
         let start = Instant::now();
         grid.build(T::one(), particles.iter().map(|p| p.x))
             .expect("on the grid");
@@ -120,29 +126,47 @@ fn product(edge: usize, matrix: MatrixForm) -> [f64; 3] {
     times.map(|t| 1e9 * t / n)
 }
 
+fn pool(threads: usize) -> rayon::ThreadPool {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    builder.build().expect("threads")
+}
+
 fn main() {
-    let edge = std::env::args()
-        .nth(1)
-        .and_then(|a| a.parse().ok())
-        .unwrap_or(32);
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("one thread");
-    pool.install(|| {
-        eprintln!(
-            "{} particles, one thread, millions a second: all, scatter, gather, sort",
-            edge * edge * edge
-        );
-        for form in [GradientForm::Mls, GradientForm::True] {
-            eprintln!("f32 {form:?}: {:.1?}", speed::<f32>(edge, form));
-            eprintln!("f64 {form:?}: {:.1?}", speed::<f64>(edge, form));
-        }
-        let edge = edge.min(32);
-        eprintln!(
-            "{} particles, ns a particle: product with A, begin, linearise",
-            edge * edge * edge
-        );
+    let edges: Vec<usize> = std::env::args()
+        .skip(1)
+        .filter_map(|a| a.parse().ok())
+        .collect();
+    let edges = if edges.is_empty() {
+        vec![22, 46, 100]
+    } else {
+        edges
+    };
+    let [one, two] = [1, 2].map(pool);
+    eprintln!("one thread, millions of particle-substeps a second: both, scatter, gather, sort");
+    for &edge in &edges {
+        let n = edge * edge * edge;
+        one.install(|| {
+            for form in [GradientForm::Mls, GradientForm::True] {
+                eprintln!("{n:8} f32 {form:?}: {:.1?}", speed::<f32>(edge, form));
+                eprintln!("{n:8} f64 {form:?}: {:.1?}", speed::<f64>(edge, form));
+            }
+        });
+    }
+    eprintln!("a second thread is worth a factor, f32 and f64 by moving least squares");
+    for &edge in &edges {
+        let form = GradientForm::Mls;
+        let each = [&one, &two].map(|pool| {
+            pool.install(|| [speed::<f32>(edge, form)[0], speed::<f64>(edge, form)[0]])
+        });
+        let ratios = [0, 1].map(|k| each[1][k] / each[0][k]);
+        eprintln!("{:8}: {ratios:.2?}", edge * edge * edge);
+    }
+    let edge = edges[0].min(32);
+    eprintln!(
+        "{} particles, one thread, ns a particle: product with A, begin, linearise",
+        edge * edge * edge
+    );
+    one.install(|| {
         for matrix in [MatrixForm::Assembled, MatrixForm::MatrixFree] {
             eprintln!("{matrix:?}: {:.0?}", product(edge, matrix));
         }

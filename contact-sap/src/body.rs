@@ -92,7 +92,8 @@ pub trait BodyStep: Send + Sync {
             what: "explicit step",
         })
     }
-    /// Penalty steppers: the momentum residual m(v), zero at the free motion, N·s. Not linearised.
+    /// Steppers that solve implicit equations in full, and penalty steppers: the momentum residual m(v), zero at the free motion, N·s.
+    /// Not linearised.
     ///
     /// # Errors
     /// [`BodyError::Unsupported`] unless overridden.
@@ -100,6 +101,32 @@ pub trait BodyStep: Send + Sync {
         let _ = (v, out);
         Err(BodyError::Unsupported {
             what: "momentum residual",
+        })
+    }
+    /// Whether m(v) is more than A v − b and the body offers what steppers need that solve the implicit equations in full:
+    /// [`BodyStep::linearise_about`], [`BodyStep::residual`] and [`BodyStep::incremental_potential`].
+    fn relinearises(&self) -> bool {
+        false
+    }
+    /// Computes A = ∂m/∂v at `v`, made positive definite, and b = A v − m(v), then offered by [`BodyStep::dynamics`] until the next
+    /// [`BodyStep::linearise`].
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] unless overridden.
+    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        let _ = v;
+        Err(BodyError::Unsupported {
+            what: "linearisation about velocities found",
+        })
+    }
+    /// E(v), J, whose gradient is m(v), up to a constant; infinite where the body has no energy.
+    ///
+    /// # Errors
+    /// [`BodyError::Unsupported`] unless overridden.
+    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        let _ = v;
+        Err(BodyError::Unsupported {
+            what: "incremental potential",
         })
     }
     /// Penalty steppers: y = (∂m/∂v) x at `v`; the derivative may be unsymmetric for some models.

@@ -184,7 +184,7 @@ impl<S: ConvexContactSolver> Adaptive<S> {
                 } else {
                     &*report
                 };
-                untrusted = Some(worse.solve);
+                untrusted = Some((worse.solve, worse.friction, worse.implicit));
             }
             warnings.append(&mut self.part.warnings);
             warnings.append(&mut report.warnings);
@@ -211,8 +211,8 @@ impl<S: ConvexContactSolver> Adaptive<S> {
         self.here = here;
         warnings.dedup();
         report.warnings = warnings;
-        if let Some(solve) = untrusted {
-            report.solve = solve;
+        if let Some((solve, friction, implicit)) = untrusted {
+            (report.solve, report.friction, report.implicit) = (solve, friction, implicit);
         }
         Ok(outcome)
     }

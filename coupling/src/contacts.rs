@@ -229,7 +229,7 @@ impl ContactAssembly {
                 place: *place,
                 normal_W,
                 points: [point.a, point.b],
-                patch: point.stiffness.patch_share(),
+                patch: point.patch_share(material.stiffness),
                 key: point.key,
                 parameters,
                 slip_inertia: match (&sides[i].a.lever, &sides[i].b.lever) {

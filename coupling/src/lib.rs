@@ -29,8 +29,12 @@ pub use error::{StepError, WorldError, WorldPart};
 pub use friction_limits::{FRICTION_TOLERANCE, FrictionError};
 pub use impulse_exchange::ImpulseExchange;
 pub use patches::{PairPatch, PatchFinder};
-pub use report::{ContactForce, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench};
-pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
+pub use report::{
+    ContactForce, ImplicitReport, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench,
+};
+pub use settings::{
+    ContactModel, ContactSettings, DissipationRule, Linearisation, Speculation, Stiction,
+};
 pub use state::{State, TieState};
 pub use stiction::StuckContact;
 pub use strong_implicit::StrongImplicit;

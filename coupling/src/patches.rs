@@ -1,22 +1,24 @@
 //! The patches between geometries at a state, to be drawn and measured.
 
+use std::sync::Arc;
+
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::Surface;
 use pliant_hydroelastic::{
-    Aabb, BroadPhase, ContactChoice, ContactPatch, Filament, FlatSection, PatchContact, Posed,
-    Proxy, RigidShape,
+    Aabb, BroadPhase, ContactChoice, ContactPatch, DeformingSurface, Filament, FlatSection,
+    PatchContact, Posed, Proxy, RigidShape, SelfExclusion, SoftContact, SoftMesh,
 };
 
 use crate::error::StepError;
 use crate::state::State;
-use crate::world::{GeometryIdx, Mount, World, flat};
+use crate::world::{GeometryIdx, World, flat};
 
 /// The patch of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairPatch {
     /// Geometry A.
     pub a: GeometryIdx,
-    /// Geometry B, after A.
+    /// Geometry B, after A; A itself where a soft body touches itself.
     pub b: GeometryIdx,
     /// What they share; normals point from B into A.
     pub patch: ContactPatch,
@@ -27,131 +29,168 @@ pub struct PairPatch {
 /// Keeps memory for the next search only.
 #[derive(Default)]
 pub struct PatchFinder {
+    world: Option<World>,
     surfaces: Vec<Surface>,
     poses: Vec<Isometry3<f64>>,
+    soft: Vec<Option<SoftMesh>>,
+    /// Of each geometry, the filament if it has a pressure field.
+    filaments: Vec<Option<Filament>>,
+    sections: Vec<FlatSection>,
+    at_rest: Vec<Vector3<f64>>,
+    radii: Vec<f64>,
+    exclusion: SelfExclusion,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
     candidates: Vec<(
         pliant_hydroelastic::GeometryIdx,
         pliant_hydroelastic::GeometryIdx,
     )>,
-    /// Of each geometry, the filament if it has a pressure field.
-    filaments: Vec<Option<Filament>>,
-    sections: Vec<FlatSection>,
-    still: Vec<Vector3<f64>>,
     /// Those after the found ones are memory.
     patches: Vec<PairPatch>,
 }
 
 impl PatchFinder {
-    /// The patches of all pairs that press on each other in one at `state`, by pair. Elastic pressure: friction and dissipation
-    /// are known after a step only.
+    /// The patches of all pairs that press on each other in one at `state`, by pair; those of surfaces of soft bodies with themselves
+    /// come last. Elastic pressure: friction and dissipation are known after a step only.
     ///
     /// # Errors
-    /// [`StepError::Geometry`] for a pose that is not finite.
+    /// [`StepError::Geometry`] for a pose or a vertex that is not finite.
     pub fn find(&mut self, world: &World, state: &State) -> Result<&[PairPatch], StepError> {
         let parts = &world.parts;
-        let filaments = parts.filaments.iter().flatten();
-        if parts.geometries.iter().all(|g| g.patch.is_none())
-            && filaments.clone().all(|f| f.field().is_none())
+        let rigid = parts.geometries.iter().all(|g| g.patch.is_none());
+        let mut filaments = parts.filaments.iter().flatten();
+        if rigid && parts.soft.iter().all(Option::is_none) && filaments.all(|f| f.field().is_none())
         {
             return Ok(&[]);
         }
+        self.place(world, state)?;
+        self.proxies.clear();
+        for g in 0..parts.geometries.len() {
+            self.proxies.push(match self.posed(world, g) {
+                Some(posed) => Proxy::of(&posed, 0.0, 0.0),
+                None => Proxy::Box(Aabb::EMPTY),
+            });
+        }
+        self.broad_phase
+            .candidates(&self.proxies, &parts.filter, &mut self.candidates);
+        let mut patches = std::mem::take(&mut self.patches);
+        let mut found = 0;
+        let others = self
+            .candidates
+            .iter()
+            .map(|(a, b)| (a.0 as usize, b.0 as usize));
+        let own = parts
+            .self_contact
+            .iter()
+            .filter(|g| self.soft[**g].is_some());
+        let own = own.map(|&g| (g, g));
+        for (a, b) in others.chain(own) {
+            let pair = (GeometryIdx(a), GeometryIdx(b));
+            if world.choice(pair.0, pair.1) == ContactChoice::Point {
+                continue;
+            }
+            let (Some(posed_a), Some(posed_b)) = (self.posed(world, a), self.posed(world, b))
+            else {
+                continue;
+            };
+            if found == patches.len() {
+                patches.push(PairPatch {
+                    a: pair.0,
+                    b: pair.1,
+                    patch: ContactPatch::default(),
+                });
+            }
+            let place = &mut patches[found];
+            (place.a, place.b) = pair;
+            let is_soft = self.soft[a].is_some() || self.soft[b].is_some();
+            let answer = match is_soft {
+                true => {
+                    let stiffness = world.pair(pair.0, pair.1).stiffness;
+                    SoftContact.patch(posed_a, posed_b, stiffness, &mut place.patch)
+                }
+                false => PatchContact.patch(posed_a, posed_b, &mut place.patch),
+            };
+            match answer {
+                Some(Err(source)) => return Err(StepError::of_pair(world, state, pair, source)),
+                Some(Ok(())) if !place.patch.polygons().is_empty() => found += 1,
+                _ => {}
+            }
+        }
+        self.patches = patches;
+        Ok(&self.patches[..found])
+    }
+
+    /// Moves everything to where it is at `state`.
+    fn place(&mut self, world: &World, state: &State) -> Result<(), StepError> {
+        let parts = &world.parts;
+        let known = self.world.as_ref();
+        if !known.is_some_and(|known| Arc::ptr_eq(&known.parts, &world.parts)) {
+            self.soft.clone_from(&parts.soft);
+            self.filaments.clone_from(&parts.filaments);
+            for filament in &mut self.filaments {
+                filament.take_if(|f| f.field().is_none());
+            }
+            self.world = Some(world.clone());
+        }
         self.surfaces
             .resize_with(parts.bodies.len(), Surface::default);
-        for ((body, surface), state) in parts
-            .bodies
-            .iter()
-            .zip(&mut self.surfaces)
-            .zip(&state.bodies)
-        {
+        let bodies = parts.bodies.iter().zip(&state.bodies);
+        for ((body, state), surface) in bodies.zip(&mut self.surfaces) {
             body.model.surface(state, surface);
         }
         self.poses.clear();
         let poses = parts.geometries.iter().map(|g| g.pose(&self.surfaces));
         self.poses.extend(poses);
-        self.move_filaments(world, state)?;
-        self.proxies.clear();
-        for g in 0..parts.geometries.len() {
-            self.proxies
-                .push(match posed(world, g, &self.poses, &self.filaments) {
-                    Some(posed) => Proxy::of(&posed, 0.0, 0.0),
-                    None => Proxy::Box(Aabb::EMPTY),
-                });
-        }
-        self.broad_phase
-            .candidates(&self.proxies, &parts.filter, &mut self.candidates);
-        let mut found = 0;
-        for (a, b) in &self.candidates {
-            let (a, b) = (GeometryIdx(a.0 as usize), GeometryIdx(b.0 as usize));
-            if world.choice(a, b) == ContactChoice::Point {
-                continue;
-            }
-            let posed = |g: GeometryIdx| posed(world, g.0, &self.poses, &self.filaments);
-            let (Some(posed_a), Some(posed_b)) = (posed(a), posed(b)) else {
+        for (g, geometry) in parts.geometries.iter().enumerate() {
+            let Some(body) = geometry.mount.deforming() else {
                 continue;
             };
-            if found == self.patches.len() {
-                self.patches.push(PairPatch {
-                    a,
-                    b,
-                    patch: ContactPatch::default(),
-                });
-            }
-            let pair = &mut self.patches[found];
-            (pair.a, pair.b) = (a, b);
-            match PatchContact.patch(posed_a, posed_b, &mut pair.patch) {
-                Some(Err(source)) => {
-                    return Err(StepError::of_pair(world, state, (a, b), source));
-                }
-                Some(Ok(())) if !pair.patch.polygons().is_empty() => found += 1,
-                _ => {}
-            }
-        }
-        Ok(&self.patches[..found])
-    }
-
-    /// Puts the filaments with a field where the vertices of their bodies are.
-    fn move_filaments(&mut self, world: &World, state: &State) -> Result<(), StepError> {
-        self.filaments.clear();
-        for (g, filament) in world.parts.filaments.iter().enumerate() {
-            let own = filament.as_ref().filter(|f| f.field().is_some());
-            let (Some(own), Mount::Segments { body }) = (own, world.parts.geometries[g].mount)
-            else {
-                self.filaments.push(None);
-                continue;
-            };
-            let mut filament = own.clone();
             let surface = &self.surfaces[body.0];
-            self.sections.clear();
-            self.sections.extend(surface.sections.iter().map(flat));
-            self.still.clear();
-            self.still.resize(surface.vertices.len(), Vector3::zeros());
-            filament
-                .move_to(&surface.vertices, &self.still, &self.sections, 0.0)
-                .map_err(|source| {
-                    StepError::of_pair(world, state, (GeometryIdx(g), GeometryIdx(g)), source)
-                })?;
-            self.filaments.push(Some(filament));
+            let n = surface.vertices.len();
+            if self.at_rest.len() < n {
+                self.at_rest.resize(n, Vector3::zeros());
+                self.radii.resize(n, 0.0);
+            }
+            let at_rest = &self.at_rest[..n];
+            let refused =
+                |source| StepError::of_pair(world, state, (GeometryIdx(g), GeometryIdx(g)), source);
+            if let Some(mesh) = &mut self.soft[g] {
+                mesh.update(&surface.vertices, &surface.triangles, at_rest, 0.0)
+                    .map_err(refused)?;
+            }
+            if let Some(filament) = &mut self.filaments[g] {
+                self.sections.clear();
+                self.sections.extend(surface.sections.iter().map(flat));
+                filament
+                    .move_to(&surface.vertices, at_rest, &self.sections, 0.0)
+                    .map_err(refused)?;
+            }
         }
         Ok(())
     }
-}
 
-/// A geometry that can have patches, at rest; half spaces among them.
-fn posed<'a>(
-    world: &'a World,
-    g: usize,
-    poses: &[Isometry3<f64>],
-    filaments: &'a [Option<Filament>],
-) -> Option<Posed<'a>> {
-    if let Some(filament) = &filaments[g] {
-        return Some(Posed::Filament(filament));
+    /// A geometry that can have patches, at rest; half spaces among them.
+    fn posed<'a>(&'a self, world: &'a World, g: usize) -> Option<Posed<'a>> {
+        if let Some(filament) = &self.filaments[g] {
+            return Some(Posed::Filament(filament));
+        }
+        let geometry = &world.parts.geometries[g];
+        if let (Some(mesh), Some(body)) = (&self.soft[g], geometry.mount.deforming()) {
+            let points = &self.surfaces[body.0].vertices;
+            return Some(Posed::Deforming(DeformingSurface {
+                id: g as u64,
+                points,
+                radii: &self.radii[..points.len()],
+                velocities: &self.at_rest[..points.len()],
+                exclusion: &self.exclusion,
+                field: None,
+                mesh: Some(mesh),
+            }));
+        }
+        let shape = geometry.shape.as_ref()?;
+        Some(Posed::Rigid(RigidShape {
+            patch: geometry.patch.as_deref(),
+            ..RigidShape::still(shape, self.poses[g])
+        }))
     }
-    let geometry = &world.parts.geometries[g];
-    let (shape, patch) = (geometry.shape.as_ref()?, geometry.patch.as_deref()?);
-    Some(Posed::Rigid(RigidShape {
-        patch: Some(patch),
-        ..RigidShape::still(shape, poses[g])
-    }))
 }

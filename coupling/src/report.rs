@@ -15,6 +15,8 @@ pub struct StepReport {
     pub solve: SolveReport,
     /// How far friction of soft bodies is from what the normal forces allow.
     pub friction: FrictionError,
+    /// How far the implicit equations were solved.
+    pub implicit: ImplicitReport,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.
@@ -25,6 +27,20 @@ pub struct StepReport {
     pub ties: Vec<TieForce>,
     /// Anything doubtful, in words that name the place: of bodies, and of patches deeper than their pressure tells.
     pub warnings: Vec<String>,
+}
+
+/// How the implicit equations of a step were solved; all zero by [`Linearisation::Once`](crate::Linearisation::Once), and where no
+/// body has more than linear ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ImplicitReport {
+    /// How often bodies were linearised about velocities found.
+    pub relinearisations: usize,
+    /// How often less than the whole way to a problem's solution was gone.
+    pub shortened: usize,
+    /// What is left of the momentum balance, as a part of its terms.
+    pub residual: f64,
+    /// Whether that is more than was allowed.
+    pub missed: bool,
 }
 
 /// One contact point and its force.
@@ -154,11 +170,13 @@ impl PairForce<'_> {
 }
 
 impl StepReport {
-    /// Whether the step can be believed: the solver met its tolerance or the limit of f64, and friction of soft bodies is
-    /// that of the normal forces found, to [`FRICTION_TOLERANCE`].
+    /// Whether the step can be believed: the solver met its tolerance or the limit of f64, friction of soft bodies is
+    /// that of the normal forces found, to [`FRICTION_TOLERANCE`], and so are the implicit equations, if they were to be met.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        self.solve.is_trusted() && self.friction.share <= FRICTION_TOLERANCE
+        self.solve.is_trusted()
+            && self.friction.share <= FRICTION_TOLERANCE
+            && !self.implicit.missed
     }
 
     /// Every pair of geometries in contact, ascending.

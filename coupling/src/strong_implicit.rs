@@ -1,6 +1,7 @@
 //! The strong-implicit stepper: every body and every contact in one convex problem a step.
 
 mod forces;
+mod implicit;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
@@ -15,7 +16,7 @@ use crate::error::StepError;
 use crate::friction_limits::{Foresight, FrictionLimits, SolveInStep};
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
-use crate::report::{RowOwner, StepReport};
+use crate::report::{ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
 use crate::stiction::{self, StuckContact};
 use crate::ties::TieAssembly;
@@ -50,6 +51,7 @@ pub struct StrongImplicit<S> {
     path: Vec<f64>,
     solved_path: Vec<f64>,
     limits: FrictionLimits,
+    implicit: ImplicitReport,
     solution: Solution,
     guess: Vec<f64>,
     /// Of each body: whether anything constrains it.
@@ -87,6 +89,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             path: Vec::new(),
             solved_path: Vec::new(),
             limits: FrictionLimits::default(),
+            implicit: ImplicitReport::default(),
             solution: Solution::default(),
             guess: Vec::new(),
             touched: Vec::new(),
@@ -135,8 +138,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.adopt(world);
         self.begin(world, state, time_step_s)?;
 
-        let steps = std::mem::take(&mut self.steps);
-        let outcome = self.solve(world, state, time_step_s, &steps);
+        let mut steps = std::mem::take(&mut self.steps);
+        let outcome = self
+            .solve(world, state, time_step_s, &steps)
+            .and_then(|first| self.meet_implicit_equations(world, state, &mut steps, first));
         self.steps = steps;
         self.fill(report, time_step_s, outcome?);
         self.advance(world, state, time_step_s, next, report)?;

@@ -15,7 +15,7 @@ use pliant_hydroelastic::{
     PatchGeometry, PointStiffness, Shape, SoftMesh,
 };
 
-use crate::settings::ContactSettings;
+use crate::settings::{ContactSettings, Linearisation};
 use crate::state::{State, TieState};
 use crate::tie::Tie;
 
@@ -255,6 +255,7 @@ pub(crate) struct WorldParts {
     pub(crate) ties: Vec<Tie>,
     pub(crate) gravity: Vector3<f64>,
     pub(crate) integration: Integration,
+    pub(crate) linearisation: Linearisation,
     pub(crate) contact: ContactSettings,
     /// Ascending once the world is built.
     pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
@@ -390,6 +391,12 @@ impl World {
         out.extend(self.parts.geometries.iter().map(|g| g.pose(&surfaces)));
     }
 
+    /// How often a step linearises bodies that are not linear.
+    #[must_use]
+    pub fn linearisation(&self) -> Linearisation {
+        self.parts.linearisation
+    }
+
     /// Energies and momenta of all bodies together.
     #[must_use]
     pub fn energy(&self, state: &State) -> Energy {
@@ -437,7 +444,7 @@ impl World {
         point: &PointStiffness,
     ) -> PairMaterial {
         let pair = self.pair(a, b);
-        if let PointStiffness::Share(_) = point {
+        if let PointStiffness::Share(_) | PointStiffness::OfArea { .. } = point {
             return pair;
         }
         let [m_a, m_b] = [a, b].map(|g| &self.parts.geometries[g.0].material);

@@ -7,12 +7,14 @@
 //! ```
 //!
 //! K is the stiffness at q0, made positive semidefinite; damping is −βK v^θ with the same K, and f_e(q^θ) in b is
-//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly.
+//! extrapolated from q0. Laws that are linear within a step make m(v) = A v − b exactly; others may be linearised again about
+//! velocities found (`implicit`).
 //!
 //! Source: Han, Masterjohn, Castro (2023), equations 6 to 11.
 
 mod balance;
 mod elements;
+mod implicit;
 mod input;
 mod outcome;
 mod turning;
@@ -30,6 +32,7 @@ use crate::body::{AnchorCompliance, Parts, Preconditioning};
 use crate::dofs::{DofMap, HELD};
 use crate::free_motion::FreeMotion;
 use crate::mass::MassKind;
+use crate::material::Linearity;
 use crate::matrix::System;
 
 use elements::{Elasticity, ElementState};
@@ -153,6 +156,7 @@ impl BodyStep for FemStep {
     }
 
     fn linearise(&mut self) -> Result<(), BodyError> {
+        self.elements.forget_velocity();
         if self.elements.corrected {
             let mut elements = std::mem::take(&mut self.elements);
             elements.expect_last_turn(self);
@@ -304,6 +308,21 @@ impl BodyStep for FemStep {
         Ok(())
     }
 
+    fn relinearises(&self) -> bool {
+        self.parts.linearity == Linearity::Nonlinear && self.time_step.forces_s() > 0.0
+    }
+
+    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        if self.relinearises() {
+            self.linearise_at(v);
+        }
+        Ok(())
+    }
+
+    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        Ok(self.potential(v))
+    }
+
     fn tangent(&self, v: &[f64], x: &[f64], y: &mut [f64]) -> Result<(), BodyError> {
         let parts = &*self.parts;
         let mut all = Vec::new();
@@ -329,7 +348,7 @@ impl BodyStep for FemStep {
         let mut scratch = Scratch::default();
         let mut all = Vec::new();
         self.all_velocities(v, &mut all);
-        self.momentum(&all, Elasticity::Extrapolated, &mut scratch);
+        self.momentum(&all, self.elements.elasticity(), &mut scratch);
         let mut forces = scratch.residual;
         forces
             .iter_mut()

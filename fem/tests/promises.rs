@@ -14,9 +14,9 @@ use pliant_contact_sap::{
     Primitive, Solution, StepInput, Surface,
 };
 use pliant_fem::{
-    AnchorCompliance, Axis, Domain, FemBody, FemBuilder, FemError, Kinematics, LawKind,
-    LinearCorotated, MassKind, Material, MooneyRivlin, Preconditioning, Rayleigh, Region, Rotation,
-    UniformForce, lame_parameters,
+    AnchorCompliance, Axis, Domain, FemBody, FemBuilder, Kinematics, LawKind, LinearCorotated,
+    MassKind, Material, MooneyRivlin, Preconditioning, Rayleigh, Region, Rotation, UniformForce,
+    lame_parameters,
 };
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -377,80 +377,6 @@ fn wrong_input_of_a_step_is_refused_by_name() {
         .unwrap_err()
         .to_string();
     assert!(text.contains("vertex 2, axis y"), "{text}");
-}
-
-#[track_caller]
-fn refused(builder: FemBuilder) -> FemError {
-    builder.build().unwrap_err()
-}
-
-#[test]
-fn impossible_bodies_are_refused_by_name() {
-    let with_density = |density: f64| FemBuilder::new(block(), rubber(), density);
-    for density in [0.0, -1.0, f64::NAN] {
-        assert!(matches!(
-            refused(with_density(density)),
-            FemError::Density(_)
-        ));
-    }
-    let all_fixed = builder().fix(Region::All, &Axis::ALL);
-    assert!(matches!(refused(all_fixed), FemError::NothingMoves(24)));
-    let end = || Region::Vertices(vec![0, 4]);
-    let both = builder()
-        .fix(end(), &Axis::ALL)
-        .anchor(Region::Vertices(vec![4]), AnchorCompliance::NearRigid);
-    let text = refused(both).to_string();
-    assert!(
-        text.contains("vertex 4") && text.contains("fixed and anchored"),
-        "{text}"
-    );
-    let far = Region::Ball {
-        center: Vector3::repeat(9.0),
-        radius: 1.0,
-    };
-    assert!(matches!(
-        refused(builder().fix(far, &Axis::ALL)),
-        FemError::EmptyRegion { .. }
-    ));
-    let negative = Rayleigh {
-        mass: 0.0,
-        stiffness: -1e-3,
-    };
-    assert!(
-        refused(builder().damping(negative))
-            .to_string()
-            .contains("beta")
-    );
-    let text = refused(builder().contact_radius(0.05)).to_string();
-    assert!(
-        text.contains("contact_radius = 0.05") && text.contains("choose less"),
-        "{text}"
-    );
-    let slack = AnchorCompliance::Spring {
-        stiffness: 0.0,
-        relaxation_time_s: 0.0,
-    };
-    assert!(
-        refused(builder().anchor(end(), slack))
-            .to_string()
-            .contains("anchor stiffness")
-    );
-}
-
-#[test]
-fn doubtful_bodies_are_built_and_reported() {
-    let millimetres = tet_cuboid(Vector3::new(60.0, 40.0, 30.0), [3, 2, 1]).unwrap();
-    let (_, report) = FemBuilder::new(millimetres, rubber(), 1000.0)
-        .build()
-        .unwrap();
-    assert!(report.to_string().contains("scale 0.001"), "{report}");
-    let stiff = LawKind::LinearCorotated
-        .of(lame_parameters(1e5, 0.499).unwrap())
-        .unwrap();
-    let (_, report) = FemBuilder::new(block(), stiff, 1000.0).build().unwrap();
-    assert!(report.to_string().contains("lock"), "{report}");
-    let (_, report) = builder().build().unwrap();
-    assert!(report.entries.is_empty(), "{report}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use nalgebra::{Point3, Vector3};
 /// `a` and that of B at `b` (not both at [`p_WC`](Self::p_WC): for a body that will arrive only later in the step the
 /// two are far apart). With v_n the relative normal velocity, `signed_distance` + Δt·v_n is the gap at the end of the step.
 ///
-/// A point of a patch ([`PointStiffness::OfPatch`]) is a place of balance inside of both: its material points are at that place, and
-/// its signed distance −p₀/g is that of a spring whose force is the patch's.
+/// A point of a patch ([`PointStiffness::OfPatch`], [`PointStiffness::OfArea`]) is a place of balance inside of both: its material
+/// points are at that place, and its signed distance −p₀/g is that of a spring whose force is the patch's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
     /// Place of the contact in the world, m: the midpoint of the two material points.
@@ -49,6 +49,23 @@ impl ContactPoint {
         p_WA + (p_WB - p_WA) * weight_B
     }
 
+    /// What part of a patch the point stands for, where a point of share one has the stiffness `of_share_one` (N/m); `None` in
+    /// point contact.
+    #[must_use]
+    pub fn patch_share(&self, of_share_one: f64) -> Option<PatchShare> {
+        match self.stiffness {
+            PointStiffness::Share(_) => None,
+            PointStiffness::OfPatch { share, .. } => Some(share),
+            PointStiffness::OfArea { share, area } => Some(match area > 0.0 {
+                true => PatchShare {
+                    area,
+                    pressure_max: of_share_one * share * (-self.signed_distance).max(0.0) / area,
+                },
+                false => PatchShare::default(),
+            }),
+        }
+    }
+
     /// The same contact told from the other side.
     pub fn swapped(&self) -> Self {
         Self {
@@ -71,6 +88,13 @@ pub enum PointStiffness {
     /// the same patch, or the patch shrinks, the shares shrink, so that the pair's total force is continuous while corners
     /// appear and vanish.
     Share(f64),
+    /// Patch of a soft body's surface where no pressure field says how stiff it is.
+    OfArea {
+        /// As of [`PointStiffness::Share`].
+        share: f64,
+        /// m², over which it is spread; zero for a point that is only foreseen.
+        area: f64,
+    },
     /// Patch contact: the geometry says how stiff it is.
     OfPatch {
         /// k, N/m.
@@ -87,32 +111,23 @@ pub enum PointStiffness {
 pub struct PatchShare {
     /// m²; those of a pair's points sum to the area of its patch.
     pub area: f64,
-    /// Highest pressure at a corner of its polygons, Pa.
+    /// Highest pressure at a corner of its polygons, Pa; of the triangles of a soft body that at the point.
     pub pressure_max: f64,
 }
 
 impl PointStiffness {
-    /// What part of a patch the point stands for; `None` in point contact.
-    #[must_use]
-    pub fn patch_share(&self) -> Option<PatchShare> {
-        match *self {
-            Self::Share(_) => None,
-            Self::OfPatch { share, .. } => Some(share),
-        }
-    }
-
     /// k, N/m, where a point of share one has `of_share_one`.
     #[must_use]
     pub fn of_pair(&self, of_share_one: f64) -> f64 {
         match *self {
-            Self::Share(share) => of_share_one * share,
+            Self::Share(share) | Self::OfArea { share, .. } => of_share_one * share,
             Self::OfPatch { stiffness, .. } => stiffness,
         }
     }
 
     fn swapped(&self) -> Self {
         match *self {
-            Self::Share(share) => Self::Share(share),
+            Self::Share(_) | Self::OfArea { .. } => *self,
             Self::OfPatch {
                 stiffness,
                 part_of_A,

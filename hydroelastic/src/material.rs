@@ -122,7 +122,9 @@ impl ContactMaterial {
     /// point contact that is the d of [`combined_with`](Self::combined_with); at a point of a patch the geometry says it.
     pub fn dissipation_at(&self, other: &Self, stiffness: &PointStiffness) -> f64 {
         match *stiffness {
-            PointStiffness::Share(_) => self.combined_with(other).dissipation,
+            PointStiffness::Share(_) | PointStiffness::OfArea { .. } => {
+                self.combined_with(other).dissipation
+            }
             PointStiffness::OfPatch { part_of_A, .. } => {
                 part_of_A * self.dissipation + (1.0 - part_of_A) * other.dissipation
             }

@@ -20,6 +20,7 @@ use std::cell::RefCell;
 
 pub(crate) use balance::Balance;
 pub(crate) use carried::CarriedOverlap;
+pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
 pub(crate) use found::Sign;
 pub use geometry::{PatchGeometry, Slab};
@@ -36,6 +37,7 @@ use crate::point_contact::PointContact;
 use crate::posed::{Posed, RigidShape};
 use crate::range_tree::Relative;
 use crate::{GeometryError, sweep};
+use contact_patch::PairStrength;
 use flood::Flood;
 use found::Found;
 use points::{PointBuffers, Strength};
@@ -143,7 +145,7 @@ impl<'a> Side<'a> {
 
 /// Which of the two given sides comes first in the working order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+pub(crate) enum Order {
     AsGiven,
     Swapped,
 }
@@ -240,7 +242,7 @@ impl PatchContact {
                     _ => find(side_A, side_B, w),
                 };
                 if let Some(placed) = placed {
-                    out.fill(&w.found, &placed);
+                    out.fill(&w.found, &placed, &PairStrength::OfSlope);
                 }
             });
         }))

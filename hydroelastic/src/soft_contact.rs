@@ -2,6 +2,7 @@
 //! with themselves.
 
 mod balls;
+mod drawn;
 mod features;
 mod on_field;
 mod on_shape;
@@ -15,9 +16,10 @@ use std::cell::RefCell;
 use crate::GeometryError;
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
-use crate::patch::{CarriedOverlap, PatchGeometry};
+use crate::patch::{CarriedOverlap, ContactPatch, Order, PatchGeometry};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
+use drawn::Drawn;
 use patch_points::Piece;
 use vertex_distances::VertexDistances;
 
@@ -68,6 +70,7 @@ struct Workspace {
     distances: VertexDistances,
     touched: Vec<bool>,
     overlap: CarriedOverlap,
+    drawn: Drawn,
 }
 
 impl ContactGeometry for SoftContact {
@@ -139,6 +142,60 @@ impl ContactGeometry for SoftContact {
     }
 }
 
+impl SoftContact {
+    /// The patch itself, for pictures and observables, as [`PatchContact::patch`](crate::PatchContact::patch) has it for rigid
+    /// bodies: of soft bodies with rigid shapes, with each other and with themselves. `stiffness` is that of the pair, N/m for
+    /// [`SoftMesh::vertex_area`]. `None`: there are no polygons between the two.
+    ///
+    /// # Errors
+    /// As [`ContactGeometry::collide`].
+    pub fn patch(
+        &self,
+        a: Posed<'_>,
+        b: Posed<'_>,
+        stiffness: f64,
+        out: &mut ContactPatch,
+    ) -> Option<Result<(), GeometryError>> {
+        out.clear();
+        let (order, on) = match (&a, &b) {
+            (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, On::Rigid(s.mesh?, r)),
+            (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, On::Rigid(s.mesh?, r)),
+            (Posed::Deforming(s), Posed::Deforming(t)) => {
+                (Order::AsGiven, On::Soft(s.mesh?, t.mesh?))
+            }
+            _ => return None,
+        };
+        let fitted = match on {
+            On::Rigid(mesh, _) => mesh.check(false),
+            On::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
+        };
+        let checked = a.check('a').and_then(|()| b.check('b')).and(fitted);
+        Some(checked.map(|()| {
+            WORKSPACE.with_borrow_mut(|w| match on {
+                On::Rigid(mesh, r) => {
+                    w.drawn.keep();
+                    let margin = 1e-5 * r.shape.size();
+                    find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
+                    w.drawn.fill(&r.X_WG, order, out);
+                }
+                On::Soft(m, n) => {
+                    let own = matches!((&a, &b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id);
+                    if !own || m.can_touch_itself() {
+                        w.overlap.patch((&a, m), (&b, n), stiffness, out);
+                    }
+                }
+            });
+        }))
+    }
+}
+
+/// What a soft body is on.
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Rigid(&'a SoftMesh, &'a RigidShape<'a>),
+    Soft(&'a SoftMesh, &'a SoftMesh),
+}
+
 fn swap(points: &mut [ContactPoint]) {
     for point in points {
         *point = point.swapped();
@@ -157,54 +214,8 @@ fn on_rigid(
         return;
     };
     let margin = q.margin.max(1e-5 * r.shape.size());
-    w.pieces.clear();
-    w.distances.begin(mesh);
-    let counts = |slope| on_shape::Counts {
-        slope,
-        margin,
-        pressing: true,
-    };
-    match r.patch {
-        Some(PatchGeometry::Compliant(field)) => {
-            on_field::find(
-                mesh,
-                field,
-                &r.X_WG,
-                (&mut w.stack, &mut w.pairs),
-                &mut w.pieces,
-            );
-            let counts = on_shape::Counts {
-                pressing: false,
-                ..counts(Some(field.steepness()))
-            };
-            on_shape::find(
-                mesh,
-                r,
-                &counts,
-                (&mut w.stack, &mut w.leaves, &mut w.distances),
-                &mut w.pieces,
-            );
-        }
-        Some(PatchGeometry::CompliantHalfSpace(slab)) => {
-            let counts = counts(Some(slab.stiffness()));
-            on_shape::find(
-                mesh,
-                r,
-                &counts,
-                (&mut w.stack, &mut w.leaves, &mut w.distances),
-                &mut w.pieces,
-            );
-        }
-        Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => {
-            on_shape::find(
-                mesh,
-                r,
-                &counts(None),
-                (&mut w.stack, &mut w.leaves, &mut w.distances),
-                &mut w.pieces,
-            );
-        }
-    }
+    w.drawn.leave_out();
+    find_pieces(mesh, r, margin, 0.0, w);
     patch_points::emit(mesh, r, &mut w.pieces, out);
     w.touched.clear();
     w.touched.resize(mesh.n_triangles(), false);
@@ -213,6 +224,29 @@ fn on_rigid(
     }
     let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
     paths::foresee(mesh, r, q, margin, memory, out);
+}
+
+/// Finds the pieces of all triangles; those that are drawn have the pressure `slope` (Pa/m) where the shape does not know it.
+fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: &mut Workspace) {
+    w.pieces.clear();
+    w.distances.begin(mesh);
+    let of_field = match r.patch {
+        Some(PatchGeometry::Compliant(field)) => {
+            let memory = (&mut w.stack, &mut w.pairs, &mut w.drawn);
+            on_field::find(mesh, field, &r.X_WG, memory, &mut w.pieces);
+            Some(field.steepness())
+        }
+        Some(PatchGeometry::CompliantHalfSpace(slab)) => Some(slab.stiffness()),
+        Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => None,
+    };
+    let counts = on_shape::Counts {
+        slope: of_field,
+        margin,
+        pressing: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
+        drawn_slope: of_field.unwrap_or(slope),
+    };
+    let memory = (&mut w.stack, &mut w.leaves, &mut w.distances, &mut w.drawn);
+    on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
 }
 
 /// A mesh and its surface, for those that need both.

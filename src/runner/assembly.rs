@@ -76,6 +76,7 @@ impl Assembly {
             .builder
             .gravity(scene.simulation.gravity)
             .integration(scene.simulation.integration)
+            .linearisation(scene.simulation.linearisation)
             .contact(scene.contact);
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;

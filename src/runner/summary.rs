@@ -101,7 +101,7 @@ impl Tally {
         self.contacts_max = self.contacts_max.max(report.contacts.len());
         self.iterations += report.solve.iterations as u64;
         self.iterations_max = self.iterations_max.max(report.solve.iterations);
-        let converged = report.solve.is_trusted();
+        let converged = report.solve.is_trusted() && !report.implicit.missed;
         self.unconverged += u64::from(!converged);
         self.doubtful_friction += u64::from(converged && !report.is_trusted());
         self.solver = self.solver + report.solve.stages;

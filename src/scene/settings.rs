@@ -3,7 +3,8 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
 use pliant_coupling::{
-    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, Speculation, Stiction,
+    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, Linearisation,
+    Speculation, Stiction,
 };
 
 use super::error::SceneError;
@@ -80,6 +81,13 @@ static SIMULATION: TableSchema = TableSchema {
             unit: "",
             default: "`backward-euler`",
             about: "the θ-method that moves every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
+        },
+        Key {
+            name: "linearisation",
+            value: "`once` or `until-met`",
+            unit: "",
+            default: "`once`",
+            about: "of `[[fem]]` with nonlinear laws: one convex problem a step, about its start; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting",
         },
     ],
 };
@@ -212,6 +220,8 @@ pub struct Simulation {
     pub stepper: StepperKind,
     /// The θ-method of all bodies.
     pub integration: Integration,
+    /// How often a step linearises bodies of nonlinear laws.
+    pub linearisation: Linearisation,
 }
 
 /// The time steppers a scene can name.
@@ -326,6 +336,13 @@ pub(super) fn simulation(
             ("symplectic", Integration::Symplectic),
         ],
     )?;
+    let linearisation = table.choice_or_first(
+        "linearisation",
+        &[
+            ("once", Linearisation::Once),
+            ("until-met", Linearisation::until_met()),
+        ],
+    )?;
     table.finish();
     Ok(Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
@@ -336,6 +353,7 @@ pub(super) fn simulation(
         gravity,
         stepper,
         integration,
+        linearisation,
     })
 }
 

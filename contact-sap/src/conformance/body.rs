@@ -23,6 +23,8 @@ use crate::time_step::{Integration, TimeStep};
 ///   the step tends to zero. Twenty points of every kind of primitive of the surface are tried; points beyond the last of
 ///   a kind are refused.
 /// - `residual`, where offered: A v − b is m(v) up to O(Δt²). `tangent`: is the derivative of m.
+/// - Of a body that `relinearises`: `incremental_potential` has m for its gradient, `linearise_about` makes A v − b that of m where it
+///   was asked for and A one that passes [`check_dynamics`], and `linearise` then gives its own bits again.
 /// - `explicit_velocity`, where offered, is finite.
 /// - `advance` overwrites its state whatever was in it; the next `begin` takes it, and its surface is where `point` said.
 /// - `surface` overwrites, too. `energy` is finite.
@@ -88,6 +90,7 @@ fn check_step(
     check_points(model, state, input, surface, &mut probe)?;
     check_strangers(step.as_ref(), surface)?;
     check_residual(model, step.as_mut(), state, input, &mut probe)?;
+    check_relinearisation(step.as_mut(), state, input, &mut probe)?;
     check_explicit(step.as_ref(), n)?;
     check_advance(model, step.as_ref(), state, input, surface)
 }
@@ -421,6 +424,63 @@ fn check_residual(
         })?;
     }
     Ok(())
+}
+
+fn check_relinearisation(
+    step: &mut dyn BodyStep,
+    state: &BodyState,
+    input: &StepInput<'_>,
+    probe: &mut Probe,
+) -> Result<(), Violation> {
+    accepts(step, state, input)?;
+    if !step.relinearises() {
+        return Ok(());
+    }
+    let first = fingerprint(step);
+    let mut away = step.start_velocity().to_vec();
+    away.iter_mut().for_each(|v| *v += 0.3 * probe.number());
+    let mut m = vec![f64::NAN; away.len()];
+    residual(step, &away, &mut m)?;
+    let fails = |what: &str, e: BodyError| Violation(format!("{what} fails: {e}"));
+
+    let x = probe.vector(away.len());
+    let slope: f64 = m.iter().zip(&x).map(|(m, x)| m * x).sum();
+    let at = |h: f64| -> Result<f64, Violation> {
+        let v: Vec<_> = away.iter().zip(&x).map(|(v, x)| v + h * x).collect();
+        let potential = step.incremental_potential(&v);
+        potential.map_err(|e| fails("incremental_potential", e))
+    };
+    let mut best = f64::INFINITY;
+    for h in [1e-2, 1e-3, 1e-4, 1e-5] {
+        let difference = (at(h)? - at(-h)?) / (2.0 * h);
+        best = best.min((difference - slope).abs() / (norm(&m) * norm(&x)));
+    }
+    promise(best <= 1e-6, || {
+        format!(
+            "the residual is not the gradient of the incremental potential: off by {best:e} of itself"
+        )
+    })?;
+
+    step.linearise_about(&away)
+        .map_err(|e| fails("linearise_about", e))?;
+    check_dynamics(step.dynamics()).map_err(|violation| {
+        Violation(format!(
+            "in the dynamics about velocities found: {violation}"
+        ))
+    })?;
+    let mut linear = vec![0.0; away.len()];
+    step.dynamics().apply(&away, &mut linear);
+    let b = step.dynamics().right_hand_side();
+    let size = norm(&linear) + norm(b);
+    linear.iter_mut().zip(b).for_each(|(y, b)| *y -= b);
+    let off = distance(&m, &linear);
+    promise(off <= 1e-12 * size, || {
+        format!("linearised about v, A v − b is not the residual there: off by {off:e}")
+    })?;
+    step.linearise().map_err(|e| fails("linearise", e))?;
+    promise(same_bits(&first, &fingerprint(step)), || {
+        "linearise gives other bits after linearise_about".into()
+    })
 }
 
 fn residual(step: &dyn BodyStep, v: &[f64], m: &mut [f64]) -> Result<(), Violation> {

@@ -11,7 +11,7 @@ use super::{
     WorldParts,
 };
 use crate::error::{WorldError, WorldPart};
-use crate::settings::ContactSettings;
+use crate::settings::{ContactSettings, Linearisation};
 use crate::tie::Tie;
 
 /// Collects the parts of a [`World`].
@@ -29,6 +29,7 @@ impl Default for WorldBuilder {
                 ties: Vec::new(),
                 gravity: Vector3::new(0.0, 0.0, -9.81),
                 integration: Integration::default(),
+                linearisation: Linearisation::default(),
                 contact: ContactSettings::default(),
                 pair_rules: Vec::new(),
                 groups: Vec::new(),
@@ -52,6 +53,12 @@ impl WorldBuilder {
     /// How a step moves every body: one θ and one θ_vq for the whole world. Backward Euler unless set.
     pub fn integration(&mut self, integration: Integration) -> &mut Self {
         self.parts.integration = integration;
+        self
+    }
+
+    /// How often a step linearises bodies that are not linear; once unless set.
+    pub fn linearisation(&mut self, linearisation: Linearisation) -> &mut Self {
+        self.parts.linearisation = linearisation;
         self
     }
 

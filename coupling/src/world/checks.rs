@@ -15,6 +15,7 @@ use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
 impl WorldParts {
     pub(super) fn check(&self) -> Result<(), WorldError> {
         self.contact.validate()?;
+        self.linearisation.validate()?;
         for (axis, g) in ["x", "y", "z"].iter().zip(self.gravity.iter()) {
             finite(
                 &WorldPart::World,

@@ -17,6 +17,12 @@ impl FemStep {
         self.time_step.forces_s() * (self.time_step.positions_s() + self.parts.damping.stiffness)
     }
 
+    /// Its parts, of elasticity and of damping.
+    pub(super) fn stiffness_factors(&self) -> [f64; 2] {
+        let parts = [self.time_step.positions_s(), self.parts.damping.stiffness];
+        parts.map(|part| self.time_step.forces_s() * part)
+    }
+
     /// 1 + αθδt, the factor of M in A.
     pub(super) fn mass_factor(&self) -> f64 {
         1.0 + self.parts.damping.mass * self.time_step.forces_s()

@@ -33,6 +33,8 @@ pub(super) struct ElementState {
     /// ∂P/∂F at the start, of nonlinear laws; and the same without negative eigenvalues.
     tangents: Vec<Tangent>,
     convex: Vec<Tangent>,
+    /// The latter at velocities that were found; empty: A is that of the start.
+    found: Vec<Tangent>,
     /// √(cV) R∇N, for assembly.
     gradients: Vec<[Vector3<f64>; 4]>,
     blocks: Vec<[Matrix3<f64>; 10]>,
@@ -75,6 +77,59 @@ impl ElementState {
         }
     }
 
+    /// Takes A's stiffness to F^θ of velocities `v` of all vertices; viscosity stays that of the start.
+    pub(super) fn linearise_at(&mut self, step: &FemStep, v: &[Vector3<f64>]) {
+        let parts = &*step.parts;
+        let places: Vec<Vector3<f64>> = (0..v.len()).map(|i| step.force_place(i, &v[i])).collect();
+        self.found.clone_from(&self.convex);
+        parallel::fill(&mut self.found, |e| {
+            let F = parts.deformation(&parts.elements[e], &places);
+            let material = &parts.stuff.at(e).material;
+            material.tangent(&F, &Lag::default()).semidefinite()
+        });
+    }
+
+    /// Takes A's stiffness back to the start.
+    pub(super) fn forget_velocity(&mut self) {
+        self.found.clear();
+    }
+
+    /// How A and b of now have the stress.
+    pub(super) fn elasticity(&self) -> Elasticity {
+        match self.found.is_empty() {
+            true => Elasticity::Extrapolated,
+            false => Elasticity::Exact,
+        }
+    }
+
+    /// Σ V Ψ(F) for positions `q`, J; infinite where an element that must not invert does.
+    pub(super) fn elastic_energy(&self, step: &FemStep, q: &[Vector3<f64>]) -> f64 {
+        self.sum(step, |e, element| {
+            let F = step.parts.deformation(element, q);
+            let stuff = step.parts.stuff.at(e);
+            if stuff.has_barrier() && F.determinant() <= 0.0 {
+                return f64::INFINITY;
+            }
+            stuff.material.energy_density(&F, &Lag::default()) * element.volume
+        })
+    }
+
+    /// ½ẋᵀKẋ with K of the start, for velocities `v` of all vertices, W.
+    pub(super) fn viscous_power(&self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
+        self.sum(step, |e, element| {
+            let rate = element.gradient(v);
+            0.5 * rate.dot(&self.convex[e].apply(&rate)) * element.volume
+        })
+    }
+
+    /// The sum over all elements, in their order.
+    fn sum(&self, step: &FemStep, each: impl Fn(usize, &RestElement) -> f64 + Sync) -> f64 {
+        let elements = &step.parts.elements;
+        let mut values = vec![0.0; elements.len()];
+        parallel::fill(&mut values, |e| each(e, &elements[e]));
+        values.iter().sum()
+    }
+
     /// A of the step.
     pub(super) fn assemble(&mut self, step: &FemStep, system: &mut System) {
         let (parts, dofs) = (&*step.parts, &step.dofs);
@@ -83,15 +138,23 @@ impl ElementState {
         let n = parts.elements.len();
         if parts.linearity == Linearity::Nonlinear {
             self.blocks.resize(n, [Matrix3::zeros(); 10]);
-            let tangents = &self.convex;
+            let (convex, found) = (&self.convex, &self.found);
+            let [elastic, viscous] = step.stiffness_factors();
             parallel::fill(&mut self.blocks, |e| {
                 let element = &parts.elements[e];
-                let scale = factor * element.volume;
                 let g = element.all_gradients();
                 let mut blocks = [Matrix3::zeros(); 10];
                 for a in 0..4 {
                     for b in a..4 {
-                        let block = tangents[e].block(&g[a], &g[b]) * scale;
+                        let start = convex[e].block(&g[a], &g[b]);
+                        let block = match found.get(e) {
+                            None => start * (factor * element.volume),
+                            Some(found) => {
+                                let elastic = elastic * element.volume;
+                                found.block(&g[a], &g[b]) * elastic
+                                    + start * (viscous * element.volume)
+                            }
+                        };
                         blocks[BlockTable::index(a, b)] = block;
                     }
                 }

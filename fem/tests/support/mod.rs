@@ -1,12 +1,14 @@
 //! Steps of one body alone, without contact, by the problem's own solver.
 #![allow(dead_code, reason = "each test file uses the part it needs")]
 
+pub(crate) mod touching;
+
 use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    BlockFactors, BodyState, BodyStep, ConstraintSet, ContactProblem, Control, ConvexContactSolver,
-    DeformableModel, Newton, ParticipantIdx, Solution, StepInput, TimeStep,
+    BlockFactors, BodyError, BodyState, BodyStep, ConstraintSet, ContactProblem, Control,
+    ConvexContactSolver, DeformableModel, Newton, ParticipantIdx, Solution, StepInput, TimeStep,
 };
 use pliant_fem::{FemBody, FemBuilder, LinearCorotated, Material, Rayleigh, lame_parameters};
 
@@ -66,13 +68,18 @@ impl Alone {
 
     #[track_caller]
     pub(crate) fn step(&mut self, state: &mut BodyState) {
+        self.try_step(state).unwrap();
+    }
+
+    #[track_caller]
+    pub(crate) fn try_step(&mut self, state: &mut BodyState) -> Result<(), BodyError> {
         let input = StepInput {
             time_step: self.time_step,
             gravity: self.gravity,
             control: &self.control,
         };
-        self.step.begin(state, &input).unwrap();
-        self.step.linearise().unwrap();
+        self.step.begin(state, &input)?;
+        self.step.linearise()?;
         let dynamics = [self.step.dynamics()];
         self.factors.factor(&dynamics).unwrap();
         self.set.clear();
@@ -88,8 +95,9 @@ impl Alone {
             .solve(&problem, start, &mut self.solution)
             .unwrap();
         assert!(report.is_trusted(), "{report:?}");
-        let said = self.step.advance(&self.solution.velocity, state).unwrap();
+        let said = self.step.advance(&self.solution.velocity, state)?;
         self.warnings = said.warnings;
+        Ok(())
     }
 
     #[track_caller]

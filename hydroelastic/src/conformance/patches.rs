@@ -265,7 +265,7 @@ impl Judge<'_> {
         if !(stiffness > 0.0 && stiffness.is_finite()) {
             return self.broken("a patch says how stiff it is", stiffness);
         }
-        let Some(share) = c.stiffness.patch_share() else {
+        let Some(share) = c.patch_share(1.0) else {
             return self.broken(
                 "the points of a patch have stiffness of their own",
                 format_args!("{:?}", c.stiffness),

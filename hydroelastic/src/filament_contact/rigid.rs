@@ -133,7 +133,9 @@ impl RigidSegment {
     fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
         let (point, s) = self.material_point(i, c.a.offset);
         let share = match c.stiffness {
-            crate::PointStiffness::Share(share) => share,
+            crate::PointStiffness::Share(share) | crate::PointStiffness::OfArea { share, .. } => {
+                share
+            }
             crate::PointStiffness::OfPatch { .. } => 1.0,
         };
         // The core of a capsule ends where its normal starts; a contact on a cap is at the vertex.

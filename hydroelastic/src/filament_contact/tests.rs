@@ -56,7 +56,9 @@ fn contacts(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
 fn share(c: &ContactPoint) -> f64 {
     match c.stiffness {
         PointStiffness::Share(share) => share,
-        PointStiffness::OfPatch { .. } => panic!("points have shares"),
+        PointStiffness::OfArea { .. } | PointStiffness::OfPatch { .. } => {
+            panic!("points have shares")
+        }
     }
 }
 

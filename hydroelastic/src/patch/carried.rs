@@ -2,6 +2,7 @@
 
 use nalgebra::Isometry3;
 
+use super::contact_patch::{ContactPatch, PairStrength};
 use super::flood::Flood;
 use super::found::Found;
 use super::points::{PointBuffers, Strength};
@@ -34,6 +35,31 @@ impl CarriedOverlap {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) {
+        let (placed, area) = self.overlap((a, mesh_A), (b, mesh_B));
+        let strength = Strength::OfArea(area);
+        self.points
+            .emit(&self.found, &placed, (a, b), q, strength, out);
+    }
+
+    /// The surfaces themselves, with the pressure that the stiffness of the pair (N/m) makes of the overlap.
+    pub(crate) fn patch(
+        &mut self,
+        a: (&Posed<'_>, &SoftMesh),
+        b: (&Posed<'_>, &SoftMesh),
+        stiffness: f64,
+        out: &mut ContactPatch,
+    ) {
+        let (placed, area) = self.overlap(a, b);
+        let strength = PairStrength::OfArea(stiffness / area);
+        out.fill(&self.found, &placed, &strength);
+    }
+
+    /// Finds the polygons; the area (m²) for which the pair has its stiffness.
+    fn overlap<'a>(
+        &mut self,
+        (a, mesh_A): (&Posed<'_>, &'a SoftMesh),
+        (b, mesh_B): (&Posed<'_>, &'a SoftMesh),
+    ) -> (Placed<'a>, f64) {
         let is_self = super::is_self(a, b);
         let (first, second) = (mesh_A.depth(), mesh_B.depth());
         self.find(first, second, is_self.then_some(mesh_A));
@@ -55,9 +81,7 @@ impl CarriedOverlap {
             second: Side::Field(second),
             X_WF: Isometry3::identity(),
         };
-        let strength = Strength::OfArea(area);
-        self.points
-            .emit(&self.found, &placed, (a, b), q, strength, out);
+        (placed, area)
     }
 
     /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth

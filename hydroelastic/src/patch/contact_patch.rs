@@ -1,8 +1,9 @@
 //! A patch to look at: polygons with pressures, and what they sum to.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::found::{Found, Sign};
+use super::polygon::{Affine, Moments};
 use super::{Order, Placed};
 
 /// What two bodies share of each other's surface, and how hard they press there. World frame.
@@ -81,72 +82,144 @@ impl ContactPatch {
         &self.summary
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.vertices_W.clear();
         self.pressures.clear();
         self.polygons.clear();
         self.summary = PatchSummary::default();
     }
 
-    pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>) {
-        let mut pressing = found
-            .sorted()
-            .map(|(_, piece)| piece)
-            .filter(|p| p.group.sign == Sign::Pressing)
-            .peekable();
-        let Some(origin) = pressing.peek().map(|p| p.moments.centroid) else {
+    /// Fills it with what presses of `found`; `strength` and the stiffness of the pair (N/m) say what its pressures are.
+    pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>, strength: &PairStrength) {
+        let mut sums = PatchSums::new(self, placed.X_WF, placed.order);
+        for (_, piece) in found.sorted() {
+            if piece.group.sign == Sign::Pressing {
+                let pressure = match strength {
+                    PairStrength::OfSlope => piece.pressure,
+                    PairStrength::OfArea(slope) => {
+                        piece.pressure.times(slope / piece.balance.slope)
+                    }
+                };
+                let (m, balance) = (&piece.moments, &piece.balance);
+                sums.add(
+                    found.corners(piece),
+                    m,
+                    balance.weight,
+                    &pressure,
+                    &balance.normal,
+                );
+            }
+        }
+        sums.finish();
+    }
+}
+
+/// What the pressures of pieces are.
+pub(super) enum PairStrength {
+    /// Pressures.
+    OfSlope,
+    /// Depths; a gap has this pressure for each metre, Pa/m.
+    OfArea(f64),
+}
+
+/// Puts a patch together, polygon by polygon, in a frame F; sums are about a point of the patch, so that no digits are lost far from
+/// the world's origin.
+pub(crate) struct PatchSums<'a> {
+    patch: &'a mut ContactPatch,
+    X_WF: Isometry3<f64>,
+    order: Order,
+    origin: Option<Vector3<f64>>,
+    force: Vector3<f64>,
+    moment: Vector3<f64>,
+    weighed: Vector3<f64>,
+    total: f64,
+    area: f64,
+    highest: f64,
+}
+
+impl<'a> PatchSums<'a> {
+    pub(crate) fn new(patch: &'a mut ContactPatch, X_WF: Isometry3<f64>, order: Order) -> Self {
+        Self {
+            patch,
+            X_WF,
+            order,
+            origin: None,
+            force: Vector3::zeros(),
+            moment: Vector3::zeros(),
+            weighed: Vector3::zeros(),
+            total: 0.0,
+            area: 0.0,
+            highest: 0.0,
+        }
+    }
+
+    /// Adds a polygon with its moments, of which `weight` counts; `normal` points from the second side into the first, the corners
+    /// go around it counter-clockwise.
+    pub(crate) fn add(
+        &mut self,
+        corners: &[Vector3<f64>],
+        m: &Moments,
+        weight: f64,
+        pressure: &Affine,
+        normal: &Vector3<f64>,
+    ) {
+        let origin = *self.origin.get_or_insert(m.centroid);
+        let mean = pressure.at(&m.centroid);
+        // ∫p dA and ∫p (x − origin) dA of a linear pressure.
+        let load = weight * m.area * mean;
+        let first = (m.centroid - origin) * load + m.second * pressure.gradient * weight;
+        let normal = match self.order {
+            Order::AsGiven => *normal,
+            Order::Swapped => -normal,
+        };
+        self.force += normal * load;
+        self.moment += first.cross(&normal);
+        self.weighed += first;
+        self.total += load;
+        self.area += weight * m.area;
+        let ContactPatch {
+            vertices_W,
+            pressures,
+            polygons,
+            ..
+        } = &mut *self.patch;
+        let start = vertices_W.len();
+        for x in corners {
+            let p = pressure.at(x).max(0.0);
+            self.highest = self.highest.max(p);
+            vertices_W.push(self.X_WF * Point3::from(*x));
+            pressures.push(p);
+        }
+        if self.order == Order::Swapped {
+            vertices_W[start..].reverse();
+            pressures[start..].reverse();
+        }
+        polygons.push(PatchPolygon {
+            first: start as u32,
+            count: (vertices_W.len() - start) as u32,
+            normal_W: self.X_WF.rotation * normal,
+            area: weight * m.area,
+            pressure: mean,
+            p_WC: self.X_WF * Point3::from(m.centroid),
+        });
+    }
+
+    /// Sums up.
+    pub(crate) fn finish(self) {
+        let Some(origin) = self.origin else {
             return;
         };
-        // In the frame of the corners about a point of the patch: no digits are lost far from the world's origin.
-        let (mut force, mut moment, mut weighed) =
-            (Vector3::zeros(), Vector3::zeros(), Vector3::zeros());
-        let (mut total, mut area, mut highest) = (0.0, 0.0, 0.0_f64);
-        for piece in pressing {
-            let (m, weight) = (&piece.moments, piece.balance.weight);
-            let mean = piece.pressure.at(&m.centroid);
-            // ∫p dA and ∫p (x − origin) dA of a linear pressure.
-            let load = weight * m.area * mean;
-            let first = (m.centroid - origin) * load + m.second * piece.pressure.gradient * weight;
-            let normal = match placed.order {
-                Order::AsGiven => piece.balance.normal,
-                Order::Swapped => -piece.balance.normal,
-            };
-            force += normal * load;
-            moment += first.cross(&normal);
-            weighed += first;
-            total += load;
-            area += weight * m.area;
-            let start = self.vertices_W.len();
-            for x in found.corners(piece) {
-                let p = piece.pressure.at(x).max(0.0);
-                highest = highest.max(p);
-                self.vertices_W.push(placed.X_WF * Point3::from(*x));
-                self.pressures.push(p);
-            }
-            if placed.order == Order::Swapped {
-                self.vertices_W[start..].reverse();
-                self.pressures[start..].reverse();
-            }
-            self.polygons.push(PatchPolygon {
-                first: start as u32,
-                count: (self.vertices_W.len() - start) as u32,
-                normal_W: placed.X_WF.rotation * normal,
-                area: weight * m.area,
-                pressure: mean,
-                p_WC: placed.X_WF * Point3::from(m.centroid),
-            });
-        }
-        let arm = if total > 0.0 {
-            weighed / total
+        let arm = if self.total > 0.0 {
+            self.weighed / self.total
         } else {
             Vector3::zeros()
         };
-        self.summary = PatchSummary {
-            area,
-            force_W: placed.X_WF.rotation * force,
-            center_of_pressure: placed.X_WF * Point3::from(origin + arm),
-            moment_W: placed.X_WF.rotation * (moment - arm.cross(&force)),
-            pressure_max: highest,
+        self.patch.summary = PatchSummary {
+            area: self.area,
+            force_W: self.X_WF.rotation * self.force,
+            center_of_pressure: self.X_WF * Point3::from(origin + arm),
+            moment_W: self.X_WF.rotation * (self.moment - arm.cross(&self.force)),
+            pressure_max: self.highest,
         };
     }
 }

@@ -290,7 +290,10 @@ fn emit_group(
                     part_of_A,
                     share,
                 },
-                Strength::OfArea(area) => PointStiffness::Share(m.area / (area * count as f64)),
+                Strength::OfArea(area) => PointStiffness::OfArea {
+                    share: m.area / (area * count as f64),
+                    area: share.area,
+                },
             },
             a,
             b,

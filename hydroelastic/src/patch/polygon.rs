@@ -27,6 +27,13 @@ impl Affine {
     pub(crate) fn at(&self, x: &Vector3<f64>) -> f64 {
         self.gradient.dot(x) + self.offset
     }
+
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        Self {
+            gradient: self.gradient * factor,
+            offset: self.offset * factor,
+        }
+    }
 }
 
 /// A convex polygon. Bit k of a corner's mask says that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of the

@@ -2,6 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Point3};
 
+use super::drawn::Drawn;
 use super::patch_points::Piece;
 use crate::field::{OUTSIDE, PressureField};
 use crate::patch::{Affine, Balance, Moments, Polygon, Sign};
@@ -16,7 +17,7 @@ pub(super) fn find(
     mesh: &SoftMesh,
     field: &PressureField,
     X_WG: &Isometry3<f64>,
-    (stack, pairs): (&mut Pairs, &mut Pairs),
+    (stack, pairs, drawn): (&mut Pairs, &mut Pairs, &mut Drawn),
     out: &mut Vec<Piece>,
 ) {
     let X_GW = Relative::new(&X_WG.inverse());
@@ -30,7 +31,7 @@ pub(super) fn find(
         let mut sums = [Moments::default(); 2];
         let mut balance = None;
         for &(_, i) in group {
-            let found = pair(mesh, field, &X_GW, triangle, i, &mut sums);
+            let found = pair(mesh, field, &X_GW, (triangle, i), &mut sums, drawn);
             balance = balance.or(found);
         }
         let Some(balance) = balance else {
@@ -59,9 +60,9 @@ fn pair(
     mesh: &SoftMesh,
     field: &PressureField,
     X_GW: &Relative,
-    triangle: u32,
-    i: u32,
+    (triangle, i): (u32, u32),
     sums: &mut [Moments; 2],
+    drawn: &mut Drawn,
 ) -> Option<Balance> {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -82,11 +83,16 @@ fn pair(
         }
     }
     let pressure: &Affine = &tet.pressure;
-    for (part, sum) in polygon.split(pressure).iter().zip(sums) {
+    let signs = [Sign::Pressing, Sign::Foreseen];
+    for ((part, sum), sign) in polygon.split(pressure).iter().zip(sums).zip(signs) {
         if part.corners().len() >= 3 {
             let moments = part.moments(&normal);
             if moments.area > 0.0 {
                 sum.add(&moments, balance.weight);
+                if sign == Sign::Pressing {
+                    let into_soft = -balance.normal;
+                    drawn.add(part, &moments, balance.weight, &into_soft, || *pressure);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
+use super::drawn::Drawn;
 use super::patch_points::Piece;
 use super::vertex_distances::VertexDistances;
 use crate::patch::{Affine, Moments, Polygon, Sign};
@@ -33,6 +34,8 @@ pub(super) struct Counts {
     pub(super) margin: f64,
     /// Whether pieces inside of the shape count, or only those within the margin of it.
     pub(super) pressing: bool,
+    /// Pa/m, what polygons that are drawn have for a pressure.
+    pub(super) drawn_slope: f64,
 }
 
 /// The pieces of one triangle while they are put together.
@@ -52,12 +55,20 @@ struct Leaf {
     gap: f64,
 }
 
+/// Reused storage.
+pub(super) type Memory<'a> = (
+    &'a mut Vec<(u32, u32)>,
+    &'a mut Leaves,
+    &'a mut VertexDistances,
+    &'a mut Drawn,
+);
+
 /// Appends the pieces of all triangles.
 pub(super) fn find(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     counts: &Counts,
-    (stack, leaves, distances): (&mut Vec<(u32, u32)>, &mut Leaves, &mut VertexDistances),
+    (stack, leaves, distances, drawn): Memory<'_>,
     out: &mut Vec<Piece>,
 ) {
     let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
@@ -90,7 +101,13 @@ pub(super) fn find(
             };
             if let Some(middle) = search.at_middle(&corners) {
                 let at_corners = mesh.triangle(t).map(|v| distances.of(mesh, r, v));
-                search.look(&corners, &at_corners, &middle, CUTS_MAX, leaves);
+                search.look(
+                    &corners,
+                    &at_corners,
+                    &middle,
+                    CUTS_MAX,
+                    &mut (leaves, drawn),
+                );
             }
             for (feature, leaf) in (0_u32..).zip(&leaves.found) {
                 let Some(normal) = (rotation * leaf.normal).try_normalize(0.0) else {
@@ -145,7 +162,7 @@ impl Search<'_> {
         at: &[SignedDistance<f64>; 3],
         middle: &SignedDistance<f64>,
         cuts: u32,
-        leaves: &mut Leaves,
+        out: &mut (&mut Leaves, &mut Drawn),
     ) {
         let (_, radius) = circle(corners);
         let mean = (at[0].value + at[1].value + at[2].value) / 3.0;
@@ -154,7 +171,7 @@ impl Search<'_> {
                 .iter()
                 .all(|s| s.gradient.dot(&middle.gradient) >= COSINE_MIN);
         if linear || cuts == 0 || radius < self.radius_min {
-            self.cut(corners, at, linear.then_some(&middle.gradient), leaves);
+            self.cut(corners, at, linear.then_some(&middle.gradient), out);
             return;
         }
         let between = |i: usize, j: usize| {
@@ -173,7 +190,7 @@ impl Search<'_> {
             ([p, q, s], [at_p, at_q, at_s]),
         ] {
             if let Some(middle) = self.at_middle(&part) {
-                self.look(&part, &at, &middle, cuts - 1, leaves);
+                self.look(&part, &at, &middle, cuts - 1, out);
             }
         }
     }
@@ -184,7 +201,7 @@ impl Search<'_> {
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
         direction: Option<&Vector3<f64>>,
-        leaves: &mut Leaves,
+        (leaves, drawn): &mut (&mut Leaves, &mut Drawn),
     ) {
         let margin = self.counts.margin;
         let values = at.map(|s| s.value);
@@ -224,6 +241,11 @@ impl Search<'_> {
             if weight > 0.0 {
                 let value = gap.at(&moments.centroid);
                 leaves.add(sign, &direction, &moments, weight, value);
+                if sign == Sign::Pressing {
+                    drawn.add(&part, &moments, weight, &direction, || {
+                        gap.times(-self.counts.drawn_slope)
+                    });
+                }
             }
         }
     }

@@ -89,7 +89,13 @@ fn emit_piece(
                         Sign::Foreseen => PatchShare::default(),
                     },
                 },
-                None => PointStiffness::Share(part / mesh.vertex_area()),
+                None => PointStiffness::OfArea {
+                    share: part / mesh.vertex_area(),
+                    area: match piece.sign {
+                        Sign::Pressing => part,
+                        Sign::Foreseen => 0.0,
+                    },
+                },
             },
             a: point,
             b: MaterialPoint::on_frame(X_GW.transform_point(&p_W.into()).coords),

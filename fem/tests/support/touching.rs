@@ -1,0 +1,96 @@
+//! Worlds in which soft bodies touch, and their steps.
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{SolverKind, StopCriteria};
+use pliant_coupling::{
+    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+};
+use pliant_fem::{FemBody, FemBuilder};
+use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::{ContactMaterial, Shape};
+
+use super::{built, corotated};
+
+pub(crate) fn surface(friction: f64) -> ContactMaterial {
+    ContactMaterial {
+        friction,
+        stiffness: 1e5,
+        relaxation_time_s: 0.01,
+        ..ContactMaterial::default()
+    }
+}
+
+/// What of a body touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touch {
+    Vertices,
+    Surface,
+}
+
+pub(crate) const TOUCHES: [Touch; 2] = [Touch::Vertices, Touch::Surface];
+
+pub(crate) fn add_soft(
+    builder: &mut WorldBuilder,
+    name: &str,
+    body: FemBody,
+    material: ContactMaterial,
+    touch: Touch,
+) -> (BodyIdx, GeometryIdx) {
+    let body = builder.add_body(name, Box::new(body));
+    let geometry = builder.add_geometry(match touch {
+        Touch::Vertices => Geometry::of_vertices(name, body, material),
+        Touch::Surface => Geometry::of_surface(name, body, material),
+    });
+    (body, geometry)
+}
+
+pub(crate) fn add_floor(builder: &mut WorldBuilder, material: ContactMaterial) -> GeometryIdx {
+    let mount = Mount::World(Isometry3::identity());
+    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material))
+}
+
+/// A cube of 0.1 m, 1 kg, standing with its lower corner at the origin of `X_WM`.
+pub(crate) fn cube(youngs_modulus: f64, X_WM: Isometry3<f64>) -> FemBody {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+    let builder = FemBuilder::new(mesh, corotated(youngs_modulus, 0.3), 1000.0);
+    built(builder.pose(X_WM))
+}
+
+/// Steps `state`, showing each report and the state after it to `watch`; every step must be trusted.
+pub(crate) fn run(
+    world: &World,
+    state: &mut State,
+    time_step_s: f64,
+    seconds: f64,
+    mut watch: impl FnMut(&StepReport, &State),
+) {
+    let tight = StopCriteria {
+        relative_tolerance: 1e-9,
+        ..StopCriteria::default()
+    };
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
+    let mut next = State::default();
+    for _ in 0..(seconds / time_step_s).round() as usize {
+        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
+        assert!(report.is_trusted(), "{:?}", report.solve);
+        std::mem::swap(state, &mut next);
+        watch(&report, state);
+    }
+}
+
+pub(crate) fn center(state: &State, body: BodyIdx) -> Vector3<f64> {
+    let q = &state.bodies[body.0].q;
+    let sum: Vector3<f64> = q.chunks_exact(3).map(Vector3::from_column_slice).sum();
+    sum / (q.len() / 3) as f64
+}
+
+pub(crate) fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
+    let v = &state.bodies[body.0].v;
+    let sum: Vector3<f64> = v.chunks_exact(3).map(Vector3::from_column_slice).sum();
+    sum / (v.len() / 3) as f64
+}
+
+pub(crate) fn soft_cube() -> FemBuilder {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+    FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0)
+}

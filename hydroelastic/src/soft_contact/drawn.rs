@@ -1,0 +1,80 @@
+//! Polygons of a soft body's triangles in a rigid shape, kept to be looked at.
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::patch::{Affine, ContactPatch, Moments, Order, PatchSums, Polygon};
+
+/// Whether polygons are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Keeping {
+    #[default]
+    Off,
+    On,
+}
+
+/// What presses, in the frame of the shape.
+#[derive(Default)]
+pub(super) struct Drawn {
+    keeping: Keeping,
+    corners: Vec<Vector3<f64>>,
+    polygons: Vec<DrawnPolygon>,
+}
+
+struct DrawnPolygon {
+    count: usize,
+    moments: Moments,
+    weight: f64,
+    pressure: Affine,
+    /// From the shape into the soft body.
+    normal: Vector3<f64>,
+}
+
+impl Drawn {
+    /// Keeps nothing from now on.
+    pub(super) fn leave_out(&mut self) {
+        self.keeping = Keeping::Off;
+    }
+
+    /// Keeps everything from now on.
+    pub(super) fn keep(&mut self) {
+        self.keeping = Keeping::On;
+        self.corners.clear();
+        self.polygons.clear();
+    }
+
+    /// A part of a triangle, its corners counter-clockwise seen from the shape; `weight` of its area counts. `pressure` is called for
+    /// only if it is kept.
+    pub(super) fn add(
+        &mut self,
+        part: &Polygon,
+        moments: &Moments,
+        weight: f64,
+        normal: &Vector3<f64>,
+        pressure: impl FnOnce() -> Affine,
+    ) {
+        if self.keeping == Keeping::Off {
+            return;
+        }
+        self.corners.extend(part.corners().iter().rev());
+        self.polygons.push(DrawnPolygon {
+            count: part.corners().len(),
+            moments: *moments,
+            weight,
+            pressure: pressure(),
+            normal: *normal,
+        });
+    }
+
+    /// Fills a patch with what was kept; the soft body is the first in `order`.
+    pub(super) fn fill(&self, X_WG: &Isometry3<f64>, order: Order, out: &mut ContactPatch) {
+        let mut sums = PatchSums::new(out, *X_WG, order);
+        let mut corners = &self.corners[..];
+        for polygon in &self.polygons {
+            let (own, others) = corners.split_at(polygon.count);
+            let (m, weight) = (&polygon.moments, polygon.weight);
+            sums.add(own, m, weight, &polygon.pressure, &polygon.normal);
+            corners = others;
+        }
+        sums.finish();
+    }
+}

@@ -135,11 +135,11 @@ fn meshes_that_are_none_are_refused_with_their_file_and_element() {
         "empty",
         &vtk(&vertices(1.0), &[]),
         BEAR,
-        &["bear.vtk", "tetrahedr"],
+        &["bear.vtk", "8 vertices but no cells"],
     );
     let mut spoilt = vertices(1.0);
     spoilt[3] = "0.05 nan -0.05".into();
-    let words = ["bear.vtk", "vertex 3", "NaN"];
+    let words = ["bear.vtk:9:", "point 3", "nan"];
     check_refused("nan", &vtk(&spoilt, &TETRAHEDRA), BEAR, &words);
     // A vertex that is pushed through the opposite face: one element is inverted, others are not.
     let mut inverted = vertices(1.0);

@@ -73,13 +73,16 @@ fn meshes_that_are_none_are_refused_with_their_file_and_element() {
     assert!(read("bear", "bear").is_ok());
     let empty = "CELLS 0 0\nCELL_TYPES 0\n";
     let cells = &ONE[ONE.find("CELLS").unwrap()..];
-    says(&read(cells, empty).unwrap_err(), &["bear.vtk", "tetrahedr"]);
+    says(
+        &read(cells, empty).unwrap_err(),
+        &["bear.vtk", "4 vertices but no cells"],
+    );
     says(
         &read("0 1 0\n", "0 nan 0\n").unwrap_err(),
-        &["bear.vtk", "vertex 2", "NaN"],
+        &["bear.vtk:8:", "point 2", "nan"],
     );
     let flat = read("0 0 1\n", "0.3 0.3 0\n").unwrap_err();
-    says(&flat, &["bear.vtk", "tetrahedron 0"]);
+    says(&flat, &["bear.vtk:11:", "cell 0"]);
     let none = TetMesh::build(Vec::new(), Vec::new(), &TetOptions::default());
     says(&none.unwrap_err(), &["no "]);
 }

@@ -31,15 +31,10 @@ const ROUND_OFF: f64 = 1e-13;
 const REST: f64 = 1e-5;
 /// And no less than this, √J.
 const SCALE_MIN: f64 = 1e-8;
+/// Friction is judged from here on: limits that are set to loads that are known to a hundredth serve as well as exact ones.
+const JUDGED: f64 = 1e-2;
 /// Shorter ways than this part of one to a solution lead nowhere.
 const WAY_MIN: f64 = 1e-6;
-
-/// Where bodies are linearised about.
-struct Here {
-    velocity: Vec<f64>,
-    /// E, J.
-    potential: f64,
-}
 
 /// Whether the velocities are those that the impulses belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,32 +67,27 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let of_body = |(body, source)| StepError::of_body(world, state, body, source);
         let mut report = first;
         let mut corrections = 0;
-        let mut way = self.retreat(steps).map_err(of_body)?;
-        let mut here = Here {
-            velocity: Vec::new(),
-            potential: 0.0,
-        };
+        // The first linearisation is about the start, if it is not so fast that bodies invert by it.
+        let mut here = self.start.clone();
+        if !self.potential(steps, &here).map_err(of_body)?.is_finite() {
+            here.fill(0.0);
+        }
+        let mut way = self.go(steps, &here).map_err(of_body)?;
         loop {
             if way == Way::Whole {
                 self.implicit.residual = self.what_is_left(steps).map_err(of_body)?;
-                if self.implicit.residual <= relative_tolerance {
-                    if corrections == CORRECTIONS_MAX || !self.limits_are_wrong(world, steps) {
-                        break;
-                    }
+                let met = self.implicit.residual <= relative_tolerance;
+                let wrong = (met || self.implicit.residual <= JUDGED)
+                    && self.limits_are_wrong(world, steps)
+                    && corrections < CORRECTIONS_MAX;
+                if wrong {
                     corrections += 1;
                     let records = &mut self.contacts.records;
                     let impulses = &self.solution.contact_impulse;
                     let model = world.parts.contact.model;
                     self.limits.correct(model, records, impulses, &mut self.set);
-                    if self.implicit.relinearisations > 0 {
-                        // The same A; the way starts where that was made.
-                        self.guess.clone_from(&self.solution.velocity);
-                        let dynamics: Vec<&dyn Dynamics> =
-                            steps.iter().map(|step| step.dynamics()).collect();
-                        report = merged(report, self.solve_once(world, state, &dynamics)?);
-                        way = self.go(steps, &here).map_err(of_body)?;
-                        continue;
-                    }
+                } else if met {
+                    break;
                 }
             }
             if way == Way::None || self.implicit.relinearisations >= solves_max {
@@ -105,18 +95,16 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 break;
             }
             self.implicit.relinearisations += 1;
-            here.velocity.clone_from(&self.solution.velocity);
-            here.potential = self.potential(steps, &here.velocity).map_err(of_body)?;
+            here.clone_from(&self.solution.velocity);
             for (b, step) in steps
                 .iter_mut()
                 .enumerate()
                 .filter(|(_, s)| s.relinearises())
             {
-                let range = self.offsets[b]..self.offsets[b + 1];
-                step.linearise_about(&here.velocity[range])
+                step.linearise_about(&here[self.offsets[b]..self.offsets[b + 1]])
                     .map_err(|source| of_body((BodyIdx(b), source)))?;
             }
-            self.guess.clone_from(&here.velocity);
+            self.guess.clone_from(&here);
             let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|step| step.dynamics()).collect();
             report = merged(report, self.solve_once(world, state, &dynamics)?);
             way = self.go(steps, &here).map_err(of_body)?;
@@ -136,46 +124,48 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.limits.are_wrong(&solve, Foresight::Settled)
     }
 
-    /// Goes from where bodies were linearised towards the solution found, as far as their potential allows.
+    /// Goes from where bodies were linearised, with velocities `here`, towards the solution found, as far as their potential allows.
     fn go(
         &mut self,
         steps: &[Box<dyn BodyStep>],
-        here: &Here,
+        here: &[f64],
     ) -> Result<Way, (BodyIdx, BodyError)> {
-        let there = self.solution.velocity.clone();
-        let way: Vec<f64> = there
+        let way: Vec<f64> = self
+            .solution
+            .velocity
             .iter()
-            .zip(&here.velocity)
-            .map(|(a, b)| a - b)
+            .zip(here)
+            .map(|(there, here)| there - here)
             .collect();
         let (mut slope, mut curvature) = (0.0, 0.0);
         for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
             let range = self.offsets[b]..self.offsets[b + 1];
-            let (v, d) = (&here.velocity[range.clone()], &way[range]);
-            let dynamics = step.dynamics();
+            let (v, d) = (&here[range.clone()], &way[range]);
             let mut product = vec![0.0; d.len()];
-            dynamics.apply(v, &mut product);
-            let balance = product.iter().zip(dynamics.right_hand_side());
-            slope += balance.zip(d).map(|((av, b), d)| (av - b) * d).sum::<f64>();
-            dynamics.apply(d, &mut product);
+            step.residual(v, &mut product)
+                .map_err(|source| (BodyIdx(b), source))?;
+            slope += product.iter().zip(d).map(|(m, d)| m * d).sum::<f64>();
+            step.dynamics().apply(d, &mut product);
             curvature += product.iter().zip(d).map(|(ad, d)| ad * d).sum::<f64>();
         }
+        let before = self.potential(steps, here)?;
         let mut t = 1.0;
         loop {
             if t < 1.0 {
-                let moved = here.velocity.iter().zip(&way).map(|(v, d)| v + t * d);
+                let moved = here.iter().zip(&way).map(|(v, d)| v + t * d);
                 self.solution.velocity.clear();
                 self.solution.velocity.extend(moved);
             }
             let potential = self.potential(steps, &self.solution.velocity)?;
-            let noise = ROUND_OFF * (potential.abs() + here.potential.abs());
-            let allowed = here.potential + t * (slope + 0.75 * curvature) + noise;
+            let noise = ROUND_OFF * (potential.abs() + before.abs());
+            let allowed = before + t * (slope + 0.75 * curvature) + noise;
             if potential.is_finite() && potential <= allowed {
                 break;
             }
             t *= 0.5;
             if t < WAY_MIN {
-                self.solution.velocity.clone_from(&here.velocity);
+                self.solution.velocity.clear();
+                self.solution.velocity.extend_from_slice(here);
                 return Ok(Way::None);
             }
         }
@@ -184,35 +174,6 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             return Ok(Way::Part);
         }
         Ok(Way::Whole)
-    }
-
-    /// Goes back from the first solution towards the start, or to a stop, until there is an energy.
-    fn retreat(&mut self, steps: &[Box<dyn BodyStep>]) -> Result<Way, (BodyIdx, BodyError)> {
-        if self.potential(steps, &self.solution.velocity)?.is_finite() {
-            return Ok(Way::Whole);
-        }
-        let there = self.solution.velocity.clone();
-        let stopped = vec![0.0; there.len()];
-        for base in [self.start.clone(), stopped] {
-            if !self.potential(steps, &base)?.is_finite() {
-                continue;
-            }
-            let mut t = 0.5;
-            while t >= WAY_MIN {
-                let between = base.iter().zip(&there).map(|(v, w)| v + t * (w - v));
-                let between: Vec<f64> = between.collect();
-                if self.potential(steps, &between)?.is_finite() {
-                    self.solution.velocity = between;
-                    self.implicit.shortened += 1;
-                    return Ok(Way::Part);
-                }
-                t *= 0.5;
-            }
-            self.solution.velocity = base;
-            return Ok(Way::Part);
-        }
-        // Neither way: the body says what is wrong when it advances.
-        Ok(Way::None)
     }
 
     /// E of the bodies that are not linear, J.

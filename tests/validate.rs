@@ -29,7 +29,7 @@ macro_rules! cases {
 }
 
 cases! {
-    a_pressed_cylinder_is_that_of_a_finer_mesh => "rubber-press",
+    a_pressed_cylinder_converges_under_refinement => "rubber-press",
     a_sliding_box_stops_where_it_must => "sliding-box",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",

@@ -128,7 +128,7 @@ static CONTACT: TableSchema = TableSchema {
             value: "`held-in-patches`, `held` or `creeping`",
             unit: "",
             default: "`held-in-patches`",
-            about: "`held`: what sticks remembers its load from step to step and stands still; `creeping`: it creeps under its load, at up to a few times `stiction_speed`; `held-in-patches`: points creep, patches do not",
+            about: "`held`: what sticks remembers its load from step to step and stands still; `creeping`: it creeps under its load, at up to a few times `stiction_speed`; `held-in-patches`: points creep, patches do not, those of soft surfaces among them",
         },
         Key {
             name: "near_rigid",
@@ -156,7 +156,7 @@ static CONTACT: TableSchema = TableSchema {
             value: "`patch-else-point`, `patch` or `point`",
             unit: "",
             default: "`patch-else-point`",
-            about: "patches for pairs of which both are `hydroelastic` and one `compliant`, points for the others; `patch`: such others are refused; `point`: points for all. `[[pairs]]` may say otherwise",
+            about: "patches for pairs of which both are `hydroelastic` and one `compliant`, or one the surface of a soft body, points for the others; `patch`: such others are refused; `point`: points for all. `[[pairs]]` may say otherwise",
         },
     ],
 };

@@ -141,11 +141,23 @@ fn meshes_that_are_none_are_refused_with_their_file_and_element() {
     spoilt[3] = "0.05 nan -0.05".into();
     let words = ["bear.vtk:9:", "point 3", "nan"];
     check_refused("nan", &vtk(&spoilt, &TETRAHEDRA), BEAR, &words);
-    // A vertex that is pushed through the opposite face: one element is inverted, others are not.
+}
+
+#[test]
+fn elements_that_are_turned_over_are_noted_with_their_lines() {
+    // A vertex that is pushed through the opposite faces: two elements have negative volumes and overlap others.
     let mut inverted = vertices(1.0);
     inverted[1] = "-0.2 0.2 0.1".into();
-    let words = ["bear.vtk", "tetrahedron"];
-    check_refused("inverted", &vtk(&inverted, &TETRAHEDRA), BEAR, &words);
+    let files = Files::new("inverted", &vtk(&inverted, &TETRAHEDRA), BEAR);
+    let notes = files.notes().expect("doubtful").join("\n");
+    for word in [
+        "bear.vtk:15",
+        "2 elements of negative volume",
+        "cell 5 (line 20)",
+        "overlap",
+    ] {
+        assert!(notes.contains(word), "{word:?} is not in:\n{notes}");
+    }
 }
 
 #[test]

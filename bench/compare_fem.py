@@ -58,7 +58,8 @@ def row(name, engine, outcome, base):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    binary = ROOT / "target" / "release" / "pliant-fem-bench"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    binary = ROOT / target / "release" / "pliant-fem-bench"
     parser.add_argument("--binary", type=Path, default=binary)
     parser.add_argument("--scene", action="append", help="default: all")
     parser.add_argument("--rounds", type=int, default=2)

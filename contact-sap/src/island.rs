@@ -10,6 +10,7 @@ use crate::error::SolveError;
 use crate::newton::ReducedBody;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Entries;
+use crate::solver::Wanted;
 
 /// Participants and bases of one island. Velocities, stacked coordinates u and constraints are numbered locally, in
 /// the order of their global indices; memory is reused from solve to solve.
@@ -387,6 +388,16 @@ pub(crate) struct IslandProblem<'a> {
     pub(crate) problem: &'a ContactProblem<'a>,
     /// What stands for participants, by their slot; empty where they stand for themselves.
     pub(crate) reduced: &'a [ReducedBody],
+    /// Problems of equal generation have the same dynamics.
+    pub(crate) generation: u64,
+    pub(crate) course: Course,
+}
+
+/// Whether a problem is new, and what is wanted of one that is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Course {
+    New,
+    Again(Wanted),
 }
 
 impl<'a> IslandProblem<'a> {

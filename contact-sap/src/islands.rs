@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use crate::block_factors::BlockFactors;
 use crate::error::SolveError;
-use crate::island::{Island, IslandProblem};
+use crate::island::{Course, Island, IslandProblem};
 use crate::linear_algebra::LinearSystems;
 use crate::problem::{ContactProblem, ParticipantIdx};
-use crate::problem_checks::check_problem;
-use crate::solver::{Solution, SolveReport, StageTimes, StopReason};
+use crate::problem_checks::{check_constraints, check_problem};
+use crate::solver::{Solution, SolveReport, StageTimes, StopReason, Wanted};
 
 /// A method that solves one island: the settings of a solver.
 pub(crate) trait IslandSolver: Default + Send + Sync {
@@ -46,6 +46,18 @@ pub(crate) struct IslandAnswer {
     pub(crate) report: IslandReport,
 }
 
+impl IslandReport {
+    /// Takes in what was done before, on the way to the same answer.
+    pub(crate) fn follow(&mut self, before: &Self) {
+        self.iterations += before.iterations;
+        self.factorisations += before.factorisations;
+        self.systems = self.systems + before.systems;
+        self.inner_iterations += before.inner_iterations;
+        self.line_search_evaluations += before.line_search_evaluations;
+        self.stages = self.stages + before.stages;
+    }
+}
+
 /// Counts, reasons and times of one island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IslandReport {
@@ -57,6 +69,7 @@ pub(crate) struct IslandReport {
     pub(crate) line_search_evaluations: usize,
     pub(crate) cost: f64,
     pub(crate) residual: f64,
+    pub(crate) left_out: usize,
     pub(crate) stages: StageTimes,
 }
 
@@ -69,6 +82,9 @@ pub(crate) struct Islands<S: IslandSolver> {
     slots: Vec<Slot<S::Workspace>>,
     partition: Partition,
     factors: BlockFactors,
+    /// Of the dynamics solved with last, and how many velocities they have.
+    generation: u64,
+    n_dofs: usize,
 }
 
 #[derive(Default)]
@@ -112,6 +128,16 @@ macro_rules! solver_by_islands {
                 self.islands.solve(problem, guess, out)
             }
 
+            fn solve_again(
+                &mut self,
+                problem: &$crate::problem::ContactProblem<'_>,
+                guess: &[f64],
+                wanted: $crate::solver::Wanted,
+                out: &mut $crate::solver::Solution,
+            ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
+                self.islands.solve_again(problem, guess, wanted, out)
+            }
+
             fn hessian_solve(
                 &mut self,
                 problem: &$crate::problem::ContactProblem<'_>,
@@ -143,6 +169,8 @@ impl<S: IslandSolver> Islands<S> {
             slots: Vec::new(),
             partition: Partition::default(),
             factors: BlockFactors::default(),
+            generation: 0,
+            n_dofs: 0,
         }
     }
 
@@ -182,6 +210,7 @@ impl<S: IslandSolver> Islands<S> {
     fn for_each_island(
         &mut self,
         problem: &ContactProblem<'_>,
+        course: Course,
         work: impl Fn(
             &S,
             &IslandProblem<'_>,
@@ -190,11 +219,14 @@ impl<S: IslandSolver> Islands<S> {
         + Sync,
     ) -> Result<(), SolveError> {
         let method = &self.method;
+        let generation = self.generation;
         let run = |slot: &mut Slot<S::Workspace>| {
             let p = IslandProblem {
                 island: &slot.island,
                 problem,
                 reduced: &[],
+                generation,
+                course,
             };
             let mut parts = SlotParts {
                 workspace: &mut slot.workspace,
@@ -270,13 +302,41 @@ impl<S: IslandSolver> Islands<S> {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let start = Instant::now();
+        self.generation += 1;
+        self.n_dofs = problem.n_dofs();
         check_problem(problem, &mut self.factors)?;
+        self.solve_checked(problem, guess, Course::New, start, out)
+    }
+
+    pub(crate) fn solve_again(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        wanted: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        if self.generation == 0 || problem.n_dofs() != self.n_dofs {
+            return self.solve(problem, guess, out);
+        }
+        let start = Instant::now();
+        check_constraints(problem)?;
+        self.solve_checked(problem, guess, Course::Again(wanted), start, out)
+    }
+
+    fn solve_checked(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        course: Course,
+        start: Instant,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
         check_vector("guess", guess, problem)?;
         self.partition(problem);
         let mut report = SolveReport::default();
         report.stages.set_up = start.elapsed();
 
-        self.for_each_island(problem, |method, p, slot| {
+        self.for_each_island(problem, course, |method, p, slot| {
             gather(p.island, guess, &mut slot.answer.velocity);
             method.solve(p, slot.workspace, slot.answer)
         })?;
@@ -324,7 +384,7 @@ impl<S: IslandSolver> Islands<S> {
         check_vector("right-hand side", x, problem)?;
         self.partition(problem);
         let rhs = &*x;
-        self.for_each_island(problem, |method, p, slot| {
+        self.for_each_island(problem, Course::New, |method, p, slot| {
             gather(p.island, &at.velocity, &mut slot.answer.velocity);
             gather(p.island, rhs, slot.x);
             method.hessian_solve(p, slot.workspace, &slot.answer.velocity, slot.x)
@@ -348,6 +408,7 @@ impl SolveReport {
         self.line_search_evaluations += island.line_search_evaluations;
         self.cost += island.cost;
         self.residual = self.residual.max(island.residual);
+        self.left_out += island.left_out;
         let (sum, stages) = (&mut self.stages, &island.stages);
         sum.set_up += stages.set_up;
         sum.gradient += stages.gradient;

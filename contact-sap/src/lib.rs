@@ -72,7 +72,7 @@ pub use problem::{ContactProblem, ParticipantIdx};
 pub use quasi_newton::{Acceleration, QuasiNewton, QuasiNewtonSettings};
 pub use rows::{Lever, Rows};
 pub use solver::{
-    ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason,
+    ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason, Wanted,
 };
 pub use solver_kind::{SolverKind, UnknownSolver};
 pub use time_step::{Integration, TimeStep};

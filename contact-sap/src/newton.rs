@@ -10,15 +10,15 @@ use std::time::Instant;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::friction_tangent::{DualEstimates, FrictionTangent};
-use crate::island::IslandProblem;
-use crate::islands::{IslandAnswer, IslandSolver, Islands, solver_by_islands};
+use crate::island::{Course, IslandProblem};
+use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
 use crate::linear_algebra::LinearAlgebra;
 use crate::newton::local::LocalPart;
 use crate::newton::schur::Condensed;
 use crate::newton::systems::Systems;
 use crate::progress::{Progress, Rate};
-use crate::solver::StopCriteria;
+use crate::solver::{StopCriteria, Wanted};
 use crate::solver_kind::SolverKind;
 
 pub(crate) use schur::ReducedBody;
@@ -87,6 +87,15 @@ struct Reduction<'a> {
     rounds: usize,
 }
 
+/// Whether an iteration has estimates to start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Estimates {
+    /// They were copied from the island that this one is a part of.
+    Given,
+    /// They are made from the first evaluation.
+    ToBegin,
+}
+
 /// The condensed iteration ends where the whole is solved, too; round-off may cost a second one.
 const CONDENSED_ROUNDS: usize = 3;
 
@@ -98,16 +107,16 @@ const MEMBERS_MIN: usize = 200;
 const REDUCED_MEMBERS_MIN: usize = 20;
 
 impl NewtonSettings {
-    /// Iterates until `progress` says stop. With `ahead`, something smaller may be solved first; without, the estimates are
-    /// there already.
+    /// Iterates until `progress` says stop. With `ahead`, something smaller may be solved first.
     fn iterate(
         &self,
         p: &IslandProblem<'_>,
         iterate: &mut Iterate,
+        estimates: Estimates,
         mut ahead: Option<Ahead<'_>>,
         progress: &mut Progress<'_>,
     ) -> Result<(), SolveError> {
-        let mut estimated = ahead.as_ref().is_none_or(|ahead| ahead.condensed.is_none());
+        let mut estimated = estimates == Estimates::Given;
         let mut laid_out = false;
         while let Some(residual) = progress.residual(p, &mut iterate.evaluation)? {
             let clock = Instant::now();
@@ -220,8 +229,8 @@ impl NewtonSettings {
         whole_progress.report.stages.set_up += clock.elapsed();
         let p = IslandProblem {
             island: &condensed.island,
-            problem: whole.problem,
             reduced: &condensed.bodies,
+            ..*whole
         };
         let (e, answer) = (&mut reduced.evaluation, &mut condensed.answer);
         let mut progress = Progress::begin(&p, e, &stop, Rate::Superlinear, answer);
@@ -231,7 +240,7 @@ impl NewtonSettings {
             part,
             condensed: None,
         };
-        self.iterate(&p, reduced, Some(ahead), &mut progress)?;
+        self.iterate(&p, reduced, Estimates::Given, Some(ahead), &mut progress)?;
         progress.finish(&p, &reduced.evaluation);
         let clock = Instant::now();
         iterate.estimates.copy(0, &reduced.estimates, 0, n_contacts);
@@ -245,6 +254,60 @@ impl NewtonSettings {
         sum.stages = sum.stages + own.stages;
         sum.stages.linear_solve += clock.elapsed();
         Ok(())
+    }
+
+    /// Solves nothing but what elimination leaves of the island; false where there is nothing to eliminate. Residual and
+    /// tolerance are those of the velocities that stay: what was eliminated has no residual.
+    fn solve_for_impulses(
+        &self,
+        whole: &IslandProblem<'_>,
+        workspace: &mut NewtonWorkspace,
+        answer: &mut IslandAnswer,
+    ) -> Result<bool, SolveError> {
+        let NewtonWorkspace {
+            whole: Iterate { systems, .. },
+            part,
+            condensed,
+            reduced,
+            reduced_local,
+            ..
+        } = workspace;
+        let clock = Instant::now();
+        systems.choose(whole, self.linear_algebra, NAME)?;
+        if !self.condenses(whole, systems, condensed) {
+            return Ok(false);
+        }
+        let eliminated = condensed.eliminate(whole)?;
+        condensed.restrict(whole, &answer.velocity);
+        let assembly = clock.elapsed();
+        let p = IslandProblem {
+            island: &condensed.island,
+            reduced: &condensed.bodies,
+            ..*whole
+        };
+        let (e, own) = (&mut reduced.evaluation, &mut condensed.answer);
+        let mut progress = Progress::begin(&p, e, &self.stop, Rate::Superlinear, own);
+        reduced_local.begin(&p, REDUCED_MEMBERS_MIN);
+        let ahead = Ahead {
+            local: reduced_local,
+            part,
+            condensed: None,
+        };
+        self.iterate(&p, reduced, Estimates::ToBegin, Some(ahead), &mut progress)?;
+        progress.finish(&p, &reduced.evaluation);
+        let left_out = condensed.extend_touched(whole, &mut answer.velocity);
+        let own = &condensed.answer;
+        answer.contact_impulse.clone_from(&own.contact_impulse);
+        answer.row_impulse.clone_from(&own.row_impulse);
+        answer.residual_history.clone_from(&own.residual_history);
+        answer.report = own.report;
+        let report = &mut answer.report;
+        report.left_out = left_out;
+        report.factorisations += eliminated;
+        let systems = std::mem::take(&mut report.systems);
+        report.systems.schur = systems.dense + systems.sparse + systems.mixed;
+        report.stages.assembly += assembly;
+        Ok(true)
     }
 
     /// Solves the part that `local` has chosen and moves the whole there.
@@ -271,7 +334,7 @@ impl NewtonSettings {
         let e = &mut part.evaluation;
         let mut progress =
             Progress::begin(&p, e, &local.stop, Rate::Superlinear, &mut local.answer);
-        self.iterate(&p, part, None, &mut progress)?;
+        self.iterate(&p, part, Estimates::Given, None, &mut progress)?;
         progress.finish(&p, &part.evaluation);
         local.extend(
             whole,
@@ -298,6 +361,16 @@ impl IslandSolver for NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
+        let mut before = IslandReport::default();
+        if let Course::Again(wanted) = p.course
+            && self.solve_for_impulses(p, workspace, answer)?
+        {
+            if wanted == Wanted::Impulses {
+                return Ok(());
+            }
+            before = answer.report;
+            workspace.condensed.extend(&mut answer.velocity);
+        }
         let NewtonWorkspace {
             whole,
             part,
@@ -319,8 +392,9 @@ impl IslandSolver for NewtonSettings {
                 rounds: 0,
             }),
         };
-        self.iterate(p, whole, Some(ahead), &mut progress)?;
+        self.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(p, &whole.evaluation);
+        answer.report.follow(&before);
         Ok(())
     }
 

@@ -101,7 +101,8 @@ fn asymmetry(
     }
 }
 
-fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), SolveError> {
+/// Checks every number of the constraints.
+pub(crate) fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), SolveError> {
     let set = problem.constraints;
     for (b, basis) in set.bases.iter().enumerate() {
         for (participant, block) in &set.blocks[basis.blocks.clone()] {

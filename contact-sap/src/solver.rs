@@ -23,6 +23,25 @@ pub trait ConvexContactSolver: Send {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError>;
 
+    /// Solves once more after constraints have changed or joined: every A and b must be that of the last [`solve`](Self::solve).
+    ///
+    /// The answer is that of [`solve`](Self::solve), but what is known of the dynamics is not checked and not factored again. Where
+    /// only impulses are `wanted`, velocities of what no constraint touches may be left at the guess:
+    /// [`SolveReport::left_out`] counts them, and its cost is then another.
+    ///
+    /// # Errors
+    /// As [`ConvexContactSolver::solve`].
+    fn solve_again(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        wanted: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let _ = wanted;
+        self.solve(problem, guess, out)
+    }
+
     /// x ← H⁻¹x with H the Hessian at `at`: the derivative of the step with respect to anything θ is
     /// ∂v/∂θ = −H⁻¹ ∂(∇ℓ)/∂θ.
     ///
@@ -34,6 +53,16 @@ pub trait ConvexContactSolver: Send {
         at: &Solution,
         x: &mut [f64],
     ) -> Result<(), SolveError>;
+}
+
+/// What of an answer will be looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// All of it.
+    #[default]
+    Everything,
+    /// Impulses, and the velocities of what constraints touch.
+    Impulses,
 }
 
 /// Velocities and impulses.
@@ -111,6 +140,8 @@ pub struct SolveReport {
     pub cost: f64,
     /// Largest ‖D∇ℓ‖ over the islands at the end, √J.
     pub residual: f64,
+    /// Velocities that were left at the guess, where only impulses were [`Wanted`].
+    pub left_out: usize,
     /// Where time went, summed over islands.
     pub stages: StageTimes,
 }
@@ -152,6 +183,16 @@ impl<S: ConvexContactSolver + ?Sized> ConvexContactSolver for Box<S> {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         (**self).solve(problem, guess, out)
+    }
+
+    fn solve_again(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        wanted: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        (**self).solve_again(problem, guess, wanted, out)
     }
 
     fn hessian_solve(

@@ -24,6 +24,10 @@ use crate::two_level::groups::Groups;
 /// 10,000 velocities takes 54 iterations, a torus of 28,000 about 100 in all Newton steps together).
 const PRODUCTS_PER_FACTOR: f64 = 100.0;
 
+/// Multiplications of a factorisation that take as long as one of an iteration, whose matrices stream through memory (from the
+/// times of the beam, 6, and of the torus, 13), halved: a system is given up when it has cost two factors.
+const FACTOR_SPEED: f64 = 4.0;
+
 /// Participants of fewer velocities are never worth iterating for; their factors aren't even estimated.
 const THICK_DOFS_MIN: usize = 1500;
 
@@ -85,6 +89,17 @@ impl TwoLevel {
             may_pay(member) && body.factor_work > products && own.groups.count > 1
         };
         members.iter().zip(&self.members).any(thick)
+    }
+
+    /// Iterations that take as long as two factorisations, once [`TwoLevel::pays`] has looked. Whoever has not converged by then is
+    /// better off with factors: nearly incompressible bodies, whose stiffness no rigid motions of groups carry.
+    pub(crate) fn patience(&self) -> usize {
+        let (mut work, mut entries) = (0.0, 0.0);
+        for own in &self.members {
+            work += own.groups.body.factor_work;
+            entries += own.groups.body.entries() as f64;
+        }
+        (work / (FACTOR_SPEED * entries)) as usize
     }
 
     /// Groups the nodes of every member.

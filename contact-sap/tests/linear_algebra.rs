@@ -11,7 +11,7 @@ use pliant_contact_sap::{
     Assembled, BlockDiagonal, ConstraintSet, ContactLaw, ContactParameters, ContactProblem,
     ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, Lagged, LinearAlgebra,
     NEAR_RIGID_CONTACT, Newton, NewtonSettings, ParticipantIdx, Points, Rows, Solution,
-    SolveReport, StopCriteria, conformance,
+    SolveReport, StopCriteria, Wanted, conformance,
 };
 use support::{Extras, Recipe, Stiffness, TIME_STEP_S, random_scene, with_problem};
 
@@ -322,6 +322,60 @@ fn a_thin_body_is_factored() {
         report.systems.to_string(),
         format!("{} sparse", report.iterations)
     );
+}
+
+#[test]
+fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
+    let lattice = Lattice::new([180, 2, 2], 2.0, 5e4);
+    let (plate, full) = loaded(&lattice);
+    let dynamics: [&dyn Dynamics; 2] = [&lattice, &plate];
+    // Few of the vertices on the floor, so that there is much to eliminate.
+    let mut set = ConstraintSet::default();
+    let mut rows = Rows::default();
+    for vertex in lattice.layer(0).into_iter().take(6) {
+        rows.reset(3);
+        rows.identity(0, 3 * vertex, 3);
+        let mut basis = set.basis(3);
+        basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+        let law = touch(Vector3::z(), 1e-4, 1e3);
+        basis.stencil_contact([1.0], None, Vector3::zeros(), law);
+    }
+    let problem = |constraints| ContactProblem {
+        dynamics: &dynamics,
+        constraints,
+    };
+    let guess = vec![0.0; problem(&set).n_dofs()];
+    for way in [LinearAlgebra::Schur, LinearAlgebra::Direct] {
+        let mut solver = newton(way);
+        let mut out = Solution::default();
+        // Another problem with the same dynamics came first.
+        let first = solver.solve(&problem(&full), &guess, &mut out);
+        assert!(first.expect("a legal problem").is_trusted());
+        let impulses = solver.solve_again(&problem(&set), &guess, Wanted::Impulses, &mut out);
+        let impulses = impulses.expect("a legal problem");
+        assert!(impulses.is_trusted());
+        let eliminated = match way {
+            LinearAlgebra::Schur => 3 * (lattice.places.len() - 6),
+            _ => 0,
+        };
+        assert_eq!(impulses.left_out, eliminated, "{way}");
+        let (pressed, start) = (out.contact_impulse.clone(), out.velocity.clone());
+        let rest = solver.solve_again(&problem(&set), &start, Wanted::Everything, &mut out);
+        let rest = rest.expect("a legal problem");
+        assert_eq!((rest.left_out, rest.iterations), (0, 0), "{way}: {rest:?}");
+
+        let mut expected = Solution::default();
+        let anew = newton(way).solve(&problem(&set), &guess, &mut expected);
+        assert!(anew.expect("a legal problem").is_trusted());
+        assert!(
+            difference(&expected.velocity, &out.velocity) < 1e-6,
+            "{way}"
+        );
+        assert!(
+            difference(&expected.contact_impulse, &pressed) < 1e-6,
+            "{way}"
+        );
+    }
 }
 
 #[test]

@@ -44,6 +44,10 @@ pub(crate) struct ContactRecord {
 }
 
 impl ContactRecord {
+    pub(crate) fn pair(&self) -> (GeometryIdx, GeometryIdx) {
+        (self.a, self.b)
+    }
+
     pub(crate) fn signed_distance(&self) -> f64 {
         self.parameters.signed_distance
     }

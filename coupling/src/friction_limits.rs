@@ -8,14 +8,17 @@
 //! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is.
 //!
 //! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
-//! is therefore shortened to a secant's, which turns a cycle of two into its middle.
+//! is therefore shortened to a secant's, which turns a cycle of two into its middle. Where the loads of a whole pair follow its
+//! friction it is slow, and the step is lengthened by theirs.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{ConstraintSet, ContactIdx, FrictionLimit};
+use pliant_contact_sap::{BodyStep, ConstraintSet, ContactIdx, FrictionLimit};
+use serde::{Deserialize, Serialize};
 
 use crate::contacts::ContactRecord;
 use crate::settings::ContactModel;
-use crate::world::{GeometryIdx, World};
+use crate::state::State;
+use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 /// A step that ends with friction that is wrong by more than this share of what a pair's friction can do is not trusted.
 pub const FRICTION_TOLERANCE: f64 = 0.2;
@@ -25,6 +28,9 @@ const CORRECTED: f64 = 0.05;
 
 /// Errors below this part of ‖D b‖ are within ten times a solver's usual tolerance.
 const ROUND_OFF: f64 = 1e-5;
+
+/// A pair's load is taken to follow its limits by at most this much: twice the way from limit to load.
+const FOLLOWS_MAX: f64 = 0.5;
 
 /// A contact with more than this share of its limit in use slips, or is about to.
 const SLIPPING: f64 = 0.9;
@@ -40,6 +46,17 @@ pub struct FrictionError {
     pub pair: Option<(GeometryIdx, GeometryIdx)>,
     /// How often the step was solved again with better limits.
     pub corrections: usize,
+}
+
+/// What pressed two geometries together in a step, in a pair with a soft body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairLoad {
+    /// Geometry A.
+    pub a: GeometryIdx,
+    /// Geometry B, after A.
+    pub b: GeometryIdx,
+    /// Σ of the normal forces of their contacts, N.
+    pub force_N: f64,
 }
 
 /// A solve whose limits are judged.
@@ -134,6 +151,98 @@ impl FrictionLimits {
         self.error
     }
 
+    /// Sets the limits of pairs of geometries with a soft body from what pressed them together in the last step, nothing if they
+    /// begin to touch: all of a pair by the same factor, so that they sum up to that load.
+    ///
+    /// What was predicted contact by contact knows vertices only by the elements next to them, as if all others stood still. Behind
+    /// stiff elements it is far too large where bodies move as a whole, and friction without a load makes loads of its own: limits
+    /// are found from below in half of the solves.
+    pub(crate) fn foresee(
+        &mut self,
+        (world, state): (&World, &State),
+        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        records: &mut [ContactRecord],
+        set: &mut ConstraintSet,
+    ) {
+        let model = world.parts.contact.model;
+        if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+            return;
+        }
+        self.sort_lasting_pairs(world, steps, records);
+        let mut rest = self.order.as_slice();
+        while let Some(&first) = rest.first() {
+            let pair = records[first].pair();
+            let n = rest.partition_point(|&i| records[i].pair() <= pair);
+            let contacts;
+            (contacts, rest) = rest.split_at(n);
+            let load = match state.loads.binary_search_by_key(&pair, |l| (l.a, l.b)) {
+                Ok(found) => state.loads[found].force_N * time_step_s,
+                Err(_) => 0.0,
+            };
+            let predicted: f64 = contacts.iter().map(|&i| records[i].friction_limit).sum();
+            if predicted <= 0.0 {
+                continue;
+            }
+            let factor = load / predicted;
+            for &i in contacts {
+                let record = &mut records[i];
+                record.friction_limit *= factor;
+                *set.contact_law_mut(ContactIdx(i)) = record.law(model);
+            }
+        }
+    }
+
+    /// Puts what presses pairs of geometries with a soft body together into `loads`, sorted.
+    pub(crate) fn remember(
+        &mut self,
+        world: &World,
+        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        (records, impulses): (&[ContactRecord], &[f64]),
+        loads: &mut Vec<PairLoad>,
+    ) {
+        loads.clear();
+        if world.parts.contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
+            return;
+        }
+        self.sort_lasting_pairs(world, steps, records);
+        let same_pair = |&i: &usize, &j: &usize| records[i].pair() == records[j].pair();
+        loads.extend(self.order.chunk_by(same_pair).map(|contacts| {
+            let of = |&i: &usize| Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
+            let (a, b) = records[contacts[0]].pair();
+            PairLoad {
+                a,
+                b,
+                force_N: contacts.iter().map(of).sum::<f64>() / time_step_s,
+            }
+        }));
+    }
+
+    /// Contacts of pairs with a soft body.
+    fn sort_soft_pairs(&mut self, records: &[ContactRecord]) {
+        self.order.clear();
+        self.order
+            .extend((0..records.len()).filter(|&i| !records[i].is_rigid()));
+        self.order.sort_unstable_by_key(|&i| (records[i].pair(), i));
+    }
+
+    /// Those of them whose bodies have the same velocities in every step and no filament: nodes of a grid that is laid anew know
+    /// their inertia, and so do segments.
+    fn sort_lasting_pairs(
+        &mut self,
+        world: &World,
+        steps: &[Box<dyn BodyStep>],
+        records: &[ContactRecord],
+    ) {
+        self.sort_soft_pairs(records);
+        let lasts = |g: GeometryIdx| {
+            let mount = &world.parts.geometries[g.0].mount;
+            let lasts = |body: BodyIdx| steps[body.0].velocities_last();
+            !matches!(mount, Mount::Segments { .. }) && mount.body().is_none_or(lasts)
+        };
+        self.order
+            .retain(|&i| lasts(records[i].a) && lasts(records[i].b));
+    }
+
     /// Whether limits are so wrong that the problem has to be solved again.
     pub(crate) fn are_wrong(&mut self, solve: &SolveInStep<'_>, foresight: Foresight) -> bool {
         self.wrong.clear();
@@ -162,11 +271,8 @@ impl FrictionLimits {
 
     fn judge_soft_pairs(&mut self, solve: &SolveInStep<'_>) {
         let records = solve.records;
-        let pair = |i: usize| (records[i].a, records[i].b);
-        self.order.clear();
-        self.order
-            .extend((0..records.len()).filter(|&i| !records[i].is_rigid()));
-        self.order.sort_unstable_by_key(|&i| (pair(i), i));
+        let pair = |i: usize| records[i].pair();
+        self.sort_soft_pairs(records);
         let mut end = 0;
         for contacts in self.order.chunk_by(|&i, &j| pair(i) == pair(j)) {
             let first = end;
@@ -214,28 +320,60 @@ impl FrictionLimits {
         set: &mut ConstraintSet,
     ) {
         self.error.corrections += 1;
-        let of_pairs = self
-            .wrong
-            .iter()
-            .flat_map(|wrong| &self.order[wrong.clone()]);
-        for &i in of_pairs.chain(&self.strays) {
-            let record = &mut records[i];
-            let load = Friction::of(record, &impulses[3 * i..3 * i + 3]).load;
-            if load == record.friction_limit || record.friction() == 0.0 {
-                continue;
+        for wrong in &self.wrong {
+            let contacts = &self.order[wrong.clone()];
+            let slope = slope_of_pair(contacts, records, impulses);
+            for &i in contacts {
+                correct_contact(i, slope, model, records, impulses, set);
             }
-            let limit = match record.tried {
-                Some(tried) => tried.secant(record.friction_limit, load),
-                None => load,
-            };
-            record.tried = Some(TriedLimit {
-                limit: record.friction_limit,
-                load,
-            });
-            record.friction_limit = limit;
-            *set.contact_law_mut(ContactIdx(i)) = record.law(model);
+        }
+        for &i in &self.strays {
+            correct_contact(i, 0.0, model, records, impulses, set);
         }
     }
+}
+
+/// By how much the load of a pair has followed the sum of its limits since the solve before; 0 if there was none.
+fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]) -> f64 {
+    let (mut limits, mut loads) = (0.0, 0.0);
+    for &i in contacts {
+        let record = &records[i];
+        if let Some(tried) = record.tried {
+            limits += record.friction_limit - tried.limit;
+            loads += Friction::of(record, &impulses[3 * i..3 * i + 3]).load - tried.load;
+        }
+    }
+    let slope: f64 = loads / limits;
+    if slope.is_finite() {
+        slope.clamp(0.0, FOLLOWS_MAX)
+    } else {
+        0.0
+    }
+}
+
+fn correct_contact(
+    i: usize,
+    slope_of_pair: f64,
+    model: ContactModel,
+    records: &mut [ContactRecord],
+    impulses: &[f64],
+    set: &mut ConstraintSet,
+) {
+    let record = &mut records[i];
+    let load = Friction::of(record, &impulses[3 * i..3 * i + 3]).load;
+    if load == record.friction_limit || record.friction() == 0.0 {
+        return;
+    }
+    let limit = match record.tried {
+        Some(tried) => tried.secant(record.friction_limit, load, slope_of_pair),
+        None => load,
+    };
+    record.tried = Some(TriedLimit {
+        limit: record.friction_limit,
+        load,
+    });
+    record.friction_limit = limit;
+    *set.contact_law_mut(ContactIdx(i)) = record.law(model);
 }
 
 /// A limit of an earlier solve of this step, and the load that came of it, N·s.
@@ -246,16 +384,17 @@ pub(crate) struct TriedLimit {
 }
 
 impl TriedLimit {
-    /// Where limit and load meet by the secant through this and the last solve; between the last limit's middle with its load
-    /// and that load.
-    fn secant(&self, limit: f64, load: f64) -> f64 {
-        let slope = (load - self.load) / (limit - self.limit);
-        let slope = if slope.is_finite() {
-            slope.clamp(-1.0, 0.0)
+    /// Where limit and load meet by the secant through this and the last solve. A load that falls as its limit rises is met between
+    /// the middle of the two and the load; one that rises with it as far beyond as the loads of its pair do, `slope_of_pair`:
+    /// what a single contact takes over from its neighbours is no slope of its own.
+    fn secant(&self, limit: f64, load: f64, slope_of_pair: f64) -> f64 {
+        let own = (load - self.load) / (limit - self.limit);
+        let slope = if own.is_finite() && own < 0.0 {
+            own.max(-1.0)
         } else {
-            0.0
+            slope_of_pair
         };
-        limit + (load - limit) / (1.0 - slope)
+        (limit + (load - limit) / (1.0 - slope)).max(0.0)
     }
 }
 
@@ -270,11 +409,19 @@ mod tests {
             limit: 1.0,
             load: 2.0,
         };
-        assert_eq!(first.secant(2.0, 1.0), 1.5);
-        // One that does not answer is taken as it is, and so is one that runs along.
-        assert_eq!(first.secant(2.0, 2.0), 2.0);
-        assert_eq!(first.secant(2.0, 4.0), 4.0);
+        assert_eq!(first.secant(2.0, 1.0, 0.5), 1.5);
+        // One that does not answer is taken as it is, and so is one that runs along, unless its pair does.
+        assert_eq!(first.secant(2.0, 2.0, 0.0), 2.0);
+        assert_eq!(first.secant(2.0, 4.0, 0.0), 4.0);
+        // γ_n = 2 + (n0 − 1)/2 of all meets n0 at 3.
+        assert_eq!(first.secant(2.0, 2.5, 0.5), 3.0);
         // Nothing was changed: no secant.
-        assert_eq!(first.secant(1.0, 5.0), 5.0);
+        assert_eq!(first.secant(1.0, 5.0, 0.0), 5.0);
+        // No limit is negative: 4 + (1 − 4)/(1 − ½) would be −2.
+        let last = TriedLimit {
+            limit: 8.0,
+            load: 3.0,
+        };
+        assert_eq!(last.secant(4.0, 1.0, 0.5), 0.0);
     }
 }

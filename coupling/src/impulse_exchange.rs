@@ -390,6 +390,7 @@ impl Twin {
         }
         out.ties.clone_from(&state.ties);
         out.stuck.clone_from(&state.stuck);
+        out.loads.clone_from(&state.loads);
         out.proposed_step_s = state.proposed_step_s;
         out.constrained.clone_from(&state.constrained);
     }

@@ -3,6 +3,7 @@
 use pliant_contact_sap::{BodyState, Control};
 use serde::{Deserialize, Serialize};
 
+use crate::friction_limits::PairLoad;
 use crate::stiction::StuckContact;
 
 /// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
@@ -25,6 +26,10 @@ pub struct State {
     /// says.
     #[serde(default)]
     pub stuck: Vec<StuckContact>,
+    /// What pressed the geometries of each pair with a soft body together in the last step, ascending by pair: friction is limited
+    /// by it until loads are found.
+    #[serde(default)]
+    pub loads: Vec<PairLoad>,
     /// Length that the next step of an [`Adaptive`](crate::Adaptive) stepper is to try first, s; none before its first.
     #[serde(default)]
     pub proposed_step_s: Option<f64>,

@@ -6,7 +6,7 @@ mod implicit;
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep,
+    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep, Wanted,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
@@ -243,6 +243,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             &mut self.set,
             &mut self.factors,
         )?;
+        self.limits.foresee(
+            (world, state),
+            (steps, time_step_s),
+            &mut self.contacts.records,
+            &mut self.set,
+        );
         self.owners.clear();
         for (b, step) in steps.iter().enumerate() {
             let participant = ParticipantIdx(b);
@@ -297,6 +303,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     }
 
     /// Solves until friction is that of the loads found and no pair is left that meets on the way found.
+    ///
+    /// Friction asks for impulses only: velocities of what nothing touches may lag behind until it is right.
     fn solve_until_consistent(
         &mut self,
         world: &World,
@@ -308,7 +316,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let scale = self.momentum_scale(dynamics);
         let mut report = self.solve_once(world, state, dynamics)?;
         self.limits.begin();
-        for round in 0..=CORRECTIONS_MAX {
+        let (mut round, mut searches) = (0, 0);
+        loop {
             let solve = SolveInStep {
                 world,
                 records: &self.contacts.records,
@@ -319,27 +328,42 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 true => Foresight::CanBeCorrected,
                 false => Foresight::Settled,
             };
-            let wrong = self.limits.are_wrong(&solve, foresight);
-            if round == CORRECTIONS_MAX {
-                break;
-            }
+            let wrong = self.limits.are_wrong(&solve, foresight) && round < CORRECTIONS_MAX;
             if wrong {
                 let impulses = &self.solution.contact_impulse;
                 let records = &mut self.contacts.records;
                 let model = world.parts.contact.model;
                 self.limits.correct(model, records, impulses, &mut self.set);
             }
-            let overlooked =
-                round < RESOLVES_MAX && self.add_overlooked(world, state, time_step, &bodies)?;
-            if !(wrong || overlooked) {
-                break;
+            let complete = report.left_out == 0;
+            let mut overlooked = false;
+            if complete && searches < RESOLVES_MAX && round < CORRECTIONS_MAX {
+                searches += 1;
+                overlooked = self.add_overlooked(world, state, time_step, &bodies)?;
             }
+            if complete && !(wrong || overlooked) {
+                return Ok(report);
+            }
+            let wanted = match wrong && !overlooked {
+                true => Wanted::Impulses,
+                false => Wanted::Everything,
+            };
+            round += usize::from(wrong || overlooked);
             self.guess.clone_from(&self.solution.velocity);
-            report = merged(report, self.solve_once(world, state, dynamics)?);
+            let again = self
+                .solver
+                .solve_again(
+                    &problem(dynamics, &self.set),
+                    &self.guess,
+                    wanted,
+                    &mut self.solution,
+                )
+                .map_err(|source| StepError::of_solve(world, state, source))?;
+            report = merged(report, again);
         }
-        Ok(report)
     }
 
+    /// Solves with dynamics not solved with before.
     fn solve_once(
         &mut self,
         world: &World,
@@ -461,6 +485,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             record.stuck(settings.model, &Vector3::from_column_slice(gamma))
         }));
         next.stuck.sort_unstable_by_key(StuckContact::key);
+        self.limits.remember(
+            world,
+            (&self.steps, time_step_s),
+            (&self.contacts.records, &self.solution.contact_impulse),
+            &mut next.loads,
+        );
         next.proposed_step_s = state.proposed_step_s;
         next.controls.clone_from(&state.controls);
         next.ties.clone_from(&state.ties);

@@ -317,6 +317,7 @@ impl World {
             controls: bodies.iter().map(|b| b.model.default_control()).collect(),
             ties: vec![TieState::Active; self.parts.ties.len()],
             stuck: Vec::new(),
+            loads: Vec::new(),
             proposed_step_s: None,
             constrained: vec![Vec::new(); bodies.len()],
         }

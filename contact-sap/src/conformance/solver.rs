@@ -8,7 +8,7 @@ use super::scenes::{Model, Scene, parameters};
 use super::{Violation, promise};
 use crate::law::ContactParameters;
 use crate::problem::ContactProblem;
-use crate::solver::{ConvexContactSolver, Solution, SolveReport};
+use crate::solver::{ConvexContactSolver, Solution, SolveReport, Wanted};
 
 /// Checks a [`ConvexContactSolver`] on a dozen built-in problems: masses on a floor, side by side and stacked, two bodies
 /// that touch in many points, a body that touches itself, joints with limits, actuators, ties and dry friction; all three
@@ -20,6 +20,7 @@ use crate::solver::{ConvexContactSolver, Solution, SolveReport};
 /// - ‖D∇ℓ‖ ≤ 1e-5 max(‖DAv‖, ‖DJᵀγ‖): ten times the default tolerance, for other norms and other scales.
 /// - v is within 1e-4 of the minimiser of a dense reference, in the norm of A; γ is what the laws say at v.
 /// - From the reference minimiser it takes no iteration.
+/// - Solved again for its impulses, and then for the rest, it leads to that minimiser, too.
 /// - `hessian_solve` is the inverse of the Hessian.
 /// - The same problem gives the same bits, whatever was solved in between, and in a dirty `Solution`.
 /// - Refused: NaN in b, in a surface velocity, in a law, in the guess; an indefinite A; negative friction; a guess of the
@@ -130,6 +131,27 @@ fn check_problem(
             "guessing the minimiser takes {} iterations",
             report.iterations
         )
+    })?;
+    // Once more with what is known of the dynamics: impulses first, then the rest.
+    let mut again = Solution {
+        velocity: vec![0.0; n],
+        ..Solution::default()
+    };
+    for wanted in [Wanted::Impulses, Wanted::Everything] {
+        let guess = again.velocity.clone();
+        let report = solver
+            .solve_again(problem, &guess, wanted, &mut again)
+            .map_err(|e| Violation(format!("solve_again fails: {e}")))?;
+        promise(report.is_trusted(), || {
+            format!("not solved again: {report:?}")
+        })?;
+        promise(wanted == Wanted::Impulses || report.left_out == 0, || {
+            format!("{} velocities are left out unasked", report.left_out)
+        })?;
+    }
+    let error = in_a(&(DVector::from_column_slice(&again.velocity) - &best));
+    promise(error <= 1e-4 * size, || {
+        format!("solved again, it is {error:e} off the minimiser, which has {size:e}")
     })?;
     check_hessian_solve(solver, problem, &dense, &out)?;
     Ok(out)

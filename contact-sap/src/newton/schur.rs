@@ -7,6 +7,8 @@
 //!
 //! Source: Han, Masterjohn, Castro (2023), section VI.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
@@ -14,6 +16,7 @@ use crate::error::SolveError;
 use crate::hessian::{BodyGraph, Elimination, Factor, Graph, Multifrontal};
 use crate::island::{Island, IslandProblem, Member};
 use crate::islands::IslandAnswer;
+use crate::problem::ParticipantIdx;
 
 /// Marks a node that was eliminated.
 const ELIMINATED: u32 = u32::MAX;
@@ -54,17 +57,25 @@ pub(crate) struct ReducedBody {
     right_hand_side: Vec<f64>,
     /// The diagonal of A at the velocities that stay: the norm of gradients is that of the whole problem.
     diagonal: Vec<f64>,
-    /// A and b that all this was made from.
-    source: Source,
+    /// Whose A and b all this was made from, and whose pattern the graph is.
+    source: Option<Source>,
+    graph_source: Option<Source>,
     failed: Option<usize>,
+    /// Of the column that is scattered.
+    runs: Vec<Run>,
 }
 
-/// The values that a Schur complement belongs to.
-#[derive(Default)]
-struct Source {
-    matrix: Vec<f64>,
-    right_hand_side: Vec<f64>,
+/// Entries of a column of A that lie in one node.
+struct Run {
+    entries: Range<usize>,
+    first_row: usize,
+    /// Where row `first_row` of the node's first column goes, and from column to column.
+    offset: usize,
+    stride: usize,
 }
+
+/// A participant of the problems of one generation.
+type Source = (ParticipantIdx, u64);
 
 struct Symbolic {
     fronts: Multifrontal,
@@ -106,7 +117,10 @@ impl Condensed {
             reduced.is_reduced = sparse && touched.iter().any(|touched| !touched);
             if reduced.is_reduced {
                 any = true;
-                let changed = reduced.body.update(dynamics, &self.node_ends);
+                let source = Some((member.participant, p.generation));
+                let changed = reduced.graph_source != source
+                    && reduced.body.update(dynamics, &self.node_ends);
+                reduced.graph_source = source;
                 reduced.lay_out(&self.node_ends, touched, changed);
             }
         }
@@ -181,7 +195,8 @@ impl Condensed {
         let members = &p.island.members;
         let eliminate = |(body, member): (&mut ReducedBody, &Member)| {
             if body.is_reduced {
-                body.eliminate(p.dynamics(member), p.island);
+                let source = (member.participant, p.generation);
+                body.eliminate(source, p.dynamics(member), p.island);
             }
         };
         let bodies = &mut self.bodies;
@@ -214,6 +229,21 @@ impl Condensed {
         }
     }
 
+    /// The reverse of [`Condensed::restrict`]; returns how many velocities it has left as they were.
+    pub(super) fn extend_touched(&self, p: &IslandProblem<'_>, v: &mut [f64]) -> usize {
+        let starts = &p.island.node_starts;
+        for body in &self.bodies {
+            for node in body.first_node..body.first_node + body.n_nodes {
+                if !body.is_reduced || self.touched[node] {
+                    let to = &mut v[starts[node]..starts[node + 1]];
+                    let first = self.home[node].0 as usize;
+                    to.copy_from_slice(&self.answer.velocity[first..first + to.len()]);
+                }
+            }
+        }
+        p.island.n_dofs - self.island.n_dofs
+    }
+
     /// The velocities of the whole that belong to those of the reduced island.
     pub(super) fn extend(&mut self, v: &mut [f64]) {
         for (body, member) in self.bodies.iter_mut().zip(&self.island.members) {
@@ -234,7 +264,7 @@ impl ReducedBody {
         if !changed && self.touched == touched && self.symbolic.is_some() {
             return;
         }
-        self.source.matrix.clear();
+        self.source = None;
         self.touched.clear();
         self.touched.extend_from_slice(touched);
         let size = |node: usize| node_ends[node] - if node > 0 { node_ends[node - 1] } else { 0 };
@@ -290,18 +320,16 @@ impl ReducedBody {
         Graph::from_edges(last + 1, &mut edges)
     }
 
-    fn eliminate(&mut self, dynamics: &dyn Dynamics, island: &Island) {
+    fn eliminate(&mut self, source: Source, dynamics: &dyn Dynamics, island: &Island) {
         let (Some(symbolic), Some(Assembled::Sparse(a))) = (&self.symbolic, dynamics.assembled())
         else {
             return;
         };
-        if self.failed.is_none()
-            && self.source.matrix == a.data()
-            && self.source.right_hand_side == dynamics.right_hand_side()
-        {
-            // Solved again with other contact laws.
+        if self.failed.is_none() && self.source == Some(source) {
+            // Solved again with other constraints.
             return;
         }
+        self.source = None;
         self.failed = None;
         let Symbolic {
             fronts,
@@ -317,35 +345,48 @@ impl ReducedBody {
         for node in 0..self.n_nodes {
             let (own, own_offset) = place[node];
             let own_position = position[own as usize];
-            for dof in starts_of(node)..starts_of(node + 1) {
-                let Some(column) = a.outer_view(dof) else {
-                    continue;
-                };
-                let own_dof = own_offset as usize + dof - starts_of(node);
-                let (rows, data) = (column.indices(), column.data());
-                let mut k = 0;
-                let mut other = 0;
-                while k < rows.len() {
-                    let row = rows[k] as usize;
-                    if starts_of(other + 1) <= row {
-                        other = node_starts.partition_point(|s| *s <= self.first_dof + row) - 1;
-                    }
-                    let end = starts_of(other + 1);
-                    let run = rows[k..]
-                        .iter()
-                        .take_while(|r| (**r as usize) < end)
-                        .count();
-                    let (to, to_offset) = place[other];
-                    let to_position = position[to as usize];
-                    // The other triangle has it otherwise.
-                    if to_position >= own_position {
-                        let at = fronts.block(to_position, own_position);
-                        let to = at.offset + own_dof * at.stride + to_offset as usize;
-                        for (row, a) in rows[k..k + run].iter().zip(&data[k..k + run]) {
-                            values[to + *row as usize - starts_of(other)] = *a;
+            let first = starts_of(node);
+            let mut rows_before: &[u32] = &[];
+            for dof in first..starts_of(node + 1) {
+                let column = a.indptr().outer_inds_sz(dof);
+                let (rows, data) = (&a.indices()[column.clone()], &a.data()[column]);
+                // Velocities of one node mostly share their rows.
+                if dof == first || rows != rows_before {
+                    rows_before = rows;
+                    self.runs.clear();
+                    let (mut k, mut other) = (0, 0);
+                    while k < rows.len() {
+                        let row = rows[k] as usize;
+                        if starts_of(other + 1) <= row {
+                            other = node_starts.partition_point(|s| *s <= self.first_dof + row) - 1;
                         }
+                        let end = starts_of(other + 1);
+                        let run = rows[k..].iter().take_while(|r| (**r as usize) < end);
+                        let run = k..k + run.count();
+                        let (to, to_offset) = place[other];
+                        let to_position = position[to as usize];
+                        // The other triangle has it otherwise.
+                        if to_position >= own_position {
+                            let at = fronts.block(to_position, own_position);
+                            let offset = at.offset + to_offset as usize;
+                            self.runs.push(Run {
+                                entries: run.clone(),
+                                first_row: starts_of(other),
+                                offset: offset + own_offset as usize * at.stride,
+                                stride: at.stride,
+                            });
+                        }
+                        k = run.end;
                     }
-                    k += run;
+                }
+                for run in &self.runs {
+                    let to = run.offset + (dof - first) * run.stride;
+                    let entries = rows[run.entries.clone()]
+                        .iter()
+                        .zip(&data[run.entries.clone()]);
+                    for (row, a) in entries {
+                        values[to + *row as usize - run.first_row] = *a;
+                    }
                 }
             }
         }
@@ -379,11 +420,7 @@ impl ReducedBody {
                 }
             }
         });
-        self.source.matrix.clear();
-        self.source.matrix.extend_from_slice(a.data());
-        self.source.right_hand_side.clear();
-        let b = dynamics.right_hand_side();
-        self.source.right_hand_side.extend_from_slice(b);
+        self.source = Some(source);
     }
 
     /// v of the body, from that of the nodes that stayed.

@@ -43,6 +43,8 @@ pub(super) struct Systems {
     /// ‖D∇ℓ‖ of the system before, and how many there were.
     last_residual: f64,
     count: usize,
+    /// Iterations of conjugate gradients for one system, after which this and all that follow are factored.
+    patience: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,16 +56,20 @@ enum Method {
 }
 
 impl Systems {
-    /// Chooses the method and lays out memory for the island of `p`.
-    pub(super) fn begin(
+    /// Chooses the method for the island of `p`.
+    pub(super) fn choose(
         &mut self,
         p: &IslandProblem<'_>,
         choice: LinearAlgebra,
         solver: &'static str,
     ) -> Result<(), SolveError> {
         Hessian::check(p, solver)?;
+        self.patience = usize::MAX;
         self.method = match choice {
-            LinearAlgebra::Automatic if self.two_level.pays(p) => Method::TwoLevel,
+            LinearAlgebra::Automatic if self.two_level.pays(p) => {
+                self.patience = self.two_level.patience();
+                Method::TwoLevel
+            }
             LinearAlgebra::Automatic | LinearAlgebra::Schur
                 if p.island.n_dofs >= MIXED_DOFS_MIN =>
             {
@@ -75,6 +81,17 @@ impl Systems {
             LinearAlgebra::TwoLevel => Method::TwoLevel,
             LinearAlgebra::Mixed => Method::Mixed,
         };
+        Ok(())
+    }
+
+    /// [`Systems::choose`], and lays out memory.
+    pub(super) fn begin(
+        &mut self,
+        p: &IslandProblem<'_>,
+        choice: LinearAlgebra,
+        solver: &'static str,
+    ) -> Result<(), SolveError> {
+        self.choose(p, choice, solver)?;
         self.laid_out = false;
         self.last_residual = f64::INFINITY;
         self.count = 0;
@@ -237,7 +254,7 @@ impl Systems {
         };
         let limits = Limits {
             relative_residual: self.forcing(residual, tolerance, most),
-            iterations_max: ITERATIONS_MAX,
+            iterations_max: ITERATIONS_MAX.min(self.patience),
         };
         let mut dv = std::mem::take(&mut e.dv);
         let two_level = &mut self.two_level;

@@ -27,7 +27,7 @@ use crate::world::{BodyIdx, World};
 const RESOLVES_MAX: usize = 2;
 
 /// And where friction between soft bodies is not that of the loads found, at most this often.
-const CORRECTIONS_MAX: usize = 8;
+const CORRECTIONS_MAX: usize = 12;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).

@@ -154,6 +154,6 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
         "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations (more than 100 in {long}), momentum off by {worst:.1e} at most"
     );
     assert!(contacts > 3 * PROBLEMS);
-    // Of the lagged model, μ up to 1.5: friction that does not settle within eight corrections, and says so.
+    // Of the lagged model, μ up to 1.5: friction that does not settle within twelve corrections, and says so.
     assert!(untrusted <= 30, "{untrusted} problems");
 }

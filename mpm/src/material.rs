@@ -136,6 +136,10 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn energy_form(&self) -> EnergyForm;
     /// ρc² of the fastest wave at rest, Pa: λ + 2μ of a solid.
     fn wave_modulus(&self) -> f64;
+    /// Whether it resists shear, so that a particle turns and deforms as one piece. What doesn't is touched at its particles' middles.
+    fn bears_shear(&self) -> bool {
+        true
+    }
     /// The internal numbers of fresh material.
     fn fresh(&self) -> [f64; 2] {
         [0.0; 2]

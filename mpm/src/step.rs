@@ -129,6 +129,15 @@ impl MpmStep {
         }
     }
 
+    /// How far from its middle a particle is touched: a liquid's affine velocity is held by nothing, and rows that extrapolate it
+    /// would let particles through walls while their surface stands still.
+    fn touched_at(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
+        match self.system.material(sorted).bears_shear() {
+            true => offset,
+            false => Vector3::zeros(),
+        }
+    }
+
     /// Gravity and loads, N·s on each node.
     fn add_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let dt = input.time_step.length_s;
@@ -290,7 +299,8 @@ impl BodyStep for MpmStep {
         let sorted = self.particle(p)?;
         let stencil = &self.system.stencils[sorted];
         let h = self.system.spacing;
-        out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &p.offset, h)));
+        let offset = self.touched_at(sorted, p.offset);
+        out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &offset, h)));
         Ok(BasisIdx(self.system.cell_of[sorted]))
     }
 
@@ -497,6 +507,7 @@ impl BodyStep for MpmStep {
         let sorted = self.particle(p)?;
         let system = &self.system;
         let mut velocity = Vector3::zeros();
+        let offset = self.touched_at(sorted, p.offset);
         let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
         for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
             let at = 3 * node as usize;
@@ -506,7 +517,7 @@ impl BodyStep for MpmStep {
                 system.time_step.mean_velocity(system.start[at + k], end)
             });
             let stencil = &system.stencils[sorted];
-            velocity += mean * weight_beside(stencil, corner(n), &p.offset, system.spacing);
+            velocity += mean * weight_beside(stencil, corner(n), &offset, system.spacing);
         }
         let place = system.particles[sorted].x + velocity * system.time_step.length_s;
         Ok((place + p.offset).into())

@@ -184,6 +184,9 @@ impl Material for Liquid {
     fn wave_modulus(&self) -> f64 {
         self.bulk_modulus * self.exponent
     }
+    fn bears_shear(&self) -> bool {
+        false
+    }
     fn fresh(&self) -> [f64; 2] {
         [1.0, 0.0]
     }

@@ -89,7 +89,7 @@ def binary():
 
 def commands(options, scene_file, names):
     """How each engine is started."""
-    ours = lambda engine: [options.binary, "peer", engine, scene_file, "--root", ROOT]
+    ours = lambda engine: [options.binary, "rigid", "peer", engine, scene_file, "--root", ROOT]
     tetrahedra = ["--tetrahedra", os.path.dirname(scene_file)]
     patches = ["--contact", "hydroelastic", *tetrahedra]
     python = lambda script, *more: [
@@ -116,12 +116,12 @@ def run_scene(options, name, engines):
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "scene.json")
         text = subprocess.run(
-            [options.binary, "scene", name], check=True, capture_output=True, text=True
+            [options.binary, "rigid", "scene", name], check=True, capture_output=True, text=True
         ).stdout
         with open(file, "w", encoding="utf-8") as out:
             out.write(text)
         scene = json.loads(text)
-        subprocess.run([options.binary, "tetrahedra", file, folder, "--root", ROOT], check=True)
+        subprocess.run([options.binary, "rigid", "tetrahedra", file, folder, "--root", ROOT], check=True)
         peers = [Peer(n, c, options.core) for n, c in commands(options, file, engines).items()]
         rounds = {peer.name: [] for peer in peers}
         for turn in range(options.rounds):
@@ -149,7 +149,7 @@ def row(options, scene, file, outcomes):
     steps = scene["steps_per_chunk"] * scene["n_chunks"]
     settled = max(len(best) // 4, 1)
     quality = subprocess.run(
-        [options.binary, "quality", file, "--root", ROOT], input=json.dumps(last),
+        [options.binary, "rigid", "quality", file, "--root", ROOT], input=json.dumps(last),
         check=True, capture_output=True, text=True,
     )
     return {
@@ -243,7 +243,7 @@ def dynamics(options, results):
             print(f"skipped {name}: {file} is not there", file=sys.stderr)
             continue
         more = ["--floating"] if floating else []
-        peers = [Peer("pliant", [options.binary, "dynamics", path] + more, options.core)]
+        peers = [Peer("pliant", [options.binary, "rigid", "dynamics", path] + more, options.core)]
         if pinocchio:
             peers.append(Peer("pinocchio", [pinocchio, saved(options, name, path, floating)], options.core))
         best = {peer.name: {} for peer in peers}

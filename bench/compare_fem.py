@@ -59,16 +59,16 @@ def row(name, engine, outcome, base):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    binary = ROOT / target / "release" / "pliant-fem-bench"
+    binary = ROOT / target / "release" / "pliant-bench"
     parser.add_argument("--binary", type=Path, default=binary)
     parser.add_argument("--scene", action="append", help="default: all")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write all outcomes here")
     arguments = parser.parse_args()
     if not arguments.binary.exists():
-        build = ["cargo", "build", "--release", "-p", "pliant-bench", "--bin", "pliant-fem-bench"]
+        build = ["cargo", "build", "--release", "-p", "pliant-bench"]
         subprocess.run(build, cwd=ROOT, check=True)
-    names = arguments.scene or subprocess.check_output([arguments.binary, "names"], text=True).split()
+    names = arguments.scene or subprocess.check_output([arguments.binary, "fem", "names"], text=True).split()
     outcomes = {}
     print(
         f"{'scene':<12} {'engine':<22} {'DoFs':>7} {'mean ms':>9} {'median':>9} {'longest':>9} {'ratio':>7}"
@@ -76,9 +76,9 @@ def main():
     )
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([arguments.binary, "scene", name, folder], check=True)
+            subprocess.run([arguments.binary, "fem", "scene", name, folder], check=True)
             commands = {
-                "pliant": [arguments.binary, "peer", name],
+                "pliant": [arguments.binary, "fem", "peer", name],
                 "drake": [sys.executable, str(PEER), folder],
             }
             rounds = {engine: [] for engine in commands}

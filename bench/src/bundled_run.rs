@@ -136,34 +136,18 @@ impl BundledResult {
     /// Expectations and steps in words for a table.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let steps = match self.summary.unconverged_steps {
-            0 => String::new(),
-            n => format!(", {n} steps unconverged"),
-        };
-        format!(
-            "{} of {} ({} in full){steps}",
+        let mut words = format!(
+            "{} of {} ({} in full)",
             self.met, self.judged, self.expected
-        )
+        );
+        for (steps, what) in [
+            (self.summary.unconverged_steps, "unconverged"),
+            (self.summary.doubtful_friction_steps, "of doubtful friction"),
+        ] {
+            if steps > 0 {
+                words += &format!(", {steps} steps {what}");
+            }
+        }
+        words
     }
-}
-
-/// Those of `rows` that `wanted` names, all where it names none.
-///
-/// # Errors
-/// [`BenchError::NoSuchRow`] for a name that no row has.
-pub fn pick<R>(
-    rows: Vec<R>,
-    wanted: &[String],
-    run_of: impl Fn(&R) -> BundledRun,
-) -> Result<Vec<R>, BenchError> {
-    let known: Vec<&str> = rows.iter().map(|row| run_of(row).name).collect();
-    if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(BenchError::NoSuchRow {
-            name: name.clone(),
-            known: known.join(", "),
-        });
-    }
-    let mut picked = rows;
-    picked.retain(|row| wanted.is_empty() || wanted.iter().any(|name| run_of(row).name == name));
-    Ok(picked)
 }

@@ -1,9 +1,7 @@
-//! Soft bodies, timed: against Drake's, one mesh, one step, one material and one friction in both; and against a paper's table.
+//! Soft bodies, timed: against Drake's, one mesh, one step, one material and one friction in both.
 
 mod engine;
 mod scene;
-mod table;
 
 pub use engine::{FemEngine, FemOutcome, measure_fem, peak_memory_kib};
 pub use scene::{FemMesh, FemScene, Hook, SoftBody, Wall, chain, fem_catalogue, torus_of};
-pub use table::{PaperRow, paper_rows};

@@ -14,20 +14,19 @@ mod cpu_time;
 mod engine;
 mod error;
 pub mod fem;
+mod paper_table;
 mod pliant_engine;
-pub mod points;
 mod quality;
 #[cfg(feature = "rapier")]
 mod rapier_engine;
 pub mod robot_dynamics;
-pub mod rods;
 mod scene;
 mod tetrahedra;
 
-pub use bundled_run::{BundledResult, BundledRun, pick};
-pub use cpu_time::thread_cpu_s;
+pub use bundled_run::{BundledResult, BundledRun};
 pub use engine::{Engine, Outcome, measure};
 pub use error::BenchError;
+pub use paper_table::{MeasuredRow, Paper, PaperRow, Printed, PrintedPoints};
 pub use pliant_engine::{ContactKind, PliantEngine, SolverChoice};
 pub use quality::Quality;
 #[cfg(feature = "rapier")]

@@ -1,28 +1,17 @@
 //! What `compare.py` calls: writes scenes, runs engines, judges outcomes.
-#![allow(
-    clippy::print_stdout,
-    reason = "a peer answers on its standard output, one line of JSON for each run"
-)]
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Subcommand, ValueEnum};
 use pliant_bench::robot_dynamics::{Base, Questions};
 use pliant_bench::{
     BenchError, ContactKind, Engine, Outcome, PliantEngine, Quality, Scene, SolverChoice,
     catalogue, measure, write_tetrahedra,
 };
 
-/// Speed of pliant and its peers.
-#[derive(Parser)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Subcommand)]
-enum Command {
+pub(crate) enum Command {
     /// Writes a scene of the catalogue as JSON to standard output.
     Scene {
         /// Its name.
@@ -81,7 +70,7 @@ enum Command {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum EngineName {
+pub(crate) enum EngineName {
     /// pliant, lagged model.
     Pliant,
     /// pliant, similar model.
@@ -97,58 +86,63 @@ enum EngineName {
     Rapier,
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    match Arguments::parse().command {
-        Command::Scene { name } => {
-            let scene = catalogue::find(&name).ok_or_else(|| {
-                let names = catalogue::NAMES.join(", ");
-                format!("no scene \"{name}\"; there are {names}, clutter-N")
-            })?;
-            println!("{}", serde_json::to_string(&scene)?);
-        }
-        Command::Peer {
-            engine,
-            scene,
-            root,
-        } => {
-            let scene = read_scene(&scene)?;
-            for line in std::io::stdin().lock().lines() {
-                line?;
-                println!("{}", serde_json::to_string(&run(engine, &scene, &root)?)?);
+impl Command {
+    pub(crate) fn run(self) -> Result<(), Box<dyn std::error::Error>> {
+        match self {
+            Self::Scene { name } => {
+                let scene = catalogue::find(&name).ok_or_else(|| {
+                    let names = catalogue::NAMES.join(", ");
+                    format!("no scene \"{name}\"; there are {names}, clutter-N")
+                })?;
+                println!("{}", serde_json::to_string(&scene)?);
             }
-        }
-        Command::Tetrahedra {
-            scene,
-            folder,
-            root,
-        } => write_tetrahedra(&read_scene(&scene)?, &root, &folder)?,
-        Command::Quality { scene, root } => {
-            let scene = read_scene(&scene)?;
-            let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text)?;
-            let outcome: Outcome = serde_json::from_str(&text)?;
-            let quality = Quality::of(&scene, &outcome, &root)?;
-            println!("{}", serde_json::to_string(&quality)?);
-        }
-        Command::Dynamics {
-            urdf,
-            floating,
-            batches,
-        } => {
-            let base = if floating {
-                Base::Floating
-            } else {
-                Base::Fixed
-            };
-            let mut questions = Questions::new(&urdf, base)?;
-            for line in std::io::stdin().lock().lines() {
-                line?;
-                println!("{}", serde_json::to_string(&questions.time(batches))?);
+            Self::Peer {
+                engine,
+                scene,
+                root,
+            } => {
+                let scene = read_scene(&scene)?;
+                for line in std::io::stdin().lock().lines() {
+                    line?;
+                    println!(
+                        "{}",
+                        serde_json::to_string(&answer(engine, &scene, &root)?)?
+                    );
+                }
             }
+            Self::Tetrahedra {
+                scene,
+                folder,
+                root,
+            } => write_tetrahedra(&read_scene(&scene)?, &root, &folder)?,
+            Self::Quality { scene, root } => {
+                let scene = read_scene(&scene)?;
+                let mut text = String::new();
+                std::io::stdin().read_to_string(&mut text)?;
+                let outcome: Outcome = serde_json::from_str(&text)?;
+                let quality = Quality::of(&scene, &outcome, &root)?;
+                println!("{}", serde_json::to_string(&quality)?);
+            }
+            Self::Dynamics {
+                urdf,
+                floating,
+                batches,
+            } => {
+                let base = if floating {
+                    Base::Floating
+                } else {
+                    Base::Fixed
+                };
+                let mut questions = Questions::new(&urdf, base)?;
+                for line in std::io::stdin().lock().lines() {
+                    line?;
+                    println!("{}", serde_json::to_string(&questions.time(batches))?);
+                }
+            }
+            Self::Stages { name, engine, root } => stages(&name, engine, &root)?,
         }
-        Command::Stages { name, engine, root } => stages(&name, engine, &root)?,
+        Ok(())
     }
-    Ok(())
 }
 
 fn choice(engine: EngineName) -> SolverChoice {
@@ -166,7 +160,7 @@ fn kind(engine: EngineName) -> ContactKind {
     }
 }
 
-fn run(engine: EngineName, scene: &Scene, root: &Path) -> Result<Outcome, BenchError> {
+fn answer(engine: EngineName, scene: &Scene, root: &Path) -> Result<Outcome, BenchError> {
     match engine {
         #[cfg(feature = "rapier")]
         EngineName::Rapier => {

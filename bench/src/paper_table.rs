@@ -1,0 +1,239 @@
+//! The papers' tables: their examples as bundled scenes, our rate beside the one they print.
+
+mod fem;
+mod mpm;
+mod rods;
+
+use pliant::runner::RunLength;
+
+use crate::bundled_run::{BundledResult, BundledRun};
+use crate::error::BenchError;
+
+/// Whose table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// Han, Masterjohn and Castro (2023): finite elements.
+    Fem,
+    /// Zong, Jiang and Han (2024): material points.
+    Mpm,
+    /// Li and Chou (2025): filaments.
+    Rods,
+}
+
+/// A row: a bundled scene at the paper's step and size, and what the paper prints for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PaperRow {
+    /// What is run.
+    pub run: BundledRun,
+    /// What is printed; none where nothing is.
+    pub printed: Option<Printed>,
+}
+
+/// What a paper prints for an example, and what the project wants to reach.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Printed {
+    /// Velocities, mean over the run.
+    pub dofs: f64,
+    /// Contacts, mean and most.
+    pub contacts: (f64, usize),
+    /// Simulated over real time.
+    pub rate: f64,
+    /// The project's target, a rate.
+    pub target: f64,
+    /// Material points, where there are any.
+    pub points: Option<PrintedPoints>,
+}
+
+/// How fine material points are in a paper.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PrintedPoints {
+    /// Distance of grid nodes, m.
+    pub spacing_m: f64,
+    /// Particles.
+    pub count: usize,
+}
+
+/// A row that has been run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredRow {
+    row: PaperRow,
+    time_step_s: f64,
+    /// Distance of grid nodes, m, and particles of ours.
+    points: Option<(f64, usize)>,
+    /// How it went.
+    pub result: BundledResult,
+}
+
+impl Paper {
+    /// All rows of the table.
+    #[must_use]
+    pub fn rows(self) -> Vec<PaperRow> {
+        match self {
+            Self::Fem => fem::rows(),
+            Self::Mpm => mpm::rows(),
+            Self::Rods => rods::rows(),
+        }
+    }
+
+    /// Those that `wanted` names, all where it names none.
+    ///
+    /// # Errors
+    /// [`BenchError::NoSuchRow`] for a name that no row has.
+    pub fn rows_named(self, wanted: &[String]) -> Result<Vec<PaperRow>, BenchError> {
+        let mut rows = self.rows();
+        let known: Vec<&str> = rows.iter().map(|row| row.run.name).collect();
+        if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
+            return Err(BenchError::NoSuchRow {
+                name: name.clone(),
+                known: known.join(", "),
+            });
+        }
+        rows.retain(|row| wanted.is_empty() || wanted.iter().any(|name| row.run.name == name));
+        Ok(rows)
+    }
+}
+
+impl PaperRow {
+    /// Runs it on the current thread.
+    ///
+    /// # Errors
+    /// [`BenchError::Scene`] for a scene that cannot be run.
+    pub fn measure(&self, length: RunLength) -> Result<MeasuredRow, BenchError> {
+        let scene = self.run.load()?;
+        let points = match scene.soft.grid {
+            Some(grid) => Some((grid.spacing, self.run.n_particles()?)),
+            None => None,
+        };
+        Ok(MeasuredRow {
+            row: *self,
+            time_step_s: scene.simulation.time_step_s,
+            points,
+            result: self.run.run(length)?,
+        })
+    }
+}
+
+impl MeasuredRow {
+    /// The columns in Markdown: the paper's numbers in parentheses, rates of processor time, and of wall time as it was.
+    pub const HEADING: &'static str = "\
+| scene | size (paper) | Δt, ms | simulated | contacts mean, most (paper) | iterations mean, most | checks met \
+| ms a step, wall | processor (paper) | rate | paper | times the paper's | target |
+|---|---|---:|---:|---|---|---|---:|---|---:|---:|---:|---:|";
+
+    /// Simulated over processor time of the steps.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.result.summary.simulated_s / self.result.best_s()
+    }
+
+    /// Its line in Markdown.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let s = &self.result.summary;
+        let (rate, steps) = (self.rate(), s.steps.max(1) as f64);
+        let printed = |tell: &dyn Fn(&Printed) -> String| match &self.row.printed {
+            Some(printed) => tell(printed),
+            None => "-".into(),
+        };
+        let times = |rate: f64, printed: &Printed| format!("{:.1}", rate / printed.rate);
+        let mut size = format!(
+            "{:.0} DoFs ({})",
+            s.dofs_mean,
+            printed(&|p| format!("{:.0}", p.dofs))
+        );
+        if let Some((spacing_m, count)) = self.points {
+            let theirs = |tell: &dyn Fn(PrintedPoints) -> String| {
+                printed(&|p| p.points.map_or("-".into(), tell))
+            };
+            size += &format!(
+                ", {count} particles ({}), h {spacing_m} m ({})",
+                theirs(&|p| p.count.to_string()),
+                theirs(&|p| p.spacing_m.to_string())
+            );
+        }
+        let cells = [
+            self.row.run.name.into(),
+            size,
+            format!("{}", 1e3 * self.time_step_s),
+            format!("{:.2} s", s.simulated_s),
+            format!(
+                "{:.1}, {} ({})",
+                s.contacts_mean,
+                s.contacts_max,
+                printed(&|p| format!("{:.1}, {}", p.contacts.0, p.contacts.1))
+            ),
+            format!("{:.1}, {}", s.iterations_mean, s.iterations_max),
+            self.result.verdict(),
+            format!("{:.2}", 1e3 * s.stages.step_s / steps),
+            format!(
+                "{:.2} ({})",
+                1e3 * self.result.best_s() / steps,
+                printed(&|p| format!("{:.3}", 1e3 * self.time_step_s / p.rate))
+            ),
+            format!("{rate:.4}"),
+            printed(&|p| format!("{:.4}", p.rate)),
+            printed(&|p| times(rate, p)),
+            printed(&|p| {
+                let reached = if rate >= p.target { "met" } else { "missed" };
+                format!("{} {reached}", times(p.target, p))
+            }),
+        ];
+        format!("| {} |", cells.join(" | "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Paper; 3] = [Paper::Fem, Paper::Mpm, Paper::Rods];
+
+    #[test]
+    fn every_row_is_a_bundled_scene_that_is_long_enough() {
+        for row in ALL.into_iter().flat_map(Paper::rows) {
+            let scene = row.run.load().unwrap();
+            let name = row.run.name;
+            assert!(row.run.length_s <= scene.simulation.full_s, "{name}");
+            let points = row.printed.and_then(|printed| printed.points);
+            assert_eq!(scene.soft.grid.is_some(), points.is_some(), "{name}");
+            if points.is_some() {
+                assert!(row.run.n_particles().unwrap() > 0, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_target_is_above_what_is_printed() {
+        for row in ALL.into_iter().flat_map(Paper::rows) {
+            if let Some(printed) = row.printed {
+                assert!(printed.target > 3.0 * printed.rate, "{}", row.run.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_has_the_columns_of_the_heading() {
+        let columns = |line: &str| line.matches('|').count();
+        let row = PaperRow {
+            run: BundledRun {
+                length_s: 1e-4,
+                ..rods::rows()[1].run
+            },
+            printed: None,
+        };
+        let measured = row.measure(RunLength::Smoke).unwrap();
+        for line in MeasuredRow::HEADING.lines() {
+            assert_eq!(columns(line), columns(&measured.line()));
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_not_there_is_refused_with_those_that_are() {
+        let wanted = ["pulley".to_owned(), "no such row".to_owned()];
+        let refused = Paper::Rods.rows_named(&wanted).unwrap_err().to_string();
+        assert!(refused.contains("no such row") && refused.contains("shoelace"));
+        let found = Paper::Rods.rows_named(&wanted[..1]).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].run.name, "pulley");
+    }
+}

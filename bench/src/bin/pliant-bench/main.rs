@@ -29,6 +29,9 @@ enum Command {
         /// The scenes' full lengths, with all of their checks.
         #[arg(long)]
         full: bool,
+        /// Simulated time of every row in place of its own, s.
+        #[arg(long, conflicts_with = "full")]
+        seconds: Option<f64>,
     },
     /// Rigid bodies and robots: scenes that every engine runs.
     #[command(subcommand)]
@@ -50,16 +53,21 @@ enum PaperName {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command {
-        Command::Table { paper, rows, full } => {
+        Command::Table {
+            paper,
+            rows,
+            full,
+            seconds,
+        } => {
             let paper = match paper {
                 PaperName::Fem => Paper::Fem,
                 PaperName::Mpm => Paper::Mpm,
                 PaperName::Rods => Paper::Rods,
             };
-            let length = if full {
-                RunLength::Full
-            } else {
-                RunLength::Smoke
+            let length = match seconds {
+                Some(seconds) => RunLength::Until(seconds),
+                None if full => RunLength::Full,
+                None => RunLength::Smoke,
             };
             table(paper, &rows, length)
         }

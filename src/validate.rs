@@ -29,6 +29,7 @@ mod patch_symmetry;
 mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
+mod points_ball;
 mod rods;
 mod rolling_ball;
 mod rubber_press;
@@ -219,6 +220,7 @@ pub const CASES: &[Case] = &[
     sliding_box::CASE,
     incline::CASE,
     rolling_ball::CASE,
+    points_ball::CASE,
     standing_stack::CASE,
     gripper::CASE,
     three_legged_table::CASE,

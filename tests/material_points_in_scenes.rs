@@ -234,3 +234,56 @@ fn a_set_of_particles_is_held_moved_and_let_go() {
         + &expect("fall", 0.8, 1.0, "\"9.81*0.3\"", "\"0.03*9.81*0.3\"");
     check_runs(&text);
 }
+
+/// Two cubes of one grid that fly apart from each other, without gravity.
+const APART: &str = r#"
+time_step_s = 0.01
+gravity = [0, 0, 0]
+[grid]
+spacing = 0.02
+[[material_points]]
+name = "light"
+shape = { box = { size = [0.06, 0.06, 0.06] } }
+made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+density = 500
+velocity = [-1, 0, 0]
+[[material_points]]
+name = "heavy"
+shape = { box = { size = [0.06, 0.06, 0.06] } }
+pose = { position = [0.3, 0, 0] }
+made_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }
+density = 2000
+velocity = [0, 0, 2]
+"#;
+
+#[test]
+fn objects_of_one_grid_weigh_and_move_for_themselves() {
+    let (light, heavy) = (0.108, 0.432);
+    let mut text = APART.to_owned();
+    for (name, quantity, of, more, value) in [
+        ("m.light", "mass", "light", "", light),
+        ("m.heavy", "mass", "heavy", "", heavy),
+        ("m.all", "mass", "", "", light + heavy),
+        ("k.light", "kinetic-energy", "light", "", 0.5 * light),
+        ("k.heavy", "kinetic-energy", "heavy", "", 2.0 * heavy),
+        ("k.all", "kinetic-energy", "", "", 0.5 * light + 2.0 * heavy),
+        (
+            "p.light",
+            "momentum",
+            "light",
+            "component = \"x\"\n",
+            -light,
+        ),
+        ("p.heavy", "momentum", "heavy", "component = \"x\"\n", 0.0),
+        ("p.all", "momentum", "", "component = \"z\"\n", 2.0 * heavy),
+    ] {
+        let of = match of {
+            "" => String::new(),
+            of => format!("of = \"{of}\"\n"),
+        };
+        text +=
+            &format!("[[observables]]\nname = \"{name}\"\nquantity = \"{quantity}\"\n{of}{more}");
+        text += &expect(name, 0.1, 0.3, &value.to_string(), "1e-9");
+    }
+    check_runs(&text.replace("smoke_s = 1", "smoke_s = 0.3"));
+}

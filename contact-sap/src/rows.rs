@@ -106,6 +106,23 @@ impl Rows {
 }
 
 impl Rows {
+    /// v += Bᵀ u: what impulses on the coordinates of the basis are to the participant's velocities.
+    pub fn add_transposed(&self, u: &[f64], v: &mut [f64]) {
+        for block in &self.blocks {
+            let u = &u[block.row..block.row + block.n_rows];
+            let v = &mut v[block.dof..block.dof + block.n_dofs];
+            match block.entries {
+                Entries::Identity => v.iter_mut().zip(u).for_each(|(v, u)| *v += u),
+                Entries::Dense(start) => {
+                    let columns = self.values[start..].chunks_exact(block.n_rows);
+                    for (column, v) in columns.zip(v) {
+                        *v += column.iter().zip(u).map(|(b, u)| b * u).sum::<f64>();
+                    }
+                }
+            }
+        }
+    }
+
     /// u = B v, for a change of velocities.
     pub fn apply_without_bias(&self, v: &[f64], u: &mut [f64]) {
         u.fill(0.0);
@@ -171,4 +188,24 @@ impl Lever {
 pub(crate) fn twist_point_velocity(u: &[f64], p: &Vector3<f64>) -> Vector3<f64> {
     let omega = Vector3::new(u[0], u[1], u[2]);
     Vector3::new(u[3], u[4], u[5]) + omega.cross(p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impulses_on_a_basis_do_the_work_of_the_velocities_they_meet() {
+        let mut rows = Rows::default();
+        rows.reset(5);
+        rows.identity(0, 4, 2);
+        let dense = rows.dense(2, 3, 0, 3);
+        (dense.iter_mut().enumerate()).for_each(|(k, x)| *x = (1.3 * k as f64).sin());
+        let (v, u) = ([0.3, -1.0, 2.0, 0.7, 0.1, -0.4], [1.0, 0.5, -0.2, 0.9, 3.0]);
+        let (mut bv, mut btu) = ([0.0; 5], [0.0; 6]);
+        rows.apply_without_bias(&v, &mut bv);
+        rows.add_transposed(&u, &mut btu);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        assert!((dot(&u, &bv) - dot(&btu, &v)).abs() < 1e-14);
+    }
 }

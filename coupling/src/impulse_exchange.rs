@@ -1,68 +1,72 @@
 //! The explicit opponent of the strong-implicit stepper: impulses exchanged between grids and rigid things, substep by substep.
 
 mod absent;
+mod nodes;
+mod particles;
+mod twin;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, ConvexContactSolver, Integration, Lever, Load, MaterialPoint,
-    PointMass, Rows, SelfContact, StepInput, Surface, TimeStep,
+    BodyError, BodyState, BodyStep, ConvexContactSolver, Integration, Load, MaterialPoint,
+    PointMass, StepInput, TimeStep,
 };
 
 use crate::error::StepError;
 use crate::report::{ContactForce, StepReport};
 use crate::state::State;
 use crate::strong_implicit::StrongImplicit;
-use crate::tie::Anchor;
-use crate::world::{BodyIdx, GeometryIdx, Mount, World};
-use absent::Absent;
+use crate::world::{GeometryIdx, World};
+use twin::{ExplicitBody, Obstacle, Twin};
+
+/// What gets the impulses of rigid things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExchangeAt {
+    /// A grid node inside a shape takes the shape's velocity along the normal, and Coulomb friction along the surface. Shapes are
+    /// felt up to a cell away, as far as a node's mass reaches.
+    #[default]
+    Nodes,
+    /// A particle whose ball is in a shape is pushed out by a spring of the pair's stiffness and dissipation, and rubbed by μ times
+    /// that against its slip, both as they are at the start of a substep. Springs too stiff for a substep are softened.
+    Particles,
+}
 
 /// Steps the bodies of a [`World`] that meet on a grid explicitly, in `substeps` substeps, and everything else as
 /// [`StrongImplicit`] does, in one.
 ///
-/// A grid node inside a rigid shape is given the shape's velocity along the normal, and Coulomb friction along the surface,
-/// in every substep; rigid things keep their velocities meanwhile and feel the sum of these impulses as a force in their
-/// own step. That is how ManiSkill2 (Gu et al. 2023) couples material points with robots. It is there to be compared with:
-/// nothing ties friction to stiction over substeps, and what is grasped does not know of the grasp before the step is
-/// over. Shapes are felt up to a cell away, as far as a node's mass reaches.
+/// Contact acts explicitly in every substep, see [`ExchangeAt`]; rigid things keep their velocities meanwhile and feel the sum of
+/// the impulses as a force in their own step. That is how ManiSkill2 (Gu et al. 2023) couples material points with robots, its
+/// tasks at nodes or at particles or at both. It is there to be compared with: nothing ties friction to stiction over
+/// substeps, and what is grasped does not know of the grasp before the step is over.
 ///
 /// Ties to such bodies and contact of theirs with other deforming bodies are refused.
 pub struct ImpulseExchange<S> {
     rigid: StrongImplicit<S>,
     substeps: usize,
+    at: ExchangeAt,
     twin: Option<Twin>,
     state: State,
     next: State,
     nodes: Vec<PointMass>,
     velocity: Vec<f64>,
+    particles: particles::Workspace,
 }
 
-/// The world without its explicit bodies, and what is around these.
-struct Twin {
-    of: World,
-    world: World,
-    bodies: Vec<ExplicitBody>,
-    obstacles: Vec<Obstacle>,
-}
+/// What every pair of a soft and a rigid geometry exchanges in a step.
+type Ledger = BTreeMap<(GeometryIdx, GeometryIdx), Exchange>;
 
-struct ExplicitBody {
-    body: BodyIdx,
-    step: Box<dyn BodyStep>,
-    /// The geometry of each part.
-    parts: Vec<Option<GeometryIdx>>,
-}
-
-/// A rigid geometry on its way through a step.
-struct Obstacle {
-    geometry: GeometryIdx,
-    /// Body, frame, and where the geometry's origin is in it.
-    mount: Option<(BodyIdx, u32, Vector3<f64>)>,
-    pose: Isometry3<f64>,
-    /// Of the point at the geometry's origin, m/s, and rad/s; world axes.
-    velocity: Vector3<f64>,
-    spin: Vector3<f64>,
+/// A substep that has begun.
+struct Substep<'a> {
+    world: &'a World,
+    /// The geometry of each part of the body.
+    parts: &'a [Option<GeometryIdx>],
+    step: &'a dyn BodyStep,
+    nodes: &'a [PointMass],
+    /// Since the start of the step, s.
+    passed_s: f64,
+    length_s: f64,
 }
 
 /// What one geometry did to another in a step, as an impulse at a point.
@@ -78,15 +82,17 @@ struct Exchange {
 
 impl<S: ConvexContactSolver> ImpulseExchange<S> {
     /// With so many substeps, at least one, in each step.
-    pub fn new(solver: S, substeps: usize) -> Self {
+    pub fn new(solver: S, substeps: usize, at: ExchangeAt) -> Self {
         Self {
             rigid: StrongImplicit::new(solver),
             substeps: substeps.max(1),
+            at,
             twin: None,
             state: State::default(),
             next: State::default(),
             nodes: Vec::new(),
             velocity: Vec::new(),
+            particles: particles::Workspace::default(),
         }
     }
 
@@ -114,13 +120,13 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         };
         twin.leave_out(state, &mut self.state);
         twin.place_obstacles(world, &self.state, time_step_s)?;
-        let mut exchanges = BTreeMap::new();
+        let mut ledger = Ledger::new();
         let mut ends = Vec::with_capacity(twin.bodies.len());
         for number in 0..twin.bodies.len() {
-            let end = self.substep(world, state, &mut twin, number, time_step_s, &mut exchanges)?;
+            let end = self.substep(world, state, &mut twin, number, time_step_s, &mut ledger)?;
             ends.push(end);
         }
-        for (&(_, geometry), exchange) in &exchanges {
+        for (&(_, geometry), exchange) in &ledger {
             let obstacle = twin.obstacles.iter().find(|o| o.geometry == geometry);
             if let Some((body, frame, p_FG)) = obstacle.and_then(|o| o.mount) {
                 self.state.controls[body.0].loads.push(Load {
@@ -139,7 +145,7 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
             next.bodies[explicit.body.0] = end;
         }
         report.contacts.extend(
-            exchanges
+            ledger
                 .iter()
                 .map(|(&(soft, rigid), exchange)| exchange.contact(soft, rigid, time_step_s)),
         );
@@ -148,7 +154,7 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         Ok(report)
     }
 
-    /// One explicit body through all substeps; what it gets from rigid geometries is added to `exchanges`.
+    /// One explicit body through all substeps; what it gets from rigid geometries is added to `ledger`.
     fn substep(
         &mut self,
         world: &World,
@@ -156,7 +162,7 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         twin: &mut Twin,
         number: usize,
         time_step_s: f64,
-        exchanges: &mut BTreeMap<(GeometryIdx, GeometryIdx), Exchange>,
+        ledger: &mut Ledger,
     ) -> Result<BodyState, StepError> {
         let ExplicitBody { body, step, parts } = &mut twin.bodies[number];
         let body = *body;
@@ -182,69 +188,28 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
             self.velocity.clear();
             self.velocity.resize(3 * self.nodes.len(), 0.0);
             step.explicit_velocity(&mut self.velocity).map_err(failed)?;
-            for obstacle in &twin.obstacles {
-                let passed = length_s * k as f64;
-                let pose = obstacle.pose_after(passed);
-                let shape = &world.parts.geometries[obstacle.geometry.0].shape;
-                let Some(shape) = shape else { continue };
-                let bounds = shape.aabb(&pose);
-                for (node, v) in self.nodes.iter().zip(self.velocity.chunks_exact_mut(3)) {
-                    let inside =
-                        |k: usize| bounds.min[k] <= node.p_WQ[k] && node.p_WQ[k] <= bounds.max[k];
-                    if !(0..3).all(inside) {
-                        continue;
-                    }
-                    let Some(Some(soft)) = parts.get(node.part as usize).copied() else {
-                        continue;
-                    };
-                    let (a, b) = (soft.0 as u32, obstacle.geometry.0 as u32);
-                    let index = pliant_hydroelastic::GeometryIdx;
-                    if !world.parts.filter.allows(index(a), index(b)) {
-                        continue;
-                    }
-                    let distance = shape.signed_distance_in_world(&pose, &node.p_WQ);
-                    if distance.value >= 0.0 {
-                        continue;
-                    }
-                    let friction = world.pair(soft, obstacle.geometry).friction;
-                    let normal = distance.gradient;
-                    let own = Vector3::from_column_slice(v);
-                    let slip = own - obstacle.velocity_at(world, &pose, &node.p_WQ);
-                    let change = change_of_velocity(&slip, &normal, friction);
-                    if change == Vector3::zeros() {
-                        continue;
-                    }
-                    v.copy_from_slice((own + change).as_slice());
-                    exchanges.entry((soft, obstacle.geometry)).or_default().add(
-                        change * node.mass,
-                        &node.p_WQ,
-                        &normal,
-                        obstacle,
-                    );
+            let substep = Substep {
+                world,
+                parts,
+                step: step.as_ref(),
+                nodes: &self.nodes,
+                passed_s: length_s * k as f64,
+                length_s,
+            };
+            match self.at {
+                ExchangeAt::Nodes => {
+                    nodes::exchange(&substep, &twin.obstacles, &mut self.velocity, ledger);
                 }
+                ExchangeAt::Particles => self
+                    .particles
+                    .exchange(&substep, &twin.obstacles, &mut self.velocity, ledger)
+                    .map_err(failed)?,
             }
             let _ = step.advance(&self.velocity, &mut after).map_err(failed)?;
             std::mem::swap(&mut now, &mut after);
         }
         Ok(now)
     }
-}
-
-/// What Coulomb's law makes of a node that slips at `slip` against what it is in: no approach along the outward `normal`, and
-/// along the surface as much less slip as μ times that allows.
-fn change_of_velocity(slip: &Vector3<f64>, normal: &Vector3<f64>, friction: f64) -> Vector3<f64> {
-    let approach = -slip.dot(normal);
-    if approach <= 0.0 {
-        return Vector3::zeros();
-    }
-    let tangential = slip + normal * approach;
-    let speed = tangential.norm();
-    let share = if speed > friction * approach {
-        friction * approach / speed
-    } else {
-        1.0
-    };
-    normal * approach - tangential * share
 }
 
 impl Exchange {
@@ -281,195 +246,6 @@ impl Exchange {
             force_W: force * sign,
             signed_distance: 0.0,
             patch: None,
-        }
-    }
-}
-
-impl Obstacle {
-    fn pose_after(&self, passed_s: f64) -> Isometry3<f64> {
-        let place = self.pose.translation.vector + self.velocity * passed_s;
-        let turn = UnitQuaternion::from_scaled_axis(self.spin * passed_s);
-        Isometry3::from_parts(Translation3::from(place), turn * self.pose.rotation)
-    }
-
-    fn velocity_at(&self, world: &World, pose: &Isometry3<f64>, p: &Point3<f64>) -> Vector3<f64> {
-        let belt = world.parts.geometries[self.geometry.0].surface_velocity;
-        let arm = p.coords - pose.translation.vector;
-        self.velocity + self.spin.cross(&arm) + pose.rotation * belt
-    }
-}
-
-impl Twin {
-    fn of(world: &World, state: &State) -> Result<Self, StepError> {
-        let parts = &world.parts;
-        let explicit = |b: BodyIdx| parts.bodies[b.0].model.self_contact() == SelfContact::Inherent;
-        let refuse = |body: BodyIdx, what: &'static str| {
-            StepError::of_body(world, state, body, BodyError::Unsupported { what })
-        };
-        for tie in &parts.ties {
-            for anchor in [&tie.a, &tie.b] {
-                if let Anchor::Point { body, .. } | Anchor::Frame { body, .. } = *anchor
-                    && explicit(body)
-                {
-                    return Err(refuse(body, "ties while impulses are exchanged"));
-                }
-            }
-        }
-        let mut bodies = Vec::new();
-        for b in (0..parts.bodies.len())
-            .map(BodyIdx)
-            .filter(|b| explicit(*b))
-        {
-            let mut of_part: Vec<Option<GeometryIdx>> = Vec::new();
-            for (g, geometry) in parts.geometries.iter().enumerate() {
-                if geometry.mount.body() != Some(b) {
-                    continue;
-                }
-                let part = geometry.part.unwrap_or(0) as usize;
-                if of_part.len() <= part {
-                    of_part.resize(part + 1, None);
-                }
-                of_part[part] = Some(GeometryIdx(g));
-                let index = |g: usize| pliant_hydroelastic::GeometryIdx(g as u32);
-                let soft = |other: &usize| {
-                    let body = parts.geometries[*other].mount.deforming();
-                    body.is_some_and(|body| body != b)
-                        && parts.filter.allows(index(g), index(*other))
-                };
-                if (0..parts.geometries.len()).any(|other| soft(&other)) {
-                    return Err(refuse(b, "exchange of impulses with deforming surfaces"));
-                }
-            }
-            bodies.push(ExplicitBody {
-                body: b,
-                step: parts.bodies[b.0].model.new_step(),
-                parts: of_part,
-            });
-        }
-        let mut obstacles = Vec::new();
-        for (g, geometry) in parts.geometries.iter().enumerate() {
-            let (pose, mount) = match geometry.mount {
-                Mount::World(pose) => (pose, None),
-                Mount::Frame { body, frame, X_FG } => {
-                    let mount = (body, frame, X_FG.translation.vector);
-                    (Isometry3::identity(), Some(mount))
-                }
-                _ => continue,
-            };
-            obstacles.push(Obstacle {
-                geometry: GeometryIdx(g),
-                mount,
-                pose,
-                velocity: Vector3::zeros(),
-                spin: Vector3::zeros(),
-            });
-        }
-        Ok(Self {
-            of: world.clone(),
-            world: world.with_models(|b| explicit(b).then(|| Arc::new(Absent) as _)),
-            bodies,
-            obstacles,
-        })
-    }
-
-    /// `state` for the world without its explicit bodies.
-    fn leave_out(&self, state: &State, out: &mut State) {
-        let is_explicit = |b: usize| self.bodies.iter().any(|e| e.body.0 == b);
-        out.time_s = state.time_s;
-        out.step = state.step;
-        out.bodies.resize_with(state.bodies.len(), Default::default);
-        out.controls
-            .resize_with(state.controls.len(), Default::default);
-        for (b, body) in state.bodies.iter().enumerate() {
-            if is_explicit(b) {
-                out.bodies[b] = BodyState::default();
-            } else {
-                out.bodies[b].clone_from(body);
-                out.controls[b].clone_from(&state.controls[b]);
-            }
-        }
-        out.ties.clone_from(&state.ties);
-        out.stuck.clone_from(&state.stuck);
-        out.loads.clone_from(&state.loads);
-        out.proposed_step_s = state.proposed_step_s;
-        out.constrained.clone_from(&state.constrained);
-    }
-
-    /// Poses and velocities of all rigid geometries at the start of the step.
-    fn place_obstacles(
-        &mut self,
-        world: &World,
-        state: &State,
-        time_step_s: f64,
-    ) -> Result<(), StepError> {
-        let (mut surface, mut rows, mut lever) =
-            (Surface::default(), Rows::default(), Lever::Twist);
-        let mut opened: Option<(BodyIdx, Box<dyn BodyStep>)> = None;
-        for obstacle in &mut self.obstacles {
-            let Mount::Frame { body, frame, X_FG } =
-                world.parts.geometries[obstacle.geometry.0].mount
-            else {
-                continue;
-            };
-            let failed = |source| StepError::of_body(world, state, body, source);
-            let step = match opened.take() {
-                Some((of, step)) if of == body => step,
-                _ => {
-                    let model = &world.parts.bodies[body.0].model;
-                    model.surface(&state.bodies[body.0], &mut surface);
-                    let mut step = model.new_step();
-                    let input = StepInput {
-                        time_step: TimeStep {
-                            length_s: time_step_s,
-                            integration: world.parts.integration,
-                        },
-                        gravity: world.parts.gravity,
-                        control: &state.controls[body.0],
-                    };
-                    step.begin(&state.bodies[body.0], &input).map_err(failed)?;
-                    step
-                }
-            };
-            obstacle.pose = surface.frames[frame as usize] * X_FG;
-            let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-            let basis = step.lever(&point, &mut lever).map_err(failed)?;
-            let p_WO = Point3::from(obstacle.pose.translation.vector);
-            step.basis(basis, &p_WO, &mut rows);
-            let mut twist = vec![0.0; rows.n_rows()];
-            rows.apply(step.start_velocity(), &mut twist);
-            obstacle.spin = Vector3::from_column_slice(&twist[..3]);
-            obstacle.velocity = Vector3::from_column_slice(&twist[3..6]);
-            opened = Some((body, step));
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_node_never_approaches_and_friction_stays_in_its_cone() {
-        let normal = Vector3::new(0.6, 0.0, 0.8);
-        for mu in [0.0, 0.3, 2.0] {
-            for k in 0..40 {
-                let s = k as f64;
-                let slip = Vector3::new(s.sin(), (1.3 * s).cos(), (0.7 * s).sin());
-                let change = change_of_velocity(&slip, &normal, mu);
-                let approach = -slip.dot(&normal);
-                if approach <= 0.0 {
-                    assert_eq!(change, Vector3::zeros());
-                    continue;
-                }
-                let end = slip + change;
-                assert!(end.dot(&normal).abs() < 1e-14);
-                let along = change - normal * change.dot(&normal);
-                assert!(along.norm() <= mu * approach + 1e-14);
-                // Friction opposes slip and never turns it round.
-                assert!(along.dot(&slip) <= 1e-14 && end.dot(&slip) >= -1e-14);
-                assert!(end.norm() < 1e-14 || (along.norm() - mu * approach).abs() < 1e-14);
-            }
         }
     }
 }

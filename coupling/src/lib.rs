@@ -27,7 +27,7 @@ mod world;
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use error::{StepError, WorldError, WorldPart};
 pub use friction_limits::{FRICTION_TOLERANCE, FrictionError, PairLoad};
-pub use impulse_exchange::ImpulseExchange;
+pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{
     ContactForce, ImplicitReport, PairForce, RowForce, RowOwner, StepReport, TieForce, Wrench,

@@ -218,6 +218,45 @@ impl MaterialPoints {
             })
     }
 
+    /// Energies and momenta of one object alone; objects that meet share nodes, but what is their particles' is theirs.
+    #[must_use]
+    pub fn energy_of(
+        &self,
+        state: &BodyState,
+        gravity: &Vector3<f64>,
+        object: ObjectIdx,
+    ) -> Energy {
+        self.energy_where(state, gravity, |of| of == object)
+    }
+
+    fn energy_where(
+        &self,
+        state: &BodyState,
+        gravity: &Vector3<f64>,
+        counts: impl Fn(ObjectIdx) -> bool,
+    ) -> Energy {
+        let mut energy = Energy::default();
+        let Ok(mut records) = Records::read(&self.parts, state) else {
+            return energy;
+        };
+        let h = self.parts.settings.spacing;
+        let spread = 0.25 * h * h;
+        (records.particles).retain(|p| counts(ObjectIdx(p.object as usize)));
+        for p in &records.particles {
+            energy.kinetic += 0.5 * p.mass * (p.v.norm_squared() + spread * p.c.norm_squared());
+            let material = self.parts.objects[p.object as usize].material.as_ref();
+            let mut lagged = Lagged::default();
+            Law::<f64>::lag(material, &p.strain, None, &mut lagged);
+            let density =
+                Law::<f64>::energy(material, &p.strain, &lagged, &nalgebra::Matrix3::zeros());
+            energy.potential += p.volume * density - p.mass * gravity.dot(&p.x);
+        }
+        let (linear, angular) = crate::transfer::momenta(&records.particles, h);
+        energy.linear_momentum_W = linear;
+        energy.angular_momentum_W = angular;
+        energy
+    }
+
     /// The largest step that an explicit integration of this model can take: 0.4 h/c of the fastest material, s.
     #[must_use]
     pub fn explicit_time_step_s(&self) -> f64 {
@@ -256,24 +295,6 @@ impl DeformableModel for MaterialPoints {
     }
 
     fn energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Energy {
-        let mut energy = Energy::default();
-        let Ok(records) = Records::read(&self.parts, state) else {
-            return energy;
-        };
-        let h = self.parts.settings.spacing;
-        let spread = 0.25 * h * h;
-        for p in &records.particles {
-            energy.kinetic += 0.5 * p.mass * (p.v.norm_squared() + spread * p.c.norm_squared());
-            let material = self.parts.objects[p.object as usize].material.as_ref();
-            let mut lagged = Lagged::default();
-            Law::<f64>::lag(material, &p.strain, None, &mut lagged);
-            let density =
-                Law::<f64>::energy(material, &p.strain, &lagged, &nalgebra::Matrix3::zeros());
-            energy.potential += p.volume * density - p.mass * gravity.dot(&p.x);
-        }
-        let (linear, angular) = crate::transfer::momenta(&records.particles, h);
-        energy.linear_momentum_W = linear;
-        energy.angular_momentum_W = angular;
-        energy
+        self.energy_where(state, gravity, |_| true)
     }
 }

@@ -9,14 +9,15 @@ use std::sync::{Arc, Mutex};
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::conformance::minimiser;
 use pliant_contact_sap::{
-    ContactProblem, ConvexContactSolver, Solution, SolveError, SolveReport, SolverKind,
-    StopCriteria,
+    Acceleration, ContactProblem, ConvexContactSolver, FrictionTangent, LineSearch, LinearAlgebra,
+    Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
+    QuasiNewtonSettings, Solution, SolveError, SolveReport, SolverKind, StopCriteria,
 };
 use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
-    Corotated, LinearCorotated, Liquid, Material, MatrixForm, MpmBuilder, MpmSettings, NeoHookean,
-    ObjectSpec, ParticleSet, Sampling, fill,
+    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MatrixForm,
+    MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sampling, Sand, fill,
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 use rand::{RngExt, SeedableRng};
@@ -26,13 +27,71 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Debug, Default)]
 struct Found {
     n_contacts: usize,
-    off: Vec<(SolverKind, f64)>,
-    iterations: Vec<(SolverKind, usize)>,
+    off: Vec<(String, f64)>,
+    iterations: Vec<(String, usize)>,
+}
+
+/// A solver and what it is called.
+type Row = (String, Box<dyn ConvexContactSolver>);
+
+/// Newton's method with every linear algebra, with the plain tangent of friction and Armijo's search, and Newton-CG with both
+/// preconditioners.
+fn of_second_order(stop: StopCriteria) -> Vec<Row> {
+    let newton = |name: String, settings| (name, Box::new(Newton::new(settings)) as Box<_>);
+    let usual = NewtonSettings {
+        stop,
+        ..NewtonSettings::default()
+    };
+    let mut rows: Vec<Row> = (LinearAlgebra::ALL.into_iter())
+        .map(|linear_algebra| {
+            let settings = NewtonSettings {
+                linear_algebra,
+                ..usual
+            };
+            newton(format!("newton, {linear_algebra}"), settings)
+        })
+        .collect();
+    let plain = NewtonSettings {
+        friction: FrictionTangent::Plain,
+        ..usual
+    };
+    rows.push(newton("newton, plain tangent".into(), plain));
+    let armijo = NewtonSettings {
+        line_search: LineSearch::Armijo,
+        ..usual
+    };
+    rows.push(newton("newton, armijo".into(), armijo));
+    for preconditioner in [Preconditioner::BlockDiagonal, Preconditioner::Body] {
+        let settings = NewtonCgSettings {
+            stop,
+            preconditioner,
+            ..NewtonCgSettings::default()
+        };
+        let name = format!("newton-cg, {preconditioner:?}");
+        rows.push((name, Box::new(NewtonCg::new(settings))));
+    }
+    rows
+}
+
+/// Quasi-Newton with and without memory, Gauss-Seidel.
+fn of_first_order(stop: StopCriteria) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for acceleration in [Acceleration::Conjugate, Acceleration::None] {
+        let settings = QuasiNewtonSettings {
+            stop,
+            acceleration,
+            ..QuasiNewtonSettings::default()
+        };
+        let name = format!("quasi-newton, {acceleration:?}");
+        rows.push((name, Box::new(QuasiNewton::new(settings))));
+    }
+    rows.push(("gauss-seidel".into(), SolverKind::GaussSeidel.build(stop)));
+    rows
 }
 
 /// Solves every problem that a stepper brings by several solvers, and hands the first one's answer back.
 struct Judge {
-    solvers: Vec<(SolverKind, Box<dyn ConvexContactSolver>)>,
+    solvers: Vec<Row>,
     reference: Reference,
     found: Arc<Mutex<Vec<Found>>>,
 }
@@ -62,17 +121,19 @@ impl ConvexContactSolver for Judge {
             Reference::First => None,
         };
         let mut first = None;
-        for (kind, solver) in &mut self.solvers {
+        for (name, solver) in &mut self.solvers {
             let mut solution = Solution::default();
             let report = solver.solve(problem, guess, &mut solution)?;
-            assert!(report.is_trusted(), "{kind}: {report:?}");
+            assert!(report.is_trusted(), "{name}: {report:?}");
             let expected = expected.get_or_insert_with(|| solution.velocity.clone());
             let off: Vec<f64> = (solution.velocity.iter().zip(expected.iter()))
                 .map(|(v, e)| v - e)
                 .collect();
             let size = energy_norm(problem, expected).max(energy_norm(problem, guess));
-            found.off.push((*kind, energy_norm(problem, &off) / size));
-            found.iterations.push((*kind, report.iterations));
+            found
+                .off
+                .push((name.clone(), energy_norm(problem, &off) / size));
+            found.iterations.push((name.clone(), report.iterations));
             first.get_or_insert((report, solution));
         }
         self.found.lock().unwrap().push(found);
@@ -108,13 +169,12 @@ fn run(
     world: &World,
     steps: usize,
     dt: f64,
-    kinds: &[SolverKind],
-    stop: StopCriteria,
+    solvers: Vec<Row>,
     reference: Reference,
 ) -> Vec<Found> {
     let found = Arc::new(Mutex::new(Vec::new()));
     let mut stepper = StrongImplicit::new(Judge {
-        solvers: kinds.iter().map(|k| (*k, k.build(stop))).collect(),
+        solvers,
         reference,
         found: Arc::clone(&found),
     });
@@ -184,42 +244,67 @@ fn pile(material: Arc<dyn Material>, ratio: f64) -> World {
     builder.build().unwrap()
 }
 
+/// The worst of each solver over some steps, printed row by row.
+fn worst(about: &str, found: &[Found]) -> Vec<(String, f64)> {
+    let n_contacts = found.iter().map(|f| f.n_contacts).max().unwrap_or(0);
+    let mut rows: Vec<(String, f64)> = Vec::new();
+    for (row, (name, _)) in found[0].off.iter().enumerate() {
+        let off = found.iter().map(|f| f.off[row].1).fold(0.0, f64::max);
+        let iterations = found.iter().map(|f| f.iterations[row].1).max().unwrap_or(0);
+        eprintln!(
+            "{about}, {n_contacts} contacts: {name:26} off by {off:.1e}, {iterations} iterations"
+        );
+        rows.push((name.clone(), off));
+    }
+    rows
+}
+
 #[test]
-fn a_step_is_the_minimiser_of_a_dense_reference() {
-    let materials: [Arc<dyn Material>; 3] = [
-        Arc::new(LinearCorotated::new(5e4, 0.3).unwrap()),
-        Arc::new(NeoHookean::new(2e4, 0.35).unwrap()),
-        Arc::new(Liquid::new(1e4, 7.0).unwrap().with_viscosity(5.0).unwrap()),
+fn every_solver_of_second_order_finds_the_minimiser_of_a_dense_reference() {
+    let solid = LinearCorotated::new(5e4, 0.3).unwrap();
+    let materials: [(&str, Arc<dyn Material>); 6] = [
+        ("elastic", Arc::new(solid)),
+        ("dough", Arc::new(solid.with_yield_stress(1e3).unwrap())),
+        ("neo-Hookean", Arc::new(NeoHookean::new(2e4, 0.35).unwrap())),
+        (
+            "metal",
+            Arc::new(HenckyVonMises::new(5e4, 0.3, 1e3).unwrap()),
+        ),
+        (
+            "sand",
+            Arc::new(Sand::new(2e5, 0.3, 30.0, FrictionAngle::PlaneStrain).unwrap()),
+        ),
+        (
+            "liquid",
+            Arc::new(Liquid::new(1e4, 7.0).unwrap().with_viscosity(5.0).unwrap()),
+        ),
     ];
     let stop = StopCriteria {
         relative_tolerance: 1e-12,
         ..StopCriteria::default()
     };
-    let kinds = [SolverKind::Newton, SolverKind::NewtonCg];
-    for material in materials {
+    for (about, material) in materials {
         let world = pile(material, 2.0);
-        for found in run(&world, 3, 0.01, &kinds, stop, Reference::Dense) {
-            assert!(found.n_contacts >= 16, "{found:?}");
-            for (kind, off) in &found.off {
-                assert!(*off < 1e-8, "{kind} is off by {off:e}: {found:?}");
-            }
+        let found = run(&world, 2, 0.01, of_second_order(stop), Reference::Dense);
+        assert!(found.iter().all(|f| f.n_contacts >= 16), "{about}");
+        for (name, off) in worst(about, &found) {
+            assert!(off < 1e-8, "{about}: {name} is off by {off:e}");
         }
     }
 }
 
 #[test]
-fn every_solver_finds_the_same_minimiser() {
-    // Stiffness within reach of the solvers of first order.
+fn solvers_of_first_order_find_the_same_minimiser() {
+    // Stiffness within their reach.
     let world = pile(Arc::new(LinearCorotated::new(5e3, 0.3).unwrap()), 1.0);
     let stop = StopCriteria {
         relative_tolerance: 1e-8,
         iterations_max: 100_000,
         ..StopCriteria::default()
     };
-    for found in run(&world, 2, 0.004, &SolverKind::ALL, stop, Reference::First) {
-        for (kind, off) in &found.off {
-            assert!(*off < 1e-5, "{kind} is off by {off:e}: {found:?}");
-        }
+    let found = run(&world, 2, 0.004, of_first_order(stop), Reference::Dense);
+    for (name, off) in worst("soft", &found) {
+        assert!(off < 1e-5, "{name} is off by {off:e}");
     }
 }
 
@@ -244,10 +329,12 @@ fn random_world(random: &mut ChaCha8Rng, ratio: f64) -> World {
             points: points_of,
             particle_volume: H.powi(3) / 8.0,
         };
-        let material: Arc<dyn Material> = match random.random_range(0..4) {
+        let material: Arc<dyn Material> = match random.random_range(0..6) {
             0 => Arc::new(NeoHookean::new(modulus, 0.3).unwrap()),
             1 => Arc::new(Corotated::new(modulus, 0.4).unwrap()),
             2 => Arc::new(Liquid::new(modulus, 7.0).unwrap()),
+            3 => Arc::new(Sand::new(modulus, 0.3, 35.0, FrictionAngle::PlaneStrain).unwrap()),
+            4 => Arc::new(HenckyVonMises::new(modulus, 0.3, 0.02 * modulus).unwrap()),
             _ => Arc::new(LinearCorotated::new(modulus, 0.2).unwrap()),
         };
         let mut spec = ObjectSpec::new(format!("object {object}"), material, density, set);
@@ -292,28 +379,29 @@ fn random_problems_with_mass_ratios_to_ten_thousand_are_solved_alike() {
         relative_tolerance: 1e-9,
         ..StopCriteria::default()
     };
-    let kinds = [SolverKind::Newton, SolverKind::NewtonCg];
-    let (mut worst, mut contacts, mut iterations) = (0.0, 0, 0);
-    for problem in 0..40 {
+    let mut all = Vec::new();
+    for problem in 0..30 {
         let world = random_world(&mut random, 1e4);
         let dt = 10.0_f64.powf(random.random_range(-3.0..-1.7));
-        for found in run(&world, 1, dt, &kinds, stop, Reference::First) {
-            contacts += found.n_contacts;
-            for (kind, off) in &found.off {
+        let mut solvers = of_second_order(stop);
+        // The others are compared above.
+        let left_out = ["plain", "armijo", "direct", "two-level", "Body"];
+        solvers.retain(|(name, _)| !left_out.iter().any(|part| name.contains(part)));
+        for found in run(&world, 1, dt, solvers, Reference::First) {
+            for (name, off) in &found.off {
                 assert!(
                     *off < 1e-5,
-                    "{kind} is off by {off:e} at problem {problem}: {found:?}"
+                    "{name} is off by {off:e} at problem {problem}: {found:?}"
                 );
-                worst = f64::max(worst, *off);
             }
-            iterations = found
-                .iterations
-                .iter()
-                .map(|i| i.1)
-                .fold(iterations, usize::max);
+            all.push(found);
         }
     }
-    eprintln!("{contacts} contacts, off by at most {worst:e}, {iterations} iterations at most");
+    let _ = worst("random", &all);
+    let contacts: usize = all.iter().map(|found| found.n_contacts).sum();
     assert!(contacts > 300, "{contacts}");
-    assert!(iterations < 80, "{iterations}");
+    let iterations = all.iter().flat_map(|found| &found.iterations);
+    for (name, count) in iterations {
+        assert!(*count < 80, "{name}: {count}");
+    }
 }

@@ -209,10 +209,17 @@ fn spin(target: RotationTarget, e: f64, omega: f64, dt: f64, turns: f64) -> (f64
 
 #[test]
 fn a_spinning_cube_keeps_volume_and_angular_momentum() {
-    let (volume, lost) = spin(RotationTarget::FreeMotion, 1e5, 20.0, 0.01, 3.0);
-    eprintln!("volume {volume:.5}, angular momentum {lost:.5} a turn");
-    assert!(volume < 0.003, "volume {volume}");
-    assert!(lost.abs() < 0.002, "angular momentum {lost} a turn");
+    // 0.2 a step, bounds as for finite elements.
+    for (e, turns) in [(1e5, 10.0), (1e7, 2.0)] {
+        let (volume, lost) = spin(RotationTarget::FreeMotion, e, 20.0, 0.01, turns);
+        eprintln!("{e:e} Pa: volume {volume:.5}, angular momentum {lost:.5} a turn");
+        assert!(volume < 0.005, "volume {volume}");
+        assert!(lost.abs() < 0.001, "angular momentum {lost} a turn");
+    }
+    // 0.4 a step, beyond which nothing is promised.
+    let (volume, lost) = spin(RotationTarget::FreeMotion, 1e5, 40.0, 0.01, 3.0);
+    eprintln!("0.4 a step: volume {volume:.5}, angular momentum {lost:.5} a turn");
+    assert!(volume < 0.01 && lost.abs() < 0.01, "{volume}, {lost}");
     // The paper's model grows by θ².
     let (volume, _) = spin(RotationTarget::Start, 1e5, 20.0, 0.01, 1.0);
     assert!((0.03..0.06).contains(&volume), "volume {volume}");

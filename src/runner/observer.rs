@@ -5,7 +5,7 @@ use pliant_contact_sap::{ConstraintKind, Energy};
 use pliant_coupling::{BodyIdx, ContactForce, State, StepReport, TieIdx, World};
 use pliant_multibody::{DofKind, Workspace};
 
-use super::assembly::{Assembly, Directory, JointRef, SoftBody, SoftSpot, Spot};
+use super::assembly::{Assembly, Directory, JointRef, SoftBody, SoftSpot, Spot, Weighed};
 use super::soft::middle;
 use crate::scene::expression::{Expression, Scope};
 use crate::scene::{
@@ -21,7 +21,7 @@ enum Target {
         of: Vec<bool>,
         with: Vec<bool>,
     },
-    Bodies(Vec<BodyIdx>),
+    Weighed(Vec<Weighed>),
     Soft(Vec<SoftSpot>),
     Ties(Vec<TieIdx>),
     Whole,
@@ -165,11 +165,9 @@ fn target(
             };
             Target::Contact { of, with }
         }
-        (Subject::Mass, of) => Target::Bodies(match of {
-            Some(of) => directory.bodies(scene, of)?,
-            None => (0..directory.trees.len() + directory.soft.len())
-                .map(BodyIdx)
-                .collect(),
+        (Subject::Mass, of) => Target::Weighed(match of {
+            Some(of) => directory.weighed(scene, of)?,
+            None => directory.all_weighed(),
         }),
         (Subject::Tie, Some(of)) => Target::Ties(directory.ties(of).to_vec()),
         _ => Target::Whole,
@@ -231,11 +229,18 @@ impl Column {
             }
             Target::Joint(joint) => self.of_joint(joint, moment),
             Target::Contact { of, with } => self.of_contact(of, with, moment),
-            Target::Bodies(bodies) if self.quantity == Quantity::Mass => {
-                let of = |body: &BodyIdx| directory.mass(*body, &moment.state.bodies[body.0]);
-                bodies.iter().map(of).sum()
+            Target::Weighed(all) if self.quantity == Quantity::Mass => {
+                let state = |body: BodyIdx| &moment.state.bodies[body.0];
+                let of = |one: &Weighed| match *one {
+                    Weighed::Body(body) => directory.tree(body).moving_mass(),
+                    Weighed::Soft(soft) => {
+                        let soft = &directory.soft[soft];
+                        soft.model.masses(state(soft.body)).iter().sum()
+                    }
+                };
+                all.iter().map(of).sum()
             }
-            Target::Bodies(bodies) => self.of_bodies(bodies, moment),
+            Target::Weighed(all) => self.of_weighed(directory, all, moment),
             Target::Ties(ties) => {
                 let forces = ties.iter().map(|tie| tie_force(*tie, moment));
                 let sum: Option<Vector3<f64>> = forces.sum();
@@ -458,15 +463,25 @@ impl Column {
         }
     }
 
-    fn of_bodies(&self, bodies: &[BodyIdx], moment: &Moment<'_>) -> f64 {
+    fn of_weighed(&self, directory: &Directory, all: &[Weighed], moment: &Moment<'_>) -> f64 {
+        let gravity = match self.quantity {
+            Quantity::ElasticEnergy => Vector3::zeros(),
+            _ => *moment.world.gravity(),
+        };
         let mut sum = Energy::default();
-        for body in bodies {
-            let model = moment.world.model(*body);
-            let gravity = match self.quantity {
-                Quantity::ElasticEnergy => Vector3::zeros(),
-                _ => *moment.world.gravity(),
+        for one in all {
+            let (body, shared) = match *one {
+                Weighed::Body(body) => (body, None),
+                Weighed::Soft(soft) => {
+                    let soft = &directory.soft[soft];
+                    let state = &moment.state.bodies[soft.body.0];
+                    (soft.body, soft.model.share_of_energy(state, &gravity))
+                }
             };
-            let energy = model.energy(&moment.state.bodies[body.0], &gravity);
+            let energy = shared.unwrap_or_else(|| {
+                let model = moment.world.model(body);
+                model.energy(&moment.state.bodies[body.0], &gravity)
+            });
             sum.kinetic += energy.kinetic;
             sum.potential += energy.potential;
             sum.linear_momentum_W += energy.linear_momentum_W;

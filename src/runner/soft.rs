@@ -5,7 +5,7 @@ mod points;
 mod ribbon;
 
 use nalgebra::{Matrix3, Point3, Vector3};
-use pliant_contact_sap::BodyState;
+use pliant_contact_sap::{BodyState, Energy};
 use pliant_der::Rod;
 use pliant_fem::FemBody;
 use pliant_hydroelastic::mesh::TetIdx;
@@ -33,6 +33,10 @@ pub(crate) trait SoftModel: Send + Sync {
     fn volume(&self, state: &BodyState) -> f64;
     /// Stress, pressure (Pa) or plastic strain at each point, where it knows them; `out` is overwritten.
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
+    /// Energies and momenta of this one, where it is not the whole of a body of the world.
+    fn share_of_energy(&self, _: &BodyState, _gravity: &Vector3<f64>) -> Option<Energy> {
+        None
+    }
     /// kg of each piece that it has come into, the heaviest first.
     fn pieces(&self, state: &BodyState) -> Vec<f64> {
         vec![self.masses(state).iter().sum()]

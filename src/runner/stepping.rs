@@ -23,8 +23,8 @@ pub(super) enum Stepping {
 
 impl Stepping {
     pub(super) fn new(scene: &Scene) -> Result<Self, SceneError> {
-        if let StepperKind::ImpulseExchange { substeps } = scene.simulation.stepper {
-            let stepper = ImpulseExchange::new(scene.solver.build(), substeps);
+        if let StepperKind::ImpulseExchange { substeps, at } = scene.simulation.stepper {
+            let stepper = ImpulseExchange::new(scene.solver.build(), substeps, at);
             return Ok(Self::Exchange(Box::new(stepper)));
         }
         let stepper = StrongImplicit::new(scene.solver.build());

@@ -3,8 +3,8 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
 use pliant_coupling::{
-    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, Linearisation,
-    Speculation, Stiction,
+    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, ExchangeAt,
+    Linearisation, Speculation, Stiction,
 };
 
 use super::error::SceneError;
@@ -74,6 +74,13 @@ static SIMULATION: TableSchema = TableSchema {
             unit: "",
             default: "25",
             about: "of `impulse-exchange`: explicit steps of the material points in each Δt",
+        },
+        Key {
+            name: "exchange",
+            value: "`nodes` or `particles`",
+            unit: "",
+            default: "`nodes`",
+            about: "of `impulse-exchange`: grid nodes in a shape take its velocity; or particles are pushed out by springs and rubbed by Coulomb's law, as they are at the start of a substep",
         },
         Key {
             name: "integration",
@@ -233,6 +240,8 @@ pub enum StepperKind {
     ImpulseExchange {
         /// In each step.
         substeps: usize,
+        /// What gets the impulses.
+        at: ExchangeAt,
     },
 }
 
@@ -305,13 +314,21 @@ pub(super) fn simulation(
         None => 25,
         Some(item) => item.integer(1, 100_000)? as usize,
     };
+    let exchange = table.optional("exchange").is_some();
+    let at = table.choice_or_first(
+        "exchange",
+        &[
+            ("nodes", ExchangeAt::Nodes),
+            ("particles", ExchangeAt::Particles),
+        ],
+    )?;
     let stepper = table.choice_or_first(
         "stepper",
         &[
             ("strong-implicit", StepperKind::StrongImplicit),
             (
                 "impulse-exchange",
-                StepperKind::ImpulseExchange { substeps },
+                StepperKind::ImpulseExchange { substeps, at },
             ),
         ],
     )?;
@@ -319,6 +336,11 @@ pub(super) fn simulation(
         StepperKind::StrongImplicit if given.is_some() => {
             return Err(
                 table.conflict("`substeps` goes with `stepper = \"impulse-exchange\"` only")
+            );
+        }
+        StepperKind::StrongImplicit if exchange => {
+            return Err(
+                table.conflict("`exchange` goes with `stepper = \"impulse-exchange\"` only")
             );
         }
         StepperKind::ImpulseExchange { .. } if accuracy.is_some() => {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
-use pliant_contact_sap::BodyState;
 use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
 use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
@@ -70,6 +69,15 @@ pub(crate) struct Directory {
     actuated: BTreeSet<(BodyIdx, JointIdx)>,
 }
 
+/// One of the things that have a mass and an energy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Weighed {
+    /// A rigid body or a tree of them.
+    Body(BodyIdx),
+    /// By its place in [`Directory::soft`].
+    Soft(usize),
+}
+
 const TOUCHING: &[NameKind] = &[
     NameKind::Fixed,
     NameKind::Body,
@@ -123,15 +131,29 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
-    /// What moves of a body in a state of it, kg.
-    pub(crate) fn mass(&self, body: BodyIdx, state: &BodyState) -> f64 {
-        match self.trees.get(body.0) {
-            Some(tree) => tree.moving_mass(),
-            None => {
-                let own = self.soft.iter().filter(|soft| soft.body == body);
-                own.flat_map(|soft| soft.model.masses(state)).sum()
-            }
-        }
+    /// What `mention` weighs: bodies, or soft things, several of which may be one body of the world.
+    pub(crate) fn weighed(
+        &self,
+        scene: &Scene,
+        mention: &Mention,
+    ) -> Result<Vec<Weighed>, SceneError> {
+        let bodies = self.bodies(scene, mention)?;
+        Ok(match self.soft_range(&mention.name) {
+            Some(range) => range.map(Weighed::Soft).collect(),
+            None => bodies.into_iter().map(Weighed::Body).collect(),
+        })
+    }
+
+    /// Everything that weighs something.
+    pub(crate) fn all_weighed(&self) -> Vec<Weighed> {
+        let bodies = (0..self.trees.len()).map(|b| Weighed::Body(BodyIdx(b)));
+        let soft = (0..self.soft.len()).map(Weighed::Soft);
+        bodies.chain(soft).collect()
+    }
+
+    fn soft_range(&self, name: &str) -> Option<Range<usize>> {
+        let one = self.soft_names.get(name).map(|&soft| soft..soft + 1);
+        one.or_else(|| self.copies.get(name).cloned())
     }
 
     pub(crate) fn tree(&self, body: BodyIdx) -> &Arc<Model> {

@@ -66,7 +66,7 @@ impl Draft<'_> {
             n_points = range.end;
             let members = match stay {
                 true => Members::Stay(range),
-                false => Members::OfObject(ObjectIdx(number)),
+                false => Members::OfObject,
             };
             let particle_volume = set.particle_volume;
             let name = entry.name.name.as_str();
@@ -112,7 +112,7 @@ impl Draft<'_> {
         }
         let first_vertex = match &members {
             Members::Stay(range) => range.start as u32,
-            Members::OfObject(_) => 0,
+            Members::OfObject => 0,
         };
         let name = &entry.name.name;
         let geometry = Geometry::of_vertices(name, body, self.material(entry.surface));
@@ -120,6 +120,7 @@ impl Draft<'_> {
         let start = model.default_state();
         let object = PointsObject {
             model: model.clone(),
+            object: ObjectIdx(part as usize),
             members,
             particle_volume,
             particle_mass: points.density * particle_volume,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::BodyState;
+use pliant_contact_sap::{BodyState, Energy};
 use pliant_mpm::{MaterialPoints, ObjectIdx, ParticleView};
 
 use super::SoftModel;
@@ -15,14 +15,15 @@ use crate::scene::Shown;
 pub(crate) enum Members {
     /// The same at all times: these vertices of the body.
     Stay(Range<usize>),
-    /// They come and go.
-    OfObject(ObjectIdx),
+    /// They come and go: those of the object.
+    OfObject,
 }
 
 /// The particles of one object.
 #[derive(Clone, Debug)]
 pub(crate) struct PointsObject {
     pub(crate) model: MaterialPoints,
+    pub(crate) object: ObjectIdx,
     pub(crate) members: Members,
     /// m³ at rest of one particle.
     pub(crate) particle_volume: f64,
@@ -34,11 +35,11 @@ impl PointsObject {
     fn places(&self, state: &BodyState) -> impl Iterator<Item = usize> {
         let all = match &self.members {
             Members::Stay(range) => range.clone(),
-            Members::OfObject(_) => 0..state.q.len() / 3,
+            Members::OfObject => 0..state.q.len() / 3,
         };
         all.filter(move |place| match self.members {
             Members::Stay(_) => true,
-            Members::OfObject(object) => self.model.object_of(state, *place) == Some(object),
+            Members::OfObject => self.model.object_of(state, *place) == Some(self.object),
         })
     }
 
@@ -50,7 +51,7 @@ impl PointsObject {
         let all = self.model.particles(state).enumerate();
         let own = all.filter(|(place, p)| match &self.members {
             Members::Stay(range) => range.contains(place),
-            Members::OfObject(object) => p.object == *object,
+            Members::OfObject => p.object == self.object,
         });
         own.map(|(_, p)| p)
     }
@@ -83,6 +84,10 @@ impl SoftModel for PointsObject {
             Shown::PlasticStrain => p.internal[0],
             _ => p.pressure,
         }));
+    }
+
+    fn share_of_energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Option<Energy> {
+        Some(self.model.energy_of(state, gravity, self.object))
     }
 
     /// Particles in the same grid cell or in cells that meet hold together.
@@ -146,6 +151,7 @@ mod tests {
         builder.object(ObjectSpec::new("row", Arc::new(material), 1000.0, set));
         let model = builder.build().expect("a legal model");
         let object = PointsObject {
+            object: ObjectIdx(0),
             members: Members::Stay(0..33),
             particle_volume: 1e-3,
             particle_mass: 1.0,

@@ -187,7 +187,10 @@ pub const CASES: &[Case] = &[
     ),
     scene("dough-rolling", "dough turns a rolling pin by friction"),
     scene("dough-tearing", "dough that is drawn apart tears in two"),
-    scene("liquid-pouring", "what was in a mug ends in the bin"),
+    scene(
+        "liquid-pouring",
+        "a hand tips a mug: what was in it ends in the bin",
+    ),
     scene(
         "capstan",
         "friction multiplies the tension of a rope by exp(mu phi)",

@@ -211,6 +211,10 @@ pub const CASES: &[Case] = &[
         "crowned-pulley",
         "a belt finds the middle of a crowned pulley",
     ),
+    scene(
+        "cord-on-foam",
+        "a cord lies on a soft block in a patch that carries it",
+    ),
     scene("entangling-gripper", "filaments that curl hold an object"),
     scene(
         "shoelace",

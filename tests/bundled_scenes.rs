@@ -283,6 +283,16 @@ fn crowned_pulley() {
 }
 
 #[test]
+fn crowned_pulley_fem() {
+    check_scene("crowned-pulley-fem", &[]);
+}
+
+#[test]
+fn cord_on_foam() {
+    check_scene("cord-on-foam", &[]);
+}
+
+#[test]
 fn entangling_gripper() {
     check_scene("entangling-gripper", &[]);
 }

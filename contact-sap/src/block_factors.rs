@@ -17,7 +17,9 @@ use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transpos
 pub struct BlockFactors {
     participants: Vec<Factored>,
     values: Vec<f64>,
-    sizes: Vec<usize>,
+    /// Of each block of sizes that differ: its first velocity and its offset in the participant's values; at the end of each
+    /// participant what would be the next block's.
+    mixed: Vec<(usize, usize)>,
     /// (D⁻¹)_jj of all velocities, one participant after the other.
     inverse_diagonal: Vec<f64>,
     gather: Vec<f64>,
@@ -38,7 +40,7 @@ struct Factored {
 enum Blocks {
     Whole,
     Vertices,
-    /// Sizes from this offset, so many.
+    /// Blocks from this one on, so many.
     Mixed(usize, usize),
 }
 
@@ -59,7 +61,7 @@ impl BlockFactors {
         self.participants.clear();
         self.inverse_diagonal.clear();
         self.values.clear();
-        self.sizes.clear();
+        self.mixed.clear();
         let mut first_dof = 0;
         for (p, dynamics) in dynamics.iter().enumerate() {
             let participant = ParticipantIdx(p);
@@ -70,8 +72,14 @@ impl BlockFactors {
                 BlockDiagonal::Whole(_) => Blocks::Whole,
                 BlockDiagonal::Vertices(_) => Blocks::Vertices,
                 BlockDiagonal::Mixed { sizes, .. } => {
-                    self.sizes.extend_from_slice(sizes);
-                    Blocks::Mixed(self.sizes.len() - sizes.len(), sizes.len())
+                    let (mut start, mut offset) = (0, 0);
+                    self.mixed.push((start, offset));
+                    self.mixed.extend(sizes.iter().map(|size| {
+                        start += size;
+                        offset += size * size;
+                        (start, offset)
+                    }));
+                    Blocks::Mixed(self.mixed.len() - sizes.len() - 1, sizes.len())
                 }
             };
             self.participants.push(Factored {
@@ -112,15 +120,11 @@ impl BlockFactors {
 
     /// x ← D⁻¹x for the velocities of one participant.
     pub fn solve(&self, participant: ParticipantIdx, x: &mut [f64]) {
-        let factored = self.participants[participant.0];
-        let mut first_dof = 0;
-        while first_dof < factored.n_dofs {
-            let (start, size, offset) = self.block_of(factored, first_dof);
+        for (start, size, offset) in self.blocks_of(self.participants[participant.0]) {
             let factor = &self.values[offset..offset + size * size];
             let x = &mut x[start..start + size];
             solve_lower(factor, size, x);
             solve_lower_transposed(factor, size, x);
-            first_dof = start + size;
         }
     }
 
@@ -135,9 +139,7 @@ impl BlockFactors {
         inverse.clear();
         let mut column = std::mem::take(&mut self.gather);
         for &factored in &self.participants {
-            let mut first_dof = 0;
-            while first_dof < factored.n_dofs {
-                let (start, size, offset) = self.block_of(factored, first_dof);
+            for (_, size, offset) in self.blocks_of(factored) {
                 let factor = &self.values[offset..offset + size * size];
                 for j in 0..size {
                     // Column j of L⁻¹ below its diagonal: (D⁻¹)_jj is its squared length.
@@ -147,7 +149,6 @@ impl BlockFactors {
                     solve_lower(factor, size, &mut column);
                     inverse.push(column.iter().map(|x| x * x).sum());
                 }
-                first_dof = start + size;
             }
         }
         self.gather = column;
@@ -246,17 +247,32 @@ impl BlockFactors {
             Blocks::Whole => (0, factored.n_dofs, factored.first_value),
             Blocks::Vertices => (dof / 3 * 3, 3, factored.first_value + dof / 3 * 9),
             Blocks::Mixed(first, count) => {
-                let (mut start, mut offset) = (0, factored.first_value);
-                for &size in &self.sizes[first..first + count] {
-                    if dof < start + size {
-                        return (start, size, offset);
-                    }
-                    start += size;
-                    offset += size * size;
-                }
-                unreachable!("`check_sizes` has seen that the blocks cover every velocity")
+                let blocks = &self.mixed[first..=first + count];
+                // `check_sizes` has seen that the blocks cover every velocity.
+                let k = blocks.partition_point(|(start, _)| *start <= dof) - 1;
+                self.mixed_block(factored, first + k)
             }
         }
+    }
+
+    fn mixed_block(&self, factored: Factored, k: usize) -> (usize, usize, usize) {
+        let (start, offset) = self.mixed[k];
+        let size = self.mixed[k + 1].0 - start;
+        (start, size, factored.first_value + offset)
+    }
+
+    /// [`BlockFactors::block_of`] of all blocks in turn.
+    fn blocks_of(&self, factored: Factored) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let count = match factored.blocks {
+            Blocks::Whole => usize::from(factored.n_dofs > 0),
+            Blocks::Vertices => factored.n_dofs / 3,
+            Blocks::Mixed(_, count) => count,
+        };
+        (0..count).map(move |k| match factored.blocks {
+            Blocks::Whole => (0, factored.n_dofs, factored.first_value),
+            Blocks::Vertices => (3 * k, 3, factored.first_value + 9 * k),
+            Blocks::Mixed(first, _) => self.mixed_block(factored, first + k),
+        })
     }
 }
 

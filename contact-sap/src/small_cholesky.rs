@@ -7,8 +7,26 @@ pub(crate) struct Pivot {
     pub(crate) value: f64,
 }
 
+/// Calls `$body`, inlined, with the sizes that vertices, rod nodes and rigid bodies have as constants.
+macro_rules! for_size {
+    ($n:expr, $body:ident($($argument:expr),*)) => {
+        match $n {
+            3 => $body($($argument),*, 3),
+            4 => $body($($argument),*, 4),
+            6 => $body($($argument),*, 6),
+            n => $body($($argument),*, n),
+        }
+    };
+}
+
 /// L in the lower triangle of `a` (n×n); the upper triangle is left alone.
 pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), Pivot> {
+    for_size!(n, cholesky_of_size(a))
+}
+
+#[inline(always)]
+fn cholesky_of_size(a: &mut [f64], n: usize) -> Result<(), Pivot> {
+    let a = &mut a[..n * n];
     for j in 0..n {
         let (head, tail) = a[j * n..].split_at_mut(n);
         let pivot = head[j];
@@ -21,8 +39,9 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), Pivot> {
         }
         let l_jj = pivot.sqrt();
         head[j] = l_jj;
+        let inverse = 1.0 / l_jj;
         for x in &mut head[j + 1..] {
-            *x /= l_jj;
+            *x *= inverse;
         }
         // Columns to the right lose what column j explains.
         for (k, column) in tail.chunks_exact_mut(n).take(n - j - 1).enumerate() {
@@ -38,6 +57,12 @@ pub(crate) fn cholesky_in_place(a: &mut [f64], n: usize) -> Result<(), Pivot> {
 
 /// x ← L⁻¹x.
 pub(crate) fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
+    for_size!(n, solve_lower_of_size(l, x));
+}
+
+#[inline(always)]
+fn solve_lower_of_size(l: &[f64], x: &mut [f64], n: usize) {
+    let (l, x) = (&l[..n * n], &mut x[..n]);
     for j in 0..n {
         let column = &l[j * n..(j + 1) * n];
         let x_j = x[j] / column[j];
@@ -50,6 +75,12 @@ pub(crate) fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
 
 /// x ← L⁻ᵀx.
 pub(crate) fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
+    for_size!(n, solve_lower_transposed_of_size(l, x));
+}
+
+#[inline(always)]
+fn solve_lower_transposed_of_size(l: &[f64], x: &mut [f64], n: usize) {
+    let (l, x) = (&l[..n * n], &mut x[..n]);
     for j in (0..n).rev() {
         let column = &l[j * n..(j + 1) * n];
         let below: f64 = x[j + 1..n]

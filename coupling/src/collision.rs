@@ -84,6 +84,8 @@ pub(crate) struct Collision {
     twists: Vec<Twist>,
     speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
+    /// Of one filament, on the path found.
+    solved_velocities: Vec<Vector3<f64>>,
     radii: Vec<Vec<f64>>,
     exclusions: Vec<Neighbours>,
     filaments: Vec<Option<Filament>>,
@@ -170,23 +172,10 @@ impl Collision {
                     }
                     let path = participants.path_of(ParticipantIdx(body.0));
                     let step = &participants.steps[body.0];
+                    let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
                     let velocities = &mut self.vertex_velocities[g];
-                    let told = step.vertex_velocities(path, velocities).is_some();
-                    if !told {
-                        velocities.clear();
-                    }
-                    let others = if told { 0 } else { surface.vertices.len() };
-                    for vertex in 0..others as u32 {
-                        let velocity = vertex_velocity(
-                            &**step,
-                            vertex,
-                            &surface.vertices[vertex as usize],
-                            path,
-                            (&mut self.side.lever, &mut self.rows, &mut self.u),
-                        )
+                    vertex_velocities(&**step, &surface.vertices, path, memory, velocities)
                         .map_err(refused(body))?;
-                        self.vertex_velocities[g].push(velocity);
-                    }
                 }
             }
             self.twists.push(twist);
@@ -410,21 +399,20 @@ impl Collision {
                 let step = &solved.steps[body.0];
                 let path = solved.path_of(ParticipantIdx(body.0));
                 let vertices = &self.surfaces[body.0].vertices;
-                let mut most = 0.0_f64;
-                for (vertex, (p, planned)) in
-                    (0..).zip(vertices.iter().zip(&self.vertex_velocities[g]))
-                {
-                    let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
-                    let velocity =
-                        vertex_velocity(&**step, vertex, p, path, memory).map_err(|source| {
-                            let what = format!("geometry \"{}\"", geometry.name);
-                            StepError::of_point(world, state, what, body, source)
-                        })?;
-                    most = most.max((velocity - planned).norm());
-                }
+                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                let found = &mut self.solved_velocities;
+                vertex_velocities(&**step, vertices, path, memory, found).map_err(|source| {
+                    let what = format!("geometry \"{}\"", geometry.name);
+                    StepError::of_point(world, state, what, body, source)
+                })?;
+                let planned = &self.vertex_velocities[g];
+                let changes = found.iter().zip(planned);
+                let most = changes.fold(0.0_f64, |most, (v, planned)| {
+                    most.max((v - planned).norm_squared())
+                });
                 Ok(Diversion {
                     linear: Vector3::zeros(),
-                    turning: most,
+                    turning: most.sqrt(),
                 })
             }
             // Deforming surfaces are always looked at again.
@@ -575,16 +563,24 @@ pub(crate) fn material_point(point: &pliant_hydroelastic::MaterialPoint) -> Mate
     }
 }
 
-fn vertex_velocity(
+/// Velocities of all vertices, into `out`.
+fn vertex_velocities(
     step: &dyn BodyStep,
-    vertex: u32,
-    p_WV: &Point3<f64>,
+    vertices: &[Point3<f64>],
     v: &[f64],
     (lever, rows, u): (&mut Lever, &mut Rows, &mut Vec<f64>),
-) -> Result<Vector3<f64>, BodyError> {
-    let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
-    step.basis(basis, p_WV, rows);
-    u.resize(rows.n_rows(), 0.0);
-    rows.apply(v, u);
-    Ok(point_velocity(lever, &Vector3::zeros(), u))
+    out: &mut Vec<Vector3<f64>>,
+) -> Result<(), BodyError> {
+    if step.vertex_velocities(v, out).is_some() {
+        return Ok(());
+    }
+    out.clear();
+    for (vertex, p_WV) in (0..).zip(vertices) {
+        let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
+        step.basis(basis, p_WV, rows);
+        u.resize(rows.n_rows(), 0.0);
+        rows.apply(v, u);
+        out.push(point_velocity(lever, &Vector3::zeros(), u));
+    }
+    Ok(())
 }

@@ -61,8 +61,10 @@ impl RodDynamics {
         for (node, &size) in self.block_sizes.iter().enumerate() {
             let (block, after) = rest.split_at_mut(size * size);
             for c in 0..size {
-                for r in 0..size {
-                    block[c * size + r] = self.matrix.get(4 * node + r, 4 * node + c);
+                for r in c..size {
+                    let value = self.matrix.get(4 * node + r, 4 * node + c);
+                    block[c * size + r] = value;
+                    block[r * size + c] = value;
                 }
             }
             rest = after;

@@ -25,6 +25,18 @@ pub(crate) struct RodMatrix {
     values: Vec<f64>,
 }
 
+/// [`RodMatrix::apply`] for the widest registers of the processor.
+struct Applying<'a>(&'a RodMatrix, &'a [f64], &'a mut [f64]);
+
+impl pulp::WithSimd for Applying<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.0.apply_here(self.1, self.2);
+    }
+}
+
 impl RodMatrix {
     pub(crate) fn open(n: usize) -> Self {
         Self {
@@ -143,11 +155,17 @@ impl RodMatrix {
 
     /// y = A x.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
+        pulp::Arch::new().dispatch(Applying(self, x, y));
+    }
+
+    #[inline(always)]
+    fn apply_here(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
-        for (j, column) in self.values[..STRIDE * self.n_band]
-            .chunks_exact(STRIDE)
-            .enumerate()
-        {
+        let (band, first) = (
+            &self.values[..STRIDE * self.n_band],
+            self.apply_blocks(x, y),
+        );
+        for (j, column) in band.chunks_exact(STRIDE).enumerate().skip(first) {
             let below = HALF_BAND.min(self.n_band - 1 - j);
             let mut sum = column[0] * x[j];
             for k in 1..=below {
@@ -156,15 +174,51 @@ impl RodMatrix {
             }
             y[j] += sum;
         }
+        // The border reaches the first two nodes and the last two of the band.
+        let (head, tail) = (BORDER.min(self.n_band), self.n_band.saturating_sub(BORDER));
         for (b, row) in self.border().chunks_exact(self.n.max(1)).enumerate() {
             let i = self.n_band + b;
             let mut sum = 0.0;
-            for (j, a) in row[..i].iter().enumerate() {
-                sum += a * x[j];
-                y[j] += a * x[i];
+            for j in (0..head).chain(head.max(tail)..i) {
+                sum += row[j] * x[j];
+                y[j] += row[j] * x[i];
             }
             y[i] += sum + row[i] * x[i];
         }
+    }
+
+    /// Products of the columns whose rows all lie within `x`, node by node; returns the first column left.
+    ///
+    /// The four columns of a node, eleven values apart, are its rows with zeros above the diagonal.
+    #[inline(always)]
+    fn apply_blocks(&self, x: &[f64], y: &mut [f64]) -> usize {
+        let (blocks, _) = self.values[..STRIDE * self.n_band].as_chunks::<{ 4 * STRIDE }>();
+        let n_blocks = blocks.len().min((self.n + 4).saturating_sub(STRIDE) / 4);
+        for (i, block) in blocks[..n_blocks].iter().enumerate() {
+            let rows = 4 * i..4 * i + STRIDE;
+            let (Some(x), Some(y)) = (
+                x[rows.clone()].first_chunk::<STRIDE>(),
+                y[rows].first_chunk_mut::<STRIDE>(),
+            ) else {
+                return 4 * i;
+            };
+            let mut below = *y;
+            let mut across = [0.0; 4];
+            for c in 0..4 {
+                let mut sums = [0.0; 4];
+                for r in 0..STRIDE {
+                    let a = block[REACH * c + r];
+                    below[r] += a * x[c];
+                    sums[r % 4] += a * x[r];
+                }
+                across[c] = (sums[0] + sums[1]) + (sums[2] + sums[3]) - block[STRIDE * c] * x[c];
+            }
+            *y = below;
+            for c in 0..4 {
+                y[c] += across[c];
+            }
+        }
+        4 * n_blocks
     }
 
     /// Row and column `i` become those of a diagonal matrix, with `diagonal` on it.

@@ -6,7 +6,7 @@ mod surface;
 
 use std::sync::Arc;
 
-use nalgebra::{Matrix3, Point3};
+use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Lever, MaterialPoint, Rows,
     StepInput, Surface,
@@ -295,6 +295,20 @@ impl BodyStep for RodStep {
         let mut motion = self.motion.apart();
         let done = motion.tangent_at(&self.rod, v, x, y);
         done.map_err(|i| self.impossible(i))
+    }
+
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+        let rod = &*self.rod;
+        let (start, held) = (&self.motion.start, &self.motion.held);
+        out.clear();
+        let nodes = rod.first_node()..rod.first_node() + rod.n_vertices();
+        out.extend(nodes.map(|i| {
+            Vector3::from_fn(|k, _| {
+                let dof = 4 * i + k;
+                if held[dof] { start[dof] } else { v[dof] }
+            })
+        }));
+        Some(())
     }
 
     fn start_surface(&self, out: &mut Surface) -> Option<()> {

@@ -1,10 +1,11 @@
-//! Contact of deforming bodies of tetrahedra by their triangles and tetrahedra: with rigid shapes, with each other, with balls and
-//! with themselves.
+//! Contact of deforming bodies of tetrahedra by their triangles and tetrahedra: with rigid shapes, with filaments, with each other,
+//! with balls and with themselves.
 
 mod balls;
 mod drawn;
 mod features;
 mod on_field;
+mod on_filament;
 mod on_shape;
 mod patch_points;
 mod paths;
@@ -13,9 +14,13 @@ mod vertex_distances;
 
 use std::cell::RefCell;
 
+use nalgebra::{Isometry3, Point3};
+
 use crate::GeometryError;
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
-use crate::contact_point::ContactPoint;
+use crate::contact_point::{ContactPoint, MaterialPoint};
+use crate::field::PressureField;
+use crate::filament::Filament;
 use crate::patch::{CarriedOverlap, ContactPatch, Order, PatchGeometry};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
@@ -32,9 +37,10 @@ use vertex_distances::VertexDistances;
 /// | a soft body | the surfaces on which both are equally deep under their skins |
 /// | itself | the same, parts left out that an edge of the mesh joins |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
-/// | round segments of a filament | the same of balls along each segment, at most a diameter apart |
+/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as of a compliant shape |
+/// | round segments of another filament | the same as balls along each segment, at most a diameter apart |
 ///
-/// Flat segments of a filament, and all where points are asked for, touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch
+/// Flat segments of a filament without a field, and all where points are asked for, touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch
 /// balls without size.
 ///
 /// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
@@ -71,6 +77,9 @@ struct Workspace {
     touched: Vec<bool>,
     overlap: CarriedOverlap,
     drawn: Drawn,
+    /// Segments of a filament that patches hold.
+    held: Vec<u32>,
+    points: Vec<ContactPoint>,
 }
 
 impl ContactGeometry for SoftContact {
@@ -85,7 +94,7 @@ impl ContactGeometry for SoftContact {
             return None;
         }
         let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
-        let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_flat());
+        let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_flat() && f.field().is_none());
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
@@ -112,16 +121,10 @@ impl ContactGeometry for SoftContact {
                 on_rigid(s, r, q, w, out);
                 swap(&mut out[from..]);
             }
-            (Posed::Deforming(s), Posed::Filament(f)) => {
-                if let Some(mesh) = s.mesh {
-                    segments::collide(mesh, f, q, &mut w.stack, out);
-                }
-            }
+            (Posed::Deforming(s), Posed::Filament(f)) => on_filament(s, f, q, w, out),
             (Posed::Filament(f), Posed::Deforming(s)) => {
-                if let Some(mesh) = s.mesh {
-                    segments::collide(mesh, f, q, &mut w.stack, out);
-                    swap(&mut out[from..]);
-                }
+                on_filament(s, f, q, w, out);
+                swap(&mut out[from..]);
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
                 (Some(m), Some(_)) if s.id == t.id && !m.can_touch_itself() => {}
@@ -144,7 +147,7 @@ impl ContactGeometry for SoftContact {
 
 impl SoftContact {
     /// The patch itself, for pictures and observables, as [`PatchContact::patch`](crate::PatchContact::patch) has it for rigid
-    /// bodies: of soft bodies with rigid shapes, with each other and with themselves. `stiffness` is that of the pair, N/m for
+    /// bodies: of soft bodies with rigid shapes, with filaments that have a field, with each other and with themselves. `stiffness` is that of the pair, N/m for
     /// [`SoftMesh::vertex_area`]. `None`: there are no polygons between the two.
     ///
     /// # Errors
@@ -160,6 +163,12 @@ impl SoftContact {
         let (order, on) = match (&a, &b) {
             (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, On::Rigid(s.mesh?, r)),
             (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, On::Rigid(s.mesh?, r)),
+            (Posed::Deforming(s), Posed::Filament(f)) => {
+                (Order::AsGiven, On::Field(s.mesh?, f.field()?))
+            }
+            (Posed::Filament(f), Posed::Deforming(s)) => {
+                (Order::Swapped, On::Field(s.mesh?, f.field()?))
+            }
             (Posed::Deforming(s), Posed::Deforming(t)) => {
                 (Order::AsGiven, On::Soft(s.mesh?, t.mesh?))
             }
@@ -167,6 +176,7 @@ impl SoftContact {
         };
         let fitted = match on {
             On::Rigid(mesh, _) => mesh.check(false),
+            On::Field(mesh, _) => mesh.check(true),
             On::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
         };
         let checked = a.check('a').and_then(|()| b.check('b')).and(fitted);
@@ -177,6 +187,11 @@ impl SoftContact {
                     let margin = 1e-5 * r.shape.size();
                     find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
                     w.drawn.fill(&r.X_WG, order, out);
+                }
+                On::Field(mesh, field) => {
+                    w.drawn.keep();
+                    on_filament::find(mesh, field, w);
+                    w.drawn.fill(&Isometry3::identity(), order, out);
                 }
                 On::Soft(m, n) => {
                     let own = matches!((&a, &b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id);
@@ -193,6 +208,8 @@ impl SoftContact {
 #[derive(Clone, Copy)]
 enum On<'a> {
     Rigid(&'a SoftMesh, &'a RigidShape<'a>),
+    /// Of a filament, in the world frame.
+    Field(&'a SoftMesh, &'a PressureField),
     Soft(&'a SoftMesh, &'a SoftMesh),
 }
 
@@ -216,7 +233,9 @@ fn on_rigid(
     let margin = q.margin.max(1e-5 * r.shape.size());
     w.drawn.leave_out();
     find_pieces(mesh, r, margin, 0.0, w);
-    patch_points::emit(mesh, r, &mut w.pieces, out);
+    let X_GW = r.X_WG.inverse();
+    let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
+    patch_points::emit(mesh, on_frame, None, &mut w.pieces, out);
     w.touched.clear();
     w.touched.resize(mesh.n_triangles(), false);
     for piece in &w.pieces {
@@ -224,6 +243,21 @@ fn on_rigid(
     }
     let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
     paths::foresee(mesh, r, q, margin, memory, out);
+}
+
+/// The surface is A.
+fn on_filament(
+    s: &DeformingSurface<'_>,
+    f: &Filament,
+    q: &Query,
+    w: &mut Workspace,
+    out: &mut Vec<ContactPoint>,
+) {
+    match (s.mesh, f.field()) {
+        (Some(mesh), Some(field)) => on_filament::collide(mesh, (f, field), q, w, out),
+        (Some(mesh), None) => segments::collide(mesh, (f, None), q, &mut w.stack, out),
+        (None, _) => {}
+    }
 }
 
 /// Finds the pieces of all triangles; those that are drawn have the pressure `slope` (Pa/m) where the shape does not know it.

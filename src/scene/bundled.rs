@@ -36,8 +36,16 @@ pub const SCENES: &[(&str, &str)] = &[
     ),
     ("conveyor", include_str!("../../scenes/conveyor.toml")),
     (
+        "cord-on-foam",
+        include_str!("../../scenes/cord-on-foam.toml"),
+    ),
+    (
         "crowned-pulley",
         include_str!("../../scenes/crowned-pulley.toml"),
+    ),
+    (
+        "crowned-pulley-fem",
+        include_str!("../../scenes/crowned-pulley-fem.toml"),
     ),
     (
         "cube-tower-patches",
@@ -120,6 +128,10 @@ pub const ROBOTS: &[(&str, &str)] = &[
     (
         "robots/crowned_pulleys.urdf",
         include_str!("../../robots/crowned_pulleys.urdf"),
+    ),
+    (
+        "robots/tightened_pulleys.urdf",
+        include_str!("../../robots/tightened_pulleys.urdf"),
     ),
     (
         "robots/double_pendulum.urdf",

@@ -12,8 +12,8 @@ pub(crate) struct RodFactor {
     n_band: usize,
     /// Unit lower band by columns, 1/d in place of the diagonal; whole blocks of four columns.
     band: Vec<f64>,
-    /// L⁻¹ of the border's rows, each n_band values.
-    border: Vec<f64>,
+    /// L⁻¹ of the border's rows, column by column.
+    border: Vec<[f64; BORDER]>,
     /// LDLᵀ of the border's Schur complement, row-major, 1/d on the diagonal.
     corner: [[f64; BORDER]; BORDER],
 }
@@ -90,34 +90,47 @@ impl RodFactor {
         Ok(negative)
     }
 
+    #[inline(always)]
     fn factor_border(&mut self, a: &RodMatrix, pivots: Pivots) -> Result<usize, usize> {
         let (n, n_band) = (a.n, a.n_band);
-        self.border.resize(BORDER * n_band, 0.0);
-        for (target, row) in self
-            .border
-            .chunks_exact_mut(n_band)
-            .zip(a.border().chunks_exact(n))
-        {
-            target.copy_from_slice(&row[..n_band]);
-        }
-        let mut border = std::mem::take(&mut self.border);
-        for row in border.chunks_exact_mut(n_band) {
-            self.solve_lower(row);
-        }
-        for r in 0..BORDER {
-            for c in 0..=r {
-                let (w_r, w_c) = (
-                    &border[r * n_band..(r + 1) * n_band],
-                    &border[c * n_band..(c + 1) * n_band],
-                );
-                let mut sum = a.border()[r * n + n_band + c];
-                for (j, (x, y)) in w_r.iter().zip(w_c).enumerate() {
-                    sum -= x * y * self.band[STRIDE * j];
-                }
-                self.corner[r][c] = sum;
+        let (rows, border) = (a.border(), &mut self.border);
+        border.resize(n_band, [0.0; BORDER]);
+        for (j, column) in border.iter_mut().enumerate() {
+            for r in 0..BORDER {
+                column[r] = rows[r * n + j];
             }
         }
-        self.border = border;
+        for r in 0..BORDER {
+            for c in 0..BORDER {
+                let (row, column) = (r.max(c), r.min(c));
+                self.corner[r][c] = rows[row * n + n_band + column];
+            }
+        }
+        // All rows at once, as lanes; the corner loses what each column explains.
+        let mut pending = [[0.0; BORDER]; STRIDE];
+        for (block, columns) in self.band.chunks_exact(BLOCK).zip(border.chunks_mut(4)) {
+            for c in 0..columns.len() {
+                let mut y = columns[c];
+                for k in 0..BORDER {
+                    y[k] += pending[c][k];
+                }
+                columns[c] = y;
+                let column = &block[STRIDE * c..STRIDE * (c + 1)];
+                for r in c + 1..REACH {
+                    for k in 0..BORDER {
+                        pending[r][k] -= column[r - c] * y[k];
+                    }
+                }
+                for r in 0..BORDER {
+                    let scaled = y[r] * column[0];
+                    for k in 0..BORDER {
+                        self.corner[r][k] -= scaled * y[k];
+                    }
+                }
+            }
+            pending.copy_within(4.., 0);
+            pending[STRIDE - 4..].fill([0.0; BORDER]);
+        }
         let mut negative = 0;
         for j in 0..BORDER {
             let d = self.corner[j][j];
@@ -207,12 +220,14 @@ impl RodFactor {
             *x *= column[0];
         }
         if !outer.is_empty() {
-            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter_mut()) {
-                *x -= row
-                    .iter()
-                    .zip(inner.iter())
-                    .map(|(w, y)| w * y)
-                    .sum::<f64>();
+            let mut sums = [0.0; BORDER];
+            for (column, y) in self.border.iter().zip(inner.iter()) {
+                for k in 0..BORDER {
+                    sums[k] += column[k] * y;
+                }
+            }
+            for (x, sum) in outer.iter_mut().zip(sums) {
+                *x -= sum;
             }
             for r in 0..BORDER {
                 for c in 0..r {
@@ -228,11 +243,10 @@ impl RodFactor {
                 }
             }
             // inner held D⁻¹L⁻¹b; what the border adds to it is −D⁻¹ Wᵀ x.
-            for (row, x) in self.border.chunks_exact(n_band).zip(outer.iter()) {
-                let columns = self.band.chunks_exact(STRIDE);
-                for ((y, w), column) in inner.iter_mut().zip(row).zip(columns) {
-                    *y -= column[0] * w * x;
-                }
+            let columns = self.band.chunks_exact(STRIDE).zip(&self.border);
+            for (y, (column, border)) in inner.iter_mut().zip(columns) {
+                let product: f64 = border.iter().zip(outer.iter()).map(|(w, x)| w * x).sum();
+                *y -= column[0] * product;
             }
         }
         self.solve_upper(inner);

@@ -1,8 +1,9 @@
-//! Meshes made from nothing: sphere, box, cylinder, capsule, torus, sheet, and box, cylinder and torus of tetrahedra.
+//! Meshes made from nothing: sphere, box, cylinder, capsule, torus, sheet, and box, cylinder, torus and belt of tetrahedra.
 //!
 //! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are a little too small,
 //! by a part that falls with the square of the edge length.
 
+mod belt;
 mod sweep;
 
 use super::error::{Flaw, MeshError, Place, Spot};
@@ -13,6 +14,7 @@ use nalgebra::Vector3;
 use std::collections::HashMap;
 use std::f64::consts::{PI, TAU};
 
+pub use belt::tet_belt;
 pub use sweep::{tet_cylinder, tet_torus};
 
 /// A sphere about the origin: an icosahedron whose triangles are split into four, `subdivisions` times.
@@ -292,6 +294,12 @@ pub fn tet_cuboid(half_extents: Vector3<f64>, cells: [u32; 3]) -> Result<TetMesh
             }
         }
     }
+    let tets = six_a_cell(cells, at);
+    Ok(TetMesh::build(vertices, tets, &TetOptions::default())?.0)
+}
+
+/// Tetrahedra of cells in rows, `at` the number of the vertex at a corner.
+fn six_a_cell([n_x, n_y, n_z]: [u32; 3], at: impl Fn([u32; 3]) -> u32) -> Vec<[u32; 4]> {
     // From corner 000 to corner 111 one axis after the other; odd orders of the axes turn the other way round.
     let even = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
     let odd = [[1, 0, 2], [0, 2, 1], [2, 1, 0]];
@@ -318,7 +326,7 @@ pub fn tet_cuboid(half_extents: Vector3<f64>, cells: [u32; 3]) -> Result<TetMesh
             }
         }
     }
-    Ok(TetMesh::build(vertices, tets, &TetOptions::default())?.0)
+    tets
 }
 
 fn closed(vertices: Vec<Vector3<f64>>, triangles: Vec<[u32; 3]>) -> Result<TriMesh, MeshError> {

@@ -1,23 +1,22 @@
 //! From pieces of triangles to contact points.
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Point3, Vector3};
 
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
 use crate::patch::{Moments, Sign, Spread};
-use crate::posed::RigidShape;
 use crate::soft_mesh::SoftMesh;
 
-/// A plane part of a triangle on which the gap to a rigid shape is linear; world frame.
+/// A plane part of a triangle on which the gap to the other side is linear; world frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) triangle: u32,
-    /// What of the shape it touches; with the sign unique among the pieces of its triangle.
+    /// What of the other side it touches; with the sign unique among the pieces of its triangle.
     pub(super) feature: u32,
     pub(super) sign: Sign,
     pub(super) moments: Moments,
-    /// Unit, from the shape into the soft body.
+    /// Unit, from the other side into the soft body.
     pub(super) normal: Vector3<f64>,
     /// At the centroid, m.
     pub(super) gap: f64,
@@ -26,10 +25,12 @@ pub(super) struct Piece {
     pub(super) slope: Option<f64>,
 }
 
-/// Appends the points of all pieces, the soft body being A.
+/// Appends the points of all pieces, the soft body being A; `on_other` names the material point of B that is at a place in the
+/// world. `extent`: second moment from which a piece is three points instead of one, m⁴, instead of a share of the patch's.
 pub(super) fn emit(
     mesh: &SoftMesh,
-    r: &RigidShape<'_>,
+    on_other: impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
+    extent: Option<f64>,
     pieces: &mut [Piece],
     out: &mut Vec<ContactPoint>,
 ) {
@@ -38,16 +39,15 @@ pub(super) fn emit(
     for piece in pieces.iter() {
         patch.add(&piece.moments, 1.0);
     }
-    let extent = patch.second.trace();
-    let X_GW = r.X_WG.inverse();
+    let extent = extent.unwrap_or(patch.second.trace());
     for piece in pieces.iter() {
-        emit_piece(mesh, &X_GW, piece, extent, out);
+        emit_piece(mesh, &on_other, piece, extent, out);
     }
 }
 
 fn emit_piece(
     mesh: &SoftMesh,
-    X_GW: &Isometry3<f64>,
+    on_other: &impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
     piece: &Piece,
     extent: f64,
     out: &mut Vec<ContactPoint>,
@@ -98,7 +98,7 @@ fn emit_piece(
                 },
             },
             a: point,
-            b: MaterialPoint::on_frame(X_GW.transform_point(&p_W.into()).coords),
+            b: on_other(piece, &p_W.into()),
             key: ContactKey::new(
                 piece.triangle.wrapping_mul(4).wrapping_add(k),
                 piece.feature.wrapping_mul(2).wrapping_add(sign),

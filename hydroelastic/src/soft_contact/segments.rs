@@ -8,10 +8,11 @@ use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffne
 use crate::filament::Filament;
 use crate::soft_mesh::SoftMesh;
 
-/// Appends the points where the balls touch, the soft body being A; those of a segment have one point's stiffness together.
+/// Appends the points where the balls touch, the soft body being A; those of a segment have one point's stiffness together. Their
+/// radius is the segment's unless another is given, m.
 pub(super) fn collide(
     mesh: &SoftMesh,
-    f: &Filament,
+    (f, radius): (&Filament, Option<f64>),
     q: &Query,
     stack: &mut Vec<(u32, u32)>,
     out: &mut Vec<ContactPoint>,
@@ -19,20 +20,22 @@ pub(super) fn collide(
     let bounds = mesh.swept_aabb(q.margin);
     f.boxes().visit(
         |x| x.intersects(&bounds),
-        |segment| on_segment(mesh, f, segment, q, stack, out),
+        |segment| {
+            let r = radius.unwrap_or(f.radius(segment));
+            on_segment(mesh, f, (segment, r), q, stack, out);
+        },
     );
 }
 
 fn on_segment(
     mesh: &SoftMesh,
     f: &Filament,
-    segment: usize,
+    (segment, r): (usize, f64),
     q: &Query,
     stack: &mut Vec<(u32, u32)>,
     out: &mut Vec<ContactPoint>,
 ) {
     let ([a, b], [v_a, v_b]) = (f.ends(segment), f.end_velocities(segment));
-    let r = f.radius(segment);
     // At most a diameter apart, and never beyond what a key can tell.
     let n = ((b - a).norm() / (2.0 * r).max(1e-300))
         .ceil()

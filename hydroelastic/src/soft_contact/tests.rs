@@ -1,5 +1,7 @@
 //! Forces against integrals, both orders, every shape, and what is only foreseen.
 
+mod filament_fields;
+
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 
 use super::*;
@@ -72,7 +74,7 @@ impl Soft {
         })
     }
 
-    fn place(&self, point: &crate::MaterialPoint) -> Vector3<f64> {
+    fn place(&self, point: &MaterialPoint) -> Vector3<f64> {
         let Primitive::Triangle(t) = point.primitive else {
             panic!("{:?}", point.primitive);
         };
@@ -404,7 +406,7 @@ fn what_meets_within_the_step_is_foreseen() {
     upper.id = 2;
     let points = collide(upper.posed(), lower.posed());
     for kind in ["Vertex", "Triangle"] {
-        let on = |p: &crate::MaterialPoint| format!("{:?}", p.primitive).starts_with(kind);
+        let on = |p: &MaterialPoint| format!("{:?}", p.primitive).starts_with(kind);
         assert!(points.iter().any(|c| on(&c.a)) && points.iter().any(|c| on(&c.b)));
     }
     // 0.15 m at 0.3 m a step.
@@ -484,7 +486,7 @@ fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
     for height in [0.9, 0.2, -0.5] {
         let z = 0.05 + height * radius;
         let ends = [Point3::new(-0.2, 0.012, z), Point3::new(0.25, 0.02, z)];
-        let rope = crate::Filament::new(7, &ends, &[[0, 1]], &[radius; 2]).unwrap();
+        let rope = Filament::new(7, &ends, &[[0, 1]], &[radius; 2]).unwrap();
         let found = collide(Posed::Filament(&rope), soft.posed());
         // Near the sides the way out is sideways.
         let over = |c: &&ContactPoint| c.signed_distance < 0.0 && c.p_WC.x.abs() < 0.04;

@@ -49,6 +49,13 @@ pub(super) fn solid_mesh(
             rings,
         } => generate::tet_torus(*major_radius, *minor_radius, *segments, *sides, *rings)
             .map_err(refused),
+        SolidMesh::Belt {
+            axles,
+            radius,
+            width,
+            thickness,
+            cells,
+        } => generate::tet_belt(*axles, *radius, [*width, *thickness], *cells).map_err(refused),
         SolidMesh::Hexahedron(corners) => hexahedron(corners).map(noted).map_err(refused),
         SolidMesh::File { file, scale } => {
             let (bytes, path) = files::open(scene, file)?;

@@ -9,10 +9,11 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema};
 use crate::scene::shape::{ShapeEntry, shape};
 use crate::scene::table::TableReader;
 
-pub(super) static TABLES: [&TableSchema; 7] = [
+pub(super) static TABLES: [&TableSchema; 8] = [
     &BOX,
     &CYLINDER,
     &TORUS,
+    &BELT,
     &HEXAHEDRON,
     &TETRAHEDRA,
     &FILLED,
@@ -20,7 +21,15 @@ pub(super) static TABLES: [&TableSchema; 7] = [
 ];
 
 /// Those of [`TABLES`] that are meshes.
-static MESHES: [&TableSchema; 6] = [&BOX, &CYLINDER, &TORUS, &HEXAHEDRON, &TETRAHEDRA, &FILLED];
+static MESHES: [&TableSchema; 7] = [
+    &BOX,
+    &CYLINDER,
+    &TORUS,
+    &BELT,
+    &HEXAHEDRON,
+    &TETRAHEDRA,
+    &FILLED,
+];
 
 const fn length(name: &'static str, about: &'static str) -> Key {
     Key {
@@ -91,6 +100,22 @@ static TORUS: TableSchema = TableSchema {
         count("segments", "around z"),
         SIDES,
         RINGS,
+    ],
+};
+static BELT: TableSchema = TableSchema {
+    name: "mesh.belt",
+    keys: &[
+        length("axles", "between the axles of two pulleys, along x"),
+        length("radius", "of the pulleys, whose axles lie along y"),
+        length("width", "along y"),
+        length("thickness", "of the belt"),
+        Key {
+            name: "cells",
+            value: "3 whole numbers",
+            unit: "",
+            default: REQUIRED,
+            about: "small boxes along, across and through the belt, each of six tetrahedra",
+        },
     ],
 };
 static HEXAHEDRON: TableSchema = TableSchema {
@@ -199,6 +224,19 @@ pub enum SolidMesh {
         /// Rings of the disc.
         rings: u32,
     },
+    /// Small boxes in a loop around two pulleys.
+    Belt {
+        /// Between the axles, which lie along y.
+        axles: f64,
+        /// Of the pulleys.
+        radius: f64,
+        /// Along y.
+        width: f64,
+        /// Of the belt.
+        thickness: f64,
+        /// Along, across and through it.
+        cells: [u32; 3],
+    },
     /// Six tetrahedra between eight corners, x fastest.
     Hexahedron([Vector3<f64>; 8]),
     /// As a file has them.
@@ -255,6 +293,13 @@ pub(super) fn mesh(item: &Item<'_>) -> Result<SolidMesh, SceneError> {
             segments: count("segments", 3)?,
             sides: count("sides", 3)?,
             rings: count("rings", 1)?,
+        },
+        "belt" => SolidMesh::Belt {
+            axles: length("axles")?,
+            radius: length("radius")?,
+            width: length("width")?,
+            thickness: length("thickness")?,
+            cells: cells(&table.required("cells")?)?,
         },
         "hexahedron" => SolidMesh::Hexahedron(corners(&table.required("corners")?)?),
         "tetrahedra" => SolidMesh::File {

@@ -6,6 +6,7 @@
 
 mod fem;
 mod rigid;
+mod rods;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use pliant::runner::RunLength;
@@ -39,6 +40,9 @@ enum Command {
     /// Soft bodies: scenes that Drake runs, too, and how time grows.
     #[command(subcommand)]
     Fem(fem::Command),
+    /// Filaments: how time grows.
+    #[command(subcommand)]
+    Rods(rods::Command),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -73,6 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Command::Rigid(command) => command.run(),
         Command::Fem(command) => command.run(),
+        Command::Rods(command) => command.run(),
     }
 }
 

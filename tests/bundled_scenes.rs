@@ -25,6 +25,7 @@ fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64
         run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
+    assert_eq!(summary.overlooked_contact_steps, 0, "{name} {settings:?}");
     let doubtful = summary.doubtful_friction_steps;
     assert!(
         50 * doubtful <= summary.steps,

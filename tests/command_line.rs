@@ -103,6 +103,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "expectations",
         "iterations_max",
         "iterations_mean",
+        "overlooked_contact_steps",
         "realtime_rate",
         "scene",
         "simulated_s",

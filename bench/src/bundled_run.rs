@@ -130,7 +130,8 @@ impl BundledResult {
     /// Whether all that could be judged is as expected, and every step met the solver's tolerance.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.met == self.judged && self.summary.unconverged_steps == 0
+        let s = &self.summary;
+        self.met == self.judged && s.unconverged_steps + s.overlooked_contact_steps == 0
     }
 
     /// Expectations and steps in words for a table.
@@ -142,6 +143,10 @@ impl BundledResult {
         );
         for (steps, what) in [
             (self.summary.unconverged_steps, "unconverged"),
+            (
+                self.summary.overlooked_contact_steps,
+                "with bodies overlooked",
+            ),
             (self.summary.doubtful_friction_steps, "of doubtful friction"),
         ] {
             if steps > 0 {

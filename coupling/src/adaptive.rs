@@ -187,7 +187,12 @@ impl<S: ConvexContactSolver> Adaptive<S> {
                 } else {
                     &*report
                 };
-                untrusted = Some((worse.solve, worse.friction, worse.implicit));
+                untrusted = Some((
+                    worse.solve,
+                    worse.friction,
+                    worse.overlooked,
+                    worse.implicit,
+                ));
             }
             warnings.append(&mut self.part.warnings);
             warnings.append(&mut report.warnings);
@@ -214,8 +219,9 @@ impl<S: ConvexContactSolver> Adaptive<S> {
         self.here = here;
         warnings.dedup();
         report.warnings = warnings;
-        if let Some((solve, friction, implicit)) = untrusted {
-            (report.solve, report.friction, report.implicit) = (solve, friction, implicit);
+        if let Some((solve, friction, overlooked, implicit)) = untrusted {
+            (report.solve, report.friction) = (solve, friction);
+            (report.overlooked, report.implicit) = (overlooked, implicit);
         }
         Ok(outcome)
     }

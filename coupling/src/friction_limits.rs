@@ -1,11 +1,12 @@
 //! Whether the friction of a solve is what its normal forces allow, and better limits where it isn't.
 //!
-//! The lagged model solves with limits μn0 that were foreseen. Between rigid bodies w, and with it n0, is what an impulse does, and
-//! only contacts that begin, or whose load nothing told of, are looked at again. A soft body's vertex knows nothing of the inertia
+//! The lagged model solves with limits μn0 that were foreseen. Between rigid bodies w, and with it n0, is what an impulse does, but
+//! not what other impulses of the step do beside it. A soft body's vertex knows nothing of the inertia
 //! behind stiff elements: there n0 may be wrong in every step. Friction above μγ_n, or below it while the contact slips at its limit,
 //! is friction that Coulomb does not know; what sticks by less than either limit is right whatever n0 is. So a pair of
-//! geometries with a soft body is judged by the impulse that its contacts have too much or too little, as a share of what friction
-//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is.
+//! geometries is judged by the impulse that its contacts have too much or too little, as a share of what friction
+//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is. Single contacts of rigid
+//! bodies that begin, or whose load nothing told of, are set anew, too, whether they slip or not.
 //!
 //! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
 //! is therefore shortened to a secant's, which turns a cycle of two into its middle. Where the loads of a whole pair follow its
@@ -23,8 +24,14 @@ use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 /// A step that ends with friction that is wrong by more than this share of what a pair's friction can do is not trusted.
 pub const FRICTION_TOLERANCE: f64 = 0.2;
 
-/// Pairs are solved for again from here on.
+/// Pairs with a soft body are solved for again from here on,
 const CORRECTED: f64 = 0.05;
+
+/// and rigid ones, whose limits are mostly right and cost a solve of many bodies, from here on.
+const RIGID_CORRECTED: f64 = 0.15;
+
+/// After so many corrections a limit goes half of the way only: contacts that bear on each other go on swinging otherwise.
+const QUICK_CORRECTIONS: usize = 5;
 
 /// Errors below this part of ‖D b‖ are within ten times a solver's usual tolerance.
 const ROUND_OFF: f64 = 1e-5;
@@ -35,7 +42,10 @@ const FOLLOWS_MAX: f64 = 0.5;
 /// A contact with more than this share of its limit in use slips, or is about to.
 const SLIPPING: f64 = 0.9;
 
-/// How far the friction of a step is from what its normal forces allow, between pairs of geometries with a soft body.
+/// A contact of a rigid pair whose limit is below this share of what its load allows says nothing of slip.
+const LOOSE: f64 = 0.1;
+
+/// How far the friction of a step is from what its normal forces allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FrictionError {
     /// Of the worst pair of geometries, as a share of what friction can do there: 0 is Coulomb's law, 1 friction without a load,
@@ -122,7 +132,17 @@ impl Friction {
         }
     }
 
-    /// Too much or too little, in a pair of which it is known whether it `slips`: a contact without a limit follows it.
+    /// Whether it uses up its limit.
+    fn slips(&self) -> Slips {
+        Slips::at(self.found, self.limit)
+    }
+
+    /// Whether it has too small a limit to tell slip from stick.
+    fn is_loose(&self) -> bool {
+        self.limit < LOOSE * self.allowed
+    }
+
+    /// Too much or too little, where it is known whether it `slips`.
     fn off(&self, slips: Slips) -> f64 {
         let excess = self.found - self.allowed;
         if slips == Slips::Yes && self.found >= SLIPPING * self.limit {
@@ -133,11 +153,39 @@ impl Friction {
     }
 }
 
-/// Whether a pair of geometries uses up its friction.
+/// Whether friction is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slips {
     Yes,
     No,
+}
+
+impl Slips {
+    fn at(found: f64, limit: f64) -> Self {
+        match found >= SLIPPING * limit {
+            true => Self::Yes,
+            false => Self::No,
+        }
+    }
+}
+
+/// Whether contacts without a limit of their own slip: those of soft bodies as their pair does, and those of rigid bodies unless two
+/// others stick, for about one it can turn.
+fn pair_slips(contacts: &[usize], solve: &SolveInStep<'_>) -> Slips {
+    let (mut found, mut limit, mut rigid, mut sticking) = (0.0, 0.0, false, 0);
+    for &i in contacts {
+        let friction = solve.friction(i);
+        found += friction.found;
+        limit += friction.limit;
+        rigid |= solve.records[i].is_rigid();
+        let sticks = friction.load > 0.0 && !friction.is_loose() && friction.slips() == Slips::No;
+        sticking += usize::from(sticks);
+    }
+    match rigid {
+        true if sticking < 2 => Slips::Yes,
+        true => Slips::No,
+        false => Slips::at(found, limit),
+    }
 }
 
 impl FrictionLimits {
@@ -217,11 +265,11 @@ impl FrictionLimits {
         }));
     }
 
-    /// Contacts of pairs with a soft body.
-    fn sort_soft_pairs(&mut self, records: &[ContactRecord]) {
+    /// Contacts that `counts`, by pair.
+    fn sort_pairs(&mut self, records: &[ContactRecord], counts: impl Fn(&ContactRecord) -> bool) {
         self.order.clear();
         self.order
-            .extend((0..records.len()).filter(|&i| !records[i].is_rigid()));
+            .extend((0..records.len()).filter(|&i| counts(&records[i])));
         self.order.sort_unstable_by_key(|&i| (records[i].pair(), i));
     }
 
@@ -233,14 +281,14 @@ impl FrictionLimits {
         steps: &[Box<dyn BodyStep>],
         records: &[ContactRecord],
     ) {
-        self.sort_soft_pairs(records);
         let lasts = |g: GeometryIdx| {
             let mount = &world.parts.geometries[g.0].mount;
             let lasts = |body: BodyIdx| steps[body.0].velocities_last();
             !matches!(mount, Mount::Segments { .. }) && mount.body().is_none_or(lasts)
         };
-        self.order
-            .retain(|&i| lasts(records[i].a) && lasts(records[i].b));
+        self.sort_pairs(records, |record| {
+            !record.is_rigid() && lasts(record.a) && lasts(record.b)
+        });
     }
 
     /// Whether limits are so wrong that the problem has to be solved again.
@@ -254,9 +302,7 @@ impl FrictionLimits {
             return false;
         }
         let records = solve.records;
-        if records.iter().any(|record| !record.is_rigid()) {
-            self.judge_soft_pairs(solve);
-        }
+        self.judge_pairs(solve);
         if foresight == Foresight::CanBeCorrected {
             let is_stray = |&i: &usize| {
                 let record = &records[i];
@@ -269,29 +315,24 @@ impl FrictionLimits {
         !(self.wrong.is_empty() && self.strays.is_empty())
     }
 
-    fn judge_soft_pairs(&mut self, solve: &SolveInStep<'_>) {
+    fn judge_pairs(&mut self, solve: &SolveInStep<'_>) {
         let records = solve.records;
         let pair = |i: usize| records[i].pair();
-        self.sort_soft_pairs(records);
+        self.sort_pairs(records, |_| true);
         let mut end = 0;
         for contacts in self.order.chunk_by(|&i, &j| pair(i) == pair(j)) {
             let first = end;
             end += contacts.len();
-            let (mut found, mut limit) = (0.0, 0.0);
-            for &i in contacts {
-                let friction = solve.friction(i);
-                found += friction.found;
-                limit += friction.limit;
-            }
-            let slips = match found >= SLIPPING * limit {
-                true => Slips::Yes,
-                false => Slips::No,
-            };
+            let slips = pair_slips(contacts, solve);
             let (mut off, mut most) = (0.0, 0.0);
             // What the error does to √(energy).
             let mut stir = 0.0;
             for &i in contacts {
                 let friction = solve.friction(i);
+                let slips = match records[i].is_rigid() && !friction.is_loose() {
+                    true => friction.slips(),
+                    false => slips,
+                };
                 let own = friction.off(slips);
                 off += own;
                 most += friction.allowed.max(friction.found);
@@ -305,7 +346,11 @@ impl FrictionLimits {
                 self.error.share = share;
                 self.error.pair = Some(pair(contacts[0]));
             }
-            if share > CORRECTED {
+            let corrected_from = match records[contacts[0]].is_rigid() {
+                true => RIGID_CORRECTED,
+                false => CORRECTED,
+            };
+            if share > corrected_from {
                 self.wrong.push(first..end);
             }
         }
@@ -320,16 +365,22 @@ impl FrictionLimits {
         set: &mut ConstraintSet,
     ) {
         self.error.corrections += 1;
+        let way = match self.error.corrections > QUICK_CORRECTIONS {
+            true => 0.5,
+            false => 1.0,
+        };
+        let mut correct = |records: &mut [ContactRecord], i: usize, slope_of_pair: f64| {
+            let gamma = &impulses[3 * i..3 * i + 3];
+            if records[i].correct_limit(gamma, slope_of_pair, way) {
+                *set.contact_law_mut(ContactIdx(i)) = records[i].law(model);
+            }
+        };
         for wrong in &self.wrong {
             let contacts = &self.order[wrong.clone()];
             let slope = slope_of_pair(contacts, records, impulses);
-            for &i in contacts {
-                correct_contact(i, slope, model, records, impulses, set);
-            }
+            contacts.iter().for_each(|&i| correct(records, i, slope));
         }
-        for &i in &self.strays {
-            correct_contact(i, 0.0, model, records, impulses, set);
-        }
+        self.strays.iter().for_each(|&i| correct(records, i, 0.0));
     }
 }
 
@@ -351,29 +402,22 @@ fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]
     }
 }
 
-fn correct_contact(
-    i: usize,
-    slope_of_pair: f64,
-    model: ContactModel,
-    records: &mut [ContactRecord],
-    impulses: &[f64],
-    set: &mut ConstraintSet,
-) {
-    let record = &mut records[i];
-    let load = Friction::of(record, &impulses[3 * i..3 * i + 3]).load;
-    if load == record.friction_limit || record.friction() == 0.0 {
-        return;
+impl ContactRecord {
+    /// Gives a contact with impulse `gamma`, N·s, a limit nearer to its load, `way` of what the secant says; whether it changes.
+    fn correct_limit(&mut self, gamma: &[f64], slope_of_pair: f64, way: f64) -> bool {
+        let load = Friction::of(self, gamma).load;
+        if load == self.friction_limit || self.friction() == 0.0 {
+            return false;
+        }
+        let limit = self.friction_limit;
+        let target = match self.tried {
+            Some(tried) => tried.secant(limit, load, slope_of_pair),
+            None => load,
+        };
+        self.tried = Some(TriedLimit { limit, load });
+        self.friction_limit = limit + way * (target - limit);
+        true
     }
-    let limit = match record.tried {
-        Some(tried) => tried.secant(record.friction_limit, load, slope_of_pair),
-        None => load,
-    };
-    record.tried = Some(TriedLimit {
-        limit: record.friction_limit,
-        load,
-    });
-    record.friction_limit = limit;
-    *set.contact_law_mut(ContactIdx(i)) = record.law(model);
 }
 
 /// A limit of an earlier solve of this step, and the load that came of it, N·s.

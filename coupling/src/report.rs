@@ -5,7 +5,7 @@ use pliant_contact_sap::{ConstraintKind, ConstraintLabel, SolveReport};
 use pliant_hydroelastic::PatchShare;
 
 use crate::friction_limits::{FRICTION_TOLERANCE, FrictionError};
-use crate::world::{BodyIdx, GeometryIdx, TieIdx};
+use crate::world::{BodyIdx, GeometryIdx, TieIdx, World};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
 #[must_use]
@@ -13,8 +13,10 @@ use crate::world::{BodyIdx, GeometryIdx, TieIdx};
 pub struct StepReport {
     /// What the solver did, the re-solves of the step summed up.
     pub solve: SolveReport,
-    /// How far friction of soft bodies is from what the normal forces allow.
+    /// How far friction is from what the normal forces allow.
     pub friction: FrictionError,
+    /// A pair of geometries that meets on the way that the bodies go, by contacts that the problem does not have.
+    pub overlooked: Option<(GeometryIdx, GeometryIdx)>,
     /// How far the implicit equations were solved.
     pub implicit: ImplicitReport,
     /// Velocities solved for.
@@ -25,8 +27,49 @@ pub struct StepReport {
     pub rows: Vec<RowForce>,
     /// Wrench of every tie that holds, in the order of their index.
     pub ties: Vec<TieForce>,
-    /// Anything doubtful, in words that name the place: of bodies, and of patches deeper than their pressure tells.
+    /// Anything doubtful, in words that name the place: of bodies, of patches deeper than their pressure tells, and the
+    /// [`StepReport::doubt`].
     pub warnings: Vec<String>,
+}
+
+/// Why a step is not to be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The solver missed its tolerance: [`StepReport::solve`].
+    Unsolved,
+    /// A pair may have passed through each other: [`StepReport::overlooked`].
+    Overlooked((GeometryIdx, GeometryIdx)),
+    /// The implicit equations of soft bodies were not met: [`StepReport::implicit`].
+    ImplicitEquations,
+    /// Friction of a pair is not what its loads allow: [`StepReport::friction`].
+    Friction((GeometryIdx, GeometryIdx)),
+}
+
+impl Doubt {
+    /// In words that name the pair, and what to do.
+    #[must_use]
+    pub fn describe(&self, world: &World) -> String {
+        let names = |(a, b): (GeometryIdx, GeometryIdx)| {
+            let name = |g: GeometryIdx| &world.geometries()[g.0].name;
+            format!("\"{}\" and \"{}\"", name(a), name(b))
+        };
+        match *self {
+            Self::Unsolved => "the solver missed its tolerance; allow more iterations".into(),
+            Self::Overlooked(pair) => format!(
+                "{} may have passed through each other: they meet where the solution sends them and each round of contacts sends them \
+                 elsewhere; shorten the time step",
+                names(pair)
+            ),
+            Self::ImplicitEquations => {
+                "the implicit equations of soft bodies were not met; shorten the time step".into()
+            }
+            Self::Friction(pair) => format!(
+                "friction of {} does not settle to within {} % of what the loads there allow; shorten the time step",
+                names(pair),
+                100.0 * FRICTION_TOLERANCE
+            ),
+        }
+    }
 }
 
 /// How the implicit equations of a step were solved; all zero by [`Linearisation::Once`](crate::Linearisation::Once), and where no
@@ -170,13 +213,27 @@ impl PairForce<'_> {
 }
 
 impl StepReport {
-    /// Whether the step can be believed: the solver met its tolerance or the limit of f64, friction of soft bodies is
-    /// that of the normal forces found, to [`FRICTION_TOLERANCE`], and so are the implicit equations, if they were to be met.
+    /// Whether the step can be believed: there is no [`StepReport::doubt`].
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        self.solve.is_trusted()
-            && self.friction.share <= FRICTION_TOLERANCE
-            && !self.implicit.missed
+        self.doubt().is_none()
+    }
+
+    /// Why the step is not to be believed, the gravest reason first; `None`: the solver met its tolerance or the limit of f64, nobody
+    /// goes through anybody else, friction is that of the normal forces found, to [`FRICTION_TOLERANCE`], and so are the implicit
+    /// equations, if they were to be met.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Doubt> {
+        if !self.solve.is_trusted() {
+            Some(Doubt::Unsolved)
+        } else if let Some(pair) = self.overlooked {
+            Some(Doubt::Overlooked(pair))
+        } else if self.implicit.missed {
+            Some(Doubt::ImplicitEquations)
+        } else {
+            let wrong = self.friction.share > FRICTION_TOLERANCE;
+            self.friction.pair.filter(|_| wrong).map(Doubt::Friction)
+        }
     }
 
     /// Every pair of geometries in contact, ascending.

@@ -20,13 +20,15 @@ use crate::report::{ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
 use crate::stiction::{self, StuckContact};
 use crate::ties::TieAssembly;
-use crate::world::{BodyIdx, World};
+use crate::world::{BodyIdx, GeometryIdx, World};
 
-/// A step whose solution sends bodies where the free motion did not, or whose loads are larger or smaller than predicted, is
-/// solved again at most this often.
+/// Single contacts whose loads are larger or smaller than predicted are given new limits at most this often,
 const RESOLVES_MAX: usize = 2;
 
-/// And where friction between soft bodies is not that of the loads found, at most this often.
+/// contacts are added where the solution sends bodies and the free motion did not at most this often,
+const SEARCHES_MAX: usize = 2;
+
+/// and where friction of a pair is not that of the loads found, a step is solved again at most this often.
 const CORRECTIONS_MAX: usize = 12;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
@@ -51,6 +53,8 @@ pub struct StrongImplicit<S> {
     path: Vec<f64>,
     solved_path: Vec<f64>,
     limits: FrictionLimits,
+    /// A pair that meets on the way found last, by contacts that were not added.
+    overlooked: Option<(GeometryIdx, GeometryIdx)>,
     implicit: ImplicitReport,
     solution: Solution,
     guess: Vec<f64>,
@@ -89,6 +93,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             path: Vec::new(),
             solved_path: Vec::new(),
             limits: FrictionLimits::default(),
+            overlooked: None,
             implicit: ImplicitReport::default(),
             solution: Solution::default(),
             guess: Vec::new(),
@@ -145,6 +150,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.steps = steps;
         self.fill(report, time_step_s, outcome?);
         self.advance(world, state, time_step_s, next, report)?;
+        let doubt = report.doubt().map(|doubt| doubt.describe(world));
+        report.warnings.extend(doubt);
         self.taken = Some(time_step_s);
         Ok(())
     }
@@ -337,9 +344,13 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
             let complete = report.left_out == 0;
             let mut overlooked = false;
-            if complete && searches < RESOLVES_MAX && round < CORRECTIONS_MAX {
+            if complete && (searches == 0 || !wrong) {
+                self.overlooked = self.find_overlooked(world, state, time_step, &bodies)?;
+                overlooked = self.overlooked.is_some() && searches < SEARCHES_MAX;
+                if overlooked {
+                    self.add_overlooked(world, state, time_step, &bodies)?;
+                }
                 searches += 1;
-                overlooked = self.add_overlooked(world, state, time_step, &bodies)?;
             }
             if complete && !(wrong || overlooked) {
                 return Ok(report);
@@ -390,16 +401,16 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         sum.sqrt()
     }
 
-    /// Adds contacts of pairs that do not meet on the foreseen way, but on the one found; whether there are any.
-    fn add_overlooked(
+    /// Finds contacts of pairs that do not meet on the foreseen way, but on the one found; the first of these pairs.
+    fn find_overlooked(
         &mut self,
         world: &World,
         state: &State,
         time_step: TimeStep,
         bodies: &Bodies<'_>,
-    ) -> Result<bool, StepError> {
+    ) -> Result<Option<(GeometryIdx, GeometryIdx)>, StepError> {
         if !world.parts.contact.follows_paths() {
-            return Ok(false);
+            return Ok(None);
         }
         let time_step_s = time_step.length_s;
         let velocity = &self.solution.velocity;
@@ -410,22 +421,32 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         };
         let collision = &mut self.collision;
         if !collision.find_diverted(world, state, bodies, &solved, time_step_s)? {
-            return Ok(false);
+            return Ok(None);
         }
         collision.place(world, state, &solved, time_step_s)?;
         let search = Search::Overlooked;
         collision.find(world, state, &*self.geometry, time_step_s, search)?;
+        Ok(collision.contacts.first().map(|c| (c.a, c.b)))
+    }
+
+    /// Adds the contacts found last to the problem.
+    fn add_overlooked(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step: TimeStep,
+        bodies: &Bodies<'_>,
+    ) -> Result<(), StepError> {
         let setting = Setting {
             world,
             state,
             bodies: *bodies,
-            poses: &collision.poses,
+            poses: &self.collision.poses,
             time_step,
         };
-        let found = &collision.contacts;
+        let found = &self.collision.contacts;
         self.contacts
-            .add(found, &setting, &mut self.set, &mut self.factors)?;
-        Ok(!found.is_empty())
+            .add(found, &setting, &mut self.set, &mut self.factors)
     }
 
     /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.

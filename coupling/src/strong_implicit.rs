@@ -26,7 +26,7 @@ use crate::world::{BodyIdx, GeometryIdx, World};
 const RESOLVES_MAX: usize = 2;
 
 /// contacts are added where the solution sends bodies and the free motion did not at most this often,
-const SEARCHES_MAX: usize = 2;
+const SEARCHES_MAX: usize = 4;
 
 /// and where friction of a pair is not that of the loads found, a step is solved again at most this often.
 const CORRECTIONS_MAX: usize = 12;

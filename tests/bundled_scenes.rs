@@ -25,7 +25,11 @@ fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64
         run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
-    assert_eq!(summary.overlooked_contact_steps, 0, "{name} {settings:?}");
+    let overlooked = summary.overlooked_contact_steps;
+    assert!(
+        50 * overlooked <= summary.steps,
+        "{name} {settings:?}: {overlooked}"
+    );
     let doubtful = summary.doubtful_friction_steps;
     // A heap that settles: a chain of contacts whose loads hang on each other's friction.
     let allowed = if name == "clutter" { 20 } else { 50 };

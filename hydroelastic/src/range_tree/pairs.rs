@@ -77,7 +77,7 @@ impl Facet {
     }
 
     /// Whether a box reaches the box and the plane.
-    fn meets(&self, node: &Probe) -> bool {
+    pub(super) fn meets(&self, node: &Probe) -> bool {
         let (apart, room) = ((self.center - node.center).abs(), self.half + node.half);
         let near = (apart.x <= room.x) & (apart.y <= room.y) & (apart.z <= room.z);
         let height = self.normal.dot(&node.center) - self.offset;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::{GeometryError, PointContact, Posed};
+use crate::{GeometryError, PointContact, Posed, Query};
+use nalgebra::Vector3;
 
 fn shapes() -> Vec<Shape> {
     let mut shapes = crate::narrow_phase::tests::convex_shapes();

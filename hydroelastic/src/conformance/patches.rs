@@ -4,12 +4,15 @@
 //! at the place itself, keys that tell points apart, the same bits when asked again; the opposite wrench when told from the other
 //! side, the turned one in another frame; a force that grows as bodies go together, and that has no jumps along a path.
 
+use std::fmt;
+
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use super::pair::{Pair, Side};
-use super::random::SplitMix;
-use super::{Trial, Violation};
-use crate::{ContactChoice, ContactGeometry, ContactPoint, PatchGeometry, Shape};
+use super::{SplitMix, Trial, Violation};
+use crate::{
+    ContactChoice, ContactGeometry, ContactPoint, PatchGeometry, Posed, Primitive, Query,
+    RigidShape, Shape,
+};
 
 /// A shape and what it brings to patch contact.
 #[derive(Clone, Debug)]
@@ -41,16 +44,23 @@ pub fn check_patch_pairs(
     let mut random = SplitMix(trial.seed);
     let mut examined = 0;
     for (a, b) in pairs {
-        let [a, b] = [a, b].map(|body| Side {
-            shape: &body.shape,
-            patch: Some(&body.patch),
-        });
         let judge = Judge {
-            pair: Pair::new(geometry, (a, b), (ContactChoice::Patch, 0.0)),
+            geometry,
+            a,
+            b,
+            query: Query {
+                time_step_s: 1e-3,
+                margin: 0.0,
+                choice: ContactChoice::Patch,
+            },
+            size: match (a.shape.size(), b.shape.size()) {
+                (x, y) if x > 0.0 && y > 0.0 => x.min(y),
+                (x, y) => x.max(y),
+            },
             tolerance: trial.tolerance,
         };
         for _ in 0..trial.poses {
-            let X_WB = random.pose(judge.pair.size);
+            let X_WB = random.pose(judge.size);
             if let Some(X_WA) = judge.touching_pose(&mut random, &X_WB)? {
                 examined += judge.examine(&mut random, &X_WA, &X_WB)?;
                 judge.follow(&mut random, &X_WA, &X_WB)?;
@@ -61,7 +71,11 @@ pub fn check_patch_pairs(
 }
 
 struct Judge<'a> {
-    pair: Pair<'a>,
+    geometry: &'a dyn ContactGeometry,
+    a: &'a PatchBody,
+    b: &'a PatchBody,
+    query: Query,
+    size: f64,
     tolerance: f64,
 }
 
@@ -89,9 +103,44 @@ impl Sum {
 }
 
 impl Judge<'_> {
-    /// The sum at a pose.
-    fn sum(&self, X_WA: &Isometry3<f64>, X_WB: &Isometry3<f64>) -> Result<Sum, Violation> {
-        Ok(Sum::of(&self.pair.ask(X_WA, X_WB)?))
+    fn broken<T>(&self, law: &str, found: impl fmt::Display) -> Result<T, Violation> {
+        Err(Violation(format!(
+            "{} ({}) against {} ({}): {law}: {found}",
+            self.a.shape.name(),
+            self.a.patch.name(),
+            self.b.shape.name(),
+            self.b.patch.name()
+        )))
+    }
+
+    fn ask(
+        &self,
+        (a, X_WA): (&PatchBody, &Isometry3<f64>),
+        (b, X_WB): (&PatchBody, &Isometry3<f64>),
+    ) -> Result<Vec<ContactPoint>, Violation> {
+        fn still<'s>(body: &'s PatchBody, X_WG: &Isometry3<f64>) -> Posed<'s> {
+            Posed::Rigid(RigidShape {
+                patch: Some(&body.patch),
+                ..RigidShape::still(&body.shape, *X_WG)
+            })
+        }
+        let mut out = Vec::new();
+        match self
+            .geometry
+            .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
+        {
+            Some(Ok(())) => Ok(out),
+            Some(Err(e)) => self.broken("finite poses must be accepted", e),
+            None => self.broken("the pair must be known", "None"),
+        }
+    }
+
+    fn points(
+        &self,
+        X_WA: &Isometry3<f64>,
+        X_WB: &Isometry3<f64>,
+    ) -> Result<Vec<ContactPoint>, Violation> {
+        self.ask((self.a, X_WA), (self.b, X_WB))
     }
 
     /// A random pose of A, brought near B from afar until it presses, and a little further; `None` if the direction missed.
@@ -100,21 +149,37 @@ impl Judge<'_> {
         random: &mut SplitMix,
         X_WB: &Isometry3<f64>,
     ) -> Result<Option<Isometry3<f64>>, Violation> {
-        let approach = self.pair.approach(random, X_WB);
-        let presses = |s: f64| Ok(self.sum(&approach.at(s), X_WB)?.load > 0.0);
-        let far = 1.5 * approach.reach;
-        if presses(far)? {
-            return self.pair.broken(
+        let radius = |body: &PatchBody| {
+            Some(body.shape.radius_about_origin())
+                .filter(|r| r.is_finite())
+                .unwrap_or(0.0)
+        };
+        let reach = 1.5 * (radius(self.a) + radius(self.b));
+        // Half of the time in line with B, so that faces meet.
+        let (turn, direction) = if random.next() > 0.0 {
+            (random.rotation(), random.upper_unit())
+        } else {
+            (X_WB.rotation * random.quarter_turns(), Vector3::z())
+        };
+        let direction = X_WB.rotation * direction;
+        let aside =
+            X_WB.rotation * Vector3::new(random.next(), random.next(), 0.0) * (0.1 * self.size);
+        let at = |s: f64| {
+            let shift = X_WB.translation.vector + aside + direction * s;
+            Isometry3::from_parts(Translation3::from(shift), turn)
+        };
+        if Sum::of(&self.points(&at(2.0 * reach), X_WB)?).load > 0.0 {
+            return self.broken(
                 "bodies far apart must not press on each other",
-                format_args!("at a distance of {far} m"),
+                format_args!("at a distance of {} m", 2.0 * reach),
             );
         }
-        let step = 0.03 * self.pair.size;
-        let mut s = 0.75 * approach.reach;
+        let step = 0.03 * self.size;
+        let mut s = reach;
         while s > 0.0 {
-            if presses(s)? {
+            if Sum::of(&self.points(&at(s), X_WB)?).load > 0.0 {
                 let deeper = 0.5 * (random.next() + 1.0) * step;
-                return Ok(Some(approach.at(s - deeper)));
+                return Ok(Some(at(s - deeper)));
             }
             s -= step;
         }
@@ -127,26 +192,40 @@ impl Judge<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<usize, Violation> {
-        let found = self.pair.examined(X_WA, X_WB)?;
+        let found = self.points(X_WA, X_WB)?;
         for c in &found {
             self.one_point(c, X_WA, X_WB)?;
         }
+        let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
+        keys.sort_unstable();
+        if let Some(twin) = keys.windows(2).find(|w| w[0] == w[1]) {
+            return self.broken(
+                "keys must tell the points of a pair apart",
+                format_args!("{:?}", twin[0]),
+            );
+        }
+        if self.points(X_WA, X_WB)? != found {
+            return self.broken(
+                "the same question must have the same answer",
+                "the second answer differs",
+            );
+        }
         let sum = Sum::of(&found);
         let force_off = self.tolerance * sum.load;
-        let reach = X_WA.translation.vector.norm() + self.pair.size;
-        let back = Sum::of(&self.pair.ask_from_the_other_side(X_WA, X_WB)?);
+        let reach = X_WA.translation.vector.norm() + self.size;
+        let back = Sum::of(&self.ask((self.b, X_WB), (self.a, X_WA))?);
         let off = (sum.force + back.force).norm();
         if off > force_off || (sum.moment + back.moment).norm() > force_off * reach {
-            return self.pair.broken(
+            return self.broken(
                 "told from the other side the wrench must be the opposite one",
                 format_args!("{off} N of {} N left over", sum.load),
             );
         }
-        let X = random.pose(3.0 * self.pair.size);
-        let elsewhere = self.sum(&(X * X_WA), &(X * X_WB))?;
+        let X = random.pose(3.0 * self.size);
+        let elsewhere = Sum::of(&self.points(&(X * X_WA), &(X * X_WB))?);
         let off = (elsewhere.force - X.rotation * sum.force).norm();
         if off > force_off {
-            return self.pair.broken(
+            return self.broken(
                 "a common motion of both must turn the force along",
                 format_args!("{off} N off of {} N", sum.load),
             );
@@ -154,10 +233,10 @@ impl Judge<'_> {
         // Net forces of a pair that holds itself, as a ring on a peg, say nothing.
         if sum.force.norm() > 0.1 * sum.load {
             let direction = sum.force.normalize();
-            let apart = Translation3::from(direction * (1e-3 * self.pair.size)) * X_WA;
-            let less = self.sum(&apart, X_WB)?;
+            let apart = Translation3::from(direction * (1e-3 * self.size)) * X_WA;
+            let less = Sum::of(&self.points(&apart, X_WB)?);
             if less.force.dot(&direction) > sum.force.norm() + force_off {
-                return self.pair.broken(
+                return self.broken(
                     "A moved along the force on it must be pressed less: normals point from B into A",
                     format_args!("{} N became {} N", sum.force.norm(), less.force.norm()),
                 );
@@ -173,31 +252,41 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         if !(c.p_WC.coords.sum() + c.signed_distance).is_finite() {
-            return self.pair.broken(
+            return self.broken(
                 "places and distances must be finite",
                 format_args!("{} and {}", c.p_WC, c.signed_distance),
             );
         }
+        let off = (c.normal_W.norm() - 1.0).abs();
+        if off.is_nan() || off > 1e-9 {
+            return self.broken("normals must have length one", c.normal_W.norm());
+        }
         let stiffness = c.stiffness.of_pair(0.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.pair.broken("a patch says how stiff it is", stiffness);
+            return self.broken("a patch says how stiff it is", stiffness);
         }
         let Some(share) = c.patch_share(1.0) else {
-            return self.pair.broken(
+            return self.broken(
                 "the points of a patch have stiffness of their own",
                 format_args!("{:?}", c.stiffness),
             );
         };
         if !(share.area >= 0.0 && share.area.is_finite() && share.pressure_max >= 0.0) {
-            return self.pair.broken(
+            return self.broken(
                 "areas and pressures must not be negative",
                 format_args!("{share:?}"),
             );
         }
+        if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
+            return self.broken(
+                "points of rigid shapes belong to their frames",
+                format_args!("{c:?}"),
+            );
+        }
         for (X_WG, point) in [(X_WA, &c.a), (X_WB, &c.b)] {
             let off = (X_WG * Point3::from(point.offset) - c.p_WC).norm();
-            if off.is_nan() || off > self.tolerance * self.pair.size {
-                return self.pair.broken(
+            if off.is_nan() || off > self.tolerance * self.size {
+                return self.broken(
                     "the material points of a balance are at its place",
                     format_args!("{off} m off"),
                 );
@@ -214,14 +303,14 @@ impl Judge<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
-        let shift = random.vector() * (0.03 * self.pair.size);
+        let shift = random.vector() * (0.03 * self.size);
         let turn = random.vector() * 0.1;
         let force = |s: f64| -> Result<Vector3<f64>, Violation> {
             let X = Isometry3::from_parts(
                 Translation3::from(X_WA.translation.vector + shift * s),
                 UnitQuaternion::from_scaled_axis(turn * s) * X_WA.rotation,
             );
-            Ok(self.sum(&X, X_WB)?.force)
+            Ok(Sum::of(&self.points(&X, X_WB)?).force)
         };
         let step = 1.0 / SAMPLES as f64;
         let mut forces = Vec::with_capacity(SAMPLES + 1);
@@ -246,7 +335,7 @@ impl Judge<'_> {
         }
         let jump = (at_high - at_low).norm();
         if jump > JUMP * largest {
-            return self.pair.broken(
+            return self.broken(
                 "the elastic force must not jump along a path",
                 format_args!("by {jump} N of {largest} N"),
             );

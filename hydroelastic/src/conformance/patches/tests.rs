@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
-use crate::{Compliance, GeometryError, PatchContact, PointStiffness, Posed, Query};
+use crate::{Compliance, GeometryError, PatchContact, PointStiffness};
 
 fn compliance(modulus: f64) -> Compliance {
     Compliance {

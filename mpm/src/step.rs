@@ -1,76 +1,31 @@
-//! One step of all material points: the only file that knows contact exists.
+//! One step of all material points: what a stepper asks of it.
 
+mod advance;
+mod aim;
+mod dynamics;
 mod flow;
 mod holding;
 #[cfg(test)]
 mod tests;
+mod touched;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use nalgebra::{Matrix3, Point3, Vector3};
+use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    Assembled, BasisIdx, BlockDiagonal, BodyError, BodyReport, BodyState, BodyStep, Dynamics,
-    Lever, MaterialPoint, PointMass, Primitive, Rows, StepInput, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Lever, MaterialPoint,
+    PointMass, Rows, StepInput, Surface,
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport};
-use crate::material::{Definiteness, Lagged, Law};
-use crate::model::{MatrixForm, Parts, Records, RotationTarget};
-use crate::nodes::{add_divergence, affine, gradient, interpolate};
+use crate::material::{Definiteness, Lagged};
+use crate::model::{MatrixForm, Parts, Records};
+use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
-use crate::spline::{Stencil, corner};
+use crate::spline::corner;
 use crate::system::{BlockMatrix, GridSystem};
 
 pub(crate) use flow::emit;
-
-/// Targets that differ from the identity by less are not worth a search for the free motion: a turn of about 0.014 rad.
-const TARGET_NOTICED: f64 = 1e-4;
-
-/// Particles of the state that a step crushes: how many, and the first; the same whatever the order in which they are noted.
-#[derive(Debug)]
-struct Crushed {
-    count: AtomicU32,
-    first: AtomicU32,
-}
-
-impl Default for Crushed {
-    fn default() -> Self {
-        Self {
-            count: AtomicU32::new(0),
-            first: AtomicU32::new(u32::MAX),
-        }
-    }
-}
-
-impl Crushed {
-    fn note(&self, particle: u32) {
-        self.count.fetch_add(1, Ordering::Relaxed);
-        self.first.fetch_min(particle, Ordering::Relaxed);
-    }
-
-    fn first_and_others(self) -> Option<(usize, u32)> {
-        let others = self.count.into_inner().checked_sub(1)?;
-        Some((self.first.into_inner() as usize, others))
-    }
-}
-
-/// Weight of a node in the velocity at `offset` from a particle, as the particle's affine velocity goes on there:
-///
-/// ```text
-/// v + C o = Σ w_i (1 + (4/h²) (x_i − x)·o) v_i
-/// ```
-///
-/// What touches the ball about a particle touches it there: a body that turns, rolls on its surface and not on its outermost particles.
-fn weight_beside(
-    stencil: &Stencil<f64>,
-    corner: [usize; 3],
-    offset: &Vector3<f64>,
-    spacing: f64,
-) -> f64 {
-    let arm = stencil.arm(corner, spacing);
-    stencil.weight(corner) * (1.0 + 4.0 / (spacing * spacing) * arm.dot(offset))
-}
 
 /// Workspace of a step.
 #[derive(Debug)]
@@ -114,30 +69,6 @@ impl MpmStep {
         }
     }
 
-    /// Place among the sorted ones of the particle that `p` names.
-    fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
-        let place = match p.primitive {
-            Primitive::Vertex(vertex) => self.sorted_place.get(vertex as usize),
-            _ => None,
-        };
-        match place {
-            Some(place) => Ok(*place as usize),
-            None => Err(BodyError::NoSuchPoint {
-                point: p.primitive,
-                places: format!("{} particles, each a vertex", self.sorted_place.len()),
-            }),
-        }
-    }
-
-    /// How far from its middle a particle is touched: a liquid's affine velocity is held by nothing, and rows that extrapolate it
-    /// would let particles through walls while their surface stands still.
-    fn touched_at(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
-        match self.system.material(sorted).bears_shear() {
-            true => offset,
-            false => Vector3::zeros(),
-        }
-    }
-
     /// Gravity and loads, N·s on each node.
     fn add_external(&mut self, input: &StepInput<'_>) -> Result<(), BodyError> {
         let dt = input.time_step.length_s;
@@ -160,44 +91,6 @@ impl MpmStep {
             }
         }
         Ok(())
-    }
-
-    /// Lets the linear corotated model's rest strain follow the rotation of the step, first as the last step turned, then, if
-    /// anything turns noticeably, as the free motion does. The direction of forces stays R₀.
-    fn aim(&mut self) {
-        if self.parts.settings.rotation_target == RotationTarget::Start
-            || self.system.alpha() == 0.0
-        {
-            return;
-        }
-        let dt = self.system.time_step.forces_s();
-        // C was fitted to the last step's velocities at its start, so that I + δt C is what it turned by.
-        self.system
-            .lag(|system, p| Some(system.particles[p].c * dt));
-        let off = |l: &Lagged<f64>| (l.target - Matrix3::identity()).amax();
-        let noticed = self.system.lagged.iter().any(|l| off(l) > TARGET_NOTICED);
-        if !noticed {
-            return;
-        }
-        self.find_free_motion();
-        let gradients = std::mem::take(&mut self.free.gradients);
-        self.system.lag(|_, p| Some(gradients[p]));
-        self.free.gradients = gradients;
-    }
-
-    fn find_free_motion(&mut self) {
-        let matrix = self.assembled.then_some(&mut self.matrix);
-        let settings = &self.parts.settings.free_motion;
-        let mut v = std::mem::take(&mut self.velocity);
-        self.report = self.free.solve(&mut self.system, matrix, settings, &mut v);
-        self.velocity = v;
-        if !self.report.is_converged() {
-            self.warnings.push(format!(
-                "the free motion of the material points was left at a residual of {:e} where {:e} was asked for, after {} \
-                 Newton iterations; take a shorter step",
-                self.report.residual, self.report.tolerance, self.report.newton_iterations
-            ));
-        }
     }
 }
 
@@ -296,99 +189,15 @@ impl BodyStep for MpmStep {
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
-        let sorted = self.particle(p)?;
-        let stencil = &self.system.stencils[sorted];
-        let h = self.system.spacing;
-        let offset = self.touched_at(sorted, p.offset);
-        out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &offset, h)));
-        Ok(BasisIdx(self.system.cell_of[sorted]))
+        self.lever_of(p, out)
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {
-        out.reset(81);
-        for (n, &node) in self.system.nodes.of_cell[basis.0 as usize]
-            .iter()
-            .enumerate()
-        {
-            if node == NONE {
-                continue;
-            }
-            let dof = 3 * node as usize;
-            let held = &self.system.prescribed[dof..dof + 3];
-            if held.iter().all(|v| v.is_nan()) {
-                out.identity(3 * n, dof, 3);
-                continue;
-            }
-            for (k, &v) in held.iter().enumerate() {
-                if v.is_nan() {
-                    out.identity(3 * n + k, dof + k, 1);
-                } else {
-                    out.bias_mut()[3 * n + k] = v;
-                }
-            }
-        }
+        self.rows_of_cell(basis, out);
     }
 
     fn advance(&self, v: &[f64], next: &mut BodyState) -> Result<BodyReport, BodyError> {
-        let system = &self.system;
-        let dt = system.time_step.length_s;
-        let (mut end, mut mean) = (Vec::new(), Vec::new());
-        system.admissible(v, &mut end);
-        system
-            .time_step
-            .mean_velocities(&system.start, &end, &mut mean);
-        let mut moved = system.particles.clone();
-        let differs = mean != end;
-        let crushed = Crushed::default();
-        system
-            .nodes
-            .gather(&system.grid, &mean, &mut moved, |p, local, particle| {
-                let stencil = &system.stencils[p];
-                let velocity = interpolate(stencil, local);
-                particle.x += velocity * dt;
-                let g = gradient(stencil, local) * dt;
-                let material = system.material(p);
-                if Law::<f64>::is_crushed(material, &particle.strain, &g) {
-                    crushed.note(particle.index);
-                }
-                particle.strain =
-                    Law::<f64>::advance(material, &particle.strain, &system.lagged[p], &g);
-                if differs {
-                    let local = system.nodes.local(system.cell_of[p] as usize, &end);
-                    particle.v = interpolate(stencil, &local);
-                    particle.c = affine(stencil, &local, system.spacing);
-                } else {
-                    particle.v = velocity;
-                    particle.c = affine(stencil, local, system.spacing);
-                }
-            });
-        let mut records = Records {
-            particles: self.records.particles.clone(),
-            ids: self.records.ids.clone(),
-            header: self.records.header.clone(),
-        };
-        for p in &moved {
-            records.particles[p.index as usize] = *p;
-        }
-        for (place, p) in records.particles.iter().enumerate() {
-            crate::model::check_finite(&self.parts, place, p)?;
-        }
-        self.check_bounds(&records.particles)?;
-        let mut report = BodyReport {
-            warnings: self.warnings.clone(),
-        };
-        if let Some((place, others)) = crushed.first_and_others() {
-            let object = records.particles[place].object;
-            report.warnings.push(format!(
-                "{} is crushed or turned inside out, and {others} more; take a shorter step, or a material that resists it",
-                self.parts.name_of(place, object),
-            ));
-        }
-        records.header[0] += dt;
-        flow::drain(&self.parts, &mut records);
-        emit(&self.parts, &mut records);
-        records.write(next);
-        Ok(report)
+        self.move_particles(v, next)
     }
 
     fn explicit_velocity(&self, out: &mut [f64]) -> Result<(), BodyError> {
@@ -418,32 +227,7 @@ impl BodyStep for MpmStep {
     }
 
     fn point_masses(&self, out: &mut Vec<PointMass>) -> Option<()> {
-        let system = &self.system;
-        out.clear();
-        out.extend(
-            system
-                .mass
-                .iter()
-                .enumerate()
-                .map(|(node, &mass)| PointMass {
-                    p_WQ: system.node_place(node).into(),
-                    mass,
-                    part: 0,
-                }),
-        );
-        if self.parts.objects.len() > 1 {
-            let mut most = vec![0.0; system.mass.len()];
-            for (p, particle) in system.particles.iter().enumerate() {
-                let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
-                for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-                    let share = system.stencils[p].weight(corner(n)) * particle.mass;
-                    if share > most[node as usize] {
-                        most[node as usize] = share;
-                        out[node as usize].part = particle.object;
-                    }
-                }
-            }
-        }
+        self.masses_of_nodes(out);
         Some(())
     }
 
@@ -504,50 +288,7 @@ impl BodyStep for MpmStep {
     }
 
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        let sorted = self.particle(p)?;
-        let system = &self.system;
-        let mut velocity = Vector3::zeros();
-        let offset = self.touched_at(sorted, p.offset);
-        let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
-        for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
-            let at = 3 * node as usize;
-            let mean = Vector3::from_fn(|k, _| {
-                let held = system.prescribed[at + k];
-                let end = if held.is_nan() { v[at + k] } else { held };
-                system.time_step.mean_velocity(system.start[at + k], end)
-            });
-            let stencil = &system.stencils[sorted];
-            velocity += mean * weight_beside(stencil, corner(n), &offset, system.spacing);
-        }
-        let place = system.particles[sorted].x + velocity * system.time_step.length_s;
-        Ok((place + p.offset).into())
-    }
-}
-
-impl Dynamics for MpmStep {
-    fn right_hand_side(&self) -> &[f64] {
-        &self.right_hand_side
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64]) {
-        if self.assembled {
-            self.matrix.apply(x, y);
-        } else {
-            self.system.apply(&self.system.tangents, x, y);
-        }
-    }
-
-    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
-        BlockDiagonal::Vertices(&self.diagonal)
-    }
-
-    fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
-        self.assembled.then_some(&self.node_places[..])
-    }
-
-    fn assembled(&self) -> Option<Assembled<'_>> {
-        self.assembled
-            .then(|| Assembled::Sparse(self.matrix.matrix.view()))
+        self.place_of(v, p)
     }
 }
 

@@ -1,0 +1,142 @@
+//! Particles as contact sees them: where they are touched, and what the nodes of their cells do to them.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{BasisIdx, BodyError, Lever, MaterialPoint, PointMass, Primitive, Rows};
+
+use super::MpmStep;
+use crate::sparse_grid::NONE;
+use crate::spline::{Stencil, corner};
+
+/// Weight of a node in the velocity at `offset` from a particle, as the particle's affine velocity goes on there:
+///
+/// ```text
+/// v + C o = Σ w_i (1 + (4/h²) (x_i − x)·o) v_i
+/// ```
+///
+/// What touches the ball about a particle touches it there: a body that turns, rolls on its surface and not on its outermost particles.
+fn weight_beside(
+    stencil: &Stencil<f64>,
+    corner: [usize; 3],
+    offset: &Vector3<f64>,
+    spacing: f64,
+) -> f64 {
+    let arm = stencil.arm(corner, spacing);
+    stencil.weight(corner) * (1.0 + 4.0 / (spacing * spacing) * arm.dot(offset))
+}
+
+impl MpmStep {
+    /// Place among the sorted ones of the particle that `p` names.
+    pub(super) fn particle(&self, p: &MaterialPoint) -> Result<usize, BodyError> {
+        let place = match p.primitive {
+            Primitive::Vertex(vertex) => self.sorted_place.get(vertex as usize),
+            _ => None,
+        };
+        match place {
+            Some(place) => Ok(*place as usize),
+            None => Err(BodyError::NoSuchPoint {
+                point: p.primitive,
+                places: format!("{} particles, each a vertex", self.sorted_place.len()),
+            }),
+        }
+    }
+
+    /// How far from its middle a particle is touched: a liquid's affine velocity is held by nothing, and rows that extrapolate it
+    /// would let particles through walls while their surface stands still.
+    fn touched_at(&self, sorted: usize, offset: Vector3<f64>) -> Vector3<f64> {
+        match self.system.material(sorted).bears_shear() {
+            true => offset,
+            false => Vector3::zeros(),
+        }
+    }
+
+    /// The cell that particle `p` is in, and what its nodes do to it.
+    pub(super) fn lever_of(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Lever,
+    ) -> Result<BasisIdx, BodyError> {
+        let sorted = self.particle(p)?;
+        let stencil = &self.system.stencils[sorted];
+        let h = self.system.spacing;
+        let offset = self.touched_at(sorted, p.offset);
+        out.set_weights((0..27).map(|n| weight_beside(stencil, corner(n), &offset, h)));
+        Ok(BasisIdx(self.system.cell_of[sorted]))
+    }
+
+    /// The velocities of the 27 nodes of a cell.
+    pub(super) fn rows_of_cell(&self, basis: BasisIdx, out: &mut Rows) {
+        out.reset(81);
+        for (n, &node) in self.system.nodes.of_cell[basis.0 as usize]
+            .iter()
+            .enumerate()
+        {
+            if node == NONE {
+                continue;
+            }
+            let dof = 3 * node as usize;
+            let held = &self.system.prescribed[dof..dof + 3];
+            if held.iter().all(|v| v.is_nan()) {
+                out.identity(3 * n, dof, 3);
+                continue;
+            }
+            for (k, &v) in held.iter().enumerate() {
+                if v.is_nan() {
+                    out.identity(3 * n + k, dof + k, 1);
+                } else {
+                    out.bias_mut()[3 * n + k] = v;
+                }
+            }
+        }
+    }
+
+    /// Of every node, with the object that has most of its mass.
+    pub(super) fn masses_of_nodes(&self, out: &mut Vec<PointMass>) {
+        let system = &self.system;
+        out.clear();
+        out.extend(
+            system
+                .mass
+                .iter()
+                .enumerate()
+                .map(|(node, &mass)| PointMass {
+                    p_WQ: system.node_place(node).into(),
+                    mass,
+                    part: 0,
+                }),
+        );
+        if self.parts.objects.len() > 1 {
+            let mut most = vec![0.0; system.mass.len()];
+            for (p, particle) in system.particles.iter().enumerate() {
+                let nodes = &system.nodes.of_cell[system.cell_of[p] as usize];
+                for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+                    let share = system.stencils[p].weight(corner(n)) * particle.mass;
+                    if share > most[node as usize] {
+                        most[node as usize] = share;
+                        out[node as usize].part = particle.object;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where particle `p` is at the end of a step with velocities `v`.
+    pub(super) fn place_of(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
+        let sorted = self.particle(p)?;
+        let system = &self.system;
+        let mut velocity = Vector3::zeros();
+        let offset = self.touched_at(sorted, p.offset);
+        let nodes = &system.nodes.of_cell[system.cell_of[sorted] as usize];
+        for (n, &node) in nodes.iter().enumerate().filter(|(_, node)| **node != NONE) {
+            let at = 3 * node as usize;
+            let mean = Vector3::from_fn(|k, _| {
+                let held = system.prescribed[at + k];
+                let end = if held.is_nan() { v[at + k] } else { held };
+                system.time_step.mean_velocity(system.start[at + k], end)
+            });
+            let stencil = &system.stencils[sorted];
+            velocity += mean * weight_beside(stencil, corner(n), &offset, system.spacing);
+        }
+        let place = system.particles[sorted].x + velocity * system.time_step.length_s;
+        Ok((place + p.offset).into())
+    }
+}

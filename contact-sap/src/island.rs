@@ -393,11 +393,19 @@ pub(crate) struct IslandProblem<'a> {
     pub(crate) course: Course,
 }
 
-/// Whether a problem is new, and what is wanted of one that is not.
+/// Whether a problem is new, and what is wanted of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Course {
-    New,
+    New(Wanted),
     Again(Wanted),
+}
+
+impl Course {
+    pub(crate) fn wanted(self) -> Wanted {
+        match self {
+            Course::New(wanted) | Course::Again(wanted) => wanted,
+        }
+    }
 }
 
 impl<'a> IslandProblem<'a> {

@@ -125,7 +125,18 @@ macro_rules! solver_by_islands {
                 guess: &[f64],
                 out: &mut $crate::solver::Solution,
             ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
-                self.islands.solve(problem, guess, out)
+                let wanted = $crate::solver::Wanted::Everything;
+                self.islands.solve(problem, guess, wanted, out)
+            }
+
+            fn solve_for(
+                &mut self,
+                problem: &$crate::problem::ContactProblem<'_>,
+                guess: &[f64],
+                wanted: $crate::solver::Wanted,
+                out: &mut $crate::solver::Solution,
+            ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
+                self.islands.solve(problem, guess, wanted, out)
             }
 
             fn solve_again(
@@ -299,13 +310,14 @@ impl<S: IslandSolver> Islands<S> {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
+        wanted: Wanted,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let start = Instant::now();
         self.generation += 1;
         self.n_dofs = problem.n_dofs();
         check_problem(problem, &mut self.factors)?;
-        self.solve_checked(problem, guess, Course::New, start, out)
+        self.solve_checked(problem, guess, Course::New(wanted), start, out)
     }
 
     pub(crate) fn solve_again(
@@ -316,7 +328,7 @@ impl<S: IslandSolver> Islands<S> {
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         if self.generation == 0 || problem.n_dofs() != self.n_dofs {
-            return self.solve(problem, guess, out);
+            return self.solve(problem, guess, wanted, out);
         }
         let start = Instant::now();
         check_constraints(problem)?;
@@ -384,7 +396,8 @@ impl<S: IslandSolver> Islands<S> {
         check_vector("right-hand side", x, problem)?;
         self.partition(problem);
         let rhs = &*x;
-        self.for_each_island(problem, Course::New, |method, p, slot| {
+        let course = Course::New(Wanted::Everything);
+        self.for_each_island(problem, course, |method, p, slot| {
             gather(p.island, &at.velocity, &mut slot.answer.velocity);
             gather(p.island, rhs, slot.x);
             method.hessian_solve(p, slot.workspace, &slot.answer.velocity, slot.x)

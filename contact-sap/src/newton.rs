@@ -265,7 +265,12 @@ impl NewtonSettings {
         answer: &mut IslandAnswer,
     ) -> Result<bool, SolveError> {
         let NewtonWorkspace {
-            whole: Iterate { systems, .. },
+            whole:
+                Iterate {
+                    evaluation,
+                    systems,
+                    ..
+                },
             part,
             condensed,
             reduced,
@@ -276,6 +281,9 @@ impl NewtonSettings {
         systems.choose(whole, self.linear_algebra, NAME)?;
         if !self.condenses(whole, systems, condensed) {
             return Ok(false);
+        }
+        if !condensed.is_eliminated(whole) && self.is_solved(whole, evaluation, answer)? {
+            return Ok(true);
         }
         let eliminated = condensed.eliminate(whole)?;
         condensed.restrict(whole, &answer.velocity);
@@ -308,6 +316,21 @@ impl NewtonSettings {
         report.systems.schur = systems.dense + systems.sparse + systems.mixed;
         report.stages.assembly += assembly;
         Ok(true)
+    }
+
+    /// Whether the velocities of `answer` are the solution; the answer is then complete.
+    fn is_solved(
+        &self,
+        p: &IslandProblem<'_>,
+        e: &mut Evaluation,
+        answer: &mut IslandAnswer,
+    ) -> Result<bool, SolveError> {
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
+        let solved = progress.residual(p, e)?.is_none();
+        if solved {
+            progress.finish(p, e);
+        }
+        Ok(solved)
     }
 
     /// Solves the part that `local` has chosen and moves the whole there.
@@ -361,11 +384,17 @@ impl IslandSolver for NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
+        let wanted = p.course.wanted();
+        let stop = match wanted {
+            Wanted::Everything | Wanted::Impulses => self.stop,
+            Wanted::Estimate => self.stop.of_estimate(),
+        };
+        let settings = Self { stop, ..*self };
         let mut before = IslandReport::default();
-        if let Course::Again(wanted) = p.course
-            && self.solve_for_impulses(p, workspace, answer)?
+        if p.course != Course::New(Wanted::Everything)
+            && settings.solve_for_impulses(p, workspace, answer)?
         {
-            if wanted == Wanted::Impulses {
+            if wanted != Wanted::Everything || answer.report.left_out == 0 {
                 return Ok(());
             }
             before = answer.report;
@@ -380,7 +409,7 @@ impl IslandSolver for NewtonSettings {
             reduced_local,
         } = workspace;
         let e = &mut whole.evaluation;
-        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
+        let mut progress = Progress::begin(p, e, &settings.stop, Rate::Superlinear, answer);
         local.begin(p, MEMBERS_MIN);
         let ahead = Ahead {
             local,
@@ -392,7 +421,7 @@ impl IslandSolver for NewtonSettings {
                 rounds: 0,
             }),
         };
-        self.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
+        settings.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(p, &whole.evaluation);
         answer.report.follow(&before);
         Ok(())

@@ -379,6 +379,35 @@ fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
 }
 
 #[test]
+fn an_estimate_costs_less_and_what_follows_it_is_exact() {
+    let lattice = Lattice::new([60, 3, 3], 2.0, 5e4);
+    let (plate, set) = loaded(&lattice);
+    let dynamics: [&dyn Dynamics; 2] = [&lattice, &plate];
+    let problem = ContactProblem {
+        dynamics: &dynamics,
+        constraints: &set,
+    };
+    let guess = vec![0.0; problem.n_dofs()];
+    for way in LinearAlgebra::ALL {
+        let (mut exact, mut out) = (Solution::default(), Solution::default());
+        let anew = newton(way).solve(&problem, &guess, &mut exact);
+        let anew = anew.expect("a legal problem");
+        let mut solver = newton(way);
+        let estimate = solver.solve_for(&problem, &guess, Wanted::Estimate, &mut out);
+        let estimate = estimate.expect("a legal problem");
+        assert!(estimate.iterations < anew.iterations, "{way}: {estimate:?}");
+        let pressed = difference(&exact.contact_impulse, &out.contact_impulse);
+        assert!(pressed < 0.1, "{way}: {pressed}");
+        let start = out.velocity.clone();
+        let rest = solver.solve_again(&problem, &start, Wanted::Everything, &mut out);
+        let rest = rest.expect("a legal problem");
+        assert!(rest.is_trusted() && rest.left_out == 0, "{way}: {rest:?}");
+        let apart = difference(&exact.velocity, &out.velocity);
+        assert!(apart < 1e-4, "{way}: {apart}");
+    }
+}
+
+#[test]
 fn points_that_do_not_fit_the_blocks_are_reported() {
     let mut lattice = Lattice::new([3, 2, 2], 2.0, 5e4);
     lattice.places.pop();

@@ -194,6 +194,22 @@ impl FrictionLimits {
         self.error = FrictionError::default();
     }
 
+    /// Whether limits are foreseen that the first solve hardly ever bears out: friction of soft bodies whose contacts last.
+    pub(crate) fn are_a_guess(
+        world: &World,
+        steps: &[Box<dyn BodyStep>],
+        records: &[ContactRecord],
+    ) -> bool {
+        let model = world.parts.contact.model;
+        let guessed = |record: &ContactRecord| {
+            !record.is_rigid()
+                && record.friction() > 0.0
+                && lasts(world, steps, record.a)
+                && lasts(world, steps, record.b)
+        };
+        model == ContactModel::Lagged(FrictionLimit::LocalImplicit) && records.iter().any(guessed)
+    }
+
     /// What is said of the solve judged last.
     pub(crate) fn error(&self) -> FrictionError {
         self.error
@@ -281,11 +297,7 @@ impl FrictionLimits {
         steps: &[Box<dyn BodyStep>],
         records: &[ContactRecord],
     ) {
-        let lasts = |g: GeometryIdx| {
-            let mount = &world.parts.geometries[g.0].mount;
-            let lasts = |body: BodyIdx| steps[body.0].velocities_last();
-            !matches!(mount, Mount::Segments { .. }) && mount.body().is_none_or(lasts)
-        };
+        let lasts = |g: GeometryIdx| lasts(world, steps, g);
         self.sort_pairs(records, |record| {
             !record.is_rigid() && lasts(record.a) && lasts(record.b)
         });
@@ -382,6 +394,13 @@ impl FrictionLimits {
         }
         self.strays.iter().for_each(|&i| correct(records, i, 0.0));
     }
+}
+
+/// Whether a geometry's body has the same velocities in every step, and no filament.
+fn lasts(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
+    let mount = &world.parts.geometries[g.0].mount;
+    let body_lasts = |body: BodyIdx| steps[body.0].velocities_last();
+    !matches!(mount, Mount::Segments { .. }) && mount.body().is_none_or(body_lasts)
 }
 
 /// By how much the load of a pair has followed the sum of its limits since the solve before; 0 if there was none.

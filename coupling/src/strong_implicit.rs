@@ -321,7 +321,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         dynamics: &[&dyn Dynamics],
     ) -> Result<SolveReport, StepError> {
         let scale = self.momentum_scale(dynamics);
-        let mut report = self.solve_once(world, state, dynamics)?;
+        // Limits need no more digits than they have themselves, until they are right.
+        let records = &self.contacts.records;
+        let mut rough = FrictionLimits::are_a_guess(world, bodies.steps, records);
+        let wanted = match rough {
+            true => Wanted::Estimate,
+            false => Wanted::Everything,
+        };
+        let mut report = self.solve_first(world, state, dynamics, wanted)?;
         self.limits.begin();
         let (mut round, mut searches) = (0, 0);
         loop {
@@ -342,7 +349,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 let model = world.parts.contact.model;
                 self.limits.correct(model, records, impulses, &mut self.set);
             }
-            let complete = report.left_out == 0;
+            let complete = report.left_out == 0 && !rough;
             let mut overlooked = false;
             if complete && (searches == 0 || !wrong) {
                 self.overlooked = self.find_overlooked(world, state, time_step, &bodies)?;
@@ -355,10 +362,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             if complete && !(wrong || overlooked) {
                 return Ok(report);
             }
-            let wanted = match wrong && !overlooked {
-                true => Wanted::Impulses,
-                false => Wanted::Everything,
+            let wanted = match (wrong && !overlooked, rough) {
+                (true, true) => Wanted::Estimate,
+                (true, false) => Wanted::Impulses,
+                (false, _) => Wanted::Everything,
             };
+            rough &= wrong;
             round += usize::from(wrong || overlooked);
             self.guess.clone_from(&self.solution.velocity);
             let again = self
@@ -375,16 +384,18 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     }
 
     /// Solves with dynamics not solved with before.
-    fn solve_once(
+    fn solve_first(
         &mut self,
         world: &World,
         state: &State,
         dynamics: &[&dyn Dynamics],
+        wanted: Wanted,
     ) -> Result<SolveReport, StepError> {
         self.solver
-            .solve(
+            .solve_for(
                 &problem(dynamics, &self.set),
                 &self.guess,
+                wanted,
                 &mut self.solution,
             )
             .map_err(|source| StepError::of_solve(world, state, source))

@@ -190,6 +190,13 @@ impl Condensed {
         self.island.held.extend_from_slice(&p.island.held);
     }
 
+    /// Whether that was done for these dynamics and touched vertices already.
+    pub(super) fn is_eliminated(&self, p: &IslandProblem<'_>) -> bool {
+        let bodies = self.bodies.iter().zip(&p.island.members);
+        let mut reduced = bodies.filter(|(body, _)| body.is_reduced);
+        reduced.all(|(body, member)| body.source == Some((member.participant, p.generation)))
+    }
+
     /// Eliminates what no constraint touches, body by body, on all threads.
     pub(super) fn eliminate(&mut self, p: &IslandProblem<'_>) -> Result<usize, SolveError> {
         let members = &p.island.members;

@@ -14,7 +14,7 @@
 //! Source: proximal Newton with a line search, after Lee, Sun, Saunders (2014), section 2.3; the test by the potential alone is ours.
 
 use pliant_contact_sap::{
-    BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveReport,
+    BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveReport, Wanted,
 };
 
 use super::{CORRECTIONS_MAX, StrongImplicit, merged};
@@ -106,7 +106,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
             self.guess.clone_from(&here);
             let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|step| step.dynamics()).collect();
-            report = merged(report, self.solve_once(world, state, &dynamics)?);
+            report = merged(
+                report,
+                self.solve_first(world, state, &dynamics, Wanted::Everything)?,
+            );
             way = self.go(steps, &here).map_err(of_body)?;
         }
         Ok(report)

@@ -14,6 +14,9 @@ pub(crate) struct Graph {
 impl Graph {
     /// From edges (i, j), i ≠ j, any number of times and in any direction; `edges` is sorted on return.
     pub(crate) fn from_edges(n: usize, edges: &mut Vec<(u32, u32)>) -> Self {
+        // Each edge is mostly named by all velocities of its nodes.
+        edges.sort_unstable();
+        edges.dedup();
         let one_way = edges.len();
         for k in 0..one_way {
             let (i, j) = edges[k];

@@ -201,9 +201,9 @@ impl Pattern {
         edges.clear();
         edges.extend_from_slice(&key.couplings);
         for_each_sparse_entry(p, |i, j| {
-            let (i, j) = (node_of_dof[i], node_of_dof[j]);
-            if i > j {
-                edges.push((i, j));
+            let edge = (node_of_dof[i], node_of_dof[j]);
+            if edge.0 > edge.1 && edges.last() != Some(&edge) {
+                edges.push(edge);
             }
         });
         let graph = Graph::from_edges(n_nodes, edges);
@@ -214,16 +214,21 @@ impl Pattern {
             grid_order(&graph, &places, node_starts)
         };
         let mut scatter = Vec::new();
+        // Neighbouring entries mostly lie in one block.
+        let mut last = ((usize::MAX, usize::MAX), None);
         for_each_sparse_entry(p, |i, j| {
-            let (node_i, node_j) = (node_of_dof[i] as usize, node_of_dof[j] as usize);
-            let position = &elimination.position;
-            let (row, column) = (position[node_i], position[node_j]);
-            scatter.push(if row >= column {
-                let place = fronts.block(row, column);
-                let (i, j) = (i - node_starts[node_i], j - node_starts[node_j]);
-                (place.offset + i + j * place.stride) as u32
-            } else {
-                u32::MAX
+            let nodes = (node_of_dof[i] as usize, node_of_dof[j] as usize);
+            if last.0 != nodes {
+                let position = &elimination.position;
+                let (row, column) = (position[nodes.0], position[nodes.1]);
+                last = (nodes, (row >= column).then(|| fronts.block(row, column)));
+            }
+            scatter.push(match last.1 {
+                Some(place) => {
+                    let (i, j) = (i - node_starts[nodes.0], j - node_starts[nodes.1]);
+                    (place.offset + i + j * place.stride) as u32
+                }
+                None => u32::MAX,
             });
         });
         Self {

@@ -1,6 +1,6 @@
 """Particles to the grid and back, one thread: pliant beside its peers (pip install taichi warp-lang).
 
-    cargo build --release -p pliant-mpm --example transfer_speed
+    cargo build --release -p pliant-bench --bin pliant-bench
     python bench/peers/transfer_peers.py [--rounds N] [PARTICLES ALONG AN EDGE]
 
 A cube of neo-Hookean material, eight particles a cell, quadratic splines, moving least squares, single precision: stress and scatter,
@@ -195,10 +195,11 @@ def warp(edge, rounds):
 
 def pliant(edge):
     target = os.environ.get("CARGO_TARGET_DIR", "target")
-    program = os.path.join(target, "release", "examples", "transfer_speed")
-    said = subprocess.run([program, str(edge)], check=True, capture_output=True, text=True).stderr
-    lines = [line for line in said.splitlines() if "Mls:" in line]
-    return {line.split()[1]: float(line.split("[")[1].split(",")[0]) for line in lines}
+    program = os.path.join(target, "release", "pliant-bench")
+    command = [program, "mpm", "transfers", str(edge)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    lines = [line for line in said.splitlines() if "Mls: both" in line]
+    return {line.split()[0]: float(line.split("both ")[1].split(",")[0]) for line in lines}
 
 
 if __name__ == "__main__":

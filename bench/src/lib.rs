@@ -22,6 +22,7 @@ mod rapier_engine;
 pub mod robot_dynamics;
 mod scene;
 mod tetrahedra;
+pub mod transfers;
 
 pub use bundled_run::{BundledResult, BundledRun};
 pub use engine::{Engine, Outcome, measure};

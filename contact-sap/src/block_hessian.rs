@@ -14,6 +14,7 @@ pub(crate) struct BlockHessian {
     starts: Vec<usize>,
     values: Vec<f64>,
     scratch: Vec<f64>,
+    aggregate: Vec<f64>,
 }
 
 impl BlockHessian {
@@ -71,7 +72,7 @@ impl BlockHessian {
         let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
         for (basis, _) in active {
             let r = basis.n_rows;
-            let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let k = e.aggregate(p, basis, &mut self.aggregate);
             let mut congruence = Congruence {
                 set,
                 k,

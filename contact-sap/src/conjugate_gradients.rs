@@ -115,15 +115,11 @@ fn hessian_product(
         let r = basis.n_rows;
         let (u, f) = coordinates[2 * basis.row0..2 * (basis.row0 + r)].split_at_mut(r);
         u.fill(0.0);
-        f.fill(0.0);
         let pieces = &p.island.pieces[basis.pieces.clone()];
         for piece in pieces {
             piece.add_product(set, x, u);
         }
-        let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
-        for (column, u) in k.chunks_exact(r).zip(&*u) {
-            f.iter_mut().zip(column).for_each(|(f, k)| *f += k * u);
-        }
+        e.aggregate_product(p, basis, u, f);
         for piece in pieces {
             piece.add_transposed_product(set, f, y);
         }

@@ -2,7 +2,8 @@
 
 use nalgebra::{Matrix3, Vector1, Vector3};
 
-use crate::island::IslandProblem;
+use crate::constraint_set::ContactRecord;
+use crate::island::{IslandBasis, IslandProblem};
 use crate::law::{ContactLaw, ContactLine};
 use crate::levers::dot;
 use crate::potential::Potential;
@@ -28,8 +29,10 @@ pub(crate) struct Evaluation {
     /// Velocity and impulse of each scalar row.
     pub(crate) v_s: Vec<f64>,
     pub(crate) sigma: Vec<f64>,
-    /// K = ΣΦᵀGΦ of each basis, one after the other, and whether it is not zero.
-    pub(crate) aggregates: Vec<f64>,
+    /// G of each contact.
+    pub(crate) tangents: Vec<Matrix3<f64>>,
+    /// K = ΣΦᵀGΦ of each basis that keeps it, one after the other, and whether it is not zero.
+    aggregates: Vec<f64>,
     pub(crate) active: Vec<bool>,
     /// Δv, A Δv, and what they do to the constraint velocities.
     pub(crate) dv: Vec<f64>,
@@ -81,6 +84,7 @@ impl Evaluation {
         }
         self.coordinates.resize(p.island.n_coordinates, 0.0);
         self.aggregates.resize(p.island.n_aggregate_values, 0.0);
+        self.tangents.resize(p.island.n_contacts, Matrix3::zeros());
         self.active.resize(p.island.bases.len(), false);
         p.right_hand_side(&mut self.b);
         p.diagonal(&mut self.scale);
@@ -152,7 +156,7 @@ impl Evaluation {
         }
     }
 
-    /// K of every basis; `tangent` gives G of a contact by its index in the island.
+    /// G of every contact and K of every basis that keeps it; `tangent` gives G of a contact by its index in the island.
     pub(crate) fn update_aggregates(
         &mut self,
         p: &IslandProblem<'_>,
@@ -161,14 +165,19 @@ impl Evaluation {
         let set = p.set();
         for (basis, active) in p.island.bases.iter().zip(&mut self.active) {
             let r = basis.n_rows;
-            let k = &mut self.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let kept = basis.keeps_aggregate();
+            let k = &mut self.aggregates[basis.aggregate0..basis.aggregate0 + basis.n_kept()];
             k.fill(0.0);
             *active = false;
             for (i, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
                 let i = basis.first_contact + i;
                 let g = tangent(i, &contact.law, &self.v_c[i]);
-                if g != Matrix3::zeros() {
-                    *active = true;
+                self.tangents[i] = g;
+                if g == Matrix3::zeros() {
+                    continue;
+                }
+                *active = true;
+                if kept {
                     contact.lever.add_aggregate(&set.lever_values, &g, r, k);
                 }
             }
@@ -181,6 +190,65 @@ impl Evaluation {
                 }
             }
         }
+    }
+
+    /// K of a basis, r×r column-major, summed into `scratch` where it isn't kept.
+    pub(crate) fn aggregate<'a>(
+        &'a self,
+        p: &IslandProblem<'_>,
+        basis: &IslandBasis,
+        scratch: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
+        let r = basis.n_rows;
+        if basis.keeps_aggregate() {
+            return &self.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+        }
+        scratch.clear();
+        scratch.resize(r * r, 0.0);
+        let set = p.set();
+        for (contact, g) in self.contacts_of(p, basis) {
+            contact
+                .lever
+                .add_aggregate(&set.lever_values, g, r, scratch);
+        }
+        scratch
+    }
+
+    /// f = K u of a basis.
+    pub(crate) fn aggregate_product(
+        &self,
+        p: &IslandProblem<'_>,
+        basis: &IslandBasis,
+        u: &[f64],
+        f: &mut [f64],
+    ) {
+        f.fill(0.0);
+        let r = basis.n_rows;
+        if basis.keeps_aggregate() {
+            let k = &self.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            for (column, u) in k.chunks_exact(r).zip(u) {
+                f.iter_mut().zip(column).for_each(|(f, k)| *f += k * u);
+            }
+            return;
+        }
+        let values = &p.set().lever_values;
+        for (contact, g) in self.contacts_of(p, basis) {
+            let gamma = g * contact.lever.velocity(values, u);
+            contact.lever.add_transposed(values, &gamma, f);
+        }
+    }
+
+    /// Contacts of a basis that have a G, and that.
+    pub(crate) fn contacts_of<'a>(
+        &'a self,
+        p: &IslandProblem<'a>,
+        basis: &IslandBasis,
+    ) -> impl Iterator<Item = (&'a ContactRecord, &'a Matrix3<f64>)> {
+        let contacts = p.set().contacts[basis.contacts.clone()].iter();
+        let tangents = self.tangents[basis.first_contact..].iter();
+        contacts
+            .zip(tangents)
+            .filter(|(_, g)| **g != Matrix3::zeros())
     }
 
     /// Takes `dv` as the direction: A Δv and the constraint velocities along it.

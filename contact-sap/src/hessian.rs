@@ -3,6 +3,7 @@
 //! Small islands are dense, larger ones block sparse; both scatter the same congruences.
 
 mod body_graph;
+mod cell_sum;
 mod dense;
 mod front;
 mod multifrontal;

@@ -83,6 +83,24 @@ pub(crate) struct IslandBasis {
     pub(crate) first_scalar: usize,
 }
 
+/// Bases of fewer rows have their K summed once and kept: it is small beside what is done with it.
+const KEPT_ROWS_MAX: usize = 48;
+
+impl IslandBasis {
+    /// Whether K of the basis is kept. That of a grid cell, 81 rows or more, is far larger than what its few contacts say.
+    pub(crate) fn keeps_aggregate(&self) -> bool {
+        self.n_rows < KEPT_ROWS_MAX || !self.scalars.is_empty()
+    }
+
+    /// Values of its K that are kept.
+    pub(crate) fn n_kept(&self) -> usize {
+        match self.keeps_aggregate() {
+            true => self.n_rows * self.n_rows,
+            false => 0,
+        }
+    }
+}
+
 /// A block of B that lies within one node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {

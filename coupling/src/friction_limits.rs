@@ -194,18 +194,14 @@ impl FrictionLimits {
         self.error = FrictionError::default();
     }
 
-    /// Whether limits are foreseen that the first solve hardly ever bears out: friction of soft bodies whose contacts last.
-    pub(crate) fn are_a_guess(
-        world: &World,
-        steps: &[Box<dyn BodyStep>],
-        records: &[ContactRecord],
-    ) -> bool {
+    /// Whether limits are foreseen that the first solve hardly ever bears out: friction of soft bodies other than filaments.
+    pub(crate) fn are_a_guess(world: &World, records: &[ContactRecord]) -> bool {
         let model = world.parts.contact.model;
         let guessed = |record: &ContactRecord| {
             !record.is_rigid()
                 && record.friction() > 0.0
-                && lasts(world, steps, record.a)
-                && lasts(world, steps, record.b)
+                && !is_filament(world, record.a)
+                && !is_filament(world, record.b)
         };
         model == ContactModel::Lagged(FrictionLimit::LocalImplicit) && records.iter().any(guessed)
     }
@@ -400,7 +396,11 @@ impl FrictionLimits {
 fn lasts(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
     let mount = &world.parts.geometries[g.0].mount;
     let body_lasts = |body: BodyIdx| steps[body.0].velocities_last();
-    !matches!(mount, Mount::Segments { .. }) && mount.body().is_none_or(body_lasts)
+    !is_filament(world, g) && mount.body().is_none_or(body_lasts)
+}
+
+fn is_filament(world: &World, g: GeometryIdx) -> bool {
+    matches!(world.parts.geometries[g.0].mount, Mount::Segments { .. })
 }
 
 /// By how much the load of a pair has followed the sum of its limits since the solve before; 0 if there was none.

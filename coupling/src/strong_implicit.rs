@@ -323,7 +323,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let scale = self.momentum_scale(dynamics);
         // Limits need no more digits than they have themselves, until they are right.
         let records = &self.contacts.records;
-        let mut rough = FrictionLimits::are_a_guess(world, bodies.steps, records);
+        let mut rough = FrictionLimits::are_a_guess(world, records);
         let wanted = match rough {
             true => Wanted::Estimate,
             false => Wanted::Everything,

@@ -215,9 +215,15 @@ pub(crate) fn add_divergence(s: &Stencil<f64>, stress: &Matrix3<f64>, out: &mut 
 /// Σ w_i u_i.
 #[inline(always)]
 pub(crate) fn interpolate(s: &Stencil<f64>, u: &Local) -> Vector3<f64> {
+    let [wx, wy, wz] = &s.weights;
     let mut sum = Vector3::zeros();
-    for (n, u) in u.iter().enumerate() {
-        sum += u * s.weight(crate::spline::corner(n));
+    for (i, wx) in wx.iter().enumerate() {
+        let mut plane = Vector3::zeros();
+        for (j, wy) in wy.iter().enumerate() {
+            let row = &u[9 * i + 3 * j..9 * i + 3 * j + 3];
+            plane += (row[0] * wz[0] + row[1] * wz[1] + row[2] * wz[2]) * *wy;
+        }
+        sum += plane * *wx;
     }
     sum
 }

@@ -18,7 +18,7 @@ use pliant_contact_sap::{
 };
 
 use crate::free_motion::{FreeMotion, FreeMotionReport};
-use crate::material::{Definiteness, Lagged};
+use crate::material::{Definiteness, Lagged, Tangent};
 use crate::model::{MatrixForm, Parts, Records};
 use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
@@ -35,6 +35,9 @@ pub(crate) struct MpmStep {
     system: GridSystem,
     matrix: BlockMatrix,
     assembled: bool,
+    /// Whether the matrix was assembled to aim, and what from.
+    aimed: bool,
+    aimed_tangents: Vec<Tangent<f64>>,
     free: FreeMotion,
     report: FreeMotionReport,
     right_hand_side: Vec<f64>,
@@ -58,6 +61,8 @@ impl MpmStep {
             system,
             matrix: BlockMatrix::default(),
             assembled: false,
+            aimed_tangents: Vec::new(),
+            aimed: false,
             free: FreeMotion::default(),
             report: FreeMotionReport::default(),
             right_hand_side: Vec::new(),
@@ -121,6 +126,7 @@ impl BodyStep for MpmStep {
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,
         };
+        self.aimed = false;
         self.aim();
         Ok(())
     }
@@ -143,17 +149,22 @@ impl BodyStep for MpmStep {
             self.system
                 .residual(&rest, &gradients, &mut self.right_hand_side);
             self.right_hand_side.iter_mut().for_each(|m| *m = -*m);
+            std::mem::swap(&mut self.system.tangents, &mut self.aimed_tangents);
             self.system
                 .find_tangents(&gradients, Definiteness::Projected);
             self.free.gradients = gradients;
         } else {
-            self.find_free_motion();
+            let settings = self.parts.settings.free_motion;
+            self.find_free_motion(&settings);
             // Contact comes on top of the free motion.
             self.system
                 .find_tangents(&self.free.gradients, Definiteness::Touching);
         }
         if self.assembled {
-            self.matrix.assemble(&self.system, &self.system.tangents);
+            let is_known = linear && self.aimed && self.aimed_tangents == self.system.tangents;
+            if !is_known {
+                self.matrix.assemble(&self.system, &self.system.tangents);
+            }
             let nodes = 0..self.system.nodes.len();
             self.node_places.clear();
             self.node_places
@@ -277,13 +288,18 @@ impl BodyStep for MpmStep {
         } else {
             v
         };
-        for (number, cell) in system.grid.cells.iter().enumerate() {
-            let local = system.nodes.local(number, v);
-            for p in cell.particles.clone().map(|p| p as usize) {
-                let velocity = interpolate(&system.stencils[p], &local);
-                out[system.particles[p].index as usize] = velocity;
-            }
-        }
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || {
+                for (number, cell) in system.grid.cells.iter().enumerate() {
+                    let local = system.nodes.local(number, v);
+                    for p in cell.particles.clone().map(|p| p as usize) {
+                        let velocity = interpolate(&system.stencils[p], &local);
+                        out[system.particles[p].index as usize] = velocity;
+                    }
+                }
+            },
+        );
         Some(())
     }
 

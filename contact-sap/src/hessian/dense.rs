@@ -12,6 +12,7 @@ pub(crate) struct DenseHessian {
     n: usize,
     values: Vec<f64>,
     memory: FrontMemory,
+    aggregate: Vec<f64>,
 }
 
 impl DenseHessian {
@@ -63,7 +64,7 @@ impl DenseHessian {
         let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
         for (basis, _) in active {
             let r = basis.n_rows;
-            let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let k = e.aggregate(p, basis, &mut self.aggregate);
             let mut congruence = Congruence {
                 set,
                 k,

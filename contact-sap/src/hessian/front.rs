@@ -232,7 +232,7 @@ fn subtract_strip<T: Real>(strip: &[T], m: usize, width: usize, row: usize, colu
 }
 
 /// x ← L⁻¹x for the k pivots of a panel, and `below` −= what they explain of the rows under them.
-#[inline]
+#[inline(always)]
 pub(crate) fn forward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], below: &mut [T]) {
     for (j, column) in panel.chunks_exact(m).take(k).enumerate() {
         let x_j = x[j] / column[j];

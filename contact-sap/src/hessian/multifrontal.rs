@@ -408,6 +408,14 @@ impl Multifrontal {
 
     /// x ← L⁻¹x of what is eliminated, and what it explains of the rest.
     fn forward<T: Real>(&self, factor: &mut Factor<T>) {
+        pulp::Arch::new().dispatch(
+            #[inline(always)]
+            || self.forward_in_registers(factor),
+        );
+    }
+
+    #[inline(always)]
+    fn forward_in_registers<T: Real>(&self, factor: &mut Factor<T>) {
         let Factor {
             values, x, below, ..
         } = factor;

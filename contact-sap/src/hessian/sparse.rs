@@ -4,11 +4,12 @@ use nalgebra::Vector3;
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
+use crate::hessian::cell_sum::{CellSum, Lies};
 use crate::hessian::multifrontal::{Factor, Multifrontal};
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissection};
 use crate::hessian::plane_cuts::plane_dissection;
 use crate::hessian::{Congruence, FailedPivot, Place, Real};
-use crate::island::IslandProblem;
+use crate::island::{Course, IslandProblem};
 
 /// H in the panels of its supernodes. Symbolic work is kept while the pattern stands.
 #[derive(Default)]
@@ -22,6 +23,21 @@ pub(crate) struct SparseHessian<T> {
     /// For each basis in turn, the place of every pair of its pieces that is scattered.
     places: Vec<Place>,
     edges: Vec<(u32, u32)>,
+    laid_out: LaidOut,
+    cell: CellSum<T>,
+    /// Of the basis that is added: pairs of a point and a piece that is none, which are added after the others.
+    late: Vec<(usize, usize, Place)>,
+    aggregate: Vec<f64>,
+}
+
+/// The island that memory is laid out for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct LaidOut {
+    generation: u64,
+    participants: Vec<usize>,
+    /// Node and velocity of each piece, basis by basis.
+    pieces: Vec<(usize, usize)>,
+    bases: Vec<usize>,
 }
 
 /// What the pattern of H follows from. Equal keys have equal patterns.
@@ -44,6 +60,10 @@ struct Pattern {
 
 impl<T: Real> SparseHessian<T> {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+        if self.laid_out.is_that_of(p) {
+            return;
+        }
+        self.laid_out.read(p);
         self.without_contact.clear();
         self.next_key.read(p);
         if self.pattern.is_none() || self.key != self.next_key {
@@ -104,7 +124,35 @@ impl<T: Real> SparseHessian<T> {
         let mut places = self.places.iter();
         for (basis, active) in p.island.bases.iter().zip(&e.active) {
             let r = basis.n_rows;
-            let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let pieces = &p.island.pieces[basis.pieces.clone()];
+            if *active && self.cell.sum(p, e, basis, scale) {
+                let cell = &mut self.cell;
+                for (i, a) in pieces.iter().enumerate() {
+                    cell.begin_row(p, a);
+                    let a_is_point = cell.is_point(a);
+                    for (j, b) in pieces.iter().enumerate() {
+                        if position[a.node] < position[b.node] {
+                            continue;
+                        }
+                        let Some(place) = places.next() else { return };
+                        if a_is_point && !cell.is_point(b) {
+                            self.late.push((i, j, *place));
+                            continue;
+                        }
+                        cell.add(p, (a, b), scale, Lies::RowsOfFirst, *place, values);
+                    }
+                }
+                for (i, j, place) in self.late.drain(..) {
+                    let (a, b) = (&pieces[i], &pieces[j]);
+                    cell.begin_row(p, b);
+                    cell.add(p, (b, a), scale, Lies::RowsOfSecond, place, values);
+                }
+                continue;
+            }
+            let k = match active {
+                true => e.aggregate(p, basis, &mut self.aggregate),
+                false => &[],
+            };
             let mut congruence = Congruence {
                 set,
                 k,
@@ -112,7 +160,6 @@ impl<T: Real> SparseHessian<T> {
                 scale,
                 scratch,
             };
-            let pieces = &p.island.pieces[basis.pieces.clone()];
             for a in pieces {
                 for b in pieces {
                     if position[a.node] < position[b.node] {
@@ -145,6 +192,35 @@ impl<T: Real> SparseHessian<T> {
         if let Some(pattern) = &self.pattern {
             pattern.fronts.solve(&mut self.factor, x);
         }
+    }
+}
+
+impl LaidOut {
+    /// Whether all that follows from the dynamics and from what constraints couple is that of `p`.
+    fn is_that_of(&self, p: &IslandProblem<'_>) -> bool {
+        let pieces = p.island.pieces.iter().map(|piece| (piece.node, piece.dof));
+        let bases = p.island.bases.iter().map(|basis| basis.pieces.end);
+        let participants = p.island.members.iter().map(|m| m.participant.0);
+        matches!(p.course, Course::Again(_))
+            && p.reduced.is_empty()
+            && self.generation == p.generation
+            && self.participants.iter().copied().eq(participants)
+            && self.bases.iter().copied().eq(bases)
+            && self.pieces.iter().copied().eq(pieces)
+    }
+
+    fn read(&mut self, p: &IslandProblem<'_>) {
+        self.generation = p.generation;
+        self.participants.clear();
+        let members = p.island.members.iter();
+        self.participants.extend(members.map(|m| m.participant.0));
+        self.pieces.clear();
+        let pieces = p.island.pieces.iter();
+        self.pieces
+            .extend(pieces.map(|piece| (piece.node, piece.dof)));
+        self.bases.clear();
+        let bases = p.island.bases.iter();
+        self.bases.extend(bases.map(|basis| basis.pieces.end));
     }
 }
 

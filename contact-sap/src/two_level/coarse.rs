@@ -30,6 +30,7 @@ pub(super) struct Coarse {
     motion: Vec<f64>,
     touched: Vec<u32>,
     product: Vec<f64>,
+    aggregate: Vec<f64>,
 }
 
 /// What the pattern follows from.
@@ -213,7 +214,7 @@ impl Coarse {
         for (basis, _) in active {
             let r = basis.n_rows;
             gather_motion(p, basis, motions, &mut self.touched, &mut self.motion);
-            let k = &e.aggregates[basis.aggregate0..basis.aggregate0 + r * r];
+            let k = e.aggregate(p, basis, &mut self.aggregate);
             self.product.resize(r, 0.0);
             let mut first_column = 0;
             for &h in &self.touched {

@@ -3,11 +3,15 @@
 use nalgebra::Matrix3;
 
 use super::MpmStep;
+use crate::free_motion::FreeMotionSettings;
 use crate::material::Lagged;
 use crate::model::RotationTarget;
 
 /// Targets that differ from the identity by less are not worth a search for the free motion: a turn of about 0.014 rad.
 const TARGET_NOTICED: f64 = 1e-4;
+
+/// A target is of second order in the turn of a step: what a free motion that is off by this part makes of it is below a millionth.
+const TARGET_TOLERANCE: f64 = 1e-3;
 
 impl MpmStep {
     /// Lets the linear corotated model's rest strain follow the rotation of the step, first as the last step turned, then, if
@@ -27,15 +31,20 @@ impl MpmStep {
         if !noticed {
             return;
         }
-        self.find_free_motion();
+        let settings = &self.parts.settings.free_motion;
+        self.find_free_motion(&FreeMotionSettings {
+            rel_tolerance: settings.rel_tolerance.max(TARGET_TOLERANCE),
+            ..*settings
+        });
+        let constant = self.assembled && self.system.is_quadratic();
+        self.aimed = constant && self.report.newton_iterations > 0;
         let gradients = std::mem::take(&mut self.free.gradients);
         self.system.lag(|_, p| Some(gradients[p]));
         self.free.gradients = gradients;
     }
 
-    pub(super) fn find_free_motion(&mut self) {
+    pub(super) fn find_free_motion(&mut self, settings: &FreeMotionSettings) {
         let matrix = self.assembled.then_some(&mut self.matrix);
-        let settings = &self.parts.settings.free_motion;
         let mut v = std::mem::take(&mut self.velocity);
         self.report = self.free.solve(&mut self.system, matrix, settings, &mut v);
         self.velocity = v;

@@ -8,6 +8,7 @@ use pliant_contact_sap::{
 use pliant_hydroelastic::Shape;
 
 use super::*;
+use crate::free_motion::FreeMotionSettings;
 use crate::material::{LinearCorotated, Liquid, Material, NeoHookean};
 use crate::model::{Emitter, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, Sink, Wall, WallKind};
 use crate::random::Random;
@@ -404,7 +405,7 @@ fn a_quadratic_step_never_needs_the_free_motion_and_lands_on_it() {
         let e = DVector::from_fn(n, |i, _| f64::from(u8::from(i == k)));
         Dynamics::apply(&step, e.as_slice(), a.column_mut(k).as_mut_slice());
     }
-    step.find_free_motion();
+    step.find_free_motion(&FreeMotionSettings::default());
     assert!(step.report.newton_iterations <= 2, "{:?}", step.report);
     let v = DVector::from_column_slice(&step.velocity);
     let off = &a * &v - DVector::from_column_slice(step.right_hand_side());

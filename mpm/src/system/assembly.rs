@@ -241,26 +241,32 @@ impl LaneWork<f64> for Product<'_> {
                 let at = id[0] as usize;
                 near.copy_from_slice(&self.x[at..at + 3]);
             }
-            for (k, y) in y.iter_mut().enumerate() {
-                let from = 9 * first + height * k;
-                *y = dot(lanes, &values[from..from + height], &near[..height]);
-            }
+            let from = 9 * first;
+            let columns = [0, 1, 2].map(|k| &values[from + height * k..from + height * (k + 1)]);
+            y.copy_from_slice(&dots(lanes, columns, &near[..height]));
         }
     }
 }
 
 #[inline(always)]
-fn dot<L: Lanes<f64>>(lanes: L, a: &[f64], b: &[f64]) -> f64 {
-    let mut sum = lanes.splat(0.0);
-    let (whole, rest) = a.as_chunks::<LANES>();
+fn dots<L: Lanes<f64>>(lanes: L, columns: [&[f64]; 3], b: &[f64]) -> [f64; 3] {
+    let mut sums = [lanes.splat(0.0); 3];
     let (whole_b, rest_b) = b.as_chunks::<LANES>();
-    for (a, b) in whole.iter().zip(whole_b) {
-        sum = lanes.mul_add(lanes.load(a), lanes.load(b), sum);
+    let parts = columns.map(|a| a.as_chunks::<LANES>());
+    for (n, b) in whole_b.iter().enumerate() {
+        let b = lanes.load(b);
+        for (sum, (whole, _)) in sums.iter_mut().zip(&parts) {
+            *sum = lanes.mul_add(lanes.load(&whole[n]), b, *sum);
+        }
     }
-    let mut parts = [0.0; LANES];
-    lanes.store(sum, &mut parts);
-    let rest: f64 = rest.iter().zip(rest_b).map(|(a, b)| a * b).sum();
-    parts.iter().sum::<f64>() + rest
+    let mut out = [0.0; 3];
+    for ((out, sum), (_, rest)) in out.iter_mut().zip(sums).zip(&parts) {
+        let mut lane = [0.0; LANES];
+        lanes.store(sum, &mut lane);
+        let rest: f64 = rest.iter().zip(rest_b).map(|(a, b)| a * b).sum();
+        *out = lane.iter().sum::<f64>() + rest;
+    }
+    out
 }
 
 /// Adds what a cell has for its node `a`: the blocks of the nodes from `a` on.

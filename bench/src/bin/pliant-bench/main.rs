@@ -5,6 +5,7 @@
 )]
 
 mod fem;
+mod mpm;
 mod rigid;
 mod rods;
 
@@ -43,6 +44,9 @@ enum Command {
     /// Filaments: how time grows.
     #[command(subcommand)]
     Rods(rods::Command),
+    /// Material points: transfers alone, cost by their number, two threads.
+    #[command(subcommand)]
+    Mpm(mpm::Command),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -78,6 +82,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Command::Rigid(command) => command.run(),
         Command::Fem(command) => command.run(),
         Command::Rods(command) => command.run(),
+        Command::Mpm(command) => command.run(),
     }
 }
 

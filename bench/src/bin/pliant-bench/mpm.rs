@@ -1,0 +1,141 @@
+//! Material points, timed: transfers alone, by their number, and what a second thread is worth.
+
+use clap::Subcommand;
+use pliant::runner::RunLength;
+use pliant_bench::Paper;
+use pliant_bench::transfers::{implicit_cost, transfer_speed};
+use pliant_mpm::{GradientForm, MatrixForm};
+use rayon::ThreadPool;
+
+type AnyError = Box<dyn std::error::Error>;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Transfers alone, one thread: millions of particle-substeps a second, and the parts of an implicit step.
+    Transfers {
+        /// Particles along an edge of the cube.
+        #[arg(default_value_t = 22)]
+        edge: usize,
+    },
+    /// The cost of a particle in transfers by the number of particles, and what a second thread is worth.
+    Particles {
+        /// Particles along an edge of the cubes.
+        #[arg(default_values_t = [22, 46, 100])]
+        edges: Vec<usize>,
+        /// How often each is timed; the best counts.
+        #[arg(long, default_value_t = 12)]
+        rounds: usize,
+    },
+    /// What a second thread is worth in the paper's examples: wall time of a step, one and two threads in turns.
+    Threads {
+        /// Rows by name; all of them unless given.
+        rows: Vec<String>,
+        /// Simulated time of every row in place of its own, s.
+        #[arg(long)]
+        seconds: Option<f64>,
+        /// How often in turns; the best counts.
+        #[arg(long, default_value_t = 2)]
+        rounds: usize,
+    },
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<(), AnyError> {
+        match self {
+            Self::Transfers { edge } => transfers(edge),
+            Self::Particles { edges, rounds } => particles(&edges, rounds),
+            Self::Threads {
+                rows,
+                seconds,
+                rounds,
+            } => {
+                let length = seconds.map_or(RunLength::Smoke, RunLength::Until);
+                threads(&rows, length, rounds)
+            }
+        }
+    }
+}
+
+fn pool(threads: usize) -> Result<ThreadPool, AnyError> {
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    Ok(builder.build()?)
+}
+
+fn transfers(edge: usize) -> Result<(), AnyError> {
+    const ROUNDS: usize = 12;
+    println!(
+        "{} particles, one thread, millions of particle-substeps a second",
+        edge.pow(3)
+    );
+    pool(1)?.install(|| {
+        for form in [GradientForm::Mls, GradientForm::True] {
+            let f32 = transfer_speed::<f32>(edge, form, ROUNDS);
+            let f64 = transfer_speed::<f64>(edge, form, ROUNDS);
+            for (precision, s) in [("f32", f32), ("f64", f64)] {
+                println!(
+                    "{precision} {form:?}: both {:.1}, scatter {:.1}, gather {:.1}, sort {:.1}",
+                    s.both, s.scatter, s.gather, s.sort
+                );
+            }
+        }
+        println!("of an implicit step, ns a particle");
+        for matrix in [MatrixForm::Assembled, MatrixForm::MatrixFree] {
+            let cost = implicit_cost(edge.min(32), matrix);
+            println!(
+                "{matrix:?}: product with A {:.0}, begin {:.0}, linearise {:.0}",
+                cost.product_ns, cost.begin_ns, cost.linearise_ns
+            );
+        }
+    });
+    Ok(())
+}
+
+fn particles(edges: &[usize], rounds: usize) -> Result<(), AnyError> {
+    println!(
+        "| particles | precision | ns a particle | times that of the fewest | two threads | times faster |\n|---:|---|---:|---:|---:|---:|"
+    );
+    let pools = [pool(1)?, pool(2)?];
+    let mut fewest = [None; 2];
+    for &edge in edges {
+        for (k, fewest) in fewest.iter_mut().enumerate() {
+            let speed = |pool: &ThreadPool| {
+                pool.install(|| match k {
+                    0 => transfer_speed::<f32>(edge, GradientForm::Mls, rounds),
+                    _ => transfer_speed::<f64>(edge, GradientForm::Mls, rounds),
+                })
+            };
+            let [one, two] = [0, 1].map(|n| 1e3 / speed(&pools[n]).both);
+            println!(
+                "| {} | {} | {one:.1} | {:.2} | {two:.1} | {:.2} |",
+                edge.pow(3),
+                ["f32", "f64"][k],
+                one / *fewest.get_or_insert(one),
+                one / two
+            );
+        }
+    }
+    Ok(())
+}
+
+fn threads(names: &[String], length: RunLength, rounds: usize) -> Result<(), AnyError> {
+    println!(
+        "| scene | one thread, ms a step | two threads | times faster |\n|---|---:|---:|---:|"
+    );
+    let pools = [pool(1)?, pool(2)?];
+    for row in Paper::Mpm.rows_named(names)? {
+        let mut best = [f64::INFINITY; 2];
+        for _ in 0..rounds {
+            for (best, pool) in best.iter_mut().zip(&pools) {
+                let summary = pool.install(|| row.run.run(length))?.summary;
+                *best = best.min(1e3 * summary.stages.step_s / summary.steps as f64);
+            }
+        }
+        let [one, two] = best;
+        println!(
+            "| {} | {one:.1} | {two:.1} | {:.2} |",
+            row.run.name,
+            one / two
+        );
+    }
+    Ok(())
+}

@@ -291,8 +291,8 @@ fn settings_of_the_solver_reach_it() {
     assert!(plain > 1.2 * conjugate, "{plain} and {conjugate}");
     let given_up = solved("[solver]\niterations_max = 1\n").summary;
     assert!(given_up.unconverged_steps > 0);
-    // A step solves up to three times.
-    assert!(given_up.iterations_max <= 3);
+    // A step solves once and corrects limits up to twelve times.
+    assert!(given_up.iterations_max <= 13, "{}", given_up.iterations_max);
 }
 
 #[test]

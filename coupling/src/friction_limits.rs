@@ -27,7 +27,7 @@ pub const FRICTION_TOLERANCE: f64 = 0.2;
 /// Pairs with a soft body are solved for again from here on,
 const CORRECTED: f64 = 0.05;
 
-/// and rigid ones, whose limits are mostly right and cost a solve of many bodies, from here on.
+/// and rigid ones, whose limits are mostly right and cost a solve of many bodies, from here on, and then until they are as right.
 const RIGID_CORRECTED: f64 = 0.15;
 
 /// After so many corrections a limit goes half of the way only: contacts that bear on each other go on swinging otherwise.
@@ -99,6 +99,8 @@ pub(crate) struct FrictionLimits {
     order: Vec<usize>,
     /// Of each pair that is wrong, the contacts in `order`.
     wrong: Vec<std::ops::Range<usize>>,
+    /// Pairs that have been wrong in this step.
+    corrected: Vec<(GeometryIdx, GeometryIdx)>,
     /// Contacts whose own limit is wrong, whatever the pair's friction is.
     strays: Vec<usize>,
     error: FrictionError,
@@ -191,6 +193,7 @@ fn pair_slips(contacts: &[usize], solve: &SolveInStep<'_>) -> Slips {
 impl FrictionLimits {
     /// Before the first solve of a step.
     pub(crate) fn begin(&mut self) {
+        self.corrected.clear();
         self.error = FrictionError::default();
     }
 
@@ -354,12 +357,16 @@ impl FrictionLimits {
                 self.error.share = share;
                 self.error.pair = Some(pair(contacts[0]));
             }
-            let corrected_from = match records[contacts[0]].is_rigid() {
+            let is_begun = self.corrected.contains(&pair(contacts[0]));
+            let corrected_from = match records[contacts[0]].is_rigid() && !is_begun {
                 true => RIGID_CORRECTED,
                 false => CORRECTED,
             };
             if share > corrected_from {
                 self.wrong.push(first..end);
+                if !is_begun {
+                    self.corrected.push(pair(contacts[0]));
+                }
             }
         }
     }
@@ -377,18 +384,43 @@ impl FrictionLimits {
             true => 0.5,
             false => 1.0,
         };
-        let mut correct = |records: &mut [ContactRecord], i: usize, slope_of_pair: f64| {
-            let gamma = &impulses[3 * i..3 * i + 3];
-            if records[i].correct_limit(gamma, slope_of_pair, way) {
-                *set.contact_law_mut(ContactIdx(i)) = records[i].law(model);
-            }
+        let correct = |record: &mut ContactRecord, i: usize, slope_of_pair: f64| {
+            record.correct_limit(&impulses[3 * i..3 * i + 3], slope_of_pair, way)
         };
         for wrong in &self.wrong {
             let contacts = &self.order[wrong.clone()];
             let slope = slope_of_pair(contacts, records, impulses);
-            contacts.iter().for_each(|&i| correct(records, i, slope));
+            for &i in contacts {
+                correct(&mut records[i], i, slope);
+            }
+            if records[contacts[0]].is_rigid() && self.error.corrections <= QUICK_CORRECTIONS {
+                share_load(contacts, records, impulses);
+            }
         }
-        self.strays.iter().for_each(|&i| correct(records, i, 0.0));
+        for &i in &self.strays {
+            correct(&mut records[i], i, 0.0);
+        }
+        let wrong = self
+            .wrong
+            .iter()
+            .flat_map(|wrong| &self.order[wrong.clone()]);
+        for &i in wrong.chain(&self.strays) {
+            *set.contact_law_mut(ContactIdx(i)) = records[i].law(model);
+        }
+    }
+}
+
+/// Scales limits to the sum of the loads: what a rigid pair bears in all hardly depends on how its contacts share it.
+fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64]) {
+    let (mut limits, mut loads) = (0.0, 0.0);
+    for &i in contacts {
+        limits += records[i].friction_limit;
+        loads += Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
+    }
+    if limits > 0.0 && loads > 0.0 {
+        for &i in contacts {
+            records[i].friction_limit *= loads / limits;
+        }
     }
 }
 
@@ -422,11 +454,11 @@ fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]
 }
 
 impl ContactRecord {
-    /// Gives a contact with impulse `gamma`, N·s, a limit nearer to its load, `way` of what the secant says; whether it changes.
-    fn correct_limit(&mut self, gamma: &[f64], slope_of_pair: f64, way: f64) -> bool {
+    /// Gives a contact with impulse `gamma`, N·s, a limit nearer to its load, `way` of what the secant says.
+    fn correct_limit(&mut self, gamma: &[f64], slope_of_pair: f64, way: f64) {
         let load = Friction::of(self, gamma).load;
         if load == self.friction_limit || self.friction() == 0.0 {
-            return false;
+            return;
         }
         let limit = self.friction_limit;
         let target = match self.tried {
@@ -435,7 +467,6 @@ impl ContactRecord {
         };
         self.tried = Some(TriedLimit { limit, load });
         self.friction_limit = limit + way * (target - limit);
-        true
     }
 }
 

@@ -137,7 +137,9 @@ fn a_thin_blade_does_not_slip_between_particles_of_any_step() {
             );
         }
         let after = world.energy(&state).linear_momentum_W;
-        assert!((after - before).norm() < 1e-9 * before.norm());
+        // Kept as well as steps are solved, to 1e-6 each of what they change.
+        let lost = (after - before).norm() / before.norm();
+        assert!(lost < 1e-8, "{lost}");
         let pushed = cube.particles(&state.bodies[body.0]).map(|p| p.v_WP.x);
         assert!(pushed.sum::<f64>() / 512.0 > 1.5);
     }

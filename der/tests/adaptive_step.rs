@@ -75,8 +75,9 @@ fn the_error_of_a_rope_over_a_bar_follows_the_accuracy_over_three_decades() {
             .filter(|(i, _)| i % 4 != 3)
             .map(|(_, (x, y))| (x - y).abs())
             .fold(0.0, f64::max);
-        // Only positions are measured: where the rope turns around, errors add up.
-        assert!(error < 1.5 * tolerance * SECONDS, "{tolerance}: {error}");
+        eprintln!("{tolerance}: {error:e} m in {steps} steps");
+        // Friction is corrected from 5 % on only, however short the step: errors stay where they are near 1e-5 m.
+        assert!(error < tolerance * SECONDS + 1e-5, "{tolerance}: {error}");
         assert!(steps < most);
         errors.push(error);
     }

@@ -63,9 +63,11 @@ fn check_patch(
     assert!(pair.pressure_max() <= sum.pressure_max * (1.0 + 1e-9));
     for polygon in patch.polygons() {
         let corners = patch.vertices_W(polygon);
-        let [o, p, q] = [0, 1, 2].map(|k| corners[k].coords);
-        let turn = (p - o).cross(&(q - o)).dot(&polygon.normal_W);
-        assert!(turn > 0.0, "counter-clockwise about the normal: {turn}");
+        let turn: f64 = (1..corners.len() - 1)
+            .map(|k| (corners[k] - corners[0]).cross(&(corners[k + 1] - corners[0])))
+            .sum::<Vector3<f64>>()
+            .dot(&polygon.normal_W);
+        assert!(turn > -1e-15, "counter-clockwise about the normal: {turn}");
         assert!(patch.pressures(polygon).iter().all(|p| *p >= 0.0));
     }
 }

@@ -22,8 +22,10 @@ const BEND_MAX: f64 = 0.02;
 const COSINE_MIN: f64 = 0.95;
 /// Parts of one triangle whose normals differ by less than 26° are one piece.
 const SAME_COSINE: f64 = 0.9;
-/// Pieces count with the cosine of the angle at which they face the shape: with their shadow on it. Foreseen ones face the shape within 72°.
+/// Pieces count with the cosine of the angle at which they face the shape: with their shadow on it. Foreseen ones face the shape within 72°,
 const FORESEEN_COSINE: f64 = 0.3;
+/// pressing ones by more than round-off: the sides of a cube are none of its foot.
+const PRESSING_COSINE: f64 = 1e-6;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -234,15 +236,15 @@ impl Search<'_> {
                 None => self.distance(&moments.centroid).gradient,
             };
             let cosine = direction.dot(&self.facing);
-            let weight = match sign {
-                Sign::Foreseen if cosine < FORESEEN_COSINE => 0.0,
-                _ => cosine,
+            let least = match sign {
+                Sign::Foreseen => FORESEEN_COSINE,
+                Sign::Pressing => PRESSING_COSINE,
             };
-            if weight > 0.0 {
+            if cosine >= least {
                 let value = gap.at(&moments.centroid);
-                leaves.add(sign, &direction, &moments, weight, value);
+                leaves.add(sign, &direction, &moments, cosine, value);
                 if sign == Sign::Pressing {
-                    drawn.add(&part, &moments, weight, &direction, || {
+                    drawn.add(&part, &moments, cosine, &direction, || {
                         gap.times(-self.counts.drawn_slope)
                     });
                 }

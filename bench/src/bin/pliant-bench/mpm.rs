@@ -1,5 +1,7 @@
 //! Material points, timed: transfers alone, by their number, and what a second thread is worth.
 
+use std::num::NonZeroUsize;
+
 use clap::Subcommand;
 use pliant::runner::RunLength;
 use pliant_bench::Paper;
@@ -14,17 +16,17 @@ pub(crate) enum Command {
     /// Transfers alone, one thread: millions of particle-substeps a second, and the parts of an implicit step.
     Transfers {
         /// Particles along an edge of the cube.
-        #[arg(default_value_t = 22)]
-        edge: usize,
+        #[arg(default_value = "22")]
+        edge: NonZeroUsize,
     },
     /// The cost of a particle in transfers by the number of particles, and what a second thread is worth.
     Particles {
         /// Particles along an edge of the cubes.
-        #[arg(default_values_t = [22, 46, 100])]
-        edges: Vec<usize>,
+        #[arg(default_values = ["22", "46", "100"])]
+        edges: Vec<NonZeroUsize>,
         /// How often each is timed; the best counts.
-        #[arg(long, default_value_t = 12)]
-        rounds: usize,
+        #[arg(long, default_value = "12")]
+        rounds: NonZeroUsize,
     },
     /// What a second thread is worth in the paper's examples: wall time of a step, one and two threads in turns.
     Threads {
@@ -34,23 +36,23 @@ pub(crate) enum Command {
         #[arg(long)]
         seconds: Option<f64>,
         /// How often in turns; the best counts.
-        #[arg(long, default_value_t = 2)]
-        rounds: usize,
+        #[arg(long, default_value = "2")]
+        rounds: NonZeroUsize,
     },
 }
 
 impl Command {
     pub(crate) fn run(self) -> Result<(), AnyError> {
         match self {
-            Self::Transfers { edge } => transfers(edge),
-            Self::Particles { edges, rounds } => particles(&edges, rounds),
+            Self::Transfers { edge } => transfers(edge.get()),
+            Self::Particles { edges, rounds } => particles(&edges, rounds.get()),
             Self::Threads {
                 rows,
                 seconds,
                 rounds,
             } => {
                 let length = seconds.map_or(RunLength::Smoke, RunLength::Until);
-                threads(&rows, length, rounds)
+                threads(&rows, length, rounds.get())
             }
         }
     }
@@ -90,13 +92,13 @@ fn transfers(edge: usize) -> Result<(), AnyError> {
     Ok(())
 }
 
-fn particles(edges: &[usize], rounds: usize) -> Result<(), AnyError> {
+fn particles(edges: &[NonZeroUsize], rounds: usize) -> Result<(), AnyError> {
     println!(
         "| particles | precision | ns a particle | times that of the fewest | two threads | times faster |\n|---:|---|---:|---:|---:|---:|"
     );
     let pools = [pool(1)?, pool(2)?];
     let mut fewest = [None; 2];
-    for &edge in edges {
+    for edge in edges.iter().map(|edge| edge.get()) {
         for (k, fewest) in fewest.iter_mut().enumerate() {
             let speed = |pool: &ThreadPool| {
                 pool.install(|| match k {

@@ -8,7 +8,6 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
-mod bundled_run;
 pub mod catalogue;
 mod cpu_time;
 mod engine;
@@ -21,10 +20,10 @@ mod quality;
 mod rapier_engine;
 pub mod robot_dynamics;
 mod scene;
+mod scene_run;
 mod tetrahedra;
 pub mod transfers;
 
-pub use bundled_run::{BundledResult, BundledRun};
 pub use engine::{Engine, Outcome, measure};
 pub use error::BenchError;
 pub use paper_table::{MeasuredRow, Paper, PaperRow, Printed, PrintedPoints};
@@ -33,4 +32,5 @@ pub use quality::Quality;
 #[cfg(feature = "rapier")]
 pub use rapier_engine::RapierEngine;
 pub use scene::{Arm, Fixed, Free, Hydroelastic, Pose, Scene, Solid, Surface};
+pub use scene_run::{SceneResult, SceneRun, SceneSource};
 pub use tetrahedra::write_tetrahedra;

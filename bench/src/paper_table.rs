@@ -1,4 +1,4 @@
-//! The papers' tables: their examples as bundled scenes, our rate beside the one they print.
+//! The papers' tables: their examples as scenes, our rate beside the one they print.
 
 mod fem;
 mod mpm;
@@ -6,8 +6,8 @@ mod rods;
 
 use pliant::runner::RunLength;
 
-use crate::bundled_run::{BundledResult, BundledRun};
 use crate::error::BenchError;
+use crate::scene_run::{SceneResult, SceneRun};
 
 /// Whose table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,11 @@ pub enum Paper {
     Rods,
 }
 
-/// A row: a bundled scene at the paper's step and size, and what the paper prints for it.
+/// A row: a scene at the paper's step and size, and what the paper prints for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PaperRow {
     /// What is run.
-    pub run: BundledRun,
+    pub run: SceneRun,
     /// What is printed; none where nothing is.
     pub printed: Option<Printed>,
 }
@@ -61,7 +61,7 @@ pub struct MeasuredRow {
     /// Distance of grid nodes, m, and particles of ours.
     points: Option<(f64, usize)>,
     /// How it went.
-    pub result: BundledResult,
+    pub result: SceneResult,
 }
 
 impl Paper {
@@ -215,7 +215,7 @@ mod tests {
     fn every_line_has_the_columns_of_the_heading() {
         let columns = |line: &str| line.matches('|').count();
         let row = PaperRow {
-            run: BundledRun {
+            run: SceneRun {
                 length_s: 1e-4,
                 ..rods::rows()[1].run
             },

@@ -35,7 +35,8 @@ pub use rod::{RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
-    tables.extend(mesh::TABLES);
+    tables.extend(mesh::MESHES);
+    tables.push(&mesh::PART);
     tables.extend(points::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);

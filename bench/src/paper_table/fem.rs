@@ -1,17 +1,11 @@
 //! Table I of Han, Masterjohn and Castro (2023).
 
 use super::{PaperRow, Printed};
-use crate::bundled_run::BundledRun;
+use crate::scene_run::SceneRun;
 
 /// Table I, and the cantilevers, for which the paper prints no rate.
 pub(super) fn rows() -> Vec<PaperRow> {
-    let run = |name, scene, settings, length_s| BundledRun {
-        name,
-        scene,
-        settings,
-        time_step_s: None,
-        length_s,
-    };
+    let run = SceneRun::bundled;
     // Targets are times the paper's rate.
     let row = |run, dofs, contacts, rate, target| PaperRow {
         run,

@@ -1,16 +1,13 @@
 //! Table I of Li and Chou (2025).
 
 use super::{PaperRow, Printed};
-use crate::bundled_run::BundledRun;
+use crate::scene_run::SceneRun;
 
 /// Table I. The paper's belt has contacts as many as polygons; ours unites those of one plane.
 pub(super) fn rows() -> Vec<PaperRow> {
-    let run = |name, scene, settings, time_step_s, length_s| BundledRun {
-        name,
-        scene,
-        settings,
+    let run = |name, scene, settings, time_step_s, length_s| SceneRun {
         time_step_s: Some(time_step_s),
-        length_s,
+        ..SceneRun::bundled(name, scene, settings, length_s)
     };
     let row = |run, dofs, contacts, rate, target| PaperRow {
         run,

@@ -9,19 +9,8 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema};
 use crate::scene::shape::{ShapeEntry, shape};
 use crate::scene::table::TableReader;
 
-pub(super) static TABLES: [&TableSchema; 8] = [
-    &BOX,
-    &CYLINDER,
-    &TORUS,
-    &BELT,
-    &HEXAHEDRON,
-    &TETRAHEDRA,
-    &FILLED,
-    &PART,
-];
-
-/// Those of [`TABLES`] that are meshes.
-static MESHES: [&TableSchema; 7] = [
+/// What `mesh` may be.
+pub(super) static MESHES: [&TableSchema; 7] = [
     &BOX,
     &CYLINDER,
     &TORUS,
@@ -167,7 +156,7 @@ static FILLED: TableSchema = TableSchema {
         length("edge_length", "of the tetrahedra inside"),
     ],
 };
-static PART: TableSchema = TableSchema {
+pub(super) static PART: TableSchema = TableSchema {
     name: "mesh.filled.shapes",
     keys: &[
         Key {

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use pliant::runner::RunLength;
-use pliant_bench::{BenchError, BundledRun};
+use pliant_bench::{BenchError, SceneRun};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -11,23 +11,17 @@ pub(crate) enum Command {
 }
 
 /// A chain of rings, whose settings make it so much larger than another.
-const fn chain(settings: &'static [&'static str]) -> BundledRun {
-    BundledRun {
-        name: "rings",
-        scene: "ring-chain",
-        settings,
-        time_step_s: None,
-        length_s: 0.2,
-    }
+const fn chain(settings: &'static [&'static str]) -> SceneRun {
+    SceneRun::bundled("rings", "ring-chain", settings, 0.2)
 }
 
-const LONGER: [(f64, BundledRun); 4] = [
+const LONGER: [(f64, SceneRun); 4] = [
     (12.0, chain(&["rings=12"])),
     (25.0, chain(&["rings=25"])),
     (50.0, chain(&["rings=50"])),
     (100.0, chain(&["rings=100"])),
 ];
-const FINER: [(f64, BundledRun); 4] = [
+const FINER: [(f64, SceneRun); 4] = [
     (20.0, chain(&["rings=12"])),
     (40.0, chain(&["rings=12", "edges=40"])),
     (80.0, chain(&["rings=12", "edges=80"])),
@@ -48,7 +42,7 @@ impl Command {
 }
 
 /// A row for each run, and the slope of the regression of logarithms.
-fn growth(what: &str, runs: &[(f64, BundledRun)]) -> Result<(), BenchError> {
+fn growth(what: &str, runs: &[(f64, SceneRun)]) -> Result<(), BenchError> {
     println!(
         "{what:>26} {:>8} {:>10} {:>11} {:>9}",
         "DoFs", "ms a step", "iterations", "contacts"

@@ -1,4 +1,4 @@
-//! A bundled scene, timed: what the papers' tables have in common.
+//! A scene, timed: what the papers' tables have in common.
 
 use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary, check, run};
 use pliant::scene::{ParameterOverride, Scene, SceneOptions};
@@ -7,13 +7,22 @@ use pliant_coupling::{BodyIdx, Mount};
 use crate::cpu_time::thread_cpu_s;
 use crate::error::BenchError;
 
-/// A bundled scene as a paper has it.
+/// Where a scene is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BundledRun {
+pub enum SceneSource {
+    /// A bundled scene, by its name.
+    Bundled(&'static str),
+    /// A scene of `bench/scenes`, its file's text.
+    Own(&'static str),
+}
+
+/// A scene as a paper has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SceneRun {
     /// Name in the table.
     pub name: &'static str,
-    /// Name of the scene.
-    pub scene: &'static str,
+    /// The scene.
+    pub scene: SceneSource,
     /// Parameters that make it the paper's, such as `links=100`.
     pub settings: &'static [&'static str],
     /// The paper's Δt where it is not the scene's, s.
@@ -24,7 +33,7 @@ pub struct BundledRun {
 
 /// How it went.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BundledResult {
+pub struct SceneResult {
     /// The run in numbers.
     pub summary: RunSummary,
     /// Processor time of all steps, s, pictures and tables left out; none where the system does not tell.
@@ -37,7 +46,24 @@ pub struct BundledResult {
     pub expected: usize,
 }
 
-impl BundledRun {
+impl SceneRun {
+    /// A bundled scene at its own step.
+    #[must_use]
+    pub const fn bundled(
+        name: &'static str,
+        scene: &'static str,
+        settings: &'static [&'static str],
+        length_s: f64,
+    ) -> Self {
+        Self {
+            name,
+            scene: SceneSource::Bundled(scene),
+            settings,
+            time_step_s: None,
+            length_s,
+        }
+    }
+
     /// The scene with these settings.
     ///
     /// # Errors
@@ -52,7 +78,11 @@ impl BundledRun {
             time_step_s: self.time_step_s,
             ..SceneOptions::default()
         };
-        Scene::load(self.scene, &options).map_err(|e| self.failed(&e))
+        let scene = match self.scene {
+            SceneSource::Bundled(scene) => Scene::load(scene, &options),
+            SceneSource::Own(text) => Scene::parse(self.name, text, &options),
+        };
+        scene.map_err(|e| self.failed(&e))
     }
 
     /// Material points at the start.
@@ -76,7 +106,7 @@ impl BundledRun {
     ///
     /// # Errors
     /// [`BenchError::Scene`] for a scene that cannot be run.
-    pub fn run(&self, length: RunLength) -> Result<BundledResult, BenchError> {
+    pub fn run(&self, length: RunLength) -> Result<SceneResult, BenchError> {
         let scene = self.load()?;
         let length = match length {
             RunLength::Smoke => RunLength::Until(self.length_s),
@@ -103,7 +133,7 @@ impl BundledRun {
                 .count()
         };
         let (met, lost) = (count(Outcome::Met), count(Outcome::Failed));
-        Ok(BundledResult {
+        Ok(SceneResult {
             cpu_s,
             met,
             judged: met + lost,
@@ -114,13 +144,13 @@ impl BundledRun {
 
     fn failed(&self, reason: &dyn std::error::Error) -> BenchError {
         BenchError::Scene {
-            name: self.scene.into(),
+            name: self.name.into(),
             reason: reason.to_string(),
         }
     }
 }
 
-impl BundledResult {
+impl SceneResult {
     /// Processor time of all steps, wall time where the system does not tell it, s.
     #[must_use]
     pub fn best_s(&self) -> f64 {

@@ -91,7 +91,7 @@ mod tests {
         let row = row.unwrap();
         let count = row.printed.unwrap().points.unwrap().count as f64;
         let ours = row.run.n_particles().unwrap() as f64;
-        assert!((ours / count - 1.0).abs() < 0.2, "{ours} for {count}");
+        assert!((ours / count - 1.0).abs() < 0.02, "{ours} for {count}");
     }
 
     #[test]

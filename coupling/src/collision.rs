@@ -12,7 +12,7 @@ use pliant_hydroelastic::{
 use crate::doubles::Doubles;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side, point_velocity};
-use crate::settings::{ContactModel, DissipationRule};
+use crate::settings::{ContactModel, DissipationRule, Speculation};
 use crate::state::State;
 use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World, flat};
 
@@ -318,6 +318,9 @@ impl Collision {
                     b: parts.geometries[b].name.clone(),
                 })?
                 .map_err(failed(a, b))?;
+            if parts.contact.speculation == Speculation::Overlapping {
+                points.retain(|point| point.signed_distance < 0.0);
+            }
             let is_new = |point: &&ContactPoint| {
                 let name = (GeometryIdx(a), GeometryIdx(b), point.key);
                 search == Search::All || self.known.binary_search(&name).is_err()

@@ -87,6 +87,9 @@ pub enum Speculation {
     Swept,
     /// Only the resting margin is looked at; fast bodies may tunnel.
     RestingMargin,
+    /// To compare with: only what overlaps already touches. Hard contacts that a step has just opened are missed in the next, and
+    /// their force comes and goes (Li and Chou 2025, V-E, of points).
+    Overlapping,
 }
 
 /// How often a step linearises bodies whose momentum balance is not linear in their velocities, such as finite elements of

@@ -23,6 +23,15 @@ use crate::{Aabb, GeometryError};
 /// No tetrahedron across a face.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
+/// What tetrahedra of one piece have in common, so that what is cut from them is one point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PieceKind {
+    /// The linear function of their pressure.
+    Linear,
+    /// A stretch of an axis that the pressure on them is to press through.
+    AboutAxis,
+}
+
 /// A pressure field on a tetrahedral mesh, in the frame G of its geometry.
 ///
 /// A field is linear on each tetrahedron of a mesh: E on the medial points, 0 on the surface, negative within a margin outside
@@ -46,8 +55,9 @@ pub struct PressureField {
     corners: Vec<[u32; 4]>,
     neighbours: Vec<[u32; 4]>,
     tets: Vec<Tetrahedron>,
-    /// Tetrahedra of one number share the linear function of their pressure.
+    /// Of each tetrahedron.
     pieces: Vec<u32>,
+    piece_kind: PieceKind,
     skin: Vec<SkinFace>,
     tet_tree: RangeTree,
     skin_tree: RangeTree,
@@ -218,6 +228,7 @@ impl PressureField {
             neighbours,
             tets: Vec::new(),
             pieces: Vec::new(),
+            piece_kind: PieceKind::Linear,
             skin,
             tet_tree: RangeTree::default(),
             skin_tree: RangeTree::default(),
@@ -282,10 +293,15 @@ impl PressureField {
     }
 
     /// The same with a piece named for each tetrahedron.
-    pub(crate) fn in_pieces(mut self, pieces: Vec<u32>) -> Self {
+    pub(crate) fn in_pieces(mut self, pieces: Vec<u32>, kind: PieceKind) -> Self {
         debug_assert_eq!(pieces.len(), self.corners.len());
         self.pieces = pieces;
+        self.piece_kind = kind;
         self
+    }
+
+    pub(crate) fn piece_kind(&self) -> PieceKind {
+        self.piece_kind
     }
 
     /// Moves the vertices; each keeps its pressure, and the trees keep their shape while their boxes are fitted anew. Tetrahedra

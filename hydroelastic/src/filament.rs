@@ -6,7 +6,7 @@ pub(crate) mod segments;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
 
-use crate::field::{Compliance, PressureField};
+use crate::field::{Compliance, PieceKind, PressureField};
 use crate::posed::Twist;
 use crate::range_tree::Range;
 use crate::{Aabb, GeometryError, Shape};
@@ -331,9 +331,38 @@ impl Filament {
         (fraction, p_WC - (a + e * fraction))
     }
 
+    /// As [`carried`](Self::carried) for a place on a patch with this normal: under a round section moved sideways, to where the
+    /// normal passes through the centreline.
+    ///
+    /// The field of a round section doesn't turn with its spin, so the pressure does no work on spin, as the pressure of a solid of
+    /// revolution, whose moment about its axis is zero. The polygon that stands for the disc presses off the axis by up to
+    /// sin(π/n) of the radius, always to the same side: it would drive a rope over the floor.
+    pub(crate) fn carried_under(
+        &self,
+        segment: usize,
+        p_WC: &Point3<f64>,
+        normal: &Vector3<f64>,
+    ) -> (f64, Vector3<f64>) {
+        let (fraction, offset) = self.carried(segment, p_WC);
+        if self.is_flat() {
+            return (fraction, offset);
+        }
+        let [a, b] = self.ends(segment);
+        let sideways = (b - a).cross(normal) / (b - a).norm().max(f64::MIN_POSITIVE);
+        // At a tip, touched end-on, nothing is sideways.
+        let part = sideways.dot(&offset) / sideways.norm_squared().max(0.25);
+        (fraction, offset - sideways * part)
+    }
+
     /// Whether segments are boxes.
     pub(crate) fn is_flat(&self) -> bool {
         !self.sections.is_empty()
+    }
+
+    /// Whether it has a field about round segments.
+    pub(crate) fn is_round(&self) -> bool {
+        let kind = self.field().map(PressureField::piece_kind);
+        kind == Some(PieceKind::AboutAxis)
     }
 
     pub(crate) fn radius(&self, i: usize) -> f64 {

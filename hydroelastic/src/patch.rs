@@ -24,7 +24,7 @@ pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
 pub(crate) use found::Sign;
 pub use geometry::{PatchGeometry, Slab};
-pub(crate) use points::Spread;
+pub(crate) use points::{Load, Spread};
 pub(crate) use polygon::{Affine, Moments, Polygon};
 pub use surface::RigidSurface;
 

@@ -153,10 +153,10 @@ static CONTACT: TableSchema = TableSchema {
         },
         Key {
             name: "speculation",
-            value: "`swept` or `resting-margin`",
+            value: "`swept`, `resting-margin` or `overlapping`",
             unit: "",
             default: "`swept`",
-            about: "`swept`: contacts that begin within the step are foreseen, fast bodies do not tunnel",
+            about: "`swept`: contacts that begin within the step are foreseen, fast bodies do not tunnel; `overlapping`, to compare with: only what overlaps already touches",
         },
         Key {
             name: "kind",
@@ -428,6 +428,7 @@ pub(super) fn contact(item: Option<&Item<'_>>) -> Result<ContactSettings, SceneE
             &[
                 ("swept", Speculation::Swept),
                 ("resting-margin", Speculation::RestingMargin),
+                ("overlapping", Speculation::Overlapping),
             ],
         )?,
         choice: table.choice_or_first("kind", &CONTACT_KINDS)?,

@@ -12,7 +12,7 @@ use nalgebra::{Point3, Vector3};
 
 use super::{FlatSection, across};
 use crate::GeometryError;
-use crate::field::{Compliance, Parts, PressureField};
+use crate::field::{Compliance, Parts, PieceKind, PressureField};
 use crate::range_tree::Range;
 
 /// A flat section wider than this part of its height has a medial line, others a medial point.
@@ -27,6 +27,7 @@ struct SectionMesh {
     triangles: Vec<[u32; 3]>,
     /// From the medial points to the surface, m.
     depth: f64,
+    is_round: bool,
 }
 
 impl SectionMesh {
@@ -49,6 +50,7 @@ impl SectionMesh {
             n_medial: 1,
             triangles: (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect(),
             depth: apothem,
+            is_round: true,
         }
     }
 
@@ -89,6 +91,7 @@ impl SectionMesh {
             n_medial,
             triangles,
             depth,
+            is_round: false,
         }
     }
 
@@ -252,7 +255,7 @@ impl FilamentField {
             depth: layout.section.depth,
             margin: compliance.margin,
         })?
-        .in_pieces(layout.pieces());
+        .in_pieces(layout.pieces(), layout.piece_kind());
         Ok(Self {
             layout,
             field,
@@ -307,15 +310,30 @@ impl FilamentField {
 }
 
 impl Layout {
-    /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure.
+    /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure. All of a segment share one
+    /// about a round section: they press through its axis, wherever they are around it.
     fn pieces(&self) -> Vec<u32> {
-        let prisms = 3 * (self.section.triangles.len() * self.n_segments) as u32;
-        let in_tip =
-            (self.section.triangles.len() + if self.section.n_medial == 2 { 2 } else { 0 }) as u32;
+        let n_triangles = self.section.triangles.len();
+        let in_segment = 3 * n_triangles as u32;
+        let prisms = in_segment * self.n_segments as u32;
+        let in_tip = (n_triangles + if self.section.n_medial == 2 { 2 } else { 0 }) as u32;
         let all = prisms + in_tip * self.tips.len() as u32;
-        (0..all)
-            .map(|t| if t < prisms { t - t % 3 } else { t })
-            .collect()
+        let together = match self.piece_kind() {
+            PieceKind::Linear => (3, 1),
+            PieceKind::AboutAxis => (in_segment, in_tip),
+        };
+        let first = |t: u32| match t.checked_sub(prisms) {
+            None => t - t % together.0,
+            Some(of_tips) => t - of_tips % together.1,
+        };
+        (0..all).map(first).collect()
+    }
+
+    fn piece_kind(&self) -> PieceKind {
+        match self.section.is_round {
+            true => PieceKind::AboutAxis,
+            false => PieceKind::Linear,
+        }
     }
 
     fn place(&self, course: &Course<'_>, places: &mut Places) {

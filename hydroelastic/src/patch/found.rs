@@ -15,7 +15,7 @@ pub(crate) enum Sign {
     Foreseen,
 }
 
-/// Pieces of one group lie in one plane under one linear pressure.
+/// Pieces of one group lie in one plane under one linear pressure, or about one stretch of the axis of a round filament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group {
     pub(crate) first: u32,

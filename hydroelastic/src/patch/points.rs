@@ -2,9 +2,10 @@
 
 use nalgebra::{Isometry3, Matrix2, Matrix3, Point3, Vector2, Vector3};
 
+use super::balance::Balance;
 use super::found::{Found, Group, Sign};
-use super::polygon::Moments;
-use super::{Order, Placed, Side};
+use super::polygon::{Affine, Moments};
+use super::{Order, Placed, Side, unit};
 use crate::contact_geometry::Query;
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
@@ -31,6 +32,50 @@ struct GroupSum {
     moments: Moments,
     /// At a corner, Pa.
     pressure_max: f64,
+    load: Load,
+}
+
+/// What pieces of different slopes and normals press together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    /// ∫p dA, N; below zero where they do not press yet.
+    force: f64,
+    /// ∫g dA, N/m.
+    stiffness: f64,
+    /// ∫p x dA, N m.
+    first: Vector3<f64>,
+    /// ∫p n dA, N.
+    normal: Vector3<f64>,
+    /// ∫g (part of the first side) dA, N/m.
+    of_first: f64,
+}
+
+impl Load {
+    /// Adds a plane piece under a linear pressure.
+    pub(crate) fn add(&mut self, m: &Moments, pressure: &Affine, balance: &Balance) {
+        let area = m.area * balance.weight;
+        let force = area * pressure.at(&m.centroid);
+        self.force += force;
+        self.stiffness += area * balance.slope;
+        self.first += m.centroid * force + m.second * pressure.gradient * balance.weight;
+        self.normal += balance.normal * force;
+        self.of_first += area * balance.slope * balance.part_of_first;
+    }
+
+    /// Where all of the force acts.
+    pub(crate) fn center(&self) -> Vector3<f64> {
+        self.first / self.force
+    }
+
+    /// Pa/m, of `area` (m²).
+    pub(crate) fn slope(&self, area: f64) -> f64 {
+        self.stiffness / area
+    }
+
+    /// Pa, mean over `area` (m²).
+    pub(crate) fn pressure(&self, area: f64) -> f64 {
+        self.force / area
+    }
 }
 
 impl PointBuffers {
@@ -55,6 +100,7 @@ impl PointBuffers {
                     largest: 0.0,
                     moments: Moments::default(),
                     pressure_max: 0.0,
+                    load: Load::default(),
                 });
             }
             if let Some(last) = self.groups.last_mut() {
@@ -63,6 +109,8 @@ impl PointBuffers {
                 }
                 last.moments.add(&piece.moments, piece.balance.weight);
                 last.pressure_max = last.pressure_max.max(found.pressure_max(piece));
+                last.load
+                    .add(&piece.moments, &piece.pressure, &piece.balance);
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
@@ -76,6 +124,11 @@ impl PointBuffers {
             rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
             strength,
+            together: match posed {
+                (Posed::Filament(f), Posed::Filament(g)) => f.is_round() || g.is_round(),
+                (Posed::Filament(f), _) | (_, Posed::Filament(f)) => f.is_round(),
+                _ => false,
+            },
             time_step_s: q.time_step_s,
             foresight: match posed {
                 (Posed::Rigid(a), Posed::Rigid(b)) => {
@@ -102,6 +155,8 @@ struct Target<'a> {
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
     strength: Strength,
+    /// Pieces of a group lie about an axis: one point has their load, not that of the largest.
+    together: bool,
     time_step_s: f64,
     foresight: Foresight,
 }
@@ -232,17 +287,36 @@ fn emit_group(
         strength,
         ..
     } = target;
-    let normal = rotation * piece.balance.normal;
-    let gradient = rotation * piece.pressure.gradient;
-    let mean = piece.pressure.at(&sum.moments.centroid);
+    let together = target.together.then_some(&sum.load);
+    let normal = match together.and_then(|load| unit(&(load.normal * load.force.signum()))) {
+        Some((normal, _)) => rotation * normal,
+        None => rotation * piece.balance.normal,
+    };
+    let (gradient, mean, slope, part_of_first) = match together {
+        Some(load) => (
+            Vector3::zeros(),
+            load.pressure(sum.moments.area),
+            load.slope(sum.moments.area),
+            load.of_first / load.stiffness,
+        ),
+        None => (
+            rotation * piece.pressure.gradient,
+            piece.pressure.at(&sum.moments.centroid),
+            piece.balance.slope,
+            piece.balance.part_of_first,
+        ),
+    };
+    let center = match together.filter(|_| sum.group.sign == Sign::Pressing) {
+        Some(load) => load.center(),
+        None => sum.moments.centroid,
+    };
     let m = Moments {
         area: sum.moments.area,
-        centroid: rotation * sum.moments.centroid + placed.X_WF.translation.vector,
+        centroid: rotation * center + placed.X_WF.translation.vector,
         second: rotation * sum.moments.second * rotation.transpose(),
     };
     let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
     let count = spread.count as usize;
-    let slope = piece.balance.slope;
     let share = match sum.group.sign {
         Sign::Pressing => PatchShare {
             area: m.area / count as f64,
@@ -263,8 +337,8 @@ fn emit_group(
             continue;
         }
         let part_of_A = match placed.order {
-            Order::AsGiven => piece.balance.part_of_first,
-            Order::Swapped => 1.0 - piece.balance.part_of_first,
+            Order::AsGiven => part_of_first,
+            Order::Swapped => 1.0 - part_of_first,
         };
         let number = match sum.group.sign {
             Sign::Pressing => k as u32,
@@ -272,10 +346,12 @@ fn emit_group(
         };
         let feature = |group: u32| group.wrapping_mul(8).wrapping_add(number);
         let key = ContactKey::new(feature(sum.group.first), feature(sum.group.second));
-        let on_first =
-            |posed: &Posed<'_>| material_point(&placed.first, piece.elements.0, posed, &p_WC);
-        let on_second =
-            |posed: &Posed<'_>| material_point(&placed.second, piece.elements.1, posed, &p_WC);
+        let on_first = |posed: &Posed<'_>| {
+            material_point(&placed.first, piece.elements.0, posed, &p_WC, &normal)
+        };
+        let on_second = |posed: &Posed<'_>| {
+            material_point(&placed.second, piece.elements.1, posed, &p_WC, &normal)
+        };
         let (a, b, key) = match placed.order {
             Order::AsGiven => (on_first(posed.0), on_second(posed.1), key),
             Order::Swapped => (on_second(posed.0), on_first(posed.1), key.swapped()),
@@ -346,12 +422,13 @@ fn material_point(
     element: u32,
     posed: &Posed<'_>,
     p_WC: &Point3<f64>,
+    normal: &Vector3<f64>,
 ) -> MaterialPoint {
     match (posed, side) {
         (Posed::Rigid(r), _) => on_frame(&r.X_WG, p_WC),
         (Posed::Filament(f), _) => {
             let segment = f.segment_of(element);
-            let (fraction, offset) = f.carried(segment, p_WC);
+            let (fraction, offset) = f.carried_under(segment, p_WC, normal);
             MaterialPoint {
                 primitive: Primitive::Edge(segment as u32),
                 weights: [1.0 - fraction, fraction, 0.0, 0.0],

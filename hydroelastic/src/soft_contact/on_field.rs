@@ -1,18 +1,18 @@
 //! Triangles of a soft body cut by the tetrahedra of a compliant shape's pressure field.
 
-use nalgebra::{Isometry3, Matrix3, Point3};
+use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::drawn::Drawn;
 use super::patch_points::Piece;
-use crate::field::{OUTSIDE, PressureField};
-use crate::patch::{Affine, Balance, Moments, Polygon, Sign};
+use crate::field::{OUTSIDE, PieceKind, PressureField};
+use crate::patch::{Affine, Balance, Load, Moments, Polygon, Sign};
 use crate::range_tree::Relative;
 use crate::soft_mesh::SoftMesh;
 
 /// Of elements, or of nodes of trees.
 type Pairs = Vec<(u32, u32)>;
 
-/// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle under one linear pressure are one.
+/// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle in one piece of the field are one.
 pub(super) fn find(
     mesh: &SoftMesh,
     field: &PressureField,
@@ -28,7 +28,7 @@ pub(super) fn find(
     let rotation = *X_WG.rotation.to_rotation_matrix().matrix();
     for group in pairs.chunk_by(|a, b| (a.0, field.piece(a.1)) == (b.0, field.piece(b.1))) {
         let (triangle, first) = group[0];
-        let mut sums = [Moments::default(); 2];
+        let mut sums = [(Moments::default(), Load::default()); 2];
         let mut balance = None;
         for &(_, i) in group {
             let found = pair(mesh, field, &X_GW, (triangle, i), &mut sums, drawn);
@@ -38,19 +38,34 @@ pub(super) fn find(
             continue;
         };
         let pressure = &field.functions_of(first).pressure;
-        for (m, sign) in sums.iter().zip([Sign::Pressing, Sign::Foreseen]) {
-            if m.area > 0.0 {
-                out.push(Piece {
-                    triangle,
-                    feature: field.piece(first),
-                    sign,
-                    moments: in_world(m, X_WG, &rotation),
-                    normal: -(rotation * balance.normal),
-                    gap: -pressure.at(&m.centroid) / balance.slope,
-                    gap_gradient: rotation * pressure.gradient * (-1.0 / balance.slope),
-                    slope: Some(balance.slope),
-                });
+        for ((m, load), sign) in sums.iter_mut().zip([Sign::Pressing, Sign::Foreseen]) {
+            if m.area <= 0.0 {
+                continue;
             }
+            let (gap, gap_gradient, slope) = match field.piece_kind() {
+                PieceKind::Linear => (
+                    -pressure.at(&m.centroid) / balance.slope,
+                    pressure.gradient * (-1.0 / balance.slope),
+                    balance.slope,
+                ),
+                PieceKind::AboutAxis => {
+                    if sign == Sign::Pressing {
+                        m.centroid = load.center();
+                    }
+                    let slope = load.slope(m.area);
+                    (-load.pressure(m.area) / slope, Vector3::zeros(), slope)
+                }
+            };
+            out.push(Piece {
+                triangle,
+                feature: field.piece(first),
+                sign,
+                moments: in_world(m, X_WG, &rotation),
+                normal: -(rotation * balance.normal),
+                gap,
+                gap_gradient: rotation * gap_gradient,
+                slope: Some(slope),
+            });
         }
     }
 }
@@ -61,7 +76,7 @@ fn pair(
     field: &PressureField,
     X_GW: &Relative,
     (triangle, i): (u32, u32),
-    sums: &mut [Moments; 2],
+    sums: &mut [(Moments, Load); 2],
     drawn: &mut Drawn,
 ) -> Option<Balance> {
     let tet = field.functions_of(i);
@@ -88,7 +103,8 @@ fn pair(
         if part.corners().len() >= 3 {
             let moments = part.moments(&normal);
             if moments.area > 0.0 {
-                sum.add(&moments, balance.weight);
+                sum.0.add(&moments, balance.weight);
+                sum.1.add(&moments, pressure, &balance);
                 if sign == Sign::Pressing {
                     let into_soft = -balance.normal;
                     drawn.add(part, &moments, balance.weight, &into_soft, || *pressure);

@@ -30,7 +30,7 @@ pub(super) fn collide(
     w.pieces.retain(|piece| piece.gap <= q.margin);
     let on_segment = |piece: &Piece, p_WC: &Point3<f64>| {
         let segment = f.segment_of(piece.feature);
-        let (fraction, offset) = f.carried(segment, p_WC);
+        let (fraction, offset) = f.carried_under(segment, p_WC, &piece.normal);
         MaterialPoint {
             primitive: Primitive::Edge(segment as u32),
             weights: [1.0 - fraction, fraction, 0.0, 0.0],

@@ -109,7 +109,7 @@ fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
 }
 
 #[test]
-fn what_a_filament_touches_with_hangs_on_its_segments_across_them() {
+fn what_a_round_filament_touches_with_hangs_on_its_segments_under_their_axis() {
     let radius = 0.01;
     let f = line(0, [0.0, 0.0, 0.009], [0.2, 0.05, 0.009], 5, radius);
     let f = f.with_field(&soft(0.02), &[]).unwrap();
@@ -122,7 +122,11 @@ fn what_a_filament_touches_with_hangs_on_its_segments_across_them() {
         };
         let [a, b] = f.segments()[segment as usize].map(|v| f.points()[v as usize].coords);
         let place = a * c.b.weights[0] + b * c.b.weights[1] + c.b.offset;
-        assert!((place - c.p_WC.coords).norm() < 1e-12);
+        let (t, apart) = ((b - a).normalize(), place - c.p_WC.coords);
+        let sideways = t.cross(&c.normal_W);
+        // The normal passes through the axis, what is left is sideways from the point.
+        assert!(sideways.dot(&c.b.offset).abs() < 1e-12);
+        assert!(t.dot(&apart).abs() < 1e-12 && c.normal_W.dot(&apart).abs() < 1e-12);
         assert!((c.b.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let inside = (0.0..1.0).contains(&c.b.weights[1]) && c.b.weights[1] > 0.0;
         assert!(!inside || c.b.offset.dot(&(b - a)).abs() < 1e-12);

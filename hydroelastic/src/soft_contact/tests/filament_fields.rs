@@ -102,7 +102,11 @@ fn both_orders_tell_the_same_and_points_hang_on_segment_and_triangle() {
         };
         let [from, to] = f.ends(segment as usize);
         let on_axis = from.coords * a.a.weights[0] + to.coords * a.a.weights[1];
-        assert!((on_axis + a.a.offset - a.p_WC.coords).norm() < 1e-12);
+        // The normal passes through the axis; the segment is straight, so all points lie beside the axis alike.
+        let apart = on_axis + a.a.offset - a.p_WC.coords;
+        let sideways = (to - from).cross(&a.normal_W).normalize();
+        assert!(sideways.dot(&a.a.offset).abs() < 1e-12);
+        assert!((apart - sideways * sideways.dot(&apart)).norm() < 1e-12);
         assert!((soft.place(&a.b) - a.p_WC.coords).norm() < 1e-12);
         // From the soft body into the filament.
         assert!(a.normal_W.z > 0.99);

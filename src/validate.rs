@@ -30,6 +30,7 @@ mod patch_tipping;
 mod pd_actuator;
 mod pendulum;
 mod points_ball;
+mod points_spin;
 mod rods;
 mod rolling_ball;
 mod rubber_press;
@@ -228,6 +229,7 @@ pub const CASES: &[Case] = &[
     incline::CASE,
     rolling_ball::CASE,
     points_ball::CASE,
+    points_spin::CASE,
     standing_stack::CASE,
     gripper::CASE,
     three_legged_table::CASE,

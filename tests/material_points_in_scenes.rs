@@ -1,5 +1,11 @@
-//! Material points in scene files: where they come from and where they go, what holds them, and what they weigh on whom.
+//! Material points in scene files: where they come from and where they go, what holds them, what they weigh on whom, and what
+//! tables say of them.
 
+use std::fs;
+use std::io::Cursor;
+use std::path::PathBuf;
+
+use npyz::npz::NpzArchive;
 use pliant::runner::{Outcome, RunOptions, check, run};
 use pliant::scene::{Scene, SceneOptions};
 
@@ -286,4 +292,96 @@ fn objects_of_one_grid_weigh_and_move_for_themselves() {
         text += &expect(name, 0.1, 0.3, &value.to_string(), "1e-9");
     }
     check_runs(&text.replace("smoke_s = 1", "smoke_s = 0.3"));
+}
+
+/// A folder of its own for what a test writes or reads.
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("points_{name}"));
+    fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+#[test]
+fn particles_of_every_frame_are_in_the_archive_with_place_and_speed() {
+    let text = JET.replace("name = \"water\"", "name = \"water\"\ncolor_by = \"speed\"");
+    let scene = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let folder = folder("archive");
+    let file = folder.join("deformed.npz");
+    let written = outcome.recording.write_deformed_npz(&file);
+    assert!(written.expect("it can be written"));
+    let bytes = fs::read(&file).expect("just written");
+    let mut archive = NpzArchive::new(Cursor::new(bytes)).expect("an archive");
+    let mut names: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    names.sort();
+    let expected = ["time", "water.points", "water.starts", "water.values"];
+    assert_eq!(names, expected);
+    let mut numbers = |name: &str, width: Option<u64>| -> Vec<f64> {
+        let array = archive.by_name(name).expect("readable").expect(name);
+        assert_eq!(array.shape().get(1).copied(), width, "{name}");
+        array.into_vec().expect("f64")
+    };
+    let (time, starts) = (numbers("time", None), numbers("water.starts", None));
+    let (points, speeds) = (
+        numbers("water.points", Some(3)),
+        numbers("water.values", None),
+    );
+    assert_eq!(time.len(), starts.len());
+    assert_eq!(points.len(), 3 * speeds.len());
+    let (mut most, mut seen) = (0, 0);
+    for (k, time) in time.iter().enumerate() {
+        let start = starts[k] as usize;
+        let end = starts.get(k + 1).map_or(speeds.len(), |end| *end as usize);
+        most = most.max(end - start);
+        seen += end - start;
+        // The last slab leaves the source at 0.58 s, with 0.2 m to go to the drain.
+        match *time {
+            t if t < 0.75 => assert!(end > start, "at {t} s"),
+            t if t > 0.82 => assert_eq!(end, start, "at {t} s"),
+            _ => {}
+        }
+        for (p, speed) in points
+            .chunks_exact(3)
+            .zip(&speeds)
+            .skip(start)
+            .take(end - start)
+        {
+            assert!(p[2] > -1e-9 && p[2] < 0.21, "{p:?} at {time} s");
+            assert!(p[0].hypot(p[1]) < 0.03 && (speed - 1.0).abs() < 0.1);
+        }
+    }
+    assert_eq!(seen, speeds.len());
+    // Slabs of 32 particles of 1 g, ten of them on their way.
+    assert!((288..=352).contains(&most), "{most}");
+}
+
+#[test]
+fn an_open_surface_holds_no_particles_and_is_refused_with_its_file_edges_and_remedy() {
+    let folder = folder("open");
+    // A tetrahedron that lacks the side opposite to its first vertex.
+    let surface = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n";
+    fs::write(folder.join("open.obj"), surface).expect("can be written");
+    let scene = |used: &str| {
+        let text = format!(
+            "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.01\n[grid]\nspacing = 0.01\n[[material_points]]\nname = \"dough\"\nshape = {{ mesh = {{ file = \"open.obj\"{used} }} }}\nmade_of = \"pizza-dough\"\n"
+        );
+        let file = folder.join("scene.toml");
+        fs::write(&file, text).expect("can be written");
+        let path = file.to_str().expect("UTF-8");
+        let scene = Scene::load(path, &SceneOptions::default()).map_err(|e| e.to_string())?;
+        check(&scene).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let refused = scene("").expect_err("it has no inside");
+    for part in [
+        "scene.toml:10:",
+        "open.obj",
+        "not closed: 3 open edges",
+        "2-3, 2-4, 3-4",
+        "close it",
+    ] {
+        assert!(refused.contains(part), "{part:?} is not in:\n{refused}");
+    }
+    // Its hull has an inside.
+    scene(", use = \"convex-hull\"").unwrap_or_else(|error| panic!("{error}"));
 }

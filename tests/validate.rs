@@ -34,6 +34,7 @@ cases! {
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
     a_ball_of_points_rolls_as_a_rigid_one_of_the_same_points_and_inertia => "points-ball",
+    a_cube_of_points_that_spins_keeps_volume_and_angular_momentum => "points-spin",
     a_stack_stands_still => "standing-stack",
     a_gripper_holds_just_above_its_limit => "gripper",
     a_three_legged_table_resists_torque_up_to_its_limit => "three-legged-table",

@@ -1,12 +1,14 @@
 //! Which geometries of a world touch in this step, and where.
 
+mod diversion;
+
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
     BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
 };
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactKey, ContactPoint, DeformingSurface, Filament, FlatSection,
-    Posed, Proxy, Query, RigidShape, SelfExclusion, Shape, SoftMesh, Twist,
+    Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
 };
 
 use crate::doubles::Doubles;
@@ -14,7 +16,9 @@ use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side, point_velocity};
 use crate::settings::{ContactModel, DissipationRule, Speculation};
 use crate::state::State;
-use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World, flat};
+use crate::world::{BodyIdx, GeometryIdx, Mount, World, flat};
+
+use diversion::Diversion;
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -35,25 +39,6 @@ pub(crate) enum Search {
     /// Those not yet in contact whose paths have changed against each other, as [`Collision::find_diverted`] says. A pair with
     /// a filament may have more contacts than those found, so it is looked at again.
     Overlooked,
-}
-
-/// How a geometry moves other than it was placed to.
-#[derive(Clone, Copy, Debug)]
-struct Diversion {
-    /// Of its origin, m/s.
-    linear: Vector3<f64>,
-    /// Most that turning adds at any of its points, m/s.
-    turning: f64,
-}
-
-impl Diversion {
-    fn largest(&self) -> f64 {
-        self.linear.norm() + self.turning
-    }
-
-    fn largest_against(&self, other: &Self) -> f64 {
-        (self.linear - other.linear).norm() + self.turning + other.turning
-    }
 }
 
 /// The vertices that are joined by an edge and never touch, as long as the edges stay the same.
@@ -357,79 +342,6 @@ impl Collision {
         let pair = (GeometryIdx(a), GeometryIdx(b));
         let first = self.known.partition_point(|k| (k.0, k.1) < pair);
         self.known.get(first).is_some_and(|k| (k.0, k.1) == pair)
-    }
-
-    /// Compares the paths of `solved` with those of `planned`, by which the geometries were placed: whether one moves so
-    /// much otherwise that new pairs may meet within the step, by more than the resting margin.
-    pub(crate) fn find_diverted(
-        &mut self,
-        world: &World,
-        state: &State,
-        planned: &Bodies<'_>,
-        solved: &Bodies<'_>,
-        time_step_s: f64,
-    ) -> Result<bool, StepError> {
-        self.diversion_allowed = 2.0 * world.parts.gravity.norm() * time_step_s;
-        let mut diversions = std::mem::take(&mut self.diversions);
-        diversions.clear();
-        let mut diverted = |g: usize, geometry: &Geometry| match geometry.mount {
-            Mount::World(_) => Ok(Diversion {
-                linear: Vector3::zeros(),
-                turning: 0.0,
-            }),
-            Mount::Frame { body, frame, .. } => {
-                let p_WG = self.poses[g].translation.vector.into();
-                let refused = |source| {
-                    let what = format!("geometry \"{}\"", geometry.name);
-                    StepError::of_point(world, state, what, body, source)
-                };
-                let before = self.frame_twist(planned, body, frame, &p_WG);
-                let after = self.frame_twist(solved, body, frame, &p_WG);
-                let (before, after) = (before.map_err(refused)?, after.map_err(refused)?);
-                let turn = (after.angular - before.angular).norm();
-                let radius = geometry.shape.as_ref().map(Shape::radius_about_origin);
-                Ok(Diversion {
-                    linear: after.linear - before.linear,
-                    // A half space has no radius but infinity.
-                    turning: if turn > 0.0 {
-                        turn * radius.unwrap_or(0.0)
-                    } else {
-                        0.0
-                    },
-                })
-            }
-            Mount::Segments { body } => {
-                let step = &solved.steps[body.0];
-                let path = solved.path_of(ParticipantIdx(body.0));
-                let vertices = &self.surfaces[body.0].vertices;
-                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
-                let found = &mut self.solved_velocities;
-                vertex_velocities(&**step, vertices, path, memory, found).map_err(|source| {
-                    let what = format!("geometry \"{}\"", geometry.name);
-                    StepError::of_point(world, state, what, body, source)
-                })?;
-                let planned = &self.vertex_velocities[g];
-                let changes = found.iter().zip(planned);
-                let most = changes.fold(0.0_f64, |most, (v, planned)| {
-                    most.max((v - planned).norm_squared())
-                });
-                Ok(Diversion {
-                    linear: Vector3::zeros(),
-                    turning: most.sqrt(),
-                })
-            }
-            // Deforming surfaces are always looked at again.
-            Mount::Vertices { .. } | Mount::Surface { .. } => Ok(Diversion {
-                linear: Vector3::zeros(),
-                turning: f64::INFINITY,
-            }),
-        };
-        for (g, geometry) in world.parts.geometries.iter().enumerate() {
-            diversions.push(diverted(g, geometry)?);
-        }
-        self.diversions = diversions;
-        let allowed = self.diversion_allowed;
-        Ok(self.diversions.iter().any(|d| d.largest() > allowed))
     }
 
     /// Twist of a body's frame at the world point `p_WQ`, by the velocities that move `bodies` in free motion.

@@ -1,19 +1,20 @@
 //! The strong-implicit stepper: every body and every contact in one convex problem a step.
 
+mod consistent;
 mod forces;
 mod implicit;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep, Wanted,
+    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
 use crate::collision::{Collision, Search};
 use crate::contacts::{ContactAssembly, ContactRecord, Setting};
 use crate::error::StepError;
-use crate::friction_limits::{Foresight, FrictionLimits, SolveInStep};
+use crate::friction_limits::FrictionLimits;
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
 use crate::report::{ImplicitReport, RowOwner, StepReport};
@@ -21,15 +22,6 @@ use crate::state::State;
 use crate::stiction::{self, StuckContact};
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, GeometryIdx, World};
-
-/// Single contacts whose loads are larger or smaller than predicted are given new limits at most this often,
-const RESOLVES_MAX: usize = 2;
-
-/// contacts are added where the solution sends bodies and the free motion did not at most this often,
-const SEARCHES_MAX: usize = 4;
-
-/// and where friction of a pair is not that of the loads found, a step is solved again at most this often.
-const CORRECTIONS_MAX: usize = 12;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).
@@ -309,157 +301,6 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         outcome
     }
 
-    /// Solves until friction is that of the loads found and no pair is left that meets on the way found.
-    ///
-    /// Friction asks for impulses only: velocities of what nothing touches may lag behind until it is right.
-    fn solve_until_consistent(
-        &mut self,
-        world: &World,
-        state: &State,
-        time_step: TimeStep,
-        bodies: Bodies<'_>,
-        dynamics: &[&dyn Dynamics],
-    ) -> Result<SolveReport, StepError> {
-        let scale = self.momentum_scale(dynamics);
-        // Limits need no more digits than they have themselves, until they are right.
-        let records = &self.contacts.records;
-        let mut rough = FrictionLimits::are_a_guess(world, records);
-        let wanted = match rough {
-            true => Wanted::Estimate,
-            false => Wanted::Everything,
-        };
-        let mut report = self.solve_first(world, state, dynamics, wanted)?;
-        self.limits.begin();
-        let (mut round, mut searches) = (0, 0);
-        loop {
-            let solve = SolveInStep {
-                world,
-                records: &self.contacts.records,
-                impulses: &self.solution.contact_impulse,
-                scale,
-            };
-            let foresight = match round < RESOLVES_MAX {
-                true => Foresight::CanBeCorrected,
-                false => Foresight::Settled,
-            };
-            let wrong = self.limits.are_wrong(&solve, foresight) && round < CORRECTIONS_MAX;
-            if wrong {
-                let impulses = &self.solution.contact_impulse;
-                let records = &mut self.contacts.records;
-                let model = world.parts.contact.model;
-                self.limits.correct(model, records, impulses, &mut self.set);
-            }
-            let complete = report.left_out == 0 && !rough;
-            let mut overlooked = false;
-            if complete && (searches == 0 || !wrong) {
-                self.overlooked = self.find_overlooked(world, state, time_step, &bodies)?;
-                overlooked = self.overlooked.is_some() && searches < SEARCHES_MAX;
-                if overlooked {
-                    self.add_overlooked(world, state, time_step, &bodies)?;
-                }
-                searches += 1;
-            }
-            if complete && !(wrong || overlooked) {
-                return Ok(report);
-            }
-            let wanted = match (wrong && !overlooked, rough) {
-                (true, true) => Wanted::Estimate,
-                (true, false) => Wanted::Impulses,
-                (false, _) => Wanted::Everything,
-            };
-            rough &= wrong;
-            round += usize::from(wrong || overlooked);
-            self.guess.clone_from(&self.solution.velocity);
-            let again = self
-                .solver
-                .solve_again(
-                    &problem(dynamics, &self.set),
-                    &self.guess,
-                    wanted,
-                    &mut self.solution,
-                )
-                .map_err(|source| StepError::of_solve(world, state, source))?;
-            report = merged(report, again);
-        }
-    }
-
-    /// Solves with dynamics not solved with before.
-    fn solve_first(
-        &mut self,
-        world: &World,
-        state: &State,
-        dynamics: &[&dyn Dynamics],
-        wanted: Wanted,
-    ) -> Result<SolveReport, StepError> {
-        self.solver
-            .solve_for(
-                &problem(dynamics, &self.set),
-                &self.guess,
-                wanted,
-                &mut self.solution,
-            )
-            .map_err(|source| StepError::of_solve(world, state, source))
-    }
-
-    /// ‖D b‖ with D = diag(A)^(−1/2), √J.
-    fn momentum_scale(&self, dynamics: &[&dyn Dynamics]) -> f64 {
-        let mut sum = 0.0;
-        for (p, dynamics) in dynamics.iter().enumerate() {
-            for (dof, b) in dynamics.right_hand_side().iter().enumerate() {
-                sum += b * b * self.factors.inverse_diagonal(ParticipantIdx(p), dof);
-            }
-        }
-        sum.sqrt()
-    }
-
-    /// Finds contacts of pairs that do not meet on the foreseen way, but on the one found; the first of these pairs.
-    fn find_overlooked(
-        &mut self,
-        world: &World,
-        state: &State,
-        time_step: TimeStep,
-        bodies: &Bodies<'_>,
-    ) -> Result<Option<(GeometryIdx, GeometryIdx)>, StepError> {
-        if !world.parts.contact.follows_paths() {
-            return Ok(None);
-        }
-        let time_step_s = time_step.length_s;
-        let velocity = &self.solution.velocity;
-        time_step.mean_velocities(bodies.start, velocity, &mut self.solved_path);
-        let solved = Bodies {
-            path: &self.solved_path,
-            ..*bodies
-        };
-        let collision = &mut self.collision;
-        if !collision.find_diverted(world, state, bodies, &solved, time_step_s)? {
-            return Ok(None);
-        }
-        collision.place(world, state, &solved, time_step_s)?;
-        let search = Search::Overlooked;
-        collision.find(world, state, &*self.geometry, time_step_s, search)?;
-        Ok(collision.contacts.first().map(|c| (c.a, c.b)))
-    }
-
-    /// Adds the contacts found last to the problem.
-    fn add_overlooked(
-        &mut self,
-        world: &World,
-        state: &State,
-        time_step: TimeStep,
-        bodies: &Bodies<'_>,
-    ) -> Result<(), StepError> {
-        let setting = Setting {
-            world,
-            state,
-            bodies: *bodies,
-            poses: &self.collision.poses,
-            time_step,
-        };
-        let found = &self.collision.contacts;
-        self.contacts
-            .add(found, &setting, &mut self.set, &mut self.factors)
-    }
-
     /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.
     fn predict(&mut self, dynamics: &[&dyn Dynamics]) {
         self.free.resize(self.start.len(), 0.0);
@@ -595,20 +436,6 @@ fn emptied<'a, 'b>(mut references: Vec<&'a (dyn Dynamics + 'a)>) -> Vec<&'b (dyn
         .into_iter()
         .map(|_| unreachable!("it is empty"))
         .collect()
-}
-
-/// The report of a solve and of its warm-started repetition.
-fn merged(first: SolveReport, again: SolveReport) -> SolveReport {
-    SolveReport {
-        iterations: first.iterations + again.iterations,
-        iterations_total: first.iterations_total + again.iterations_total,
-        factorisations: first.factorisations + again.factorisations,
-        systems: first.systems + again.systems,
-        inner_iterations: first.inner_iterations + again.inner_iterations,
-        line_search_evaluations: first.line_search_evaluations + again.line_search_evaluations,
-        stages: first.stages + again.stages,
-        ..again
-    }
 }
 
 fn problem<'a>(

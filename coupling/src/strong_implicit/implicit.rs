@@ -17,7 +17,8 @@ use pliant_contact_sap::{
     BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveReport, Wanted,
 };
 
-use super::{CORRECTIONS_MAX, StrongImplicit, merged};
+use super::StrongImplicit;
+use super::consistent::{CORRECTIONS_MAX, merged};
 use crate::error::StepError;
 use crate::friction_limits::{Foresight, SolveInStep};
 use crate::report::ImplicitReport;

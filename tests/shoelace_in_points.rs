@@ -1,0 +1,53 @@
+//! Why points let a pinched lace slip where patches hold it (Li and Chou 2025, V-E, figure 8d).
+
+use pliant::runner::{RunOptions, run};
+use pliant::scene::{Scene, SceneOptions};
+
+/// Hard contact by the paper's solver: SAP, at rest within a step.
+const HARD: [&str; 5] = [
+    "contact.model=sap",
+    "materials.default.stiffness=1e6",
+    "materials.default.relaxation_time_s=0",
+    "materials.lace.stiffness=1e6",
+    "materials.lace.relaxation_time_s=0",
+];
+
+/// Of `shoelace-pull`: mean and spread of the pinching force over that of the fingers, and the pull that friction bears over the
+/// one that it should.
+fn pinch(settings: &[&str]) -> [f64; 3] {
+    let all = HARD.iter().chain(settings);
+    let options = SceneOptions {
+        parameters: all.map(|s| s.parse().unwrap()).collect(),
+        ..SceneOptions::default()
+    };
+    let scene = Scene::load("shoelace-pull", &options).unwrap();
+    let force = scene.parameters["force"];
+    let pull = 2.0 * scene.parameters["share"] * scene.parameters["mu"] * force;
+    let outcome = run(&scene, &RunOptions::default(), &mut |_| {}).unwrap();
+    let found = |observable: &str, nth: usize| {
+        let verdicts = outcome.summary.expectations.iter();
+        let mut named = verdicts.filter(|v| v.observable == observable);
+        named.nth(nth).unwrap().found.unwrap()
+    };
+    [
+        found("pinch", 0) / force,
+        found("pinch", 1) / force,
+        -found("drag", 0) / pull,
+    ]
+}
+
+#[test]
+fn hard_points_lose_a_lace_unless_contact_is_foreseen_and_patches_hold_it_either_way() {
+    let unforeseen = "contact.speculation=overlapping";
+    let points = "contact.kind=point";
+    for holding in [&[points][..], &[unforeseen]] {
+        let [mean, spread, drag] = pinch(holding);
+        assert!((mean - 1.0).abs() < 0.02, "{holding:?}: {mean}");
+        assert!(spread < 0.05, "{holding:?}: {spread}");
+        assert!((drag - 1.0).abs() < 0.01, "{holding:?}: {drag}");
+    }
+    // Points that a step has just pushed out are none for the next: others bear their load, are pushed out in turn, and fewer are left.
+    let [mean, spread, drag] = pinch(&[points, unforeseen]);
+    assert!(mean < 0.8 && spread > 1.0, "{mean} {spread}");
+    assert_eq!(drag, 0.0, "the lace is gone");
+}

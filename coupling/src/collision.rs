@@ -1,11 +1,9 @@
 //! Which geometries of a world touch in this step, and where.
 
-mod diversion;
+mod ways;
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{
-    BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Primitive, Rows, Surface,
-};
+use pliant_contact_sap::{MaterialPoint, Primitive, Rows, Surface};
 use pliant_hydroelastic::{
     BroadPhase, ContactGeometry, ContactKey, ContactPoint, DeformingSurface, Filament, FlatSection,
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
@@ -13,12 +11,11 @@ use pliant_hydroelastic::{
 
 use crate::doubles::Doubles;
 use crate::error::StepError;
-use crate::pair_basis::{Bodies, Side, point_velocity};
+use crate::pair_basis::{Bodies, Side};
 use crate::settings::{ContactModel, DissipationRule, Speculation};
 use crate::state::State;
-use crate::world::{BodyIdx, GeometryIdx, Mount, World, flat};
-
-use diversion::Diversion;
+use crate::world::{GeometryIdx, Mount, World, flat};
+use ways::{Course, Diversion};
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -36,8 +33,8 @@ pub(crate) struct PairContact {
 pub(crate) enum Search {
     /// All that are near.
     All,
-    /// Those not yet in contact whose paths have changed against each other, as [`Collision::find_diverted`] says. A pair with
-    /// a filament may have more contacts than those found, so it is looked at again.
+    /// Those whose paths have changed against each other, as [`Collision::find_diverted`] says: of two rigid bodies only if they are
+    /// not yet in contact. A filament and the surface of a soft body may touch in more places than those found.
     Overlooked,
 }
 
@@ -66,10 +63,13 @@ pub(crate) struct Collision {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) poses: Vec<Isometry3<f64>>,
     pub(crate) contacts: Vec<PairContact>,
+    /// By free motion.
     twists: Vec<Twist>,
+    /// As they move at the start of the step: what touches already is kept from going its own way.
+    steady_twists: Vec<Twist>,
     speeds: Vec<f64>,
     vertex_velocities: Vec<Vec<Vector3<f64>>>,
-    /// Of one filament, on the path found.
+    /// Of one deforming geometry, on the path found.
     solved_velocities: Vec<Vector3<f64>>,
     radii: Vec<Vec<f64>>,
     exclusions: Vec<Neighbours>,
@@ -89,7 +89,9 @@ pub(crate) struct Collision {
     doubles: Doubles,
     /// Contacts found since the last search of all; in order while overlooked ones are sought.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
+    /// From free motion, and from going on as at the start.
     diversions: Vec<Diversion>,
+    unsteadiness: Vec<Diversion>,
     /// Diversions up to this are let pass, m/s: within a step they use up the resting margin.
     diversion_allowed: f64,
     side: Side,
@@ -104,13 +106,15 @@ impl Collision {
         self.soft.clone_from(&world.parts.soft);
     }
 
-    /// Poses and predicted motion of every geometry.
+    /// Poses of every geometry, and the ways that it is expected to go: with the velocities that move `participants` in free motion,
+    /// or as it moves at the start; to look for what was overlooked only the former.
     pub(crate) fn place(
         &mut self,
         world: &World,
         state: &State,
         participants: &Bodies<'_>,
         time_step_s: f64,
+        search: Search,
     ) -> Result<(), StepError> {
         let parts = &world.parts;
         self.surfaces
@@ -120,50 +124,35 @@ impl Collision {
                 parts.bodies[b].model.surface(&state.bodies[b], surface);
             }
         }
+        self.diversion_allowed = 2.0 * parts.gravity.norm() * time_step_s;
         let n = parts.geometries.len();
         self.poses.clear();
         self.twists.clear();
+        self.steady_twists.clear();
         self.vertex_velocities.resize_with(n, Vec::new);
         self.radii.resize_with(n, Vec::new);
         self.exclusions.resize_with(n, Neighbours::default);
         for (g, geometry) in parts.geometries.iter().enumerate() {
-            let refused = |body: BodyIdx| {
-                move |source| {
-                    let what = format!("geometry \"{}\"", geometry.name);
-                    StepError::of_point(world, state, what, body, source)
-                }
-            };
             let X_WG = geometry.pose(&self.surfaces);
             self.poses.push(X_WG);
-            let mut twist = Twist::zero();
-            match geometry.mount {
-                Mount::World(_) => {}
-                Mount::Frame { body, frame, .. } => {
-                    let p_WG = X_WG.translation.vector.into();
-                    twist = self
-                        .frame_twist(participants, body, frame, &p_WG)
-                        .map_err(refused(body))?;
+            if let (Some(body), false) = (
+                geometry.mount.deforming(),
+                matches!(geometry.mount, Mount::Segments { .. }),
+            ) {
+                let surface = &self.surfaces[body.0];
+                self.radii[g].clear();
+                self.radii[g].extend_from_slice(&surface.radii);
+                self.radii[g].resize(surface.vertices.len(), 0.0);
+                if let Some(part) = geometry.part {
+                    leave_out_others(part, &surface.parts, &mut self.radii[g]);
                 }
-                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
-                    let surface = &self.surfaces[body.0];
-                    if !matches!(geometry.mount, Mount::Segments { .. }) {
-                        self.radii[g].clear();
-                        self.radii[g].extend_from_slice(&surface.radii);
-                        self.radii[g].resize(surface.vertices.len(), 0.0);
-                        if let Some(part) = geometry.part {
-                            leave_out_others(part, &surface.parts, &mut self.radii[g]);
-                        }
-                        self.exclusions[g].keep_up_with(surface);
-                    }
-                    let path = participants.path_of(ParticipantIdx(body.0));
-                    let step = &participants.steps[body.0];
-                    let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
-                    let velocities = &mut self.vertex_velocities[g];
-                    vertex_velocities(&**step, &surface.vertices, path, memory, velocities)
-                        .map_err(refused(body))?;
-                }
+                self.exclusions[g].keep_up_with(surface);
             }
-            self.twists.push(twist);
+            self.find_ways(g, geometry, participants, search)
+                .map_err(|(body, source)| {
+                    let what = format!("geometry \"{}\"", geometry.name);
+                    StepError::of_point(world, state, what, body, source)
+                })?;
             self.move_filament(world, state, g, time_step_s)?;
         }
         Ok(())
@@ -220,6 +209,7 @@ impl Collision {
         self.speeds = speeds;
         if !parts.contact.follows_paths() {
             self.twists.fill(Twist::zero());
+            self.steady_twists.fill(Twist::zero());
             for velocities in &mut self.vertex_velocities {
                 velocities.fill(Vector3::zeros());
             }
@@ -250,7 +240,7 @@ impl Collision {
             if glides {
                 margin += friction * (time_step_s + tau) * self.speeds[g];
             }
-            Proxy::of(&self.posed(world, g), time_step_s, margin)
+            Proxy::of(&self.posed(world, g, Course::Free), time_step_s, margin)
         }));
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
@@ -266,9 +256,14 @@ impl Collision {
         let is_looked_at = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
             Search::Overlooked => {
-                let diverted = self.diversions[a].largest_against(&self.diversions[b]);
-                let in_parts = self.filaments[a].is_some() || self.filaments[b].is_some();
-                diverted > self.diversion_allowed && (in_parts || !self.is_known(a, b))
+                let diversions = match self.course(a, b) {
+                    Course::Free => &self.diversions,
+                    Course::Steady => &self.unsteadiness,
+                };
+                let diverted = diversions[a].largest_against(&diversions[b]);
+                let in_parts = |g: usize| self.filaments[g].is_some() || self.soft[g].is_some();
+                let looked_again = in_parts(a) || in_parts(b) || !self.is_known(a, b);
+                diverted > self.diversion_allowed && looked_again
             }
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
@@ -295,14 +290,22 @@ impl Collision {
             if glides {
                 query.margin += self.gliding_gap(world, a, b, time_step_s);
             }
-            let (posed_a, posed_b) = (self.posed(world, a), self.posed(world, b));
-            geometry
-                .collide(posed_a, posed_b, &query, &mut points)
-                .ok_or_else(|| StepError::NoContactGeometry {
-                    a: parts.geometries[a].name.clone(),
-                    b: parts.geometries[b].name.clone(),
-                })?
-                .map_err(failed(a, b))?;
+            let collide = |course: Course, points: &mut Vec<ContactPoint>| {
+                let (posed_a, posed_b) =
+                    (self.posed(world, a, course), self.posed(world, b, course));
+                geometry
+                    .collide(posed_a, posed_b, &query, points)
+                    .ok_or_else(|| StepError::NoContactGeometry {
+                        a: parts.geometries[a].name.clone(),
+                        b: parts.geometries[b].name.clone(),
+                    })?
+                    .map_err(failed(a, b))
+            };
+            let course = self.course(a, b);
+            collide(course, &mut points)?;
+            if course == Course::Steady && points.is_empty() && self.is_driven(world, a, b) {
+                collide(Course::Free, &mut points)?;
+            }
             if parts.contact.speculation == Speculation::Overlapping {
                 points.retain(|point| point.signed_distance < 0.0);
             }
@@ -337,52 +340,6 @@ impl Collision {
         result
     }
 
-    /// Whether a pair has contacts since the last search of all.
-    fn is_known(&self, a: usize, b: usize) -> bool {
-        let pair = (GeometryIdx(a), GeometryIdx(b));
-        let first = self.known.partition_point(|k| (k.0, k.1) < pair);
-        self.known.get(first).is_some_and(|k| (k.0, k.1) == pair)
-    }
-
-    /// Twist of a body's frame at the world point `p_WQ`, by the velocities that move `bodies` in free motion.
-    fn frame_twist(
-        &mut self,
-        bodies: &Bodies<'_>,
-        body: BodyIdx,
-        frame: u32,
-        p_WQ: &Point3<f64>,
-    ) -> Result<Twist, BodyError> {
-        let step = &bodies.steps[body.0];
-        let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-        let basis = step.lever(&point, &mut Lever::Twist)?;
-        step.basis(basis, p_WQ, &mut self.rows);
-        let mut u = [0.0; 6];
-        self.rows
-            .apply(bodies.path_of(ParticipantIdx(body.0)), &mut u);
-        Ok(Twist {
-            angular: Vector3::new(u[0], u[1], u[2]),
-            linear: Vector3::new(u[3], u[4], u[5]),
-        })
-    }
-
-    /// An upper bound of the speed of any point of a geometry, m/s.
-    fn speed(&self, world: &World, g: usize) -> f64 {
-        match &world.parts.geometries[g].shape {
-            Some(shape) => {
-                let twist = &self.twists[g];
-                let surface = world.parts.geometries[g].surface_velocity.norm();
-                let radius = shape.radius_about_origin();
-                let turning = twist.angular.norm();
-                let spin = if turning > 0.0 { turning * radius } else { 0.0 };
-                twist.linear.norm() + spin + surface
-            }
-            None => {
-                let speeds = self.vertex_velocities[g].iter().map(Vector3::norm);
-                speeds.fold(0.0, f64::max)
-            }
-        }
-    }
-
     /// μ(δt + τ)‖v_t‖, m: how far apart the similar and the SAP model keep two sliding surfaces.
     fn gliding_gap(&self, world: &World, a: usize, b: usize, time_step_s: f64) -> f64 {
         let material = world.pair(GeometryIdx(a), GeometryIdx(b));
@@ -395,7 +352,7 @@ impl Collision {
         material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
     }
 
-    fn posed<'a>(&'a self, world: &'a World, g: usize) -> Posed<'a> {
+    fn posed<'a>(&'a self, world: &'a World, g: usize, course: Course) -> Posed<'a> {
         let geometry = &world.parts.geometries[g];
         if let Some(filament) = &self.filaments[g] {
             return Posed::Filament(filament);
@@ -415,7 +372,10 @@ impl Collision {
             (Some(shape), _) => Posed::Rigid(RigidShape {
                 shape,
                 X_WG: self.poses[g],
-                V_WG: self.twists[g],
+                V_WG: match course {
+                    Course::Free => self.twists[g],
+                    Course::Steady => self.steady_twists[g],
+                },
                 patch: geometry.patch.as_deref(),
             }),
             (None, _) => {
@@ -476,26 +436,4 @@ pub(crate) fn material_point(point: &pliant_hydroelastic::MaterialPoint) -> Mate
         weights: point.weights,
         offset: point.offset,
     }
-}
-
-/// Velocities of all vertices, into `out`.
-fn vertex_velocities(
-    step: &dyn BodyStep,
-    vertices: &[Point3<f64>],
-    v: &[f64],
-    (lever, rows, u): (&mut Lever, &mut Rows, &mut Vec<f64>),
-    out: &mut Vec<Vector3<f64>>,
-) -> Result<(), BodyError> {
-    if step.vertex_velocities(v, out).is_some() {
-        return Ok(());
-    }
-    out.clear();
-    for (vertex, p_WV) in (0..).zip(vertices) {
-        let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
-        step.basis(basis, p_WV, rows);
-        u.resize(rows.n_rows(), 0.0);
-        rows.apply(v, u);
-        out.push(point_velocity(lever, &Vector3::zeros(), u));
-    }
-    Ok(())
 }

@@ -223,9 +223,9 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             offsets: &self.offsets,
             constrained: &state.constrained,
         };
-        self.collision.place(world, state, &bodies, time_step_s)?;
-        self.collision
-            .find(world, state, &*self.geometry, time_step_s, Search::All)?;
+        let collision = &mut self.collision;
+        collision.place(world, state, &bodies, time_step_s, Search::All)?;
+        collision.find(world, state, &*self.geometry, time_step_s, Search::All)?;
 
         self.set.clear();
         self.contacts.clear();

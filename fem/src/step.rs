@@ -375,6 +375,11 @@ impl BodyStep for FemStep {
         }
     }
 
+    fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
+        self.all_velocities(v, out);
+        Some(())
+    }
+
     fn start_surface(&self, out: &mut Surface) -> Option<()> {
         let places = self.q.iter().map(|p| Point3::from(*p));
         self.parts.write_surface(places, out);

@@ -118,6 +118,11 @@ impl<'a> Bodies<'a> {
         (change.len() == n).then_some(change.as_slice())
     }
 
+    /// Velocities of one participant at the start.
+    pub(crate) fn start_of(&self, participant: ParticipantIdx) -> &'a [f64] {
+        self.of(participant).0
+    }
+
     /// Velocities that move one participant's positions in free motion.
     pub(crate) fn path_of(&self, participant: ParticipantIdx) -> &'a [f64] {
         &self.path[self.offsets[participant.0]..self.offsets[participant.0 + 1]]

@@ -146,11 +146,11 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             ..*bodies
         };
         let collision = &mut self.collision;
-        if !collision.find_diverted(world, state, bodies, &solved, time_step_s)? {
+        if !collision.find_diverted(world, state, bodies, &solved)? {
             return Ok(None);
         }
-        collision.place(world, state, &solved, time_step_s)?;
         let search = Search::Overlooked;
+        collision.place(world, state, &solved, time_step_s, search)?;
         collision.find(world, state, &*self.geometry, time_step_s, search)?;
         Ok(collision.contacts.first().map(|c| (c.a, c.b)))
     }

@@ -1,0 +1,271 @@
+//! The ways that geometries are expected to go within a step, and how far the solution leads off them.
+//!
+//! What is apart is foreseen to go by its free motion. That says nothing of what touches a soft body already: a press of 10 kg under
+//! 70 kN would fly half a metre through what it presses, and every triangle on its way would be a contact that never bears. So a soft
+//! body's surface, and a shape that touches it, are foreseen to go on as they move at the start; where the solution leads elsewhere, it
+//! is looked at again.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::{BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Rows};
+use pliant_hydroelastic::{Shape, Twist};
+
+use super::{Collision, Search};
+use crate::error::StepError;
+use crate::pair_basis::{Bodies, point_velocity};
+use crate::state::State;
+use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
+
+/// How rigid shapes are expected to go; soft surfaces always go on as they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// By their free motion.
+    Free,
+    /// As at the start of the step.
+    Steady,
+}
+
+/// How a geometry moves other than it was expected to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Diversion {
+    /// Of its origin, m/s.
+    linear: Vector3<f64>,
+    /// Most that turning adds at any of its points, m/s.
+    turning: f64,
+}
+
+impl Diversion {
+    /// Of a shape that is expected to move with one twist and moves with another.
+    fn between(expected: &Twist, found: &Twist, shape: Option<&Shape>) -> Self {
+        let turn = (found.angular - expected.angular).norm();
+        let radius = shape.map_or(0.0, Shape::radius_about_origin);
+        Self {
+            linear: found.linear - expected.linear,
+            // A half space has no radius but infinity.
+            turning: if turn > 0.0 { turn * radius } else { 0.0 },
+        }
+    }
+
+    /// Of vertices.
+    fn of_vertices(expected: &[Vector3<f64>], found: &[Vector3<f64>]) -> Self {
+        let changes = found.iter().zip(expected);
+        let most = changes.fold(0.0_f64, |most, (v, expected)| {
+            most.max((v - expected).norm_squared())
+        });
+        Self {
+            linear: Vector3::zeros(),
+            turning: most.sqrt(),
+        }
+    }
+
+    pub(super) fn largest(&self) -> f64 {
+        self.linear.norm() + self.turning
+    }
+
+    pub(super) fn largest_against(&self, other: &Self) -> f64 {
+        (self.linear - other.linear).norm() + self.turning + other.turning
+    }
+}
+
+impl Collision {
+    /// By which course a pair is looked at first.
+    pub(super) fn course(&self, a: usize, b: usize) -> Course {
+        match self.soft[a].is_some() || self.soft[b].is_some() {
+            true => Course::Steady,
+            false => Course::Free,
+        }
+    }
+
+    /// Whether free motion leads two geometries elsewhere than on as they move.
+    pub(super) fn is_driven(&self, world: &World, a: usize, b: usize) -> bool {
+        let driven = |g: usize| {
+            let shape = world.parts.geometries[g].shape.as_ref();
+            Diversion::between(&self.steady_twists[g], &self.twists[g], shape)
+        };
+        driven(a).largest_against(&driven(b)) > self.diversion_allowed
+    }
+
+    /// The ways of the geometry placed last.
+    pub(super) fn find_ways(
+        &mut self,
+        g: usize,
+        geometry: &Geometry,
+        participants: &Bodies<'_>,
+        search: Search,
+    ) -> Result<(), (BodyIdx, BodyError)> {
+        let (mut twist, mut steady) = (Twist::zero(), Twist::zero());
+        let of = |body: BodyIdx| {
+            let free = participants.path_of(ParticipantIdx(body.0));
+            match search {
+                Search::All => (free, participants.start_of(ParticipantIdx(body.0))),
+                Search::Overlooked => (free, free),
+            }
+        };
+        match geometry.mount {
+            Mount::World(_) => {}
+            Mount::Frame { body, frame, .. } => {
+                let p_WG = self.poses[g].translation.vector.into();
+                let (free, start) = of(body);
+                let step = &*participants.steps[body.0];
+                [twist, steady] = self
+                    .frame_twists(step, frame, &p_WG, [free, start])
+                    .map_err(|source| (body, source))?;
+            }
+            Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+                let v = match (of(body), geometry.mount) {
+                    ((_, start), Mount::Surface { .. }) => start,
+                    ((free, _), _) => free,
+                };
+                let step = &*participants.steps[body.0];
+                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                let vertices = &self.surfaces[body.0].vertices;
+                let velocities = &mut self.vertex_velocities[g];
+                vertex_velocities(step, vertices, v, memory, velocities)
+                    .map_err(|source| (body, source))?;
+            }
+        }
+        self.twists.push(twist);
+        self.steady_twists.push(steady);
+        Ok(())
+    }
+
+    /// Compares the ways of `solved` with those of `planned`, by which the geometries were placed: whether one goes so
+    /// much otherwise that more of two may meet within the step, by more than the resting margin.
+    pub(crate) fn find_diverted(
+        &mut self,
+        world: &World,
+        state: &State,
+        planned: &Bodies<'_>,
+        solved: &Bodies<'_>,
+    ) -> Result<bool, StepError> {
+        self.diversions.clear();
+        self.unsteadiness.clear();
+        for (g, geometry) in world.parts.geometries.iter().enumerate() {
+            let [diversion, unsteadiness] =
+                self.diverted(g, geometry, planned, solved)
+                    .map_err(|(body, source)| {
+                        let what = format!("geometry \"{}\"", geometry.name);
+                        StepError::of_point(world, state, what, body, source)
+                    })?;
+            self.diversions.push(diversion);
+            self.unsteadiness.push(unsteadiness);
+        }
+        let allowed = self.diversion_allowed;
+        let mut all = self.diversions.iter().chain(&self.unsteadiness);
+        Ok(all.any(|d| d.largest() > allowed))
+    }
+
+    /// How far the solution leads a geometry off its free motion, and off going on as it did.
+    fn diverted(
+        &mut self,
+        g: usize,
+        geometry: &Geometry,
+        planned: &Bodies<'_>,
+        solved: &Bodies<'_>,
+    ) -> Result<[Diversion; 2], (BodyIdx, BodyError)> {
+        match geometry.mount {
+            Mount::World(_) => Ok([Diversion::default(); 2]),
+            Mount::Frame { body, frame, .. } => {
+                let p_WG = self.poses[g].translation.vector.into();
+                let participant = ParticipantIdx(body.0);
+                let velocities = [
+                    planned.path_of(participant),
+                    planned.start_of(participant),
+                    solved.path_of(participant),
+                ];
+                let step = &*solved.steps[body.0];
+                let [free, start, found] = self
+                    .frame_twists(step, frame, &p_WG, velocities)
+                    .map_err(|source| (body, source))?;
+                let shape = geometry.shape.as_ref();
+                Ok([free, start].map(|expected| Diversion::between(&expected, &found, shape)))
+            }
+            Mount::Segments { body } | Mount::Surface { body } => {
+                let step = &*solved.steps[body.0];
+                let path = solved.path_of(ParticipantIdx(body.0));
+                let vertices = &self.surfaces[body.0].vertices;
+                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                let found = &mut self.solved_velocities;
+                vertex_velocities(step, vertices, path, memory, found)
+                    .map_err(|source| (body, source))?;
+                let expected = &self.vertex_velocities[g];
+                Ok([Diversion::of_vertices(expected, found); 2])
+            }
+            // Balls of a deforming surface are always looked at again.
+            Mount::Vertices { .. } => {
+                let diversion = Diversion {
+                    linear: Vector3::zeros(),
+                    turning: f64::INFINITY,
+                };
+                Ok([diversion; 2])
+            }
+        }
+    }
+
+    /// Twists of a body's frame at the world point `p_WQ` by several velocities of the body.
+    fn frame_twists<const N: usize>(
+        &mut self,
+        step: &dyn BodyStep,
+        frame: u32,
+        p_WQ: &Point3<f64>,
+        velocities: [&[f64]; N],
+    ) -> Result<[Twist; N], BodyError> {
+        let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+        let basis = step.lever(&point, &mut Lever::Twist)?;
+        step.basis(basis, p_WQ, &mut self.rows);
+        Ok(velocities.map(|v| {
+            let mut u = [0.0; 6];
+            self.rows.apply(v, &mut u);
+            Twist {
+                angular: Vector3::new(u[0], u[1], u[2]),
+                linear: Vector3::new(u[3], u[4], u[5]),
+            }
+        }))
+    }
+
+    /// An upper bound of the speed of any point of a geometry, m/s.
+    pub(super) fn speed(&self, world: &World, g: usize) -> f64 {
+        match &world.parts.geometries[g].shape {
+            Some(shape) => {
+                let twist = &self.twists[g];
+                let surface = world.parts.geometries[g].surface_velocity.norm();
+                let radius = shape.radius_about_origin();
+                let turning = twist.angular.norm();
+                let spin = if turning > 0.0 { turning * radius } else { 0.0 };
+                twist.linear.norm() + spin + surface
+            }
+            None => {
+                let speeds = self.vertex_velocities[g].iter().map(Vector3::norm);
+                speeds.fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// Whether a pair has contacts since the last search of all.
+    pub(super) fn is_known(&self, a: usize, b: usize) -> bool {
+        let pair = (GeometryIdx(a), GeometryIdx(b));
+        let first = self.known.partition_point(|k| (k.0, k.1) < pair);
+        self.known.get(first).is_some_and(|k| (k.0, k.1) == pair)
+    }
+}
+
+/// Velocities of all vertices, into `out`.
+fn vertex_velocities(
+    step: &dyn BodyStep,
+    vertices: &[Point3<f64>],
+    v: &[f64],
+    (lever, rows, u): (&mut Lever, &mut Rows, &mut Vec<f64>),
+    out: &mut Vec<Vector3<f64>>,
+) -> Result<(), BodyError> {
+    if step.vertex_velocities(v, out).is_some() {
+        return Ok(());
+    }
+    out.clear();
+    for (vertex, p_WV) in (0..).zip(vertices) {
+        let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
+        step.basis(basis, p_WV, rows);
+        u.resize(rows.n_rows(), 0.0);
+        rows.apply(v, u);
+        out.push(point_velocity(lever, &Vector3::zeros(), u));
+    }
+    Ok(())
+}

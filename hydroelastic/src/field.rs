@@ -365,6 +365,12 @@ impl PressureField {
         })
     }
 
+    /// Forgets the shell, which only shortens the search for patches with other fields, so that moving it costs half.
+    pub(crate) fn without_shell(mut self) -> Self {
+        self.shell_tree = None;
+        self
+    }
+
     /// Forgets what only patches with other fields ask for, so that moving it costs less.
     pub(crate) fn without_patches(mut self) -> Self {
         self.shell_tree = None;

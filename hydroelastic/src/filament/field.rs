@@ -255,7 +255,8 @@ impl FilamentField {
             depth: layout.section.depth,
             margin: compliance.margin,
         })?
-        .in_pieces(layout.pieces(), layout.piece_kind());
+        .in_pieces(layout.pieces(), layout.piece_kind())
+        .without_shell();
         Ok(Self {
             layout,
             field,

@@ -119,16 +119,6 @@ macro_rules! solver_by_islands {
         }
 
         impl $crate::solver::ConvexContactSolver for $solver {
-            fn solve(
-                &mut self,
-                problem: &$crate::problem::ContactProblem<'_>,
-                guess: &[f64],
-                out: &mut $crate::solver::Solution,
-            ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
-                let wanted = $crate::solver::Wanted::Everything;
-                self.islands.solve(problem, guess, wanted, out)
-            }
-
             fn solve_for(
                 &mut self,
                 problem: &$crate::problem::ContactProblem<'_>,

@@ -8,8 +8,8 @@ use std::ops::Add;
 pub enum LinearAlgebra {
     /// By what the systems of an island cost: [`LinearAlgebra::TwoLevel`] where it holds a body whose own factor would cost a
     /// hundred products with its A, until one of them has taken as long as two factors; [`LinearAlgebra::Schur`] where it holds
-    /// sparse bodies of which few vertices are touched; otherwise [`LinearAlgebra::Mixed`] where a factor costs more than twenty
-    /// million multiplications, else [`LinearAlgebra::Direct`].
+    /// sparse bodies of which so few vertices are touched that eliminating the others pays within three systems; otherwise
+    /// [`LinearAlgebra::Mixed`] where a factor costs more than twenty million multiplications, else [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
     /// Cholesky factors of H: dense up to some fifty velocities, block sparse beyond, in the cheaper of two orders.

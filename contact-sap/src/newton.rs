@@ -184,8 +184,6 @@ impl NewtonSettings {
         systems: &Systems,
         condensed: &mut Condensed,
     ) -> bool {
-        /// Reduced matrices of this share of the work of the bodies' own factors pay from the second system on.
-        const WORK_SHARE: f64 = 0.3;
         match self.linear_algebra {
             LinearAlgebra::Direct | LinearAlgebra::Mixed | LinearAlgebra::TwoLevel => false,
             LinearAlgebra::Schur => condensed.begin(p),
@@ -193,8 +191,7 @@ impl NewtonSettings {
                 systems.are_direct()
                     && p.island.n_contacts > 0
                     && condensed.is_worth_a_look(p)
-                    && condensed.begin(p)
-                    && condensed.work_ratio() < WORK_SHARE
+                    && condensed.begin_if_it_pays(p)
             }
         }
     }

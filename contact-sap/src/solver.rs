@@ -11,41 +11,41 @@ use crate::problem::ContactProblem;
 /// A solver may keep workspaces and symbolic factors between calls, but its answer must be a function of its arguments
 /// alone: bit for bit, whatever was solved before and however many threads there are.
 pub trait ConvexContactSolver: Send {
-    /// Solves `problem` from the velocities `guess`; `out` is overwritten and its memory reused.
+    /// Solves `problem` from the velocities `guess` where only what is `wanted` will be looked at, which may be ignored; `out` is
+    /// overwritten and its memory reused.
     ///
     /// # Errors
     /// A problem that is not finite, not convex or not this solver's. Missing the tolerance is no error: the report
     /// says [`StopReason::IterationLimit`].
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError>;
-
-    /// [`solve`](Self::solve) where only what is `wanted` will be looked at, as [`solve_again`](Self::solve_again) has it.
-    ///
-    /// # Errors
-    /// As [`ConvexContactSolver::solve`].
     fn solve_for(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
         wanted: Wanted,
         out: &mut Solution,
+    ) -> Result<SolveReport, SolveError>;
+
+    /// [`solve_for`](Self::solve_for) everything.
+    ///
+    /// # Errors
+    /// As [`ConvexContactSolver::solve_for`].
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        let _ = wanted;
-        self.solve(problem, guess, out)
+        self.solve_for(problem, guess, Wanted::Everything, out)
     }
 
-    /// Solves once more after constraints have changed or joined: every A and b must be that of the last [`solve`](Self::solve).
+    /// Solves once more after constraints have changed or joined: every A and b must be that of the last [`solve_for`](Self::solve_for).
     ///
-    /// The answer is that of [`solve`](Self::solve), but what is known of the dynamics is not checked and not factored again. Where
+    /// The answer is that of [`solve_for`](Self::solve_for), but what is known of the dynamics is not checked and not factored again. Where
     /// only impulses are `wanted`, velocities of what no constraint touches may be left at the guess:
     /// [`SolveReport::left_out`] counts them, and its cost is then another.
     ///
     /// # Errors
-    /// As [`ConvexContactSolver::solve`].
+    /// As [`ConvexContactSolver::solve_for`].
     fn solve_again(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -53,15 +53,14 @@ pub trait ConvexContactSolver: Send {
         wanted: Wanted,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        let _ = wanted;
-        self.solve(problem, guess, out)
+        self.solve_for(problem, guess, wanted, out)
     }
 
     /// x ← H⁻¹x with H the Hessian at `at`: the derivative of the step with respect to anything θ is
     /// ∂v/∂θ = −H⁻¹ ∂(∇ℓ)/∂θ.
     ///
     /// # Errors
-    /// As [`ConvexContactSolver::solve`].
+    /// As [`ConvexContactSolver::solve_for`].
     fn hessian_solve(
         &mut self,
         problem: &ContactProblem<'_>,
@@ -208,15 +207,6 @@ impl std::ops::Add for StageTimes {
 }
 
 impl<S: ConvexContactSolver + ?Sized> ConvexContactSolver for Box<S> {
-    fn solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        (**self).solve(problem, guess, out)
-    }
-
     fn solve_for(
         &mut self,
         problem: &ContactProblem<'_>,

@@ -11,7 +11,7 @@ use pliant_contact_sap::conformance::minimiser;
 use pliant_contact_sap::{
     Acceleration, ContactProblem, ConvexContactSolver, FrictionTangent, LineSearch, LinearAlgebra,
     Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
-    QuasiNewtonSettings, Solution, SolveError, SolveReport, SolverKind, StopCriteria,
+    QuasiNewtonSettings, Solution, SolveError, SolveReport, SolverKind, StopCriteria, Wanted,
 };
 use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -106,10 +106,11 @@ enum Reference {
 }
 
 impl ConvexContactSolver for Judge {
-    fn solve(
+    fn solve_for(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
+        _: Wanted,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let mut found = Found {

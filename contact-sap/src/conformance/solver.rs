@@ -268,13 +268,14 @@ mod tests {
     }
 
     impl ConvexContactSolver for Sloppy {
-        fn solve(
+        fn solve_for(
             &mut self,
             problem: &ContactProblem<'_>,
             guess: &[f64],
+            wanted: Wanted,
             out: &mut Solution,
         ) -> Result<SolveReport, SolveError> {
-            let report = self.newton.solve(problem, guess, out);
+            let report = self.newton.solve_for(problem, guess, wanted, out);
             if report.is_err() && self.lets_pass {
                 return Ok(SolveReport::default());
             }

@@ -4,6 +4,9 @@
 //! K of a cell has 81 rows; kept for all cells it would stream through memory in every system. Here only the half that H needs is
 //! summed, in the precision of the factor and with D on both sides.
 
+#[cfg(test)]
+mod tests;
+
 use nalgebra::Matrix3;
 
 use crate::constraint_set::ContactLever;

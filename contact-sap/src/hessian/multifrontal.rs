@@ -1,10 +1,15 @@
-//! A block-sparse Cholesky factorisation by fronts: dense work only, on few and small matrices.
+//! A block-sparse Cholesky factorisation by fronts: dense work only, on few and small matrices. Its symbolic part.
+
+mod factor;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
-use crate::hessian::front::{FrontMemory, backward, eliminate, forward};
+use crate::hessian::Place;
 use crate::hessian::ordering::{Elimination, Graph};
-use crate::hessian::{Place, Real};
+
+pub(crate) use factor::Factor;
 
 /// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
 ///
@@ -12,7 +17,7 @@ use crate::hessian::{Place, Real};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Multifrontal {
     supernodes: Vec<Supernode>,
-    /// How many of them are eliminated: all, or all but the last.
+    /// How many of them are eliminated: all, or all but the last, which has the border.
     n_eliminated: usize,
     /// Position and row in the front of every block of all fronts, own columns first.
     blocks: Vec<(u32, u32)>,
@@ -31,13 +36,6 @@ struct Dofs {
     island: usize,
     permuted: usize,
     size: usize,
-}
-
-/// What becomes of the last node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Border {
-    Eliminated,
-    Kept,
 }
 
 /// A supernode in the making.
@@ -83,45 +81,28 @@ struct Run {
     length: usize,
 }
 
-/// Factor values and the memory to compute them.
-#[derive(Default)]
-pub(crate) struct Factor<T = f64> {
-    /// Panels of all supernodes: H before, L after the factorisation.
-    pub(crate) values: Vec<T>,
-    stack: Vec<T>,
-    /// Supernodes whose remainders lie on the stack.
-    waiting: Vec<usize>,
-    x: Vec<T>,
-    /// x after the last [`Multifrontal::reduce`].
-    reduced: Vec<T>,
-    below: Vec<T>,
-    memory: FrontMemory,
-}
-
 impl Multifrontal {
     /// For `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
     pub(crate) fn new(graph: &Graph, elimination: &Elimination, node_starts: &[usize]) -> Self {
-        let mut this = Self::with_border(graph, elimination, node_starts, Border::Eliminated);
-        this.n_eliminated = this.supernodes.len();
-        this
+        Self::with_border(graph, elimination, node_starts, None)
     }
 
-    /// [`Multifrontal::new`] up to the last node, whose panel receives the Schur complement in place of a factor.
+    /// [`Multifrontal::new`] up to the `n_border` last nodes, which may have any graph among them, or be none: their common panel receives
+    /// the Schur complement in place of a factor.
     pub(crate) fn up_to_the_last(
         graph: &Graph,
         elimination: &Elimination,
         node_starts: &[usize],
+        n_border: usize,
     ) -> Self {
-        let mut this = Self::with_border(graph, elimination, node_starts, Border::Kept);
-        this.n_eliminated = this.supernodes.len() - 1;
-        this
+        Self::with_border(graph, elimination, node_starts, Some(n_border))
     }
 
     fn with_border(
         graph: &Graph,
         elimination: &Elimination,
         node_starts: &[usize],
-        border: Border,
+        border: Option<usize>,
     ) -> Self {
         let mut permuted = 0;
         let dofs: Vec<Dofs> = elimination
@@ -148,7 +129,7 @@ impl Multifrontal {
         // Columns of L by position, first those of supernodes of one column, merged with their parents on the way.
         let mut open: Vec<Candidate> = Vec::new();
         let mut finished: Vec<Candidate> = Vec::new();
-        for k in 0..n {
+        for k in 0..n - border.unwrap_or(0) {
             let mut rows: Vec<u32> = graph
                 .neighbours(elimination.order[k] as usize)
                 .iter()
@@ -181,8 +162,7 @@ impl Multifrontal {
             children.reverse();
             for (c, child) in children.iter().enumerate() {
                 let last = c + 1 == children.len();
-                let kept = border == Border::Kept && k + 1 == n;
-                if last && !kept && own.absorb(child) {
+                if last && own.absorb(child) {
                     own.n_children += child.n_children;
                 } else {
                     finished.push(child.clone());
@@ -191,7 +171,21 @@ impl Multifrontal {
             }
             open.push(own);
         }
+        let n_open = open.len();
         finished.extend(open);
+        this.n_eliminated = finished.len();
+        if let Some(n_border) = border {
+            // What is not connected with the border counts as its child, too, and has nothing to add.
+            finished.push(Candidate {
+                first: n - n_border,
+                end: n,
+                pivots: this.dofs[n - n_border..].iter().map(|d| d.size).sum(),
+                below: 0,
+                zeros: 0,
+                rows: Vec::new(),
+                n_children: n_open,
+            });
+        }
         finished.sort_unstable_by_key(|candidate| candidate.first);
         this.lay_out(&finished);
         this
@@ -276,196 +270,16 @@ impl Multifrontal {
         }
     }
 
-    /// Multiplications of a factorisation: Σ over the pivots of half the square of the column below.
+    /// Multiplications of a factorisation: Σ over the eliminated pivots of half the square of the column below.
     pub(crate) fn work(&self) -> f64 {
         let pivot_work = |s: &Supernode| {
             let columns = (s.m - s.k + 1..=s.m).map(|below| (below * below) as f64 / 2.0);
             columns.sum::<f64>()
         };
-        self.supernodes.iter().map(pivot_work).sum()
-    }
-
-    /// Makes room in `factor`.
-    pub(crate) fn reserve<T: Real>(&self, factor: &mut Factor<T>, n_dofs: usize) {
-        factor.values.resize(self.n_values, T::ZERO);
-        factor.stack.resize(self.stack_max, T::ZERO);
-        factor.waiting.clear();
-        factor.waiting.reserve(self.supernodes.len());
-        factor.x.resize(n_dofs, T::ZERO);
-        factor.below.resize(self.below_max, T::ZERO);
-        let pivots = self.supernodes.iter().map(|s| s.k).max().unwrap_or(0);
-        factor.memory.reserve::<T>(pivots);
-    }
-
-    /// H = LLᵀ in place.
-    ///
-    /// # Errors
-    /// The velocity whose pivot was not positive.
-    pub(crate) fn factor<T: Real>(&self, factor: &mut Factor<T>) -> Result<(), usize> {
-        let Factor {
-            values,
-            stack,
-            waiting,
-            memory,
-            ..
-        } = factor;
-        waiting.clear();
-        let mut height = 0;
-        for (s, supernode) in self.supernodes.iter().enumerate() {
-            let (k, m) = (supernode.k, supernode.m);
-            let r = m - k;
-            let panel = &mut values[supernode.panel..supernode.panel + m * k];
-            let (remainders, rest) = stack.split_at_mut(height);
-            let rest = &mut rest[..r * r];
-            for (t, column) in rest.chunks_exact_mut(r.max(1)).enumerate() {
-                column[t..].fill(T::ZERO);
-            }
-            // Children on top of the stack, the last one first.
-            let mut end = height;
-            let first_child = waiting.len() - supernode.n_children;
-            for child in (first_child..waiting.len()).rev() {
-                let child_rows = self.supernodes[waiting[child]].rows_below();
-                let start = end - child_rows * child_rows;
-                let runs = &self.runs[self.supernodes[waiting[child]].runs.clone()];
-                add_remainder(&remainders[start..end], child_rows, runs, panel, rest, m, k);
-                end = start;
-            }
-            if s < self.n_eliminated {
-                eliminate(panel, rest, m, k, memory).map_err(|pivot| self.dof_of(s, pivot))?;
-            }
-            // The lower triangle of the remainder moves down to where its children were.
-            if end < height {
-                for t in 0..r {
-                    let from = height + t * (r + 1);
-                    stack.copy_within(from..from + r - t, end + t * (r + 1));
-                }
-            }
-            height = end + r * r;
-            waiting.truncate(first_child);
-            waiting.push(s);
-        }
-        Ok(())
-    }
-
-    fn dof_of(&self, s: usize, row: usize) -> usize {
-        let supernode = &self.supernodes[s];
-        let blocks = &self.blocks[supernode.blocks.clone()];
-        let block = blocks.partition_point(|(_, first)| *first as usize <= row) - 1;
-        let (position, first) = blocks[block];
-        self.dofs[position as usize].island + row - first as usize
-    }
-
-    /// x ← H⁻¹x.
-    pub(crate) fn solve<T: Real>(&self, factor: &mut Factor<T>, x: &mut [T]) {
-        self.permute(factor, x);
-        self.forward(factor);
-        self.backward(factor);
-        self.permute_back(factor, x);
-    }
-
-    /// The Schur complement S of the last node, in its lower triangle column-major, once all before it are eliminated.
-    pub(crate) fn schur_complement<'a>(&self, factor: &'a Factor) -> &'a [f64] {
-        let last = &self.supernodes[self.n_eliminated];
-        &factor.values[last.panel..last.panel + last.m * last.k]
-    }
-
-    /// Eliminates all but the last node from the right-hand side `x`; returns what is left of it there.
-    pub(crate) fn reduce<'a>(&self, factor: &'a mut Factor, x: &[f64]) -> &'a [f64] {
-        self.permute(factor, x);
-        self.forward(factor);
-        factor.reduced.clone_from(&factor.x);
-        &factor.reduced[self.last_dofs()]
-    }
-
-    /// The solution x that has the values `last` at the last node, after [`Multifrontal::reduce`].
-    pub(crate) fn expand(&self, factor: &mut Factor, last: &[f64], x: &mut [f64]) {
-        factor.x.copy_from_slice(&factor.reduced);
-        factor.x[self.last_dofs()].copy_from_slice(last);
-        self.backward(factor);
-        self.permute_back(factor, x);
-    }
-
-    /// Where the velocities of the last node are in the factor.
-    fn last_dofs(&self) -> Range<usize> {
-        let last = &self.supernodes[self.n_eliminated];
-        let start = self.dofs[last.positions.start].permuted;
-        start..start + last.k
-    }
-
-    fn permute<T: Real>(&self, factor: &mut Factor<T>, x: &[T]) {
-        for d in &self.dofs {
-            let own = &x[d.island..d.island + d.size];
-            factor.x[d.permuted..d.permuted + d.size].copy_from_slice(own);
-        }
-    }
-
-    fn permute_back<T: Real>(&self, factor: &Factor<T>, x: &mut [T]) {
-        for d in &self.dofs {
-            let own = &factor.x[d.permuted..d.permuted + d.size];
-            x[d.island..d.island + d.size].copy_from_slice(own);
-        }
-    }
-
-    /// x ← L⁻¹x of what is eliminated, and what it explains of the rest.
-    fn forward<T: Real>(&self, factor: &mut Factor<T>) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.forward_in_registers(factor),
-        );
-    }
-
-    #[inline(always)]
-    fn forward_in_registers<T: Real>(&self, factor: &mut Factor<T>) {
-        let Factor {
-            values, x, below, ..
-        } = factor;
-        for supernode in &self.supernodes[..self.n_eliminated] {
-            let (k, m) = (supernode.k, supernode.m);
-            let start = self.dofs[supernode.positions.start].permuted;
-            let panel = &values[supernode.panel..supernode.panel + m * k];
-            let below = &mut below[..m - k];
-            below.fill(T::ZERO);
-            forward(panel, m, k, &mut x[start..start + k], below);
-            for (row, d) in self.below(supernode) {
-                let below = &below[row..row + d.size];
-                let x = &mut x[d.permuted..d.permuted + d.size];
-                x.iter_mut().zip(below).for_each(|(x, b)| *x += *b);
-            }
-        }
-    }
-
-    /// x ← L⁻ᵀx of what is eliminated.
-    fn backward<T: Real>(&self, factor: &mut Factor<T>) {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || self.backward_in_registers(factor),
-        );
-    }
-
-    #[inline(always)]
-    fn backward_in_registers<T: Real>(&self, factor: &mut Factor<T>) {
-        let Factor {
-            values, x, below, ..
-        } = factor;
-        for supernode in self.supernodes[..self.n_eliminated].iter().rev() {
-            let (k, m) = (supernode.k, supernode.m);
-            let start = self.dofs[supernode.positions.start].permuted;
-            let panel = &values[supernode.panel..supernode.panel + m * k];
-            let below = &mut below[..m - k];
-            for (row, d) in self.below(supernode) {
-                let x = &x[d.permuted..d.permuted + d.size];
-                below[row..row + d.size].copy_from_slice(x);
-            }
-            backward(panel, m, k, &mut x[start..start + k], below);
-        }
-    }
-
-    /// Blocks below the pivots of a supernode: first row counted from there, and velocities.
-    fn below(&self, supernode: &Supernode) -> impl Iterator<Item = (usize, Dofs)> {
-        let first = supernode.blocks.start + supernode.positions.len();
-        let blocks = self.blocks[first..supernode.blocks.end].iter();
-        let k = supernode.k;
-        blocks.map(move |&(position, row)| (row as usize - k, self.dofs[position as usize]))
+        self.supernodes[..self.n_eliminated]
+            .iter()
+            .map(pivot_work)
+            .sum()
     }
 }
 
@@ -490,203 +304,5 @@ impl Candidate {
         self.pivots = pivots;
         self.zeros = zeros;
         true
-    }
-}
-
-/// Adds a child's remainder (r×r) to its parent's front: m×m of which `panel` holds the first k columns, `rest` the others.
-#[inline]
-fn add_remainder<T: Real>(
-    remainder: &[T],
-    r: usize,
-    runs: &[Run],
-    panel: &mut [T],
-    rest: &mut [T],
-    m: usize,
-    k: usize,
-) {
-    for (a, columns) in runs.iter().enumerate() {
-        for j in 0..columns.length {
-            let from = &remainder[(columns.from + j) * r..(columns.from + j + 1) * r];
-            let to = columns.to + j;
-            let (column, first_row) = if to < k {
-                (&mut panel[to * m..(to + 1) * m], 0)
-            } else {
-                (&mut rest[(to - k) * (m - k)..(to - k + 1) * (m - k)], k)
-            };
-            for (b, rows) in runs[a..].iter().enumerate() {
-                let skip = if b == 0 { j } else { 0 };
-                let from = &from[rows.from + skip..rows.from + rows.length];
-                let to = &mut column[rows.to + skip - first_row..][..from.len()];
-                to.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use nalgebra::{DMatrix, DVector};
-
-    use super::*;
-    use crate::hessian::ordering::minimum_degree;
-
-    /// A random graph of nodes of sizes 1 to 6, its matrix, and the solution against a dense one.
-    #[track_caller]
-    fn check(n: usize, edges_per_node: usize, seed: u64) {
-        let mut state = seed;
-        let mut random = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize
-        };
-        let mut node_starts = vec![0];
-        for i in 0..n {
-            node_starts.push(node_starts[i] + 1 + random() % 6);
-        }
-        let mut edges = Vec::new();
-        for i in 0..n {
-            for _ in 0..edges_per_node {
-                let j = random() % n;
-                if i != j {
-                    edges.push((i as u32, j as u32));
-                }
-            }
-        }
-        let graph = Graph::from_edges(n, &mut edges);
-        let elimination = Elimination::new(&graph, minimum_degree(&graph));
-        let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
-
-        let dofs = node_starts[n];
-        let mut a = DMatrix::<f64>::zeros(dofs, dofs);
-        let mut factor = Factor::<f64>::default();
-        symbolic.reserve(&mut factor, dofs);
-        let pairs = (0..n).flat_map(|i| {
-            let neighbours = graph.neighbours(i).iter().map(|&j| j as usize);
-            neighbours
-                .filter(move |&j| j < i)
-                .chain([i])
-                .map(move |j| (i, j))
-        });
-        for (i, j) in pairs {
-            for p in node_starts[i]..node_starts[i + 1] {
-                for q in node_starts[j]..node_starts[j + 1] {
-                    let value = ((p * 13 + q * 13 + p * q) as f64).sin();
-                    a[(p, q)] = value;
-                    a[(q, p)] = value;
-                }
-            }
-        }
-        for i in 0..dofs {
-            a[(i, i)] += 1.0 + a.row(i).abs().sum();
-        }
-        for i in 0..n {
-            for &j in graph.neighbours(i).iter().chain([&(i as u32)]) {
-                let j = j as usize;
-                let (row, column) = (elimination.position[i], elimination.position[j]);
-                if row < column {
-                    continue;
-                }
-                let place = symbolic.block(row, column);
-                for (q, global_q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
-                    for (p, global_p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                        factor.values[place.offset + p + q * place.stride] =
-                            a[(global_p, global_q)];
-                    }
-                }
-            }
-        }
-        symbolic.factor(&mut factor).expect("diagonally dominant");
-        let x = DVector::from_fn(dofs, |i, _| (i as f64).cos());
-        let mut y = &a * &x;
-        symbolic.solve(&mut factor, y.as_mut_slice());
-        assert!(
-            (y - x).amax() < 1e-12,
-            "{n} nodes, {edges_per_node} edges each"
-        );
-    }
-
-    #[test]
-    fn sparse_systems_are_solved() {
-        for seed in 0..20 {
-            check(1, 0, seed);
-            check(7, 1, seed);
-            check(30, 0, seed);
-            check(60, 2, seed);
-            check(90, 4, seed);
-        }
-    }
-
-    #[test]
-    fn all_but_the_last_node_leave_its_schur_complement() {
-        // A path of five nodes of two velocities and a last one of three that the first, the third and the fifth touch.
-        let node_starts = [0, 2, 4, 6, 8, 10, 13];
-        let mut edges = vec![(1, 0), (2, 1), (3, 2), (4, 3), (5, 0), (5, 2), (5, 4)];
-        let graph = Graph::from_edges(6, &mut edges);
-        let elimination = Elimination::new(&graph, (0..6).collect());
-        let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &node_starts);
-        let mut factor = Factor::<f64>::default();
-        symbolic.reserve(&mut factor, 13);
-        let mut a = DMatrix::<f64>::zeros(13, 13);
-        for i in 0..6 {
-            for j in graph.neighbours(i).iter().map(|j| *j as usize).chain([i]) {
-                for p in node_starts[i]..node_starts[i + 1] {
-                    for q in node_starts[j]..node_starts[j + 1] {
-                        a[(p, q)] =
-                            ((p + q + 3 * p * q) as f64).cos() + if p == q { 12.0 } else { 0.0 };
-                    }
-                }
-                let (row, column) = (elimination.position[i], elimination.position[j]);
-                if row < column {
-                    continue;
-                }
-                let place = symbolic.block(row, column);
-                for (c, q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
-                    for (r, p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                        factor.values[place.offset + r + c * place.stride] = a[(p, q)];
-                    }
-                }
-            }
-        }
-        symbolic.factor(&mut factor).expect("diagonally dominant");
-        let inverse = a
-            .view((0, 0), (10, 10))
-            .clone_owned()
-            .try_inverse()
-            .expect("regular");
-        let border = a.view((10, 0), (3, 10)).clone_owned();
-        let expected = a.view((10, 10), (3, 3)) - &border * &inverse * border.transpose();
-        let found = DMatrix::from_column_slice(3, 3, symbolic.schur_complement(&factor));
-        assert!((found - &expected).lower_triangle().norm() < 1e-12);
-
-        let x = DVector::from_fn(13, |i, _| (i as f64).sin());
-        let b = &a * &x;
-        let left = symbolic.reduce(&mut factor, b.as_slice()).to_vec();
-        let last = x.rows(10, 3).clone_owned();
-        assert!((DVector::from_vec(left) - expected * &last).norm() < 1e-12);
-        let mut found = DVector::zeros(13);
-        for _ in 0..2 {
-            symbolic.expand(&mut factor, last.as_slice(), found.as_mut_slice());
-            assert!((&found - &x).norm() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn a_bad_pivot_names_its_velocity() {
-        let graph = Graph::from_edges(3, &mut vec![(0, 1), (1, 2)]);
-        let elimination = Elimination::new(&graph, vec![2, 0, 1]);
-        let node_starts = [0, 2, 4, 6];
-        let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
-        let mut factor = Factor::<f64>::default();
-        symbolic.reserve(&mut factor, 6);
-        for node in 0..3 {
-            let position = elimination.position[node];
-            let place = symbolic.block(position, position);
-            for i in 0..2 {
-                let bad = node == 2 && i == 1;
-                factor.values[place.offset + i * (place.stride + 1)] = if bad { -1.0 } else { 1.0 };
-            }
-        }
-        assert_eq!(symbolic.factor(&mut factor), Err(5));
     }
 }

@@ -7,6 +7,8 @@
 //!
 //! Source: Han, Masterjohn, Castro (2023), section VI.
 
+mod worth;
+
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -18,9 +20,6 @@ use crate::island::{Island, IslandProblem, Member};
 use crate::islands::IslandAnswer;
 use crate::problem::ParticipantIdx;
 
-/// Marks a node that was eliminated.
-const ELIMINATED: u32 = u32::MAX;
-
 /// The reduced problem of an island; memory and symbolic work are reused.
 #[derive(Default)]
 pub(crate) struct Condensed {
@@ -31,7 +30,6 @@ pub(crate) struct Condensed {
     pub(crate) answer: IslandAnswer,
     /// Of each node of the whole island: whether a constraint touches it.
     touched: Vec<bool>,
-    node_ends: Vec<usize>,
     /// Of each node of the whole island: first velocity and node here.
     home: Vec<(u32, u32)>,
 }
@@ -46,6 +44,9 @@ pub(crate) struct ReducedBody {
     n_nodes: usize,
     first_dof: usize,
     n_dofs: usize,
+    /// Where its nodes end, counted from its first velocity, and how many velocities of them stay.
+    node_ends: Vec<usize>,
+    n_kept: usize,
     /// The pattern below belongs to these touched nodes.
     touched: Vec<bool>,
     symbolic: Option<Symbolic>,
@@ -80,16 +81,26 @@ type Source = (ParticipantIdx, u64);
 struct Symbolic {
     fronts: Multifrontal,
     position: Vec<u32>,
-    /// Of each node of the body: its node for the elimination, and first velocity within it.
-    place: Vec<(u32, u32)>,
+    /// Of each node of the body: its node for the elimination, those that stay last.
+    place: Vec<u32>,
     /// Of each velocity of the body: its number there.
     dof: Vec<u32>,
-    n_kept: usize,
 }
 
 impl Condensed {
     /// Finds what constraints touch and lays out the reduced island; false if no body has anything to eliminate.
     pub(super) fn begin(&mut self, p: &IslandProblem<'_>) -> bool {
+        self.find_touched(p);
+        let any = self.bodies.iter().any(|body| body.is_reduced);
+        if any {
+            self.update_graphs(p);
+            self.lay_out(p);
+        }
+        any
+    }
+
+    /// Finds the nodes that constraints touch, and which bodies have others.
+    fn find_touched(&mut self, p: &IslandProblem<'_>) {
         let n_nodes = p.island.n_nodes();
         self.touched.clear();
         self.touched.resize(n_nodes, false);
@@ -98,60 +109,45 @@ impl Condensed {
         }
         let members = &p.island.members;
         self.bodies.resize_with(members.len(), Default::default);
+        let starts = &p.island.node_starts;
         let mut node = 0;
-        let mut any = false;
         for (member, reduced) in members.iter().zip(&mut self.bodies) {
             reduced.first_node = node;
-            self.node_ends.clear();
-            while node < n_nodes && p.island.node_starts[node] < member.dofs().end {
+            reduced.n_kept = 0;
+            reduced.node_ends.clear();
+            while node < n_nodes && starts[node] < member.dofs().end {
+                if self.touched[node] {
+                    reduced.n_kept += starts[node + 1] - starts[node];
+                }
                 node += 1;
-                let end = p.island.node_starts[node];
-                self.node_ends.push(end - member.first_dof);
+                reduced.node_ends.push(starts[node] - member.first_dof);
             }
             reduced.n_nodes = node - reduced.first_node;
             reduced.first_dof = member.first_dof;
             reduced.n_dofs = member.n_dofs;
-            let touched = &self.touched[reduced.first_node..node];
-            let dynamics = p.dynamics(member);
-            let sparse = matches!(dynamics.assembled(), Some(Assembled::Sparse(_)));
-            reduced.is_reduced = sparse && touched.iter().any(|touched| !touched);
-            if reduced.is_reduced {
-                any = true;
-                let source = Some((member.participant, p.generation));
-                let changed = reduced.graph_source != source
-                    && reduced.body.update(dynamics, &self.node_ends);
+            let sparse = matches!(p.dynamics(member).assembled(), Some(Assembled::Sparse(_)));
+            reduced.is_reduced = sparse && reduced.n_kept < reduced.n_dofs;
+        }
+    }
+
+    /// Brings the graphs of sparse bodies up to date.
+    fn update_graphs(&mut self, p: &IslandProblem<'_>) {
+        for (member, reduced) in p.island.members.iter().zip(&mut self.bodies) {
+            let source = Some((member.participant, p.generation));
+            if reduced.is_reduced && reduced.graph_source != source {
+                if reduced.body.update(p.dynamics(member), &reduced.node_ends) {
+                    reduced.symbolic = None;
+                }
                 reduced.graph_source = source;
-                reduced.lay_out(&self.node_ends, touched, changed);
             }
         }
-        if any {
-            self.lay_out(p);
-        }
-        any
-    }
-
-    /// Whether there is a sparse body large enough for its elimination to matter.
-    pub(super) fn is_worth_a_look(&self, p: &IslandProblem<'_>) -> bool {
-        const DOFS_MIN: usize = 300;
-        let sparse =
-            |member: &Member| matches!(p.dynamics(member).assembled(), Some(Assembled::Sparse(_)));
-        let members = &p.island.members;
-        members.iter().any(|m| m.n_dofs >= DOFS_MIN && sparse(m))
-    }
-
-    /// The share of the work of factoring the sparse bodies that their reduced matrices take.
-    pub(super) fn work_ratio(&self) -> f64 {
-        let reduced = self.bodies.iter().filter(|body| body.is_reduced);
-        let (mut own, mut whole) = (0.0, 0.0);
-        for body in reduced {
-            let n = body.symbolic.as_ref().map_or(0, |s| s.n_kept) as f64;
-            own += n * n * n / 6.0;
-            whole += body.body.factor_work;
-        }
-        own / whole
     }
 
     fn lay_out(&mut self, p: &IslandProblem<'_>) {
+        for body in self.bodies.iter_mut().filter(|body| body.is_reduced) {
+            let nodes = body.first_node..body.first_node + body.n_nodes;
+            body.lay_out(&self.touched[nodes]);
+        }
         self.island.clear();
         self.home.clear();
         self.home.resize(p.island.n_nodes(), (0, 0));
@@ -160,10 +156,13 @@ impl Condensed {
             let nodes = body.first_node..body.first_node + body.n_nodes;
             if let Some(symbolic) = body.symbolic.as_ref().filter(|_| body.is_reduced) {
                 let own_node = self.island.n_nodes() as u32;
-                for (node, (_, offset)) in nodes.zip(&symbolic.place) {
-                    self.home[node] = (first_dof + offset, own_node);
+                let gone = (body.n_dofs - body.n_kept) as u32;
+                for node in nodes {
+                    let dof = p.island.node_starts[node] - body.first_dof;
+                    let kept = symbolic.dof[dof].saturating_sub(gone);
+                    self.home[node] = (first_dof + kept, own_node);
                 }
-                self.island.add_reduced(member, symbolic.n_kept);
+                self.island.add_reduced(member, body.n_kept);
             } else {
                 for (k, node) in nodes.clone().enumerate() {
                     let offset = p.island.node_starts[node] - member.first_dof;
@@ -267,39 +266,35 @@ impl Condensed {
 
 impl ReducedBody {
     /// Symbolic work for the touched nodes.
-    fn lay_out(&mut self, node_ends: &[usize], touched: &[bool], changed: bool) {
-        if !changed && self.touched == touched && self.symbolic.is_some() {
+    fn lay_out(&mut self, touched: &[bool]) {
+        if self.touched == touched && self.symbolic.is_some() {
             return;
         }
         self.source = None;
         self.touched.clear();
         self.touched.extend_from_slice(touched);
+        let node_ends = &self.node_ends;
         let size = |node: usize| node_ends[node] - if node > 0 { node_ends[node - 1] } else { 0 };
         let n_left = touched.iter().filter(|touched| !**touched).count();
-        // Nodes that go, in the body's own order of elimination, then one node of all that stay.
-        let mut place = vec![(ELIMINATED, 0); touched.len()];
+        // Nodes that go, in the body's own order of elimination, then those that stay.
+        let mut place = vec![0; touched.len()];
         let mut starts = vec![0];
-        for &node in &self.body.order {
-            let node = node as usize;
-            if !touched[node] {
-                place[node].0 = starts.len() as u32 - 1;
-                starts.push(starts[starts.len() - 1] + size(node));
-            }
+        let go = self.body.order.iter().map(|node| *node as usize);
+        let stay = 0..touched.len();
+        let all = go
+            .filter(|node| !touched[*node])
+            .chain(stay.filter(|node| touched[*node]));
+        for node in all {
+            place[node] = starts.len() as u32 - 1;
+            starts.push(starts[starts.len() - 1] + size(node));
         }
-        let mut n_kept = 0;
-        for (node, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
-            place[node] = (n_left as u32, n_kept as u32);
-            n_kept += size(node);
-        }
-        starts.push(starts[n_left] + n_kept);
-        let graph = self.contracted(&place, n_left);
-        let order = (0..=n_left as u32).collect();
-        let elimination = Elimination::new(&graph, order);
-        let fronts = Multifrontal::up_to_the_last(&graph, &elimination, &starts);
-        fronts.reserve(&mut self.factor, starts[n_left + 1]);
+        let graph = self.graph_of(&place, n_left);
+        let elimination = self.elimination(&place, n_left);
+        let n_border = touched.len() - n_left;
+        let fronts = Multifrontal::up_to_the_last(&graph, &elimination, &starts, n_border);
         let mut dof = Vec::with_capacity(self.n_dofs);
-        for (node, (own, offset)) in place.iter().enumerate() {
-            let first = starts[*own as usize] as u32 + offset;
+        for (node, own) in place.iter().enumerate() {
+            let first = starts[*own as usize] as u32;
             dof.extend(first..first + size(node) as u32);
         }
         self.symbolic = Some(Symbolic {
@@ -307,24 +302,47 @@ impl ReducedBody {
             position: elimination.position,
             place,
             dof,
-            n_kept,
         });
     }
 
-    /// The graph of the nodes that go and the one node of those that stay.
-    fn contracted(&self, place: &[(u32, u32)], last: usize) -> Graph {
+    /// The graph of the nodes at their places, without what joins those that stay.
+    fn graph_of(&self, place: &[u32], n_left: usize) -> Graph {
         let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
-        for (node, (own, _)) in place.iter().enumerate() {
+        for (node, own) in place.iter().enumerate() {
             for &other in self.body.graph.neighbours(node) {
-                let other = place[other as usize].0;
-                if other < *own {
+                let other = place[other as usize];
+                if other < *own && (other as usize) < n_left {
                     edges.push((*own, other));
                 }
             }
         }
-        edges.sort_unstable();
-        edges.dedup();
-        Graph::from_edges(last + 1, &mut edges)
+        Graph::from_edges(place.len(), &mut edges)
+    }
+
+    /// Children right before their parents, as if those that stay were one node.
+    fn elimination(&self, place: &[u32], n_left: usize) -> Elimination {
+        let last = n_left as u32;
+        let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
+        for (node, own) in place.iter().enumerate() {
+            let own = (*own).min(last);
+            for &other in self.body.graph.neighbours(node) {
+                let other = place[other as usize];
+                if other < own {
+                    edges.push((own, other));
+                }
+            }
+        }
+        let graph = Graph::from_edges(n_left + 1, &mut edges);
+        let Elimination {
+            mut order,
+            mut position,
+        } = Elimination::new(&graph, (0..=last).collect());
+        order.extend(last + 1..place.len() as u32);
+        position.extend(last + 1..place.len() as u32);
+        // Perhaps none stays.
+        order.truncate(place.len());
+        position.truncate(place.len());
+        Elimination { order, position }
     }
 
     fn eliminate(&mut self, source: Source, dynamics: &dyn Dynamics, island: &Island) {
@@ -343,15 +361,14 @@ impl ReducedBody {
             position,
             place,
             dof: numbers,
-            n_kept,
         } = symbolic;
+        fronts.reserve(&mut self.factor, numbers.len());
         let values = &mut self.factor.values;
         values.fill(0.0);
         let node_starts = &island.node_starts[self.first_node..=self.first_node + self.n_nodes];
         let starts_of = |node: usize| node_starts[node] - self.first_dof;
         for node in 0..self.n_nodes {
-            let (own, own_offset) = place[node];
-            let own_position = position[own as usize];
+            let own_position = position[place[node] as usize];
             let first = starts_of(node);
             let mut rows_before: &[u32] = &[];
             for dof in first..starts_of(node + 1) {
@@ -370,16 +387,14 @@ impl ReducedBody {
                         let end = starts_of(other + 1);
                         let run = rows[k..].iter().take_while(|r| (**r as usize) < end);
                         let run = k..k + run.count();
-                        let (to, to_offset) = place[other];
-                        let to_position = position[to as usize];
+                        let to_position = position[place[other] as usize];
                         // The other triangle has it otherwise.
                         if to_position >= own_position {
                             let at = fronts.block(to_position, own_position);
-                            let offset = at.offset + to_offset as usize;
                             self.runs.push(Run {
                                 entries: run.clone(),
                                 first_row: starts_of(other),
-                                offset: offset + own_offset as usize * at.stride,
+                                offset: at.offset,
                                 stride: at.stride,
                             });
                         }
@@ -405,7 +420,7 @@ impl ReducedBody {
         for (number, b) in numbers.iter().zip(dynamics.right_hand_side()) {
             self.x[*number as usize] = *b;
         }
-        let n = *n_kept;
+        let n = self.n_kept;
         self.matrix.resize(n * n, 0.0);
         let lower = fronts.schur_complement(&self.factor);
         for j in 0..n {

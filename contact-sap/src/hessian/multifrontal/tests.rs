@@ -1,0 +1,191 @@
+//! Factorisations against dense ones.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::*;
+use crate::hessian::ordering::minimum_degree;
+
+/// A random graph of nodes of sizes 1 to 6, its matrix, and the solution against a dense one.
+#[track_caller]
+fn check(n: usize, edges_per_node: usize, seed: u64) {
+    let mut state = seed;
+    let mut random = move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let mut node_starts = vec![0];
+    for i in 0..n {
+        node_starts.push(node_starts[i] + 1 + random() % 6);
+    }
+    let mut edges = Vec::new();
+    for i in 0..n {
+        for _ in 0..edges_per_node {
+            let j = random() % n;
+            if i != j {
+                edges.push((i as u32, j as u32));
+            }
+        }
+    }
+    let graph = Graph::from_edges(n, &mut edges);
+    let elimination = Elimination::new(&graph, minimum_degree(&graph));
+    let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
+
+    let dofs = node_starts[n];
+    let mut a = DMatrix::<f64>::zeros(dofs, dofs);
+    let mut factor = Factor::<f64>::default();
+    symbolic.reserve(&mut factor, dofs);
+    let pairs = (0..n).flat_map(|i| {
+        let neighbours = graph.neighbours(i).iter().map(|&j| j as usize);
+        neighbours
+            .filter(move |&j| j < i)
+            .chain([i])
+            .map(move |j| (i, j))
+    });
+    for (i, j) in pairs {
+        for p in node_starts[i]..node_starts[i + 1] {
+            for q in node_starts[j]..node_starts[j + 1] {
+                let value = ((p * 13 + q * 13 + p * q) as f64).sin();
+                a[(p, q)] = value;
+                a[(q, p)] = value;
+            }
+        }
+    }
+    for i in 0..dofs {
+        a[(i, i)] += 1.0 + a.row(i).abs().sum();
+    }
+    for i in 0..n {
+        for &j in graph.neighbours(i).iter().chain([&(i as u32)]) {
+            let j = j as usize;
+            let (row, column) = (elimination.position[i], elimination.position[j]);
+            if row < column {
+                continue;
+            }
+            let place = symbolic.block(row, column);
+            for (q, global_q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
+                for (p, global_p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
+                    factor.values[place.offset + p + q * place.stride] = a[(global_p, global_q)];
+                }
+            }
+        }
+    }
+    symbolic.factor(&mut factor).expect("diagonally dominant");
+    let x = DVector::from_fn(dofs, |i, _| (i as f64).cos());
+    let mut y = &a * &x;
+    symbolic.solve(&mut factor, y.as_mut_slice());
+    assert!(
+        (y - x).amax() < 1e-12,
+        "{n} nodes, {edges_per_node} edges each"
+    );
+}
+
+#[test]
+fn sparse_systems_are_solved() {
+    for seed in 0..20 {
+        check(1, 0, seed);
+        check(7, 1, seed);
+        check(30, 0, seed);
+        check(60, 2, seed);
+        check(90, 4, seed);
+    }
+}
+
+#[test]
+fn all_but_the_border_leave_its_schur_complement() {
+    // A path of four nodes of two velocities and one apart, and a border of two with one and two: the first and the third node touch
+    // one of them, the fourth the other.
+    let node_starts = [0, 2, 4, 6, 8, 10, 11, 13];
+    let mut edges = vec![(1, 0), (2, 1), (3, 2), (5, 0), (5, 2), (6, 3)];
+    let graph = Graph::from_edges(7, &mut edges);
+    let elimination = Elimination {
+        order: (0..7).collect(),
+        position: (0..7).collect(),
+    };
+    let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &node_starts, 2);
+    let mut factor = Factor::<f64>::default();
+    symbolic.reserve(&mut factor, 13);
+    let mut a = DMatrix::<f64>::zeros(13, 13);
+    for i in 0..7 {
+        for j in graph.neighbours(i).iter().map(|j| *j as usize).chain([i]) {
+            for p in node_starts[i]..node_starts[i + 1] {
+                for q in node_starts[j]..node_starts[j + 1] {
+                    a[(p, q)] =
+                        ((p + q + 3 * p * q) as f64).cos() + if p == q { 12.0 } else { 0.0 };
+                }
+            }
+            let (row, column) = (elimination.position[i], elimination.position[j]);
+            if row < column {
+                continue;
+            }
+            let place = symbolic.block(row, column);
+            for (c, q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
+                for (r, p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
+                    factor.values[place.offset + r + c * place.stride] = a[(p, q)];
+                }
+            }
+        }
+    }
+    symbolic.factor(&mut factor).expect("diagonally dominant");
+    let inverse = a
+        .view((0, 0), (10, 10))
+        .clone_owned()
+        .try_inverse()
+        .expect("regular");
+    let border = a.view((10, 0), (3, 10)).clone_owned();
+    let expected = a.view((10, 10), (3, 3)) - &border * &inverse * border.transpose();
+    let found = DMatrix::from_column_slice(3, 3, symbolic.schur_complement(&factor));
+    assert!((found - &expected).lower_triangle().norm() < 1e-12);
+
+    let x = DVector::from_fn(13, |i, _| (i as f64).sin());
+    let b = &a * &x;
+    let left = symbolic.reduce(&mut factor, b.as_slice()).to_vec();
+    let last = x.rows(10, 3).clone_owned();
+    assert!((DVector::from_vec(left) - expected * &last).norm() < 1e-12);
+    let mut found = DVector::zeros(13);
+    for _ in 0..2 {
+        symbolic.expand(&mut factor, last.as_slice(), found.as_mut_slice());
+        assert!((&found - &x).norm() < 1e-12);
+    }
+}
+
+#[test]
+fn a_bad_pivot_names_its_velocity() {
+    let graph = Graph::from_edges(3, &mut vec![(0, 1), (1, 2)]);
+    let elimination = Elimination::new(&graph, vec![2, 0, 1]);
+    let node_starts = [0, 2, 4, 6];
+    let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
+    let mut factor = Factor::<f64>::default();
+    symbolic.reserve(&mut factor, 6);
+    for node in 0..3 {
+        let position = elimination.position[node];
+        let place = symbolic.block(position, position);
+        for i in 0..2 {
+            let bad = node == 2 && i == 1;
+            factor.values[place.offset + i * (place.stride + 1)] = if bad { -1.0 } else { 1.0 };
+        }
+    }
+    assert_eq!(symbolic.factor(&mut factor), Err(5));
+}
+
+#[test]
+fn a_border_of_nothing_leaves_nothing() {
+    let graph = Graph::from_edges(2, &mut vec![(0, 1)]);
+    let elimination = Elimination::new(&graph, vec![0, 1]);
+    let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &[0, 1, 2], 0);
+    let mut factor = Factor::<f64>::default();
+    symbolic.reserve(&mut factor, 2);
+    for (i, j, value) in [(0, 0, 2.0), (1, 1, 3.0), (1, 0, 1.0)] {
+        factor.values[symbolic.block(i, j).offset] = value;
+    }
+    symbolic.factor(&mut factor).expect("definite");
+    assert!(symbolic.schur_complement(&factor).is_empty());
+    // [2 1; 1 3] x = (4, 7).
+    assert!(symbolic.reduce(&mut factor, &[4.0, 7.0]).is_empty());
+    let mut x = [0.0; 2];
+    symbolic.expand(&mut factor, &[], &mut x);
+    assert!(
+        (x[0] - 1.0).abs() < 1e-14 && (x[1] - 2.0).abs() < 1e-14,
+        "{x:?}"
+    );
+}

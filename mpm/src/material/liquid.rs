@@ -6,7 +6,8 @@ use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::scalar::Real;
 
-/// Volumes below this part of that at rest are beyond the equation of state, whose stiffness would be 10⁸ times that at rest.
+/// Volumes below this part of that at rest are beyond the equation of state, whose stiffness is 10⁸ times that at rest there: pressure goes on
+/// straight from here, or A would be lost in round-off.
 const RATIO_MIN: f64 = 0.1;
 
 /// What a liquid does when it is pulled apart.
@@ -96,8 +97,22 @@ impl Liquid {
         if self.parts(ratio) {
             return T::zero();
         }
-        T::of(self.bulk_modulus) * (ratio.powf(T::of(-self.exponent)) - T::one())
+        let (held, beyond) = beyond_the_law(ratio);
+        let pressure = T::of(self.bulk_modulus) * (held.powf(T::of(-self.exponent)) - T::one());
+        pressure - self.stiffness_at(ratio) * beyond
     }
+
+    /// −p'(J), Pa.
+    fn stiffness_at<T: Real>(&self, ratio: T) -> T {
+        let (held, _) = beyond_the_law(ratio);
+        T::of(self.bulk_modulus * self.exponent) * held.powf(T::of(-self.exponent - 1.0))
+    }
+}
+
+/// J where the equation of state holds, and how far J is beyond, not positive.
+fn beyond_the_law<T: Real>(ratio: T) -> (T, T) {
+    let held = ratio.max(T::of(RATIO_MIN));
+    (held, ratio - held)
 }
 
 /// J(1 + tr G).
@@ -108,9 +123,6 @@ fn ratio<T: Real>(strain: &Strain<T>, g: &Matrix3<T>) -> T {
 impl<T: Real> Law<T> for Liquid {
     fn energy(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> T {
         let j = ratio(strain, g);
-        if !(j > T::zero()) {
-            return T::one() / T::zero();
-        }
         let rate = lagged.strain_rate(g).norm_squared();
         let viscous = T::of(self.viscosity) * strain.internal[0] * lagged.time_s * rate;
         if self.parts(j) {
@@ -118,8 +130,11 @@ impl<T: Real> Law<T> for Liquid {
         }
         let gamma = T::of(self.exponent);
         let less = gamma - T::one();
-        let compressed = j.powf(-less) / less + j - gamma / less;
-        viscous + T::of(self.bulk_modulus) * compressed
+        let (held, beyond) = beyond_the_law(j);
+        let compressed = held.powf(-less) / less + held - gamma / less;
+        let straight =
+            (self.stiffness_at(j) * T::of(0.5) * beyond - self.pressure_at(held)) * beyond;
+        viscous + T::of(self.bulk_modulus) * compressed + straight
     }
 
     fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
@@ -141,11 +156,10 @@ impl<T: Real> Law<T> for Liquid {
     ) -> Tangent<T> {
         let before = strain.internal[0];
         let j = ratio(strain, g);
-        let modulus = T::of(self.bulk_modulus * self.exponent);
         let stiffness = match (self.parts(j), definiteness) {
-            (true, Definiteness::Touching) => modulus,
+            (true, Definiteness::Touching) => T::of(self.bulk_modulus * self.exponent),
             (true, Definiteness::Exact | Definiteness::Projected) => T::zero(),
-            (false, _) => modulus * j.powf(T::of(-self.exponent - 1.0)),
+            (false, _) => self.stiffness_at(j),
         };
         let mu = if lagged.time_s > T::zero() {
             T::of(self.viscosity) * before / lagged.time_s

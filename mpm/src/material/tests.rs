@@ -238,11 +238,6 @@ fn a_liquid_parts_without_tension_and_forgets_it() {
         water.advance(&fresh, &Lagged::default(), &pull).internal[0],
         1.0
     );
-    assert!(
-        water
-            .energy(&fresh, &Lagged::default(), &(Matrix3::identity() * -0.4))
-            .is_infinite()
-    );
     let full = water.with_tension(Tension::Full);
     assert!(
         full.pressure(&Strain {
@@ -252,6 +247,35 @@ fn a_liquid_parts_without_tension_and_forgets_it() {
     );
     // κ = ρc²/γ.
     assert_eq!(water.wave_modulus(), 7e5);
+}
+
+/// J(1 + tr G) from −0.2 to 0.3, across a tenth, where pressure begins to go on straight.
+#[test]
+fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
+    let water = Liquid::new(1e5, 7.0).unwrap();
+    let fresh = Strain {
+        f: Matrix3::<f64>::identity(),
+        internal: [1.0, 0.0],
+    };
+    let lagged = Lagged::default();
+    let crushed = |trace: f64| Matrix3::identity() * (trace / 3.0);
+    for k in 0..25 {
+        let (trace, e) = (-1.21 + 0.02 * f64::from(k), 1e-6);
+        let energy = |trace| water.energy(&fresh, &lagged, &crushed(trace));
+        let stress = |trace| water.stress(&fresh, &lagged, &crushed(trace)).trace() / 3.0;
+        let slope = (energy(trace + e) - energy(trace - e)) / (2.0 * e);
+        assert!((slope / stress(trace) - 1.0).abs() < 1e-6, "{trace}");
+        let tangent = water.tangent(&fresh, &lagged, &crushed(trace), Definiteness::Exact);
+        let Tangent::Isotropic { lambda, .. } = tangent else {
+            panic!("a liquid is isotropic");
+        };
+        let slope = (stress(trace + e) - stress(trace - e)) / (2.0 * e);
+        assert!(
+            (slope / lambda - 1.0).abs() < 1e-5,
+            "{trace}: {slope} {lambda}"
+        );
+        assert!(lambda <= 7e5 * 1.000_001e8, "{trace}");
+    }
 }
 
 #[test]

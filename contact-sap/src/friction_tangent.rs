@@ -20,6 +20,16 @@ pub enum FrictionTangent {
     Plain,
 }
 
+impl FrictionTangent {
+    /// The one that this is not.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::PrimalDual => Self::Plain,
+            Self::Plain => Self::PrimalDual,
+        }
+    }
+}
+
 /// Estimates for each contact that tend to what they stand for as the velocities converge.
 ///
 /// - Lagged and similar: a vector y, ‖y‖ ≤ 1, for one of the two t̂ = v_t/S in the Hessian (P − ½(y t̂ᵀ + t̂ yᵀ))/S of

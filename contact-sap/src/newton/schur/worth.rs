@@ -17,8 +17,8 @@ impl Condensed {
 
     /// [`Condensed::begin`] where elimination promises to pay, by what is touched first, then by what it costs.
     pub(in crate::newton) fn begin_if_it_pays(&mut self, p: &IslandProblem<'_>) -> bool {
-        /// Elimination pays for itself over so many systems,
-        const SYSTEMS: f64 = 3.0;
+        /// Elimination pays for itself over so many systems: a step whose limits of friction settle solves ten and more,
+        const SYSTEMS: f64 = 10.0;
         /// each of which costs this part of a factor otherwise: the first is exact, later ones are refined or rough.
         const SHARE_OF_FACTOR: f64 = 2.0 / 3.0;
         /// Reduced matrices of this share of the work of the bodies' own factors are no gain.

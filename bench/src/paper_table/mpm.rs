@@ -51,7 +51,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
             5_827.3,
             (496.3, 723),
             7.65,
-            50.0,
+            20.0,
         ),
         row(
             run("water pouring", "liquid-pouring", &[], 0.2),

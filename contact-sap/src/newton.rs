@@ -31,7 +31,7 @@ pub struct NewtonSettings {
     pub stop: StopCriteria,
     /// How far to go along Newton's direction.
     pub line_search: LineSearch,
-    /// The curvature of friction that Newton sees.
+    /// The curvature of friction that Newton sees first; the other one takes turns with it where a solve is long.
     pub friction: FrictionTangent,
     /// How its linear systems are solved.
     pub linear_algebra: LinearAlgebra,

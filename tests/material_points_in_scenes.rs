@@ -379,6 +379,7 @@ fn an_open_surface_holds_no_particles_and_is_refused_with_its_file_edges_and_rem
         "not closed: 3 open edges",
         "2-3, 2-4, 3-4",
         "close it",
+        "`use = \"convex-hull\"`",
     ] {
         assert!(refused.contains(part), "{part:?} is not in:\n{refused}");
     }

@@ -267,7 +267,7 @@ fn check_closed(soup: &Soup) -> Result<(), MeshError> {
             "the surface is not closed: {} open edges (by vertices: {list})",
             open.len()
         ),
-        "A solid has no holes; close it, weld it (Weld::Within) if its parts only nearly touch, or load it as a cloth",
+        "A solid has no holes: close it, or weld it where its parts only nearly touch",
     )))
 }
 
@@ -281,7 +281,7 @@ fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
     Err(MeshError::Topology(Flaw::new(
         names.whole(),
         what,
-        "A solid has a volume; load it as a cloth",
+        "A solid has a volume: give it a thickness",
     )))
 }
 

@@ -41,9 +41,16 @@ pub(super) fn shape(
             };
             let name = path.display().to_string();
             let read = surface_from_bytes(&bytes, &name, use_for(hull), &options);
+            // Robots' meshes take this way by themselves.
+            let remedy = match (&read, hull) {
+                (Err(MeshError::Topology(_)), MeshHull::AsWritten) => {
+                    "; `use = \"convex-hull\"` takes its hull, whatever the surface is"
+                }
+                _ => "",
+            };
             return noted(read, &path, notes)
                 .and_then(|surface| mesh(&surface, &path, hull))
-                .map_err(fault);
+                .map_err(|text| fault(text + remedy));
         }
     };
     made.map_err(|error| fault(error.to_string()))

@@ -1,0 +1,208 @@
+//! Is what a body shows of itself whole, and does every point of it move as the step says?
+
+use nalgebra::{Point3, Vector3};
+
+use super::{accepts, lasting};
+use crate::body::{
+    BodyState, BodyStep, DeformableModel, MaterialPoint, Primitive, StepInput, Surface,
+};
+use crate::conformance::probe::Probe;
+use crate::conformance::{Violation, promise};
+use crate::error::BodyError;
+use crate::rows::{Lever, Rows};
+
+pub(super) fn check_surface(
+    model: &dyn DeformableModel,
+    state: &BodyState,
+) -> Result<Surface, Violation> {
+    let mut clean = Surface::default();
+    model.surface(state, &mut clean);
+    let mut dirty = clean.clone();
+    dirty.vertices.push(Point3::new(f64::NAN, 0.0, 0.0));
+    dirty.radii.push(-1.0);
+    dirty.parts.push(u32::MAX);
+    dirty.triangles.push([u32::MAX; 3]);
+    model.surface(state, &mut dirty);
+    promise(clean == dirty, || {
+        "surface does not overwrite what was in it".into()
+    })?;
+    let n = clean.vertices.len();
+    promise(clean.radii.is_empty() || clean.radii.len() == n, || {
+        format!(
+            "the surface has {} radii for {n} vertices",
+            clean.radii.len()
+        )
+    })?;
+    promise(clean.parts.is_empty() || clean.parts.len() == n, || {
+        format!(
+            "the surface tells the part of {} of {n} vertices",
+            clean.parts.len()
+        )
+    })?;
+    let indices = clean.edges.iter().flatten();
+    let indices = indices.chain(clean.triangles.iter().flatten());
+    let mut indices = indices.chain(clean.tetrahedra.iter().flatten());
+    promise(indices.all(|&i| (i as usize) < n), || {
+        format!("a primitive of the surface names a vertex beyond its {n}")
+    })?;
+    Ok(clean)
+}
+
+/// Where `p` is on `surface`.
+pub(super) fn place(surface: &Surface, p: &MaterialPoint) -> Point3<f64> {
+    let on = |vertices: &[u32]| {
+        let weighted = vertices.iter().zip(p.weights);
+        let sum: Vector3<f64> = weighted
+            .map(|(&i, w)| surface.vertices[i as usize].coords * w)
+            .sum();
+        Point3::from(sum + p.offset)
+    };
+    match p.primitive {
+        Primitive::Frame(i) => surface.frames[i as usize] * Point3::from(p.offset),
+        Primitive::Vertex(i) => on(&[i]),
+        Primitive::Edge(i) => on(&surface.edges[i as usize]),
+        Primitive::Triangle(i) => on(&surface.triangles[i as usize]),
+        Primitive::Tetrahedron(i) => on(&surface.tetrahedra[i as usize]),
+    }
+}
+
+/// Points of every kind of primitive, spread over the surface.
+pub(super) fn points(surface: &Surface, probe: &mut Probe) -> Vec<MaterialPoint> {
+    const EACH: usize = 20;
+    let mut points = Vec::new();
+    let spread = |n: usize| (0..n).step_by(n.div_ceil(EACH).max(1)).map(|i| i as u32);
+    for i in spread(surface.frames.len()) {
+        let p_FQ = Vector3::from_fn(|_, _| 0.1 * probe.number());
+        points.push(MaterialPoint::on_frame(i, p_FQ));
+    }
+    points.extend(spread(surface.vertices.len()).map(MaterialPoint::on_vertex));
+    type Kind = (usize, fn(u32) -> Primitive, usize);
+    let kinds: [Kind; 3] = [
+        (surface.edges.len(), Primitive::Edge, 2),
+        (surface.triangles.len(), Primitive::Triangle, 3),
+        (surface.tetrahedra.len(), Primitive::Tetrahedron, 4),
+    ];
+    for (n, primitive, corners) in kinds {
+        for i in spread(n) {
+            let mut weights = [0.0; 4];
+            weights[..corners].fill_with(|| 1.5 + probe.number());
+            let sum: f64 = weights.iter().sum();
+            points.push(MaterialPoint {
+                primitive: primitive(i),
+                weights: weights.map(|w| w / sum),
+                offset: Vector3::zeros(),
+            });
+        }
+    }
+    points
+}
+
+pub(super) fn check_points(
+    model: &dyn DeformableModel,
+    state: &BodyState,
+    input: &StepInput<'_>,
+    surface: &Surface,
+    probe: &mut Probe,
+) -> Result<(), Violation> {
+    // So short that turning within the step is out of sight, so long that positions keep enough digits.
+    let time_step_s = 1e-6;
+    let brief = lasting(input, time_step_s);
+    let prescribed = input.control.held.iter().flatten();
+    let fastest_prescribed = prescribed.fold(0.0, |most: f64, v| most.max(v.abs()));
+    let mut step = model.new_step();
+    accepts(step.as_mut(), state, &brief)?;
+    let n = step.start_velocity().len();
+    let mut mean = Vec::new();
+    let mut lever = Lever::Twist;
+    let mut rows = Rows::default();
+    for p in points(surface, probe) {
+        let at = place(surface, &p);
+        let p_WO = at + Vector3::from_fn(|_, _| 0.1 * probe.number());
+        let basis = step
+            .lever(&p, &mut lever)
+            .map_err(|e| unknown("lever", &p, e))?;
+        step.basis(basis, &p_WO, &mut rows);
+        let expected = match &lever {
+            Lever::Twist => 6,
+            Lever::Weights(weights) => 3 * weights.len(),
+            Lever::Dense(phi) => phi.len() / 3,
+        };
+        promise(rows.n_rows() == expected, || {
+            format!(
+                "{:?}: the basis has {} rows, its lever takes {expected}",
+                p.primitive,
+                rows.n_rows()
+            )
+        })?;
+        for scale in [0.0, 1.0] {
+            let v: Vec<_> = probe.vector(n).iter().map(|v| scale * v).collect();
+            let mut u = vec![0.0; rows.n_rows()];
+            let integration = &brief.time_step;
+            integration.mean_velocities(step.start_velocity(), &v, &mut mean);
+            rows.apply(&mean, &mut u);
+            let by_basis = velocity(&lever, &u, &(at - p_WO));
+            let there = step.point(&v, &p).map_err(|e| unknown("point", &p, e))?;
+            let by_point = (there - at) / time_step_s;
+            // Round-off of a position over the step, and turning within it.
+            let slack = 16.0 * f64::EPSILON * (1.0 + at.coords.norm()) / time_step_s
+                + 1e-4 * (by_basis.norm() + scale + fastest_prescribed);
+            let error = (by_basis - by_point).norm();
+            promise(error <= slack, || {
+                format!(
+                    "{:?}: lever and basis say it moves with {:?} m/s, point says {:?}",
+                    p.primitive,
+                    by_basis.as_slice(),
+                    by_point.as_slice()
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn unknown(method: &str, p: &MaterialPoint, error: BodyError) -> Violation {
+    let point = p.primitive;
+    Violation(format!(
+        "{method} refuses {point:?}, which is on the surface: {error}"
+    ))
+}
+
+/// What is not on the surface is refused, not looked up.
+pub(super) fn check_strangers(step: &dyn BodyStep, surface: &Surface) -> Result<(), Violation> {
+    let v = step.start_velocity();
+    let counts = [
+        Primitive::Frame(surface.frames.len() as u32),
+        Primitive::Vertex(surface.vertices.len() as u32),
+        Primitive::Edge(surface.edges.len() as u32),
+        Primitive::Triangle(surface.triangles.len() as u32),
+        Primitive::Tetrahedron(surface.tetrahedra.len() as u32),
+    ];
+    for primitive in counts {
+        let p = MaterialPoint {
+            primitive,
+            ..MaterialPoint::on_frame(0, Vector3::zeros())
+        };
+        let refused = step.lever(&p, &mut Lever::Twist).is_err() && step.point(v, &p).is_err();
+        promise(refused, || {
+            format!("{primitive:?} is not on the surface, but lever or point takes it")
+        })?;
+    }
+    Ok(())
+}
+
+/// Φu.
+fn velocity(lever: &Lever, u: &[f64], p_OQ: &Vector3<f64>) -> Vector3<f64> {
+    match lever {
+        Lever::Twist => {
+            Vector3::from_column_slice(&u[3..6]) + Vector3::from_column_slice(&u[..3]).cross(p_OQ)
+        }
+        Lever::Weights(weights) => {
+            let points = u.chunks_exact(3).map(Vector3::from_column_slice);
+            weights.iter().zip(points).map(|(w, u)| u * *w).sum()
+        }
+        Lever::Dense(phi) => {
+            let columns = phi.chunks_exact(3).map(Vector3::from_column_slice);
+            columns.zip(u).map(|(phi, u)| phi * *u).sum()
+        }
+    }
+}

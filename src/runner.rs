@@ -14,6 +14,7 @@
 mod actuation;
 mod assembly;
 mod claims;
+mod doubts;
 mod observer;
 mod series;
 mod soft;
@@ -142,12 +143,15 @@ pub fn run(
     Run::new(scene)?.go(options, progress)
 }
 
-/// Builds the world of `scene` and looks up every name in it, without taking a step: what `pliant check` does.
+/// Builds the world of `scene`, looks up every name in it and tries its first step: what `pliant check` does.
 ///
 /// # Errors
-/// As [`run`], but for what only shows in a step.
+/// As [`run`], but for what only shows later.
 pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
-    let run = Run::new(scene)?;
+    let mut run = Run::new(scene)?;
+    let mut state = run.assembly.state.clone();
+    let mut next = state.clone();
+    let _report = run.step(&mut Stepping::new(scene)?, &mut state, &mut next)?;
     Ok(Assembly {
         notes: run.notes,
         ..run.assembly
@@ -233,20 +237,7 @@ impl<'s> Run<'s> {
         self.record_row(&state)?;
         self.record_frame(&state, None)?;
         for step in 1..=steps {
-            let started = Instant::now();
-            self.actuation.apply(&mut state, dt);
-            self.tally.drives += started.elapsed();
-            let started = Instant::now();
-            let report = stepper
-                .step(&self.assembly.world, &state, dt, &mut next)
-                .map_err(|source| RunError::Step {
-                    scene: self.scene.name().into(),
-                    source: Box::new(source),
-                })?;
-            self.tally.step += started.elapsed();
-            self.tally.add(&report);
-            self.remember(&report);
-
+            let report = self.step(&mut stepper, &mut state, &mut next)?;
             let started = Instant::now();
             self.observe(&next, Some((&report, &state)));
             if step % row_every == 0 || step == steps {
@@ -283,6 +274,34 @@ impl<'s> Run<'s> {
             state,
             notes: self.notes,
         })
+    }
+
+    /// Drives `state` and takes it to `next`.
+    fn step(
+        &mut self,
+        stepper: &mut Stepping,
+        state: &mut State,
+        next: &mut State,
+    ) -> Result<StepReport, RunError> {
+        let dt = self.scene.simulation.time_step_s;
+        let world = &self.assembly.world;
+        let started = Instant::now();
+        self.actuation.apply(state, dt);
+        self.tally.drives += started.elapsed();
+        let started = Instant::now();
+        let report = stepper
+            .step(world, state, dt, next)
+            .map_err(|source| RunError::Step {
+                scene: self.scene.name().into(),
+                source: Box::new(source),
+            })?;
+        self.tally.step += started.elapsed();
+        self.tally.add(&report);
+        if state.step == 0 {
+            self.notes.extend(doubts::overlaps(world, state, &report));
+        }
+        self.remember(&report);
+        Ok(report)
     }
 
     fn observe(&mut self, state: &State, step: Option<(&StepReport, &State)>) {

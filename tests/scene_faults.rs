@@ -388,3 +388,33 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         check_refused(&fragment, &[expected, "s.toml:"]);
     }
 }
+
+#[test]
+fn bodies_that_start_inside_others_are_remarked() {
+    let ball = |height: f64| {
+        let pose = format!("pose = {{ position = [0, 0, {height}] }}\n");
+        check_accepted(&format!("{FLOOR}{BALL}{pose}"))
+    };
+    let deep = ball(0.05);
+    let said = "\"ball\" starts 5.00e-2 m deep in \"floor\"";
+    let remarked = deep.iter().any(|note| {
+        note.replace("\"floor\" starts 5.00e-2 m deep in \"ball\"", said)
+            .contains(said)
+    });
+    assert!(remarked, "{deep:?}");
+    assert!(ball(0.099).is_empty(), "a millimetre is no mistake");
+    for (name, _) in pliant::scene::bundled::SCENES {
+        let scene = Scene::load(name, &SceneOptions::default()).expect("a bundled scene");
+        let notes = check(&scene).expect("a scene that begins").notes;
+        let doubtful = notes.iter().find(|note| note.starts_with("doubtful"));
+        assert_eq!(doubtful, None, "{name}");
+    }
+}
+
+#[test]
+fn bodies_made_of_nothing_on_earth_are_remarked() {
+    let notes = check_accepted(&format!("{BALL}mass = 1e-4\n"));
+    let said = "body \"ball\" of 0.0001 kg";
+    assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");
+    assert!(check_accepted(&format!("{BALL}mass = 4\n")).is_empty());
+}

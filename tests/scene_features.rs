@@ -149,6 +149,19 @@ fn joint_motion_is_followed_exactly_and_held_joints_stay() {
 }
 
 #[test]
+fn what_mimics_a_joint_starts_where_that_one_puts_it() {
+    let gripper = "[[models]]\nname = \"g\"\nurdf = \"robots/gripper2.urdf\"\npositions = { left_slide = 0.02 }\n";
+    let follower = expect(
+        "q",
+        "quantity = \"joint-position\"\nof = \"g/right_slide\"",
+        "at_s = 0",
+        "0.02",
+        "0",
+    );
+    check(&format!("{gripper}{follower}"));
+}
+
+#[test]
 fn saturated_actuator_gives_its_limit_and_no_more() {
     let actuator = "held = [\"elbow\"]\nactuators = { shoulder = { proportional = 1e5, derivative = 100, effort_limit = 3 } }\n[[joint_targets]]\nmodel = \"p\"\njoints = [\"shoulder\"]\nknots = [{ at_s = 0, positions = [3] }]\n";
     // Straight rods of 2 kg hang with their centre 0.5 m below: 3 N m holds them at asin(3/(2·9.81·0.5)) on average.

@@ -216,14 +216,14 @@ pub(crate) fn remedy<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clon
     }
 }
 
-/// The most similar of `known`, if any is similar: at most a third of the letters differ, one at least; or the one begins
+/// The most similar of `known`, if any is similar: at most a third of the shorter one's letters differ, one at least; or the one begins
 /// with the other, as abbreviations do.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let begins = |long: &str, short: &str| short.chars().count() >= 3 && long.starts_with(short);
     known
         .map(|candidate| {
             let distance = strsim::damerau_levenshtein(name, candidate);
-            let letters = name.chars().count().max(candidate.chars().count());
+            let letters = name.chars().count().min(candidate.chars().count());
             let is_similar = distance <= (letters / 3).max(1)
                 || begins(candidate, name)
                 || begins(name, candidate);
@@ -251,5 +251,6 @@ mod tests {
         assert_eq!(nearest("um", known.into_iter()), Some("mu"));
         assert_eq!(nearest("stiff", known.into_iter()), Some("stiffness"));
         assert_eq!(nearest("colour", known.into_iter()), None);
+        assert_eq!(nearest("file", ["filled", "box"].into_iter()), None);
     }
 }

@@ -97,7 +97,7 @@ static MODEL: TableSchema = TableSchema {
             value: "table of joint = number or list",
             unit: "rad or m",
             default: "0 each",
-            about: "where joints start, and where actuators without a target hold them; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
+            about: "where joints start, and where actuators without a target hold them; what mimics another joint starts where that one puts it; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {
             name: "velocities",

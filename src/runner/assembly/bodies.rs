@@ -14,6 +14,7 @@ use super::Draft;
 use super::directory::Owner;
 use super::solids;
 use crate::recording::Color;
+use crate::runner::doubts;
 use crate::scene::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
@@ -46,6 +47,11 @@ impl Draft<'_> {
             .map(|placed| solids::shape(self.scene, placed, &mut self.notes))
             .collect::<Result<Vec<Shape>, _>>()?;
         let tree = self.floating_body(entry, &shapes)?;
+        if let Some(mass) = template.mass {
+            let volume = |shape: &Shape| shape.mass_properties(1.0).map_or(0.0, |solid| solid.mass);
+            let volume = shapes.iter().map(volume).sum();
+            self.notes.extend(doubts::density(name, mass, volume));
+        }
         let mut q = tree.neutral_positions();
         write_floating_position(&entry.pose, &mut q);
         let v: Vec<f64> = template

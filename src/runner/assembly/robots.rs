@@ -133,7 +133,12 @@ impl Draft<'_> {
             v[..3].copy_from_slice(entry.angular_velocity.as_slice());
             v[3..6].copy_from_slice(entry.velocity.as_slice());
         }
-        for joint in tree.joints().iter().filter(|joint| joint.kind.n_v() == 1) {
+        let follows = |joint: &Joint| {
+            let mut couplers = tree.couplers().iter();
+            couplers.any(|coupler| tree.joint(coupler.joint).name == joint.name)
+        };
+        let single = |joint: &&Joint| joint.kind.n_v() == 1 && !follows(joint);
+        for joint in tree.joints().iter().filter(single) {
             let within = 0f64.clamp(joint.limits.lower, joint.limits.upper);
             if within != 0.0 && !entry.positions.iter().any(|(m, _)| m.name == joint.name) {
                 q[joint.positions().start] = within;
@@ -170,6 +175,21 @@ impl Draft<'_> {
                 joint.kind.n_v(),
             )?;
             v[joint.dofs()].copy_from_slice(values);
+        }
+        let is_given = |list: &[(Mention, Vec<f64>)], joint: &Joint| {
+            list.iter().any(|(mention, _)| mention.name == joint.name)
+        };
+        // What mimics another joint starts where that one puts it.
+        for coupler in tree.couplers() {
+            let (joint, source) = (tree.joint(coupler.joint), tree.joint(coupler.source));
+            let (to, from) = (joint.positions().start, source.positions().start);
+            if !is_given(&entry.positions, joint) {
+                q[to] = coupler.multiplier * q[from] + coupler.offset;
+            }
+            let (to, from) = (joint.dofs().start, source.dofs().start);
+            if !is_given(&entry.velocities, joint) {
+                v[to] = coupler.multiplier * v[from];
+            }
         }
         Ok((q, v))
     }

@@ -1,0 +1,89 @@
+//! What the start of a scene makes doubtful: bodies inside others, bodies lighter than air or heavier than any metal.
+
+use pliant_contact_sap::Surface;
+use pliant_coupling::{Geometry, GeometryIdx, State, StepReport, World};
+use pliant_hydroelastic::Aabb;
+
+/// Overlaps deeper than this part of the smaller of both are hardly meant.
+const DEPTH_SHARE: f64 = 0.05;
+
+/// More pairs than this are counted, not named.
+const NAMED_MAX: usize = 5;
+
+/// Air has 1.2 kg/m³, osmium 22,600.
+const DENSITIES: std::ops::RangeInclusive<f64> = 0.5..=25_000.0;
+
+/// Pairs that overlap deeply in `state`, from which the step of `report` started.
+pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec<String> {
+    let name = |geometry: GeometryIdx| &world.geometries()[geometry.0].name;
+    let mut found: Vec<String> = report
+        .pairs()
+        .filter(|pair| pair.a != pair.b)
+        .filter_map(|pair| {
+            let depths = pair.contacts.iter().map(|c| -c.signed_distance);
+            let depth = depths.fold(0.0, f64::max);
+            let size = |geometry: GeometryIdx| size(world, state, &world.geometries()[geometry.0]);
+            (depth > DEPTH_SHARE * f64::min(size(pair.a), size(pair.b))).then(|| {
+                format!(
+                    "doubtful: {:?} starts {depth:.2e} m deep in {:?}, which throws them apart; move one, or filter the pair",
+                    name(pair.a),
+                    name(pair.b)
+                )
+            })
+        })
+        .collect();
+    if found.len() > NAMED_MAX {
+        let more = found.len() - NAMED_MAX;
+        found.truncate(NAMED_MAX);
+        found.push(format!(
+            "doubtful: {more} more pairs start as deep in each other"
+        ));
+    }
+    found
+}
+
+/// The diagonal of the box around a geometry, m; infinite for a half space.
+fn size(world: &World, state: &State, geometry: &Geometry) -> f64 {
+    let bounds = match (&geometry.shape, geometry.mount.body()) {
+        (Some(shape), _) => shape.local_aabb(),
+        (None, Some(body)) => {
+            let mut surface = Surface::default();
+            let model = world.model(body);
+            model.surface(&state.bodies[body.0], &mut surface);
+            Aabb::from_points(&surface.vertices)
+        }
+        (None, None) => Aabb::ALL,
+    };
+    match bounds.is_bounded() {
+        true => 2.0 * bounds.half_extents().norm(),
+        false => f64::INFINITY,
+    }
+}
+
+/// A remark on a rigid body of `mass` in `volume` (kg, m³) if nothing is made like that.
+pub(super) fn density(name: &str, mass: f64, volume: f64) -> Option<String> {
+    let density = mass / volume;
+    (!DENSITIES.contains(&density)).then(|| {
+        format!(
+            "doubtful: body {name:?} of {mass} kg in {volume:.3e} m³ has {density:.2e} kg/m³; is its `mass` or the `scale` of its mesh another?"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn densities_of_real_things_pass() {
+        for (mass, volume) in [(1e-3, 1e-6), (7.8, 1e-3), (0.02, 1e-3)] {
+            assert_eq!(density("b", mass, volume), None);
+        }
+        let light = density("mug", 0.3, 133.3).expect("lighter than air");
+        assert!(
+            light.contains("\"mug\"") && light.contains("2.25e-3"),
+            "{light}"
+        );
+        assert!(density("b", 1.0, 1e-9).is_some());
+    }
+}

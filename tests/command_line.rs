@@ -384,13 +384,20 @@ fn results_are_written_with_machine_and_commit() {
 
 #[test]
 fn runs_repeat_their_bits_for_any_number_of_threads() {
+    // Many small islands, and one that several threads solve.
+    for (scene, until) in [("clutter", "0.4"), ("dough-rolling", "0.03")] {
+        check_threads(scene, until);
+    }
+}
+
+fn check_threads(scene: &str, until: &str) {
     let table = |name: &str, threads: &str| {
-        let out = folder(name);
+        let out = folder(&format!("{name}_{scene}"));
         let output = pliant(&[
             "run",
-            "clutter",
+            scene,
             "--until",
-            "0.4",
+            until,
             "--threads",
             threads,
             "--out",

@@ -313,6 +313,20 @@ fn a_factor_in_single_precision_serves_several_steps_on_the_way_to_the_same_mini
 }
 
 #[test]
+fn one_large_island_has_the_same_bits_for_any_number_of_threads() {
+    let lattice = Lattice::new([9, 9, 9], 2.0, 5e4);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
+        pool.install(|| LinearAlgebra::ALL.map(|way| solve(way, &lattice).0))
+    };
+    let one = run(1);
+    assert!(one == run(2) && one == run(3));
+}
+
+#[test]
 fn a_thin_body_is_factored() {
     let lattice = Lattice::new([180, 2, 2], 2.0, 5e4);
     let (_, report) = solve(LinearAlgebra::Automatic, &lattice);

@@ -2,7 +2,7 @@
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
-use crate::hessian::front::{FrontMemory, backward, eliminate, forward};
+use crate::hessian::front::{backward, eliminate, forward};
 use crate::hessian::{Congruence, FailedPivot, Place};
 use crate::island::IslandProblem;
 
@@ -11,7 +11,6 @@ use crate::island::IslandProblem;
 pub(crate) struct DenseHessian {
     n: usize,
     values: Vec<f64>,
-    memory: FrontMemory,
     aggregate: Vec<f64>,
 }
 
@@ -19,7 +18,6 @@ impl DenseHessian {
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         self.n = p.island.n_dofs;
         self.values.resize(self.n * self.n, 0.0);
-        self.memory.reserve::<f64>(self.n);
     }
 
     pub(crate) fn assemble(
@@ -91,8 +89,7 @@ impl DenseHessian {
 
     pub(crate) fn factor(&mut self) -> Result<(), FailedPivot> {
         let n = self.n;
-        eliminate(&mut self.values, &mut [], n, n, &mut self.memory)
-            .map_err(|dof| FailedPivot { dof })
+        eliminate(&mut self.values, &mut [], n, n).map_err(|dof| FailedPivot { dof })
     }
 
     pub(crate) fn solve(&mut self, x: &mut [f64]) {

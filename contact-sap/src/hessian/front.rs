@@ -1,52 +1,27 @@
 //! The dense kernel of a factorisation: eliminates the first columns of a symmetric front.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::hessian::Real;
 
-/// Fronts with at least this many pivots go to faer's blocked kernels; below, strips are faster (measured: four times at 72,
-/// equal near 250).
-const BLOCKED_PIVOTS_MIN: usize = 256;
-
-/// With at least this many pivots, and rows below them, what is left is updated by faer's product: strips would stream it through
+/// Fronts with at least this many pivots, and rows below them, are eliminated by blocks: strips would stream what is left through
 /// memory once for every six pivots.
-const BLOCKED_UPDATE_MIN: (usize, usize) = (32, 128);
+const BLOCKED_MIN: (usize, usize) = (32, 128);
+
+/// With at least this many pivots they are, whatever is below.
+const BLOCKED_PIVOTS_MIN: usize = 96;
 
 /// Columns that are eliminated at once: as many as the registers hold.
 const STRIP: usize = 6;
 
-/// Memory of the blocked kernels.
-pub(crate) struct FrontMemory {
-    buffer: MemBuffer,
-    pivots: usize,
-}
+/// Columns of a block: few, for they are eliminated on one thread and come to a thread as one, and enough for a product of
+/// matrices to pay (measured from 24 to 192).
+const BLOCK: usize = 48;
 
-impl Default for FrontMemory {
-    fn default() -> Self {
-        Self {
-            buffer: MemBuffer::new(faer::dyn_stack::StackReq::EMPTY),
-            pivots: 0,
-        }
-    }
-}
-
-impl FrontMemory {
-    /// Makes room for fronts of up to this many pivots.
-    pub(crate) fn reserve<T: Real>(&mut self, pivots: usize) {
-        if pivots >= BLOCKED_PIVOTS_MIN && pivots > self.pivots {
-            self.buffer = MemBuffer::new(llt::factor::cholesky_in_place_scratch::<T>(
-                pivots,
-                Par::Seq,
-                Default::default(),
-            ));
-            self.pivots = pivots;
-        }
-    }
-}
+/// Products of fewer multiplications are not worth another thread: some 30 µs.
+const PARALLEL_WORK_MIN: usize = 1_000_000;
 
 /// Eliminates `k` pivots of an m×m front: `panel` is its first k columns, m×k, and becomes those of L; `rest` is what lies
 /// right of them, (m−k)×(m−k), and becomes the Schur complement. Both column-major, lower triangles.
@@ -58,38 +33,89 @@ pub(crate) fn eliminate<T: Real>(
     rest: &mut [T],
     m: usize,
     k: usize,
-    memory: &mut FrontMemory,
 ) -> Result<(), usize> {
-    if k >= BLOCKED_PIVOTS_MIN {
-        return eliminate_blocked(panel, rest, m, k, memory);
+    let (pivots_min, below_min) = BLOCKED_MIN;
+    if k < pivots_min || (m - k < below_min && k < BLOCKED_PIVOTS_MIN) {
+        return pulp::Arch::new().dispatch(Strips {
+            panel,
+            rest,
+            m,
+            first: 0,
+            k,
+        });
     }
-    if k >= BLOCKED_UPDATE_MIN.0 && m - k >= BLOCKED_UPDATE_MIN.1 {
-        pulp::Arch::new().dispatch(Strips {
-            panel: &mut *panel,
+    let mut first = 0;
+    while first < k {
+        let width = match k - first {
+            left if left < BLOCK + BLOCK / 2 => left,
+            _ => BLOCK,
+        };
+        let (block, right) = panel[first * m..].split_at_mut(width * m);
+        let strips = Strips {
+            panel: &mut *block,
             rest: &mut [],
             m,
-            k,
-        })?;
-        let below = MatMut::from_column_major_slice_mut(panel, m, k)
-            .split_at_row_mut(k)
-            .1;
-        update(below.as_ref(), rest);
-        return Ok(());
+            first,
+            k: width,
+        };
+        pulp::Arch::new().dispatch(strips).map_err(|j| first + j)?;
+        first += width;
+        let right = MatMut::from_column_major_slice_mut(right, m, k - first);
+        let below = MatRef::from_column_major_slice(block, m, width);
+        subtract_products(
+            right.subrows_mut(first, m - first),
+            below.subrows(first, m - first),
+        );
     }
-    pulp::Arch::new().dispatch(Strips { panel, rest, m, k })
+    let rest = MatMut::from_column_major_slice_mut(rest, m - k, m - k);
+    let below = MatRef::from_column_major_slice(panel, m, k);
+    subtract_products(rest, below.subrows(k, m - k));
+    Ok(())
 }
 
-/// rest −= L_below L_belowᵀ, lower triangles.
-fn update<T: Real>(below: MatRef<'_, T>, rest: &mut [T]) {
-    let n = below.nrows();
+/// C −= L Lᵀ in the lower triangle of C, of which `columns` are the first: by groups of them, in parallel where that pays. The
+/// groups follow from the sizes alone, so that threads leave no trace in the bits.
+fn subtract_products<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
+    let n = columns.ncols();
+    if n < 2 * BLOCK {
+        return subtract_product(columns, l);
+    }
+    let left = n / 2 / BLOCK * BLOCK;
+    let work = n * l.nrows() * l.ncols() / 2;
+    let (left_columns, right_columns) = columns.split_at_col_mut(left);
+    let right_columns = right_columns.split_at_row_mut(left).1;
+    let of_left = || subtract_products(left_columns, l);
+    let of_right = || subtract_products(right_columns, l.split_at_row(left).1);
+    if work < PARALLEL_WORK_MIN {
+        of_left();
+        of_right();
+    } else {
+        rayon::join(of_left, of_right);
+    }
+}
+
+/// [`subtract_products`] in one product, and one of triangles.
+fn subtract_product<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
+    let n = columns.ncols();
+    let (diagonal, below) = columns.split_at_row_mut(n);
+    let (of_diagonal, of_below) = l.split_at_row(n);
+    let whole = BlockStructure::Rectangular;
     triangular::matmul(
-        MatMut::from_column_major_slice_mut(rest, n, n),
+        diagonal,
         BlockStructure::TriangularLower,
         Accum::Add,
+        of_diagonal,
+        whole,
+        of_diagonal.transpose(),
+        whole,
+        -T::ONE,
+        Par::Seq,
+    );
+    matmul(
         below,
-        BlockStructure::Rectangular,
-        below.transpose(),
-        BlockStructure::Rectangular,
+        Accum::Add,
+        of_below,
+        of_diagonal.transpose(),
         -T::ONE,
         Par::Seq,
     );
@@ -100,6 +126,7 @@ struct Strips<'a, T> {
     panel: &'a mut [T],
     rest: &'a mut [T],
     m: usize,
+    first: usize,
     k: usize,
 }
 
@@ -108,42 +135,17 @@ impl<T: Real> pulp::WithSimd for Strips<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
-        eliminate_in_strips(self.panel, self.rest, self.m, self.k)
+        eliminate_in_strips(self.panel, self.rest, self.m, self.first, self.k)
     }
 }
 
-fn eliminate_blocked<T: Real>(
-    panel: &mut [T],
-    rest: &mut [T],
-    m: usize,
-    k: usize,
-    memory: &mut FrontMemory,
-) -> Result<(), usize> {
-    let panel = MatMut::from_column_major_slice_mut(panel, m, k);
-    let (mut top, mut below) = panel.split_at_row_mut(k);
-    let factor = llt::factor::cholesky_in_place(
-        top.as_mut(),
-        Default::default(),
-        Par::Seq,
-        MemStack::new(&mut memory.buffer),
-        Default::default(),
-    );
-    if let Err(llt::factor::LltError::NonPositivePivot { index }) = factor {
-        return Err(index);
-    }
-    if m > k {
-        solve_lower_triangular_in_place(top.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
-        update(below.as_ref(), rest);
-    }
-    Ok(())
-}
-
-/// An empty `rest` is left to somebody else.
+/// Eliminates the k columns of `panel`, whose diagonal begins at row `top`. An empty `rest` is left to somebody else.
 #[inline(always)]
 fn eliminate_in_strips<T: Real>(
     panel: &mut [T],
     rest: &mut [T],
     m: usize,
+    top: usize,
     k: usize,
 ) -> Result<(), usize> {
     let mut first = 0;
@@ -151,10 +153,11 @@ fn eliminate_in_strips<T: Real>(
     while first < k {
         let width = STRIP.min(k - first);
         let (strip, right) = panel[first * m..].split_at_mut(width * m);
-        factor_strip(strip, m, first, width).map_err(|j| first + j)?;
+        factor_strip(strip, m, top + first, width).map_err(|j| first + j)?;
         let done = first + width;
         for (t, column) in right.chunks_exact_mut(m).take(k - done).enumerate() {
-            subtract_strip(strip, m, width, done + t, &mut column[done + t..]);
+            let row = top + done + t;
+            subtract_strip(strip, m, width, row, &mut column[row..]);
         }
         if n_rest > 0 {
             for (t, column) in rest.chunks_exact_mut(n_rest).enumerate() {
@@ -288,9 +291,7 @@ mod tests {
         let a = &root * root.transpose() + DMatrix::identity(m, m);
         let mut panel = a.columns(0, k).clone_owned().as_slice().to_vec();
         let mut rest = a.view((k, k), (m - k, m - k)).clone_owned();
-        let mut memory = FrontMemory::default();
-        memory.reserve::<f64>(k);
-        eliminate(&mut panel, rest.as_mut_slice(), m, k, &mut memory).expect("SPD");
+        eliminate(&mut panel, rest.as_mut_slice(), m, k).expect("SPD");
 
         let pivots = a.view((0, 0), (k, k)).clone_owned();
         let border = a.view((k, 0), (m - k, k)).clone_owned();
@@ -315,7 +316,7 @@ mod tests {
     #[test]
     fn a_front_is_reduced_to_its_schur_complement() {
         let sizes = [(1, 1), (3, 3), (6, 6), (12, 6), (13, 5), (40, 17), (30, 30)];
-        let (k, below) = BLOCKED_UPDATE_MIN;
+        let (k, below) = BLOCKED_MIN;
         let about = [(k + below, k), (k + below - 1, k), (k + below + 7, k + 5)];
         for (m, k) in sizes.into_iter().chain(about) {
             check(m, k);
@@ -326,14 +327,17 @@ mod tests {
     fn blocked_and_small_kernels_agree_with_the_schur_complement() {
         check(BLOCKED_PIVOTS_MIN + 30, BLOCKED_PIVOTS_MIN - 1);
         check(BLOCKED_PIVOTS_MIN + 30, BLOCKED_PIVOTS_MIN);
+        // Products of several groups of columns, within the pivots and right of them.
+        check(7 * BLOCK + 5, 3 * BLOCK + 3);
+        check(7 * BLOCK + 5, BLOCK);
     }
 
     #[test]
     fn the_first_bad_pivot_is_named() {
-        let mut a = DMatrix::<f64>::identity(9, 9);
-        a[(7, 7)] = -1.0;
-        let mut memory = FrontMemory::default();
-        let found = eliminate(a.as_mut_slice(), &mut [], 9, 9, &mut memory);
-        assert_eq!(found, Err(7));
+        for (n, bad) in [(9, 7), (3 * BLOCK, 2 * BLOCK + 8)] {
+            let mut a = DMatrix::<f64>::identity(n, n);
+            a[(bad, bad)] = -1.0;
+            assert_eq!(eliminate(a.as_mut_slice(), &mut [], n, n), Err(bad));
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! A block-sparse Cholesky factorisation by fronts: dense work only, on few and small matrices. Its symbolic part.
 
 mod factor;
+mod solve;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::ops::Range;
 
@@ -10,6 +12,7 @@ use crate::hessian::Place;
 use crate::hessian::ordering::{Elimination, Graph};
 
 pub(crate) use factor::Factor;
+use tree::Subtree;
 
 /// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
 ///
@@ -19,6 +22,9 @@ pub(crate) struct Multifrontal {
     supernodes: Vec<Supernode>,
     /// How many of them are eliminated: all, or all but the last, which has the border.
     n_eliminated: usize,
+    /// Children of every supernode, one supernode after the other, and those that are nobody's.
+    children: Vec<u32>,
+    roots: Vec<u32>,
     /// Position and row in the front of every block of all fronts, own columns first.
     blocks: Vec<(u32, u32)>,
     runs: Vec<Run>,
@@ -26,8 +32,8 @@ pub(crate) struct Multifrontal {
     supernode_of: Vec<u32>,
     dofs: Vec<Dofs>,
     n_values: usize,
-    stack_max: usize,
-    below_max: usize,
+    /// Rows below the pivots of all supernodes.
+    n_below: usize,
 }
 
 /// Velocities of one position: where they begin in the island and in the factor, and how many.
@@ -62,14 +68,24 @@ struct Supernode {
     m: usize,
     /// Offset of its panel, m×k, in the values.
     panel: usize,
+    /// Where its pivots begin in the factor, and its rows below them among those of all.
+    dof: usize,
+    below: usize,
     /// Rows below the pivots, as they lie in the parent's front.
     runs: Range<usize>,
-    n_children: usize,
+    children: Range<usize>,
+    subtree: Subtree,
 }
 
 impl Supernode {
     fn rows_below(&self) -> usize {
         self.m - self.k
+    }
+
+    /// Multiplications to eliminate its pivots.
+    fn work(&self) -> f64 {
+        let columns = (self.m - self.k + 1..=self.m).map(|below| (below * below) as f64 / 2.0);
+        columns.sum()
     }
 }
 
@@ -192,6 +208,7 @@ impl Multifrontal {
     }
 
     fn lay_out(&mut self, supernodes: &[Candidate]) {
+        let mut n_pivots = 0;
         for (s, candidate) in supernodes.iter().enumerate() {
             let first_block = self.blocks.len();
             let mut row = 0;
@@ -211,11 +228,15 @@ impl Multifrontal {
                 k,
                 m: row,
                 panel: self.n_values,
+                dof: n_pivots,
+                below: self.n_below,
                 runs: 0..0,
-                n_children: candidate.n_children,
+                children: 0..0,
+                subtree: Subtree::default(),
             });
+            n_pivots += k;
             self.n_values += row * k;
-            self.below_max = self.below_max.max(row - k);
+            self.n_below += row - k;
         }
         for s in 0..self.supernodes.len() {
             let first_run = self.runs.len();
@@ -233,18 +254,7 @@ impl Multifrontal {
             }
             self.supernodes[s].runs = first_run..self.runs.len();
         }
-        // Peak of the stack of remainders.
-        let mut sizes: Vec<usize> = Vec::new();
-        let mut height = 0;
-        for supernode in &self.supernodes {
-            let below = (supernode.m - supernode.k).pow(2);
-            self.stack_max = self.stack_max.max(height + below);
-            for _ in 0..supernode.n_children {
-                height -= sizes.pop().unwrap_or(0);
-            }
-            height += below;
-            sizes.push(below);
-        }
+        self.find_subtrees(supernodes.iter().map(|candidate| candidate.n_children));
     }
 
     /// Row of the block at `position` in the front of supernode `s`.
@@ -272,13 +282,9 @@ impl Multifrontal {
 
     /// Multiplications of a factorisation: Σ over the eliminated pivots of half the square of the column below.
     pub(crate) fn work(&self) -> f64 {
-        let pivot_work = |s: &Supernode| {
-            let columns = (s.m - s.k + 1..=s.m).map(|below| (below * below) as f64 / 2.0);
-            columns.sum::<f64>()
-        };
         self.supernodes[..self.n_eliminated]
             .iter()
-            .map(pivot_work)
+            .map(Supernode::work)
             .sum()
     }
 }

@@ -1,6 +1,7 @@
 //! A block-sparse Hessian, assembled where it is factored.
 
 use nalgebra::Vector3;
+use rayon::prelude::*;
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
@@ -10,6 +11,9 @@ use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissec
 use crate::hessian::plane_cuts::plane_dissection;
 use crate::hessian::{Congruence, FailedPivot, Place, Real};
 use crate::island::{Course, IslandProblem};
+
+/// Values that a thread copies at a time.
+const COPIED: usize = 1 << 16;
 
 /// H in the panels of its supernodes. Symbolic work is kept while the pattern stands.
 #[derive(Default)]
@@ -109,7 +113,9 @@ impl<T: Real> SparseHessian<T> {
             pattern.place_dynamics(p, scale, values);
             self.without_contact.extend_from_slice(values);
         } else {
-            values.copy_from_slice(&self.without_contact);
+            let from = self.without_contact.par_chunks(COPIED);
+            let copied = values.par_chunks_mut(COPIED).zip(from);
+            copied.for_each(|(to, from)| to.copy_from_slice(from));
         }
         let position = &pattern.elimination.position;
         if shift > 0.0 {

@@ -4,6 +4,7 @@
 //! particle; from some two particles a node on, the assembled one is cheaper, and a direct solver needs it anyway. What a
 //! cell adds is [`cell_stiffness`](super::cell_stiffness)'s; only one triangle of blocks is added up, the other copied from it.
 
+use rayon::prelude::*;
 use sprs::CsMatI;
 
 use crate::colours::scatter;
@@ -17,6 +18,8 @@ use super::cell_stiffness::{CellStiffness, Column};
 
 /// Nodes that a node can share a cell with.
 const NEIGHBOURS: usize = 125;
+/// Nodes whose rows of a product one thread takes at a time: some 50 µs.
+const PRODUCT_NODES: usize = 128;
 /// The offset of a node from itself.
 const OWN: usize = NEIGHBOURS / 2;
 
@@ -215,13 +218,30 @@ impl BlockMatrix {
 
     /// y = A x, by columns, which are rows: A is symmetric.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
-        f64::dispatch(Product { matrix: self, x, y });
+        if self.slots.len() < 2 * PRODUCT_NODES {
+            return f64::dispatch(Product {
+                matrix: self,
+                first_node: 0,
+                x,
+                y,
+            });
+        }
+        let chunks = y.par_chunks_mut(3 * PRODUCT_NODES).enumerate();
+        chunks.for_each(|(chunk, y)| {
+            f64::dispatch(Product {
+                matrix: self,
+                first_node: chunk * PRODUCT_NODES,
+                x,
+                y,
+            });
+        });
     }
 }
 
-/// A product with A.
+/// Rows of nodes, from `first_node` on, of a product with A.
 struct Product<'a> {
     matrix: &'a BlockMatrix,
+    first_node: usize,
     x: &'a [f64],
     y: &'a mut [f64],
 }
@@ -233,7 +253,8 @@ impl LaneWork<f64> for Product<'_> {
         let (indices, values) = (self.matrix.matrix.indices(), self.matrix.matrix.data());
         // What a node's neighbours have, side by side, with zeros behind for whole rows of lanes.
         let mut near = [0.0; 3 * NEIGHBOURS + LANES];
-        for (node, y) in self.y.chunks_exact_mut(3).enumerate() {
+        let nodes = self.first_node..;
+        for (node, y) in nodes.zip(self.y.chunks_exact_mut(3)) {
             let (first, count) = (starts[node], starts[node + 1] - starts[node]);
             let height = 3 * count;
             let ids = &indices[9 * first..9 * first + height];

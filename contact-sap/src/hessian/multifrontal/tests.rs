@@ -3,7 +3,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::*;
-use crate::hessian::ordering::minimum_degree;
+use crate::hessian::Real;
+use crate::hessian::ordering::{minimum_degree, nested_dissection};
 
 /// A random graph of nodes of sizes 1 to 6, its matrix, and the solution against a dense one.
 #[track_caller]
@@ -188,4 +189,126 @@ fn a_border_of_nothing_leaves_nothing() {
         (x[0] - 1.0).abs() < 1e-14 && (x[1] - 2.0).abs() < 1e-14,
         "{x:?}"
     );
+}
+
+/// Nodes of three velocities on a cube, joined to those next to them, ordered by halves: large enough to be cut.
+struct Cube {
+    graph: Graph,
+    symbolic: Multifrontal,
+    position: Vec<u32>,
+}
+
+const EDGE: usize = 12;
+
+impl Cube {
+    fn new() -> Self {
+        let node = |x: usize, y: usize, z: usize| ((x * EDGE + y) * EDGE + z) as u32;
+        let mut edges = Vec::new();
+        for (x, y, z) in (0..EDGE.pow(3)).map(|i| (i / EDGE / EDGE, i / EDGE % EDGE, i % EDGE)) {
+            for (a, b, c) in [(x + 1, y, z), (x, y + 1, z), (x, y, z + 1)] {
+                if a.max(b).max(c) < EDGE {
+                    edges.push((node(x, y, z), node(a, b, c)));
+                }
+            }
+        }
+        let n = EDGE.pow(3);
+        let graph = Graph::from_edges(n, &mut edges);
+        let elimination = Elimination::new(&graph, nested_dissection(&graph));
+        let node_starts: Vec<usize> = (0..=n).map(|i| 3 * i).collect();
+        let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
+        let split = symbolic.supernodes.iter().filter(|s| s.subtree.is_split);
+        assert!(split.count() > 3, "the test is about subtrees apart");
+        Self {
+            graph,
+            symbolic,
+            position: elimination.position,
+        }
+    }
+
+    /// A matrix whose pivots are positive but for those of the nodes `bad`.
+    fn fill<T: Real>(&self, factor: &mut Factor<T>, bad: &[usize]) {
+        self.symbolic.reserve(factor, 3 * EDGE.pow(3));
+        factor.values.fill(T::ZERO);
+        for i in 0..EDGE.pow(3) {
+            for j in self
+                .graph
+                .neighbours(i)
+                .iter()
+                .map(|j| *j as usize)
+                .chain([i])
+            {
+                let (row, column) = (self.position[i], self.position[j]);
+                if row < column {
+                    continue;
+                }
+                let place = self.symbolic.block(row, column);
+                for (p, q) in (0..9).map(|k| (k % 3, k / 3)) {
+                    let own = if i == j && p == q { 12.0 } else { 0.0 };
+                    let sign = if i == j && bad.contains(&i) {
+                        -1.0
+                    } else {
+                        1.0
+                    };
+                    let value = sign * own + ((i * j + p + q) as f64).sin() * 0.5;
+                    factor.values[place.offset + p + q * place.stride] = T::of(value);
+                }
+            }
+        }
+    }
+}
+
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.expect("threads").install(work)
+}
+
+fn factor_and_solve<T: Real>(cube: &Cube) -> (Vec<T>, Vec<T>) {
+    let mut factor = Factor::<T>::default();
+    cube.fill(&mut factor, &[]);
+    cube.symbolic.factor(&mut factor).expect("definite");
+    let mut x: Vec<T> = (0..3 * EDGE.pow(3))
+        .map(|i| T::of((i as f64).sin()))
+        .collect();
+    cube.symbolic.solve(&mut factor, &mut x);
+    (factor.values, x)
+}
+
+#[test]
+fn subtrees_apart_leave_the_same_bits_for_any_number_of_threads() {
+    let cube = Cube::new();
+    let run = |threads| {
+        with_threads(threads, || {
+            (
+                factor_and_solve::<f64>(&cube),
+                factor_and_solve::<f32>(&cube),
+            )
+        })
+    };
+    let one = run(1);
+    // NaN would be unequal to itself.
+    assert!(one == run(2) && one == run(3));
+    // And what one thread finds is right: single precision is near double precision.
+    let ((_, x), (_, y)) = one;
+    let apart = x.iter().zip(&y).map(|(x, y)| (x - f64::from(*y)).abs());
+    assert!(apart.fold(0.0, f64::max) < 1e-6);
+}
+
+#[test]
+fn of_bad_pivots_in_several_subtrees_the_first_is_named_by_any_number_of_threads() {
+    let cube = Cube::new();
+    let mut order: Vec<usize> = (0..EDGE.pow(3)).collect();
+    order.sort_unstable_by_key(|i| cube.position[*i]);
+    let bad = [1, 4, 6].map(|tenth| order[tenth * EDGE.pow(3) / 10]);
+    for threads in [1, 2, 3] {
+        let found = with_threads(threads, || {
+            let mut factor = Factor::<f64>::default();
+            cube.fill(&mut factor, &bad);
+            cube.symbolic.factor(&mut factor)
+        });
+        assert_eq!(
+            found.map_err(|dof| dof / 3),
+            Err(bad[0]),
+            "{threads} threads"
+        );
+    }
 }

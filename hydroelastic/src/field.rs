@@ -493,12 +493,18 @@ impl PressureField {
         }
     }
 
+    #[inline]
     pub(crate) fn corner_points(&self, tet: u32) -> [Vector3<f64>; 4] {
-        self.corners[tet as usize].map(|v| self.vertices[v as usize])
+        let [a, b, c, d] = self.corners[tet as usize];
+        let x = |v: u32| self.vertices[v as usize];
+        [x(a), x(b), x(c), x(d)]
     }
 
+    #[inline]
     pub(crate) fn corner_pressures(&self, tet: u32) -> [f64; 4] {
-        self.corners[tet as usize].map(|v| self.pressures[v as usize])
+        let [a, b, c, d] = self.corners[tet as usize];
+        let p = |v: u32| self.pressures[v as usize];
+        [p(a), p(b), p(c), p(d)]
     }
 
     pub(crate) fn functions_of(&self, tet: u32) -> &Tetrahedron {

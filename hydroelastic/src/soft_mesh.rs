@@ -16,8 +16,9 @@ const NONE: u32 = u32::MAX;
 /// What a deforming body of tetrahedra brings to [`SoftContact`](crate::SoftContact): the triangles of its surface, and how deep
 /// below the surface each place inside was at rest, a linear function on every tetrahedron that the tetrahedra carry along.
 ///
-/// Tetrahedra whose corners all lie on the surface have no depth at their corners; they are divided at their centroids, and at
-/// those faces and edges that run through the inside, so that a body of a single layer has depth, too.
+/// Tetrahedra whose corners all lie on the surface have no depth at their corners; they are divided at the middles of those edges
+/// that run through the inside, and where that is not enough of faces and of their own, so that a body of a single layer has depth,
+/// too.
 ///
 /// [`update`](Self::update) moves it: boxes of its trees are fitted anew, nothing is allocated. A stepper that knows what may touch
 /// what says [`move_to`](Self::move_to) first, which is cheap, and [`fit_skin`](Self::fit_skin) and [`carry_depth`](Self::carry_depth)

@@ -163,14 +163,12 @@ pub(crate) fn pair(
     for k in 0..4 {
         h[k] = pressures[k] - tet_2.pressure.at(&corners[k]);
     }
-    let mut polygon = Polygon::slice(&corners, &h);
-    if polygon.corners().is_empty() {
+    let mut polygon = Polygon::slice(&corners, &h)?;
+    if !polygon.clip_to(&tet_2.sides, 4) {
         return None;
     }
-    for (k, side) in tet_2.sides.iter().enumerate() {
-        if !polygon.clip(side, 4 + k as u32) {
-            return None;
-        }
+    if found.drops(&polygon.area_vector()) {
+        return Some(polygon.touched_faces());
     }
     let gradient = X.rotation * tet_1.pressure.gradient;
     if let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) {

@@ -109,10 +109,12 @@ fn cut(
     found: &mut Found,
 ) {
     let tet = field.functions_of(i);
-    let mut polygon = Polygon::slice(corners, h);
-    if tet.is_flat() || polygon.corners().len() < 3 {
+    if tet.is_flat() {
         return;
     }
+    let Some(mut polygon) = Polygon::slice(corners, h) else {
+        return;
+    };
     let own = &tet.pressure;
     let (balance, pressure) = match partner {
         Partner::Rigid(normal) => (Balance::on_rigid(&own.gradient, normal), own),

@@ -109,10 +109,8 @@ fn pair(
         return None;
     }
     let mut polygon = Polygon::triangle(&surface.corners(t).map(|x| X.point(&x)));
-    for (k, side) in tet.sides.iter().enumerate() {
-        if !polygon.clip(side, k as u32) {
-            return None;
-        }
+    if !polygon.clip_to(&tet.sides, 0) {
+        return None;
     }
     let normal = X.rotation * surface.normal(t);
     if let Some(mut balance) = Balance::on_rigid(&tet.pressure.gradient, &normal) {

@@ -61,6 +61,17 @@ impl Found {
         self.area_min = AREA_MIN * length * length;
     }
 
+    /// Polygons of no more than this area (m²) are dropped, too.
+    pub(crate) fn drop_up_to(&mut self, area: f64) {
+        self.area_min = self.area_min.max(area);
+    }
+
+    /// Whether a polygon of this area vector (m²) is too small to count.
+    pub(crate) fn drops(&self, area: &Vector3<f64>) -> bool {
+        let counts = area.norm_squared() > self.area_min * self.area_min;
+        !counts
+    }
+
     pub(crate) fn corners(&self, piece: &Piece) -> &[Vector3<f64>] {
         &self.corners[piece.first_corner as usize..][..piece.corner_count as usize]
     }
@@ -80,7 +91,13 @@ impl Found {
         balance: &Balance,
         pressure: &Affine,
     ) {
-        polygon.face_along(&balance.normal);
+        let area = polygon.area_vector();
+        if self.drops(&area) {
+            return;
+        }
+        if area.dot(&balance.normal) < 0.0 {
+            polygon.reverse();
+        }
         let mut add = |part: &Polygon, sign| {
             if part.corners().len() < 3 {
                 return;

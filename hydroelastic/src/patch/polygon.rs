@@ -86,9 +86,8 @@ impl Polygon {
     /// Where a function that takes the values `h` at the corners of a tetrahedron is zero; face k of the tetrahedron is
     /// face k of the polygon. Seen from where the function is positive, the polygon turns counter-clockwise or clockwise.
     ///
-    /// Empty if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
-    pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Self {
-        let mut polygon = Self::EMPTY;
+    /// None if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
+    pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Option<Self> {
         let tolerance = AT_ZERO * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
         let (mut n_above, mut n_below, mut n_on) = (0, 0, 0);
@@ -105,8 +104,9 @@ impl Polygon {
             }
         }
         if n_on < 3 && (n_above == 0 || n_below == 0) || n_on == 4 {
-            return polygon;
+            return None;
         }
+        let mut polygon = Self::EMPTY;
         for &i in &on[..n_on] {
             polygon.push(corners[i], 0b1111 & !(1 << i));
         }
@@ -122,7 +122,19 @@ impl Polygon {
                 cross(i, below[j]);
             }
         }
-        polygon
+        Some(polygon)
+    }
+
+    /// Cuts away what lies outside of a tetrahedron, given by its barycentric coordinates; its faces are those from `first_face` on.
+    /// Returns whether something is left.
+    pub(crate) fn clip_to(&mut self, sides: &[Affine; 4], first_face: u32) -> bool {
+        // Most lie beyond one side as a whole: no other needs to cut them first.
+        let beyond = |side: &Affine| self.corners().iter().all(|x| side.at(x) < -ON_FACE);
+        if sides.iter().any(beyond) {
+            return false;
+        }
+        let mut sides = (first_face..).zip(sides);
+        sides.all(|(face, side)| self.clip(side, face))
     }
 
     /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.
@@ -171,17 +183,17 @@ impl Polygon {
         self.n >= 3
     }
 
-    /// Where all of it lies if `p` is positive, or negative, at all corners.
+    /// Where all of it lies if `p` is nowhere negative, or nowhere positive, but not zero at all corners.
     pub(crate) fn one_sign(&self, p: &Affine) -> Option<Sign> {
-        let (mut positive, mut negative) = (true, true);
+        let (mut positive, mut negative) = (false, false);
         for x in self.corners() {
             let value = p.at(x);
-            positive &= value > 0.0;
-            negative &= value < 0.0;
+            positive |= value > 0.0;
+            negative |= value < 0.0;
         }
         match (positive, negative) {
-            (true, _) => Some(Sign::Pressing),
-            (_, true) => Some(Sign::Foreseen),
+            (true, false) => Some(Sign::Pressing),
+            (false, true) => Some(Sign::Foreseen),
             _ => None,
         }
     }
@@ -213,12 +225,10 @@ impl Polygon {
         [positive, negative]
     }
 
-    /// Turns the corners the other way round unless they go counter-clockwise seen from the tip of `normal`.
-    pub(crate) fn face_along(&mut self, normal: &Vector3<f64>) {
-        if self.area_vector().dot(normal) < 0.0 {
-            self.corners[..self.n].reverse();
-            self.masks[..self.n].reverse();
-        }
+    /// Turns the corners the other way round.
+    pub(crate) fn reverse(&mut self) {
+        self.corners[..self.n].reverse();
+        self.masks[..self.n].reverse();
     }
 
     /// Area times unit normal, m².
@@ -319,7 +329,10 @@ mod tests {
                 gradient: random_point(&mut rng),
                 offset: rng.random_range(-0.3..0.3),
             };
-            let polygon = Polygon::slice(&x, &x.map(|c| plane.at(&c)));
+            let Some(polygon) = Polygon::slice(&x, &x.map(|c| plane.at(&c))) else {
+                seen[0] += 1;
+                continue;
+            };
             seen[polygon.n] += 1;
             let tet = Tetrahedron::new(&x, &[0.0; 4]);
             for (c, mask) in polygon.corners().iter().zip(&polygon.masks) {
@@ -346,11 +359,11 @@ mod tests {
     fn a_slice_through_a_face_is_that_face_from_both_sides() {
         let x = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
         for top in [1.0, -1.0] {
-            let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]);
+            let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]).unwrap();
             assert_eq!((face.n, face.own_faces()), (3, 0b1000));
         }
-        assert_eq!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).n, 0);
-        assert_eq!(Polygon::slice(&x, &[0.0; 4]).n, 0);
+        assert!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).is_none());
+        assert!(Polygon::slice(&x, &[0.0; 4]).is_none());
     }
 
     #[test]
@@ -362,8 +375,8 @@ mod tests {
             let [a, b, c] = corners;
             let whole = Polygon::triangle(&corners);
             let mut clipped = whole;
-            for (k, side) in tet.sides.iter().enumerate() {
-                clipped.clip(side, k as u32);
+            if !clipped.clip_to(&tet.sides, 0) {
+                clipped = Polygon::EMPTY;
             }
             let n = 400;
             let mut inside = 0;

@@ -86,10 +86,8 @@ fn pair(
     let normal = X_GW.rotation * mesh.normal(triangle);
     let mut balance = Balance::on_rigid(&tet.pressure.gradient, &normal)?;
     let mut polygon = Polygon::triangle(&mesh.corners(triangle).map(|x| X_GW.point(&x)));
-    for (k, side) in tet.sides.iter().enumerate() {
-        if !polygon.clip(side, k as u32) {
-            return None;
-        }
+    if !polygon.clip_to(&tet.sides, 0) {
+        return None;
     }
     let own = polygon.own_faces();
     for (k, n) in field.across(i).iter().enumerate() {

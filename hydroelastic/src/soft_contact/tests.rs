@@ -358,6 +358,35 @@ fn two_soft_cubes_push_each_other_by_the_area_they_share() {
 }
 
 #[test]
+fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
+    let (half, overlap, turn) = (0.05, 1e-5, 1e-4);
+    let lower = Soft::cuboid(
+        Vector3::repeat(half),
+        [1, 1, 1],
+        &Isometry3::identity(),
+        Vector3::zeros(),
+    );
+    let X = Isometry3::new(
+        Vector3::new(0.0, 0.0, 2.0 * half - overlap),
+        Vector3::new(0.0, turn, 0.0),
+    );
+    let mut upper = Soft::cuboid(Vector3::repeat(half), [1, 1, 1], &X, Vector3::zeros());
+    upper.id = 2;
+    let points = collide(upper.posed(), lower.posed());
+    // Two triangles on two with one diagonal, three points each; along their edges no slivers.
+    let pressing = points.iter().filter(|c| c.signed_distance < 0.0).count();
+    assert_eq!(pressing, 6);
+    // The gap is −δ − θx: ∫ over the side.
+    let (force, moment) = wrench(&points);
+    let side = 2.0 * half;
+    let of_area = 1.0 / lower.mesh.vertex_area();
+    let wanted = of_area * side * side * overlap;
+    assert!((force.z / wanted - 1.0).abs() < 1e-3, "{force} {wanted}");
+    let wanted = -of_area * turn * side.powi(4) / 12.0;
+    assert!((moment.y / wanted - 1.0).abs() < 1e-2, "{moment} {wanted}");
+}
+
+#[test]
 fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
     let half = Vector3::new(0.2, 0.02, 0.005);
     let mut strip = Soft::cuboid(

@@ -46,9 +46,13 @@ const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// The field, its tetrahedra attached to those of the body, and what carries each of its vertices.
 ///
-/// Faces and edges that join vertices of the surface through the inside get a vertex of their own in the middle; so does every
-/// tetrahedron that has such a face, or all corners on the surface. Faces of the surface are never divided, so each of them is
-/// the base of one tetrahedron of the field, on which depth is the exact distance from it as far as the apex is nearest to it.
+/// Edges that join vertices of the surface through the inside get a vertex of their own in the middle. So does a face that joins
+/// three of them, or has more than one such edge; so does a tetrahedron with such a face, with more than one such edge, or with all
+/// corners on the surface and none. One divided edge alone divides faces and tetrahedra in two: a brick about its diagonal is its
+/// twelve triangles joined to its middle, and a side of it meets another brick without slivers.
+///
+/// Faces of the surface are never divided, so each of them is the base of one tetrahedron of the field, on which depth is the
+/// exact distance from it as far as the apex is nearest to it.
 pub(super) fn build(
     points: &[Point3<f64>],
     triangles: &[[u32; 3]],
@@ -84,8 +88,12 @@ pub(super) fn build(
     for tet in tetrahedra {
         for face in FACES.map(|f| sorted(f.map(|k| tet[k]))) {
             let edges = [[face[0], face[1]], [face[0], face[2]], [face[1], face[2]]];
-            let divided = edges.iter().any(|e| middle_of_edge.contains_key(e));
-            if divided || outer(&face) && !skin_faces.contains(&face) {
+            let divided = edges.iter().filter(|e| middle_of_edge.contains_key(*e));
+            let needed = match divided.count() {
+                0 => outer(&face) && !skin_faces.contains(&face),
+                n => n > 1,
+            };
+            if needed {
                 middle_of_face.entry(face).or_insert_with(|| {
                     carriers.push(Carrier::mean(&face));
                     carriers.len() as u32 - 1
@@ -101,25 +109,41 @@ pub(super) fn build(
             .iter()
             .all(|f| !middle_of_face.contains_key(&sorted(*f)));
         let from = tets.len();
-        if whole && !outer(tet) {
+        let mut divided = EDGES.iter().filter_map(|ends| {
+            let middle = middle_of_edge.get(&sorted(ends.map(|k| tet[k])))?;
+            Some((ends, *middle))
+        });
+        let divided = (divided.next(), divided.next());
+        if whole && divided.0.is_none() && !outer(tet) {
             tets.push(*tet);
+        } else if let (true, (Some((ends, middle)), None)) = (whole, divided) {
+            for &end in ends {
+                let mut part = *tet;
+                part[end] = middle;
+                tets.push(part);
+            }
         } else {
             let middle = carriers.len() as u32;
             carriers.push(Carrier::mean(tet));
             for face in faces {
                 // Seen from outside counter-clockwise: with the middle as first corner the volume is positive.
-                let Some(&center) = middle_of_face.get(&sorted(face)) else {
-                    tets.push([middle, face[0], face[1], face[2]]);
-                    continue;
-                };
                 rim.clear();
                 for k in 0..3 {
                     let edge = [face[k], face[(k + 1) % 3]];
                     rim.push(edge[0]);
                     rim.extend(middle_of_edge.get(&sorted(edge)));
                 }
-                for k in 0..rim.len() {
-                    tets.push([middle, center, rim[k], rim[(k + 1) % rim.len()]]);
+                if let Some(&center) = middle_of_face.get(&sorted(face)) {
+                    for k in 0..rim.len() {
+                        tets.push([middle, center, rim[k], rim[(k + 1) % rim.len()]]);
+                    }
+                    continue;
+                }
+                // From the middle of its divided edge, if it has one.
+                let added = rim.iter().position(|v| *v as usize >= points.len());
+                rim.rotate_left(added.unwrap_or(0));
+                for k in 1..rim.len() - 1 {
+                    tets.push([middle, rim[0], rim[k], rim[k + 1]]);
                 }
             }
         }

@@ -62,6 +62,21 @@ fn a_divided_mesh_fills_the_body_once() {
 }
 
 #[test]
+fn a_brick_is_its_triangles_joined_to_its_middle() {
+    let (points, triangles, tets) = cuboid(Vector3::new(0.06, 0.04, 0.03), [1, 1, 1]);
+    let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
+    let field = mesh.depth();
+    assert_eq!((triangles.len(), field.tets().len()), (12, 12));
+    let deep = |tet: &[u32; 4]| {
+        tet.iter()
+            .filter(|v| field.pressures()[**v as usize] > 0.0)
+            .count()
+    };
+    assert!(field.tets().iter().all(|tet| deep(tet) == 1));
+    assert!((field.depth() - 0.03).abs() < 1e-15);
+}
+
+#[test]
 fn depth_goes_with_the_matter() {
     let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [2, 2, 2]);
     let mut mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();

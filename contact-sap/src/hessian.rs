@@ -23,7 +23,7 @@ use crate::levers::dot;
 use crate::linear_algebra::LinearSystems;
 
 pub(crate) use body_graph::BodyGraph;
-pub(crate) use multifrontal::{Factor, Multifrontal};
+pub(crate) use multifrontal::{Factor, Multifrontal, Remainder};
 pub(crate) use ordering::{Elimination, Graph, minimum_degree};
 pub(crate) use real::Real;
 pub(crate) use sparse::SparseHessian;

@@ -330,20 +330,20 @@ impl Island {
         self.n_dofs += member.n_dofs;
     }
 
-    /// Adds a participant of another island of which `n_dofs` velocities are left, as one node.
-    pub(crate) fn add_reduced(&mut self, member: &Member, n_dofs: usize) {
+    /// Adds what is left of a participant of another island: nodes that end at `node_ends`, counted from its first velocity.
+    pub(crate) fn add_reduced(&mut self, member: &Member, node_ends: &[usize]) {
+        let (first_dof, n_dofs) = (self.n_dofs, node_ends.last().copied().unwrap_or(0));
         self.members.push(Member {
-            first_dof: self.n_dofs,
+            first_dof,
             n_dofs,
             ..*member
         });
         if self.node_starts.is_empty() {
             self.node_starts.push(0);
         }
+        let ends = node_ends.iter().map(|end| first_dof + end);
+        self.node_starts.extend(ends);
         self.n_dofs += n_dofs;
-        if n_dofs > 0 {
-            self.node_starts.push(self.n_dofs);
-        }
     }
 
     /// Adds basis `b` of the island of `whole` if it reaches one of the participants here; the others are held at `v`.

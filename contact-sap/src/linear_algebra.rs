@@ -8,7 +8,7 @@ use std::ops::Add;
 pub enum LinearAlgebra {
     /// By what the systems of an island cost: [`LinearAlgebra::TwoLevel`] where it holds a body whose own factor would cost a
     /// hundred products with its A, until one of them has taken as long as two factors; [`LinearAlgebra::Schur`] where it holds
-    /// sparse bodies of which so few vertices are touched that eliminating the others pays within three systems; otherwise
+    /// sparse bodies of which so few vertices are touched that eliminating the others pays within ten systems; otherwise
     /// [`LinearAlgebra::Mixed`] where a factor costs more than twenty million multiplications, else [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
@@ -18,7 +18,8 @@ pub enum LinearAlgebra {
     /// Newton step. Directly where iterations don't end.
     Mixed,
     /// The velocities of vertices that no constraint touches are eliminated once; Newton's method sees what is left of each
-    /// sparse body, a dense matrix, block sparse over the bodies. What Han, Masterjohn, Castro (2023), section VI, do.
+    /// sparse body: block tridiagonal for a filament, full for a body with an inside. What Han, Masterjohn, Castro (2023),
+    /// section VI, do.
     Schur,
     /// Conjugate gradients, preconditioned on two levels: the inverse of the diagonal blocks of H, and that of H on the rigid
     /// motions of groups of some sixty points. The number of iterations hardly grows with a mesh, and contact is in both

@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::hessian::Place;
 use crate::hessian::ordering::{Elimination, Graph};
 
-pub(crate) use factor::Factor;
+pub(crate) use factor::{Factor, Remainder};
 use tree::Subtree;
 
 /// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
@@ -20,8 +20,8 @@ use tree::Subtree;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Multifrontal {
     supernodes: Vec<Supernode>,
-    /// How many of them are eliminated: all, or all but the last, which has the border.
-    n_eliminated: usize,
+    /// Positions from here on stay: the border, mostly empty.
+    border: usize,
     /// Children of every supernode, one supernode after the other, and those that are nobody's.
     children: Vec<u32>,
     roots: Vec<u32>,
@@ -71,7 +71,7 @@ struct Supernode {
     /// Where its pivots begin in the factor, and its rows below them among those of all.
     dof: usize,
     below: usize,
-    /// Rows below the pivots, as they lie in the parent's front.
+    /// Rows below the pivots, as they lie in the parent's front; without a parent, as they lie in the border.
     runs: Range<usize>,
     children: Range<usize>,
     subtree: Subtree,
@@ -100,25 +100,16 @@ struct Run {
 impl Multifrontal {
     /// For `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
     pub(crate) fn new(graph: &Graph, elimination: &Elimination, node_starts: &[usize]) -> Self {
-        Self::with_border(graph, elimination, node_starts, None)
+        Self::up_to_the_last(graph, elimination, node_starts, 0)
     }
 
-    /// [`Multifrontal::new`] up to the `n_border` last nodes, which may have any graph among them, or be none: their common panel receives
-    /// the Schur complement in place of a factor.
+    /// [`Multifrontal::new`] up to the `n_border` last nodes, which may have any graph among them: every connected part of the
+    /// others leaves a remainder of its own on those it reaches, as [`Multifrontal::remainders`] tells.
     pub(crate) fn up_to_the_last(
         graph: &Graph,
         elimination: &Elimination,
         node_starts: &[usize],
         n_border: usize,
-    ) -> Self {
-        Self::with_border(graph, elimination, node_starts, Some(n_border))
-    }
-
-    fn with_border(
-        graph: &Graph,
-        elimination: &Elimination,
-        node_starts: &[usize],
-        border: Option<usize>,
     ) -> Self {
         let mut permuted = 0;
         let dofs: Vec<Dofs> = elimination
@@ -138,6 +129,7 @@ impl Multifrontal {
         let n = dofs.len();
         let mut this = Self {
             supernode_of: vec![0; n],
+            border: n - n_border,
             dofs,
             ..Self::default()
         };
@@ -145,7 +137,7 @@ impl Multifrontal {
         // Columns of L by position, first those of supernodes of one column, merged with their parents on the way.
         let mut open: Vec<Candidate> = Vec::new();
         let mut finished: Vec<Candidate> = Vec::new();
-        for k in 0..n - border.unwrap_or(0) {
+        for k in 0..this.border {
             let mut rows: Vec<u32> = graph
                 .neighbours(elimination.order[k] as usize)
                 .iter()
@@ -187,21 +179,7 @@ impl Multifrontal {
             }
             open.push(own);
         }
-        let n_open = open.len();
         finished.extend(open);
-        this.n_eliminated = finished.len();
-        if let Some(n_border) = border {
-            // What is not connected with the border counts as its child, too, and has nothing to add.
-            finished.push(Candidate {
-                first: n - n_border,
-                end: n,
-                pivots: this.dofs[n - n_border..].iter().map(|d| d.size).sum(),
-                below: 0,
-                zeros: 0,
-                rows: Vec::new(),
-                n_children: n_open,
-            });
-        }
         finished.sort_unstable_by_key(|candidate| candidate.first);
         this.lay_out(&finished);
         this
@@ -243,9 +221,13 @@ impl Multifrontal {
             let supernode = &self.supernodes[s];
             let below = supernode.blocks.start + supernode.positions.len()..supernode.blocks.end;
             for &(position, row) in &self.blocks[below.clone()] {
-                let parent = self.supernode_of[self.blocks[below.start].0 as usize] as usize;
+                let first = self.blocks[below.start].0 as usize;
                 let from = row as usize - supernode.k;
-                let to = self.row_in_front(parent, position);
+                let to = if first < self.border {
+                    self.row_in_front(self.supernode_of[first] as usize, position)
+                } else {
+                    self.dofs[position as usize].permuted - n_pivots
+                };
                 let length = self.dofs[position as usize].size;
                 match self.runs[first_run..].last_mut() {
                     Some(run) if run.to + run.length == to => run.length += length,
@@ -280,12 +262,9 @@ impl Multifrontal {
         }
     }
 
-    /// Multiplications of a factorisation: Σ over the eliminated pivots of half the square of the column below.
+    /// Multiplications of a factorisation: Σ over the pivots of half the square of the column below.
     pub(crate) fn work(&self) -> f64 {
-        self.supernodes[..self.n_eliminated]
-            .iter()
-            .map(Supernode::work)
-            .sum()
+        self.supernodes.iter().map(Supernode::work).sum()
     }
 }
 

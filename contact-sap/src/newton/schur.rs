@@ -1,24 +1,24 @@
 //! The island seen from the vertices that constraints touch: sparse bodies reduced to their Schur complements.
 //!
 //! Vertices that no constraint touches take part in the cost quadratically. Eliminating them leaves a problem of the same
-//! kind in the velocities of the others, with S = A_pp − A_pn A_nn⁻¹ A_np in place of each A, dense for each body. Newton's
+//! kind in the velocities of the others, with S = A_pp − A_pn A_nn⁻¹ A_np in place of each A, as sparse as its body lets it be. Newton's
 //! iteration runs there; at its end the others follow by one back substitution. Worth it where iterations are many and
 //! vertices touched few.
 //!
 //! Source: Han, Masterjohn, Castro (2023), section VI.
 
+mod complement;
+mod reduced_body;
 mod worth;
-
-use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
+use crate::dynamics::Assembled;
 use crate::error::SolveError;
-use crate::hessian::{BodyGraph, Elimination, Factor, Graph, Multifrontal};
 use crate::island::{Island, IslandProblem, Member};
 use crate::islands::IslandAnswer;
-use crate::problem::ParticipantIdx;
+
+pub(crate) use reduced_body::ReducedBody;
 
 /// The reduced problem of an island; memory and symbolic work are reused.
 #[derive(Default)]
@@ -32,59 +32,6 @@ pub(crate) struct Condensed {
     touched: Vec<bool>,
     /// Of each node of the whole island: first velocity and node here.
     home: Vec<(u32, u32)>,
-}
-
-/// One participant, or what its elimination leaves of it.
-#[derive(Default)]
-pub(crate) struct ReducedBody {
-    /// Only sparse bodies are reduced.
-    is_reduced: bool,
-    body: BodyGraph,
-    first_node: usize,
-    n_nodes: usize,
-    first_dof: usize,
-    n_dofs: usize,
-    /// Where its nodes end, counted from its first velocity, and how many velocities of them stay.
-    node_ends: Vec<usize>,
-    n_kept: usize,
-    /// The pattern below belongs to these touched nodes.
-    touched: Vec<bool>,
-    symbolic: Option<Symbolic>,
-    factor: Factor,
-    /// b in the order of elimination, and v.
-    x: Vec<f64>,
-    /// S, both triangles, and what is left of b.
-    matrix: Vec<f64>,
-    right_hand_side: Vec<f64>,
-    /// The diagonal of A at the velocities that stay: the norm of gradients is that of the whole problem.
-    diagonal: Vec<f64>,
-    /// Whose A and b all this was made from, and whose pattern the graph is.
-    source: Option<Source>,
-    graph_source: Option<Source>,
-    failed: Option<usize>,
-    /// Of the column that is scattered.
-    runs: Vec<Run>,
-}
-
-/// Entries of a column of A that lie in one node.
-struct Run {
-    entries: Range<usize>,
-    first_row: usize,
-    /// Where row `first_row` of the node's first column goes, and from column to column.
-    offset: usize,
-    stride: usize,
-}
-
-/// A participant of the problems of one generation.
-type Source = (ParticipantIdx, u64);
-
-struct Symbolic {
-    fronts: Multifrontal,
-    position: Vec<u32>,
-    /// Of each node of the body: its node for the elimination, those that stay last.
-    place: Vec<u32>,
-    /// Of each velocity of the body: its number there.
-    dof: Vec<u32>,
 }
 
 impl Condensed {
@@ -136,7 +83,7 @@ impl Condensed {
             let source = Some((member.participant, p.generation));
             if reduced.is_reduced && reduced.graph_source != source {
                 if reduced.body.update(p.dynamics(member), &reduced.node_ends) {
-                    reduced.symbolic = None;
+                    reduced.forget();
                 }
                 reduced.graph_source = source;
             }
@@ -146,7 +93,9 @@ impl Condensed {
     fn lay_out(&mut self, p: &IslandProblem<'_>) {
         for body in self.bodies.iter_mut().filter(|body| body.is_reduced) {
             let nodes = body.first_node..body.first_node + body.n_nodes;
-            body.lay_out(&self.touched[nodes]);
+            body.find_cliques(&self.touched[nodes]);
+            body.lay_out_complement();
+            body.lay_out_elimination();
         }
         self.island.clear();
         self.home.clear();
@@ -154,15 +103,15 @@ impl Condensed {
         for (member, body) in p.island.members.iter().zip(&self.bodies) {
             let first_dof = self.island.n_dofs as u32;
             let nodes = body.first_node..body.first_node + body.n_nodes;
-            if let Some(symbolic) = body.symbolic.as_ref().filter(|_| body.is_reduced) {
-                let own_node = self.island.n_nodes() as u32;
-                let gone = (body.n_dofs - body.n_kept) as u32;
-                for node in nodes {
-                    let dof = p.island.node_starts[node] - body.first_dof;
-                    let kept = symbolic.dof[dof].saturating_sub(gone);
-                    self.home[node] = (first_dof + kept, own_node);
+            if let Some(complement) = body.complement.as_ref().filter(|_| body.is_reduced) {
+                let first_node = self.island.n_nodes();
+                for (own, node) in nodes.enumerate() {
+                    if let Some((number, dof)) = body.number_of(own) {
+                        let node_here = if complement.is_full() { 0 } else { number };
+                        self.home[node] = (first_dof + dof, (first_node + node_here) as u32);
+                    }
                 }
-                self.island.add_reduced(member, body.n_kept);
+                self.island.add_reduced(member, complement.node_ends());
             } else {
                 for (k, node) in nodes.clone().enumerate() {
                     let offset = p.island.node_starts[node] - member.first_dof;
@@ -202,7 +151,7 @@ impl Condensed {
         let eliminate = |(body, member): (&mut ReducedBody, &Member)| {
             if body.is_reduced {
                 let source = (member.participant, p.generation);
-                body.eliminate(source, p.dynamics(member), p.island);
+                body.eliminate(source, p.dynamics(member));
             }
         };
         let bodies = &mut self.bodies;
@@ -261,228 +210,5 @@ impl Condensed {
                 v.copy_from_slice(own);
             }
         }
-    }
-}
-
-impl ReducedBody {
-    /// Symbolic work for the touched nodes.
-    fn lay_out(&mut self, touched: &[bool]) {
-        if self.touched == touched && self.symbolic.is_some() {
-            return;
-        }
-        self.source = None;
-        self.touched.clear();
-        self.touched.extend_from_slice(touched);
-        let node_ends = &self.node_ends;
-        let size = |node: usize| node_ends[node] - if node > 0 { node_ends[node - 1] } else { 0 };
-        let n_left = touched.iter().filter(|touched| !**touched).count();
-        // Nodes that go, in the body's own order of elimination, then those that stay.
-        let mut place = vec![0; touched.len()];
-        let mut starts = vec![0];
-        let go = self.body.order.iter().map(|node| *node as usize);
-        let stay = 0..touched.len();
-        let all = go
-            .filter(|node| !touched[*node])
-            .chain(stay.filter(|node| touched[*node]));
-        for node in all {
-            place[node] = starts.len() as u32 - 1;
-            starts.push(starts[starts.len() - 1] + size(node));
-        }
-        let graph = self.graph_of(&place, n_left);
-        let elimination = self.elimination(&place, n_left);
-        let n_border = touched.len() - n_left;
-        let fronts = Multifrontal::up_to_the_last(&graph, &elimination, &starts, n_border);
-        let mut dof = Vec::with_capacity(self.n_dofs);
-        for (node, own) in place.iter().enumerate() {
-            let first = starts[*own as usize] as u32;
-            dof.extend(first..first + size(node) as u32);
-        }
-        self.symbolic = Some(Symbolic {
-            fronts,
-            position: elimination.position,
-            place,
-            dof,
-        });
-    }
-
-    /// The graph of the nodes at their places, without what joins those that stay.
-    fn graph_of(&self, place: &[u32], n_left: usize) -> Graph {
-        let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
-        for (node, own) in place.iter().enumerate() {
-            for &other in self.body.graph.neighbours(node) {
-                let other = place[other as usize];
-                if other < *own && (other as usize) < n_left {
-                    edges.push((*own, other));
-                }
-            }
-        }
-        Graph::from_edges(place.len(), &mut edges)
-    }
-
-    /// Children right before their parents, as if those that stay were one node.
-    fn elimination(&self, place: &[u32], n_left: usize) -> Elimination {
-        let last = n_left as u32;
-        let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
-        for (node, own) in place.iter().enumerate() {
-            let own = (*own).min(last);
-            for &other in self.body.graph.neighbours(node) {
-                let other = place[other as usize];
-                if other < own {
-                    edges.push((own, other));
-                }
-            }
-        }
-        let graph = Graph::from_edges(n_left + 1, &mut edges);
-        let Elimination {
-            mut order,
-            mut position,
-        } = Elimination::new(&graph, (0..=last).collect());
-        order.extend(last + 1..place.len() as u32);
-        position.extend(last + 1..place.len() as u32);
-        // Perhaps none stays.
-        order.truncate(place.len());
-        position.truncate(place.len());
-        Elimination { order, position }
-    }
-
-    fn eliminate(&mut self, source: Source, dynamics: &dyn Dynamics, island: &Island) {
-        let (Some(symbolic), Some(Assembled::Sparse(a))) = (&self.symbolic, dynamics.assembled())
-        else {
-            return;
-        };
-        if self.failed.is_none() && self.source == Some(source) {
-            // Solved again with other constraints.
-            return;
-        }
-        self.source = None;
-        self.failed = None;
-        let Symbolic {
-            fronts,
-            position,
-            place,
-            dof: numbers,
-        } = symbolic;
-        fronts.reserve(&mut self.factor, numbers.len());
-        let values = &mut self.factor.values;
-        values.fill(0.0);
-        let node_starts = &island.node_starts[self.first_node..=self.first_node + self.n_nodes];
-        let starts_of = |node: usize| node_starts[node] - self.first_dof;
-        for node in 0..self.n_nodes {
-            let own_position = position[place[node] as usize];
-            let first = starts_of(node);
-            let mut rows_before: &[u32] = &[];
-            for dof in first..starts_of(node + 1) {
-                let column = a.indptr().outer_inds_sz(dof);
-                let (rows, data) = (&a.indices()[column.clone()], &a.data()[column]);
-                // Velocities of one node mostly share their rows.
-                if dof == first || rows != rows_before {
-                    rows_before = rows;
-                    self.runs.clear();
-                    let (mut k, mut other) = (0, 0);
-                    while k < rows.len() {
-                        let row = rows[k] as usize;
-                        if starts_of(other + 1) <= row {
-                            other = node_starts.partition_point(|s| *s <= self.first_dof + row) - 1;
-                        }
-                        let end = starts_of(other + 1);
-                        let run = rows[k..].iter().take_while(|r| (**r as usize) < end);
-                        let run = k..k + run.count();
-                        let to_position = position[place[other] as usize];
-                        // The other triangle has it otherwise.
-                        if to_position >= own_position {
-                            let at = fronts.block(to_position, own_position);
-                            self.runs.push(Run {
-                                entries: run.clone(),
-                                first_row: starts_of(other),
-                                offset: at.offset,
-                                stride: at.stride,
-                            });
-                        }
-                        k = run.end;
-                    }
-                }
-                for run in &self.runs {
-                    let to = run.offset + (dof - first) * run.stride;
-                    let entries = rows[run.entries.clone()]
-                        .iter()
-                        .zip(&data[run.entries.clone()]);
-                    for (row, a) in entries {
-                        values[to + *row as usize - run.first_row] = *a;
-                    }
-                }
-            }
-        }
-        if let Err(failed) = fronts.factor(&mut self.factor) {
-            self.failed = numbers.iter().position(|number| *number as usize == failed);
-            return;
-        }
-        self.x.resize(numbers.len(), 0.0);
-        for (number, b) in numbers.iter().zip(dynamics.right_hand_side()) {
-            self.x[*number as usize] = *b;
-        }
-        let n = self.n_kept;
-        self.matrix.resize(n * n, 0.0);
-        let lower = fronts.schur_complement(&self.factor);
-        for j in 0..n {
-            for i in j..n {
-                self.matrix[i + j * n] = lower[i + j * n];
-                self.matrix[j + i * n] = lower[i + j * n];
-            }
-        }
-        self.right_hand_side.clear();
-        let left = fronts.reduce(&mut self.factor, &self.x);
-        self.right_hand_side.extend_from_slice(left);
-        let first_kept = numbers.len() - n;
-        self.diagonal.resize(n, 0.0);
-        dynamics.diagonal_blocks().for_each(numbers.len(), |block| {
-            for i in 0..block.size {
-                let number = numbers[block.first_dof + i] as usize;
-                if number >= first_kept {
-                    self.diagonal[number - first_kept] = block.values[i * (block.size + 1)];
-                }
-            }
-        });
-        self.source = Some(source);
-    }
-
-    /// v of the body, from that of the nodes that stayed.
-    fn expand(&mut self, kept: &[f64], v: &mut [f64]) {
-        if let Some(symbolic) = &self.symbolic {
-            symbolic.fronts.expand(&mut self.factor, kept, &mut self.x);
-            for (number, v) in symbolic.dof.iter().zip(v) {
-                *v = self.x[*number as usize];
-            }
-        }
-    }
-
-    /// The diagonal of A at the velocities that stay.
-    pub(crate) fn diagonal(&self) -> &[f64] {
-        &self.diagonal
-    }
-
-    /// Whether this stands for its participant.
-    pub(crate) fn is_reduced(&self) -> bool {
-        self.is_reduced
-    }
-}
-
-impl Dynamics for ReducedBody {
-    fn right_hand_side(&self) -> &[f64] {
-        &self.right_hand_side
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64]) {
-        y.fill(0.0);
-        for (column, x) in self.matrix.chunks_exact(x.len().max(1)).zip(x) {
-            y.iter_mut().zip(column).for_each(|(y, a)| *y += a * x);
-        }
-    }
-
-    fn diagonal_blocks(&self) -> BlockDiagonal<'_> {
-        BlockDiagonal::Whole(&self.matrix)
-    }
-
-    fn assembled(&self) -> Option<Assembled<'_>> {
-        Some(Assembled::Dense(&self.matrix))
     }
 }

@@ -125,11 +125,8 @@ impl Multifrontal {
         Ok(())
     }
 
-    /// Eliminates the pivots of an assembled front, unless it is the border.
+    /// Eliminates the pivots of an assembled front.
     fn eliminate<T: Real>(&self, s: usize, panel: &mut [T], rest: &mut [T]) -> Result<(), usize> {
-        if s == self.n_eliminated {
-            return Ok(());
-        }
         let Supernode { k, m, .. } = self.supernodes[s];
         eliminate(panel, rest, m, k).map_err(|pivot| self.dof_of(s, pivot))
     }
@@ -180,10 +177,45 @@ impl Multifrontal {
         self.dofs[position as usize].island + row - first as usize
     }
 
-    /// The Schur complement S of the border, in its lower triangle column-major, once all before it are eliminated.
-    pub(crate) fn schur_complement<'a>(&self, factor: &'a Factor) -> &'a [f64] {
-        let last = &self.supernodes[self.n_eliminated];
-        &factor.values[last.panel..last.panel + last.m * last.k]
+    /// What the last factorisation has left on the border, part by part: their sum is −A_bn A_nn⁻¹ A_nb.
+    pub(crate) fn remainders<'a>(
+        &'a self,
+        factor: &'a Factor,
+    ) -> impl Iterator<Item = Remainder<'a>> {
+        let mut start = 0;
+        self.roots.iter().map(move |&root| {
+            let supernode = &self.supernodes[root as usize];
+            let n = supernode.rows_below();
+            let first = supernode.blocks.start + supernode.positions.len();
+            let values = &factor.stack[start..start + n * n];
+            start += supernode.subtree.stack;
+            Remainder {
+                blocks: &self.blocks[first..supernode.blocks.end],
+                pivots: supernode.k,
+                border: self.border,
+                n,
+                values,
+            }
+        })
+    }
+}
+
+/// What one connected part leaves on the border: n×n, column-major, the lower triangle.
+pub(crate) struct Remainder<'a> {
+    blocks: &'a [(u32, u32)],
+    pivots: usize,
+    border: usize,
+    pub(crate) n: usize,
+    pub(crate) values: &'a [f64],
+}
+
+impl Remainder<'_> {
+    /// The nodes it is on, counted from the first of the border, in ascending order, and the row where each begins.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
+        let of = |&(position, row): &(u32, u32)| {
+            (position as usize - self.border, row as usize - self.pivots)
+        };
+        self.blocks.iter().map(of)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Solving with a factor, subtree by subtree: those that are factored apart are solved with apart.
 
 use std::convert::Infallible;
-use std::ops::Range;
 
 use super::tree::{Portion, Subtree};
 use super::{Factor, Multifrontal, Run};
@@ -64,22 +63,42 @@ impl Multifrontal {
     pub(crate) fn reduce<'a>(&self, factor: &'a mut Factor, x: &[f64]) -> &'a [f64] {
         self.permute(factor, x);
         self.forward(factor);
-        factor.reduced.clone_from(&factor.x);
-        &factor.reduced[self.last_dofs()]
+        let Factor {
+            x, below, reduced, ..
+        } = factor;
+        let border = &mut x[self.border_dof()..];
+        for (below_row, run) in self.runs_on_border() {
+            add(&mut border[run.to..], &below[below_row..][..run.length]);
+        }
+        reduced.clone_from(x);
+        &reduced[self.border_dof()..]
     }
 
     /// The solution x that has the values `last` at the border, after [`Multifrontal::reduce`].
     pub(crate) fn expand(&self, factor: &mut Factor, last: &[f64], x: &mut [f64]) {
         factor.x.copy_from_slice(&factor.reduced);
-        factor.x[self.last_dofs()].copy_from_slice(last);
+        factor.x[self.border_dof()..].copy_from_slice(last);
+        for (below_row, run) in self.runs_on_border() {
+            let below = &mut factor.below[below_row..][..run.length];
+            below.copy_from_slice(&last[run.to..][..run.length]);
+        }
         self.backward(factor);
         self.permute_back(factor, x);
     }
 
-    /// Where the velocities of the border are in the factor.
-    fn last_dofs(&self) -> Range<usize> {
-        let end = self.dofs.last().map_or(0, |d| d.permuted + d.size);
-        end - self.supernodes[self.n_eliminated].k..end
+    /// Where the velocities of the border begin in the factor.
+    fn border_dof(&self) -> usize {
+        let before = self.dofs[..self.border].last();
+        before.map_or(0, |d| d.permuted + d.size)
+    }
+
+    /// Rows below the pivots that are of the border: where each run begins among those of all supernodes, and in the border.
+    fn runs_on_border(&self) -> impl Iterator<Item = (usize, Run)> {
+        self.roots.iter().flat_map(|&root| {
+            let supernode = &self.supernodes[root as usize];
+            let runs = self.runs[supernode.runs.clone()].iter();
+            runs.map(|run| (supernode.below + run.from, *run))
+        })
     }
 
     fn permute<T: Real>(&self, factor: &mut Factor<T>, x: &[T]) {
@@ -150,10 +169,8 @@ impl Multifrontal {
                 );
             }
         }
-        if s < self.n_eliminated {
-            let panel = &panels[supernode.panel - origin.panel..][..m * k];
-            forward(panel, m, k, x, below);
-        }
+        let panel = &panels[supernode.panel - origin.panel..][..m * k];
+        forward(panel, m, k, x, below);
     }
 
     /// x ← L⁻ᵀx of what is eliminated.
@@ -199,10 +216,8 @@ impl Multifrontal {
         let x = &mut x[supernode.dof - origin.x..][..k];
         let (before, below) = below.split_at_mut(supernode.below - origin.below);
         let below = &below[..m - k];
-        if s < self.n_eliminated {
-            let panel = &panels[supernode.panel - origin.panel..][..m * k];
-            backward(panel, m, k, x, below);
-        }
+        let panel = &panels[supernode.panel - origin.panel..][..m * k];
+        backward(panel, m, k, x, below);
         for &child in self.children(supernode) {
             let child = &self.supernodes[child as usize];
             let to = &mut before[child.below - origin.below..];

@@ -1,5 +1,5 @@
 //! Whether elimination pays, by what constraints touch first, then by what it costs: a surface that is touched nearly everywhere leaves a
-//! dense matrix that nobody can hold.
+//! full matrix that nobody can hold.
 
 use super::{Condensed, Member};
 use crate::dynamics::Assembled;
@@ -25,6 +25,8 @@ impl Condensed {
         const WORK_SHARE: f64 = 0.3;
         /// Nor are bodies of which more than this share stays.
         const KEPT_SHARE: f64 = 0.5;
+        /// Nor is it worth laying out sparse complements of so few velocities: their factors are cheap as they are.
+        const SPARSE_DOFS_MIN: usize = 1500;
         self.find_touched(p);
         let reduced = || self.bodies.iter().filter(|body| body.is_reduced);
         let n_dofs: usize = reduced().map(|body| body.n_dofs).sum();
@@ -34,8 +36,24 @@ impl Condensed {
         }
         self.update_graphs(p);
         let reduced = || self.bodies.iter().filter(|body| body.is_reduced);
-        let of_reduced: f64 = reduced().map(|b| (b.n_kept as f64).powi(3) / 6.0).sum();
+        let in_full: f64 = reduced().map(|b| (b.n_kept as f64).powi(3) / 6.0).sum();
         let of_whole: f64 = reduced().map(|b| b.body.factor_work).sum();
+        if in_full >= WORK_SHARE * of_whole && n_dofs < SPARSE_DOFS_MIN {
+            return false;
+        }
+        let mut reduced: Vec<_> = self.bodies.iter_mut().filter(|b| b.is_reduced).collect();
+        for body in &mut reduced {
+            let nodes = body.first_node..body.first_node + body.n_nodes;
+            body.find_cliques(&self.touched[nodes]);
+        }
+        let at_least: f64 = reduced.iter().map(|b| b.complement_work_min()).sum();
+        if at_least >= WORK_SHARE * of_whole {
+            return false;
+        }
+        let of_reduced = reduced
+            .iter_mut()
+            .map(|b| b.lay_out_complement().factor_work());
+        let of_reduced: f64 = of_reduced.sum();
         if of_reduced >= WORK_SHARE * of_whole {
             return false;
         }

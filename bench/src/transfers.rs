@@ -8,8 +8,9 @@ use std::time::Instant;
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{DeformableModel, StepInput};
 use pliant_mpm::{
-    GradientForm, Lagged, LaneScalar, Law, LinearCorotated, MatrixForm, MpmBuilder, MpmSettings,
-    NeoHookean, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer, sort_particles,
+    GradientForm, InstructionSet, Lagged, LaneScalar, Law, LinearCorotated, MatrixForm, MpmBuilder,
+    MpmSettings, NeoHookean, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer,
+    sort_particles,
 };
 
 /// Millions of particle-substeps a second, the best of some rounds: wall time, so that all threads count and others on the machine do, too.
@@ -51,6 +52,7 @@ fn cube<T: LaneScalar>(edge: usize) -> Vec<Particle<T>> {
 pub fn transfer_speed<T: LaneScalar>(
     edge: usize,
     form: GradientForm,
+    instructions: InstructionSet,
     rounds: usize,
 ) -> TransferSpeed
 where
@@ -60,8 +62,8 @@ where
     let (mut grid, mut sorted) = (SparseGrid::default(), Vec::new());
     let material = NeoHookean::new(1e3, 0.3).expect("legal constants");
     let transfer = Transfer {
-        spacing: T::one(),
-        form,
+        instructions,
+        ..Transfer::new(T::one(), form)
     };
     let dt = T::of(1e-3);
     let mut field = NodeField::default();
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn every_part_takes_time() {
-        let speed = transfer_speed::<f32>(4, GradientForm::Mls, 2);
+        let speed = transfer_speed::<f32>(4, GradientForm::Mls, InstructionSet::widest(), 2);
         for part in [speed.both, speed.scatter, speed.gather, speed.sort] {
             assert!(part > 0.0 && part.is_finite());
         }

@@ -35,7 +35,7 @@ mod transfer;
 pub use error::MpmError;
 pub use fill::{ParticleSet, Sampling, fill};
 pub use free_motion::{FreeMotionReport, FreeMotionSettings};
-pub use lanes::LaneScalar;
+pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
     Corotated, Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, Law,
     LinearCorotated, Liquid, Material, Moduli, NeoHookean, Preset, ReturnForm, Sand, Strain,

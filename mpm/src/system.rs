@@ -81,10 +81,7 @@ impl GridSystem {
         self.grid
             .build(self.spacing, particles.iter().map(|p| p.x))?;
         sort_particles(&self.grid, particles, &mut self.particles);
-        let transfer = Transfer {
-            spacing: self.spacing,
-            form: self.form,
-        };
+        let transfer = Transfer::new(self.spacing, self.form);
         let rest = |_: &Particle<f64>| Matrix3::zeros();
         transfer.particles_to_grid(&self.grid, &self.particles, rest, &mut self.field);
         self.nodes

@@ -17,7 +17,7 @@ use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;
 
 use crate::colours::{for_each_block, scatter, worth_threads};
-use crate::lanes::LaneScalar;
+use crate::lanes::{InstructionSet, LaneScalar};
 use crate::particle::Particle;
 use crate::scalar::Real;
 use crate::sparse_grid::{BLOCK_NODES, SparseGrid};
@@ -78,9 +78,21 @@ pub struct Transfer<T> {
     pub spacing: T,
     /// Which gradient spreads stress and moves F.
     pub form: GradientForm,
+    /// What it is computed with.
+    pub instructions: InstructionSet,
 }
 
 impl<T: LaneScalar> Transfer<T> {
+    /// With the widest instructions that the processor has.
+    #[must_use]
+    pub fn new(spacing: T, form: GradientForm) -> Self {
+        Self {
+            spacing,
+            form,
+            instructions: InstructionSet::widest(),
+        }
+    }
+
     /// Mass and momentum of `particles`, sorted as `grid` says, onto its nodes; `out` is overwritten.
     ///
     /// `impulse` is −δt V τ of a particle, N·s·m, or zero.
@@ -96,13 +108,14 @@ impl<T: LaneScalar> Transfer<T> {
             .resize(grid.n_blocks() * BLOCK_NODES * 4, T::zero());
         let end = |block: usize| (block + 1) * BLOCK_NODES * 4;
         scatter(grid, end, &mut out.values, |block, octants| {
-            T::dispatch(Scatter {
+            let work = Scatter {
                 transfer: *self,
                 cells: grid.cells_of(block),
                 particles,
                 impulse: &impulse,
                 octants,
-            });
+            };
+            T::dispatch(self.instructions, work);
         });
     }
 
@@ -116,14 +129,15 @@ impl<T: LaneScalar> Transfer<T> {
         update: impl Fn(&mut Particle<T>, &Matrix3<T>) + Sync,
     ) {
         for_each_block(grid, particles, |block, particles| {
-            T::dispatch(Gather {
+            let work = Gather {
                 transfer: *self,
                 grid,
                 block,
                 field: &field.values,
                 particles,
                 update: &update,
-            });
+            };
+            T::dispatch(self.instructions, work);
         });
     }
 }

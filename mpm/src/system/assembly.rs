@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use sprs::CsMatI;
 
 use crate::colours::scatter;
-use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
+use crate::lanes::{InstructionSet, LANES, LaneScalar, LaneWork, Lanes};
 use crate::material::Tangent;
 use crate::nodes::locate;
 use crate::sparse_grid::NONE;
@@ -218,22 +218,25 @@ impl BlockMatrix {
 
     /// y = A x, by columns, which are rows: A is symmetric.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
+        let set = InstructionSet::widest();
         if self.slots.len() < 2 * PRODUCT_NODES {
-            return f64::dispatch(Product {
+            let whole = Product {
                 matrix: self,
                 first_node: 0,
                 x,
                 y,
-            });
+            };
+            return f64::dispatch(set, whole);
         }
         let chunks = y.par_chunks_mut(3 * PRODUCT_NODES).enumerate();
         chunks.for_each(|(chunk, y)| {
-            f64::dispatch(Product {
+            let part = Product {
                 matrix: self,
                 first_node: chunk * PRODUCT_NODES,
                 x,
                 y,
-            });
+            };
+            f64::dispatch(set, part);
         });
     }
 }

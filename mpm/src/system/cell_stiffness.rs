@@ -9,7 +9,7 @@
 //!
 //! Both are sums of numbers that lie side by side in the nodes b, so that registers are filled whatever the particles.
 
-use crate::lanes::{LaneScalar, LaneWork, Lanes};
+use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::material::Tangent;
 use crate::sparse_grid::Cell;
 use crate::spline::corner;
@@ -134,12 +134,13 @@ impl CellStiffness {
 
     /// The columns of node `a`; of the rows only those of nodes from `a` on.
     pub(super) fn column(&mut self, a: usize) -> &Column {
-        f64::dispatch(SumColumn {
+        let work = SumColumn {
             groups: &self.groups[..self.n_groups],
             general: &self.general,
             a,
             column: &mut self.column,
-        });
+        };
+        f64::dispatch(InstructionSet::widest(), work);
         &self.column
     }
 }

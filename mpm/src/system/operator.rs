@@ -5,7 +5,7 @@ use crate::nodes::{add_divergence, gradient};
 use crate::spline::corner;
 
 use super::GridSystem;
-use crate::lanes::{LaneScalar, LaneWork, Lanes};
+use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::sparse_grid::Cell;
 
 impl GridSystem {
@@ -26,7 +26,7 @@ impl GridSystem {
         if scale != 0.0 {
             self.nodes.scatter::<3>(&self.grid, y, |number, cell, out| {
                 let (system, x) = (self, inner);
-                f64::dispatch(CellProduct {
+                let work = CellProduct {
                     system,
                     tangents,
                     number,
@@ -34,7 +34,8 @@ impl GridSystem {
                     x,
                     scale,
                     out,
-                });
+                };
+                f64::dispatch(InstructionSet::widest(), work);
             });
         }
         if self.any_prescribed {

@@ -71,10 +71,7 @@ fn scattered<T: LaneScalar>(
     form: GradientForm,
 ) -> NodeField<T> {
     let mut field = NodeField::default();
-    let transfer = Transfer {
-        spacing: T::of(H),
-        form,
-    };
+    let transfer = Transfer::new(T::of(H), form);
     transfer.particles_to_grid(grid, particles, stress, &mut field);
     field
 }
@@ -153,10 +150,7 @@ fn check_conservation<T: LaneScalar>(particles: &[Particle<T>], tolerance: f64) 
         assert!((l1 - wide(l0)).norm() < tolerance * mass);
         let dt = T::of(1e-3);
         field.momentum_to_velocity(&Vector3::zeros(), T::zero());
-        let transfer = Transfer {
-            spacing: T::of(H),
-            form,
-        };
+        let transfer = Transfer::new(T::of(H), form);
         transfer.grid_to_particles(&grid, &field, &mut particles, |p, _| p.x += p.v * dt);
         let (p2, l2) = momenta(&particles, T::of(H));
         assert!((wide(p2) - p1).norm() < tolerance * mass);
@@ -182,7 +176,7 @@ fn affine_fields_come_back_as_they_went() {
     }
     for form in [GradientForm::True, GradientForm::Mls] {
         let (grid, mut particles) = sorted(&particles, H);
-        let transfer = Transfer { spacing: H, form };
+        let transfer = Transfer::new(H, form);
         let mut field = NodeField::default();
         transfer.particles_to_grid(&grid, &particles, |_| Matrix3::zeros(), &mut field);
         field.momentum_to_velocity(&Vector3::zeros(), 0.0);
@@ -211,10 +205,7 @@ fn any_number_of_threads_gives_the_same_bits() {
             let mut field = scattered(&grid, &particles, GradientForm::True);
             let scattered = field.values.clone();
             field.momentum_to_velocity(&Vector3::zeros(), 0.0);
-            let transfer = Transfer {
-                spacing: H,
-                form: GradientForm::True,
-            };
+            let transfer = Transfer::new(H, GradientForm::True);
             transfer.grid_to_particles(&grid, &field, &mut particles, |p, g| p.strain.f = *g);
             (scattered, particles)
         })
@@ -242,10 +233,7 @@ fn a_shift_by_whole_cells_changes_nothing() {
     there
         .iter_mut()
         .for_each(|p| p.x += Vector3::new(3.0, -8.0, 5.0) * h);
-    let transfer = Transfer {
-        spacing: h,
-        form: GradientForm::Mls,
-    };
+    let transfer = Transfer::new(h, GradientForm::Mls);
     let step = |particles: &[Particle<f64>]| {
         let (grid, mut particles) = sorted(particles, h);
         let mut field = NodeField::default();
@@ -258,4 +246,49 @@ fn a_shift_by_whole_cells_changes_nothing() {
     for (a, b) in step(&here).iter().zip(&step(&there)) {
         assert!((a.v - b.v).norm() < 1e-14 && (a.c - b.c).norm() < 1e-12);
     }
+}
+
+/// Nodes after a scatter, particles after a gather.
+fn there_and_back<T: LaneScalar>(
+    particles: &[Particle<T>],
+    form: GradientForm,
+    instructions: InstructionSet,
+) -> (Vec<T>, Vec<Particle<T>>) {
+    let (grid, mut particles) = sorted(particles, H);
+    let transfer = Transfer {
+        instructions,
+        ..Transfer::new(T::of(H), form)
+    };
+    let mut field = NodeField::default();
+    transfer.particles_to_grid(&grid, &particles, stress, &mut field);
+    let nodes = field.values.clone();
+    field.momentum_to_velocity(&Vector3::zeros(), T::zero());
+    transfer.grid_to_particles(&grid, &field, &mut particles, |p, g| p.strain.f = *g);
+    (nodes, particles)
+}
+
+fn check_instructions<T: LaneScalar>(particles: &[Particle<T>]) {
+    for form in [GradientForm::True, GradientForm::Mls] {
+        let run = |set| there_and_back(particles, form, set);
+        let (nodes, moved) = run(InstructionSet::Baseline);
+        let near = |a: &T, b: &T| {
+            let bound = T::of(100.0) * T::default_epsilon() * a.abs().max(T::one());
+            assert!((*a - *b).abs() <= bound, "{form:?}: {a} {b}");
+        };
+        for (own, others) in InstructionSet::available().map(run) {
+            nodes.iter().zip(&own).for_each(|(a, b)| near(a, b));
+            for (p, other) in moved.iter().zip(&others) {
+                p.v.iter().zip(&other.v).for_each(|(a, b)| near(a, b));
+                let (c, other) = (p.c * T::of(H), other.c * T::of(H));
+                c.iter().zip(&other).for_each(|(a, b)| near(a, b));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_moves_particles_alike() {
+    check_instructions(&cloud(2000));
+    let narrowed: Vec<_> = cloud(2000).iter().map(narrow).collect();
+    check_instructions(&narrowed);
 }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use pliant::runner::RunLength;
 use pliant_bench::Paper;
 use pliant_bench::transfers::{implicit_cost, transfer_speed};
-use pliant_mpm::{GradientForm, MatrixForm};
+use pliant_mpm::{GradientForm, InstructionSet, MatrixForm};
 use rayon::ThreadPool;
 
 type AnyError = Box<dyn std::error::Error>;
@@ -71,13 +71,15 @@ fn transfers(edge: usize) -> Result<(), AnyError> {
     );
     pool(1)?.install(|| {
         for form in [GradientForm::Mls, GradientForm::True] {
-            let f32 = transfer_speed::<f32>(edge, form, ROUNDS);
-            let f64 = transfer_speed::<f64>(edge, form, ROUNDS);
-            for (precision, s) in [("f32", f32), ("f64", f64)] {
-                println!(
-                    "{precision} {form:?}: both {:.1}, scatter {:.1}, gather {:.1}, sort {:.1}",
-                    s.both, s.scatter, s.gather, s.sort
-                );
+            for set in InstructionSet::available() {
+                let f32 = transfer_speed::<f32>(edge, form, set, ROUNDS);
+                let f64 = transfer_speed::<f64>(edge, form, set, ROUNDS);
+                for (precision, s) in [("f32", f32), ("f64", f64)] {
+                    println!(
+                        "{precision} {form:?} {set:?}: both {:.1}, scatter {:.1}, gather {:.1}, sort {:.1}",
+                        s.both, s.scatter, s.gather, s.sort
+                    );
+                }
             }
         }
         println!("of an implicit step, ns a particle");
@@ -101,9 +103,10 @@ fn particles(edges: &[NonZeroUsize], rounds: usize) -> Result<(), AnyError> {
     for edge in edges.iter().map(|edge| edge.get()) {
         for (k, fewest) in fewest.iter_mut().enumerate() {
             let speed = |pool: &ThreadPool| {
+                let (form, set) = (GradientForm::Mls, InstructionSet::widest());
                 pool.install(|| match k {
-                    0 => transfer_speed::<f32>(edge, GradientForm::Mls, rounds),
-                    _ => transfer_speed::<f64>(edge, GradientForm::Mls, rounds),
+                    0 => transfer_speed::<f32>(edge, form, set, rounds),
+                    _ => transfer_speed::<f64>(edge, form, set, rounds),
                 })
             };
             let [one, two] = [0, 1].map(|n| 1e3 / speed(&pools[n]).both);

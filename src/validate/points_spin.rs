@@ -51,7 +51,7 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
             name("angular momentum lost or won, the worst single turn"),
             kept.momentum,
             MOMENTUM,
-            "nothing acts on it, and stress leaves it alone; where it doesn't, 0.2% go in the first turn",
+            "nothing acts on it, and stress leaves it alone; where it doesn't, 0.2% go in the worst turn",
         ));
     }
     Ok(findings)

@@ -1,0 +1,182 @@
+//! What a field tells of itself.
+
+use nalgebra::Vector3;
+
+use super::{Attachment, Peak, PressureField, SkinFace, Tetrahedron};
+use crate::Aabb;
+use crate::mesh::TetIdx;
+use crate::range_tree::RangeTree;
+
+impl PressureField {
+    /// Vertices, m.
+    #[must_use]
+    pub fn vertices(&self) -> &[Vector3<f64>] {
+        &self.vertices
+    }
+
+    /// Pressure at each vertex, Pa.
+    #[must_use]
+    pub fn pressures(&self) -> &[f64] {
+        &self.pressures
+    }
+
+    /// Corners of each tetrahedron.
+    #[must_use]
+    pub fn tets(&self) -> &[[u32; 4]] {
+        &self.corners
+    }
+
+    /// Triangles of the surface, counter-clockwise seen from outside; with a margin they lie outside of the shape.
+    pub fn surface_triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
+        self.skin.iter().map(|f| f.corners)
+    }
+
+    /// ∇p in a tetrahedron, Pa/m; zero if it is flat or inverted.
+    ///
+    /// # Panics
+    /// For a tetrahedron that is not there.
+    #[must_use]
+    pub fn gradient(&self, tet: TetIdx) -> Vector3<f64> {
+        self.tets[tet.index()].pressure.gradient
+    }
+
+    /// Pressure at a point, Pa; `None` outside of the mesh. Walks the tree.
+    #[must_use]
+    pub fn pressure_at(&self, p_GQ: &Vector3<f64>) -> Option<f64> {
+        let mut found: Option<f64> = None;
+        self.tet_tree.visit(
+            &mut Vec::new(),
+            |r| (0..3).all(|k| r.min[k] <= p_GQ[k] && p_GQ[k] <= r.max[k]),
+            |t| {
+                let tet = &self.tets[t as usize];
+                let inside = tet.weights(p_GQ).iter().all(|w| *w >= -1e-9);
+                if found.is_none() && inside && *tet != Tetrahedron::default() {
+                    found = Some(tet.pressure.at(p_GQ));
+                }
+            },
+        );
+        found
+    }
+
+    /// How deep the deepest point lies under the surface, m.
+    #[must_use]
+    pub fn depth(&self) -> f64 {
+        self.depth
+    }
+
+    /// The highest pressure, Pa: the hydroelastic modulus, but for fields of your own.
+    #[must_use]
+    pub fn pressure_max(&self) -> f64 {
+        let highest = self.peaks.first();
+        highest.map_or(0.0, |peak| self.pressures[peak.vertex as usize])
+    }
+
+    /// How fast pressure rises from the surface to the deepest point, on average, Pa/m.
+    pub(crate) fn steepness(&self) -> f64 {
+        self.pressure_max() / self.depth
+    }
+
+    /// How far the field reaches outside of the shape, m.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+
+    /// A box around the mesh.
+    #[must_use]
+    pub fn local_aabb(&self) -> Aabb {
+        let root = self.tet_tree.root();
+        Aabb {
+            min: root.min.into(),
+            max: root.max.into(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn corner_points(&self, tet: u32) -> [Vector3<f64>; 4] {
+        let [a, b, c, d] = self.corners[tet as usize];
+        let x = |v: u32| self.vertices[v as usize];
+        [x(a), x(b), x(c), x(d)]
+    }
+
+    #[inline]
+    pub(crate) fn corner_pressures(&self, tet: u32) -> [f64; 4] {
+        let [a, b, c, d] = self.corners[tet as usize];
+        let p = |v: u32| self.pressures[v as usize];
+        [p(a), p(b), p(c), p(d)]
+    }
+
+    #[inline]
+    pub(crate) fn functions_of(&self, tet: u32) -> &Tetrahedron {
+        &self.tets[tet as usize]
+    }
+
+    #[inline]
+    pub(crate) fn piece(&self, tet: u32) -> u32 {
+        self.pieces[tet as usize]
+    }
+
+    #[inline]
+    pub(crate) fn across(&self, tet: u32) -> &[u32; 4] {
+        &self.neighbours[tet as usize]
+    }
+
+    #[inline]
+    pub(crate) fn skin(&self, face: u32) -> &SkinFace {
+        &self.skin[face as usize]
+    }
+
+    #[inline]
+    pub(crate) fn skin_corners(&self, face: u32) -> [Vector3<f64>; 3] {
+        let corners = self.skin[face as usize].corners;
+        corners.map(|v| self.vertices[v as usize])
+    }
+
+    pub(crate) fn tet_tree(&self) -> &RangeTree {
+        &self.tet_tree
+    }
+
+    /// The tetrahedra by what they have of pressures up to `pressure`: where that is the highest pressure on a partner's skin, a
+    /// shell is all that can balance it.
+    pub(crate) fn tree_up_to(&self, pressure: f64) -> &RangeTree {
+        match &self.shell_tree {
+            Some(shell) if pressure <= 0.0 => shell,
+            _ => &self.tet_tree,
+        }
+    }
+
+    /// The tetrahedra in which what lies on the skin, as far as pressure goes, lies inside.
+    pub(crate) fn hollow_tree(&self) -> &RangeTree {
+        &self.hollow_tree
+    }
+
+    /// The tetrahedra in which the pressure may be lower than all around.
+    pub(crate) fn dip_tree(&self) -> &RangeTree {
+        &self.dip_tree
+    }
+
+    pub(crate) fn skin_tree(&self) -> &RangeTree {
+        &self.skin_tree
+    }
+
+    /// A vertex of highest pressure.
+    pub(crate) fn deepest_point(&self) -> Option<Vector3<f64>> {
+        let peak = self.peaks.first()?;
+        Some(self.vertices[peak.vertex as usize])
+    }
+
+    /// Where the pressure is highest among neighbours, the highest of all first.
+    pub(crate) fn peaks(&self) -> &[Peak] {
+        &self.peaks
+    }
+
+    /// Whether each tetrahedron hangs on something.
+    pub(crate) fn is_attached(&self) -> bool {
+        !self.attachments.is_empty()
+    }
+
+    /// What the tetrahedron hangs on; `None` for a rigid field.
+    pub(crate) fn attachment(&self, tet: u32) -> Option<&Attachment> {
+        self.attachments.get(tet as usize)
+    }
+}

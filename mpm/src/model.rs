@@ -31,8 +31,8 @@ pub struct ObjectIdx(pub usize);
 pub enum RotationTarget {
     /// The identity, as in Zong, Jiang, Han (2024): a body that turns by θ in a step grows by θ² in volume.
     Start,
-    /// sym(R₀ᵀR₁) with R₁ from the free motion of the step, whose stress leaves angular momentum alone: volume is kept within 1%, angular momentum
-    /// within 10⁻⁴ a turn, up to 0.4 rad a step. Costs a search for the free motion in steps where something turns by more than about 0.01 rad.
+    /// sym(R₀ᵀR₁) with R₁ from the free motion of the step: volume and angular momentum are kept within 1% up to 0.4 rad a
+    /// step. Costs a search for the free motion in steps where something turns by more than about 0.01 rad.
     #[default]
     FreeMotion,
 }

@@ -7,9 +7,6 @@
 //! A    = M + α δt Σ_p V_p ∇wᵀ (∂²ψ/∂G²) ∇w                          A v* = b
 //! ```
 //!
-//! A free body gains no angular momentum where (∂ψ/∂G) = P Fᵀ, F that of the start, is symmetric, which takes stress and stretch
-//! that commute. What is not symmetric in it in the free motion, W, is taken off: ψ(G) − W : G has the same second derivative.
-//!
 //! For α > 0, m is the gradient of E(v) = ½|v − v0|²_M − δt fᵀv + (δt/α) Σ_p V_p ψ(G_p(v)) (Zong, Jiang, Han 2024, eqs. 11-16;
 //! the other members of the θ-family by the same derivation). Velocities that are prescribed keep their rows: A is there the
 //! mass alone and b mass times the prescribed velocity.
@@ -47,8 +44,6 @@ pub(crate) struct GridSystem {
     pub(crate) particles: Vec<Particle<f64>>,
     pub(crate) stencils: Vec<Stencil<f64>>,
     pub(crate) lagged: Vec<Lagged<f64>>,
-    /// W of each particle, Pa, where it was sought.
-    twists: Vec<Matrix3<f64>>,
     pub(crate) tangents: Vec<Tangent<f64>>,
     /// Cell of each particle.
     pub(crate) cell_of: Vec<u32>,
@@ -98,7 +93,6 @@ impl GridSystem {
         self.any_prescribed = false;
         self.find_stencils();
         self.lag(|_, _| None);
-        self.twists.clear();
         Ok(())
     }
 
@@ -180,21 +174,6 @@ impl GridSystem {
         self.lagged = lagged;
     }
 
-    /// Takes off W, what stress at G would add to angular momentum, for the rest of the step.
-    pub(crate) fn untwist(&mut self, gradients: &[Matrix3<f64>]) {
-        self.twists.clear();
-        let each = self.particles.iter().zip(&self.lagged).zip(gradients);
-        self.twists.extend(each.map(|((particle, lagged), g)| {
-            let law = self.materials[particle.object as usize].as_ref();
-            let stress = law.stress(&particle.strain, lagged, g);
-            (stress - stress.transpose()) * 0.5
-        }));
-    }
-
-    fn twist(&self, p: usize) -> Matrix3<f64> {
-        self.twists.get(p).copied().unwrap_or_default()
-    }
-
     /// G of every particle for velocities `v`.
     pub(crate) fn step_gradients(&self, v: &[f64], out: &mut Vec<Matrix3<f64>>) {
         out.resize(self.particles.len(), Matrix3::zeros());
@@ -225,7 +204,7 @@ impl GridSystem {
                 let particle = &self.particles[p];
                 let law = self.material(p);
                 let stress = law.stress(&particle.strain, &self.lagged[p], &gradients[p]);
-                let scaled = (stress - self.twist(p)) * (dt * particle.volume);
+                let scaled = stress * (dt * particle.volume);
                 add_divergence(&self.stencils[p], &scaled, local);
             }
         });
@@ -250,8 +229,7 @@ impl GridSystem {
                 let particle = &self.particles[p];
                 let law = self.material(p);
                 let density = law.energy(&particle.strain, &self.lagged[p], &gradients[p]);
-                let turning = self.twist(p).dot(&gradients[p]);
-                *out = ratio * particle.volume * (density - turning);
+                *out = ratio * particle.volume * density;
             }
         });
         let elastic: f64 = energies.iter().sum();

@@ -40,7 +40,6 @@ impl MpmStep {
         self.aimed = constant && self.report.newton_iterations > 0;
         let gradients = std::mem::take(&mut self.free.gradients);
         self.system.lag(|_, p| Some(gradients[p]));
-        self.system.untwist(&gradients);
         self.free.gradients = gradients;
     }
 

@@ -288,10 +288,7 @@ fn residual_is_the_gradient_of_the_energy() {
             };
             let mut step = crate::step::MpmStep::new(Arc::clone(&model.parts));
             step.begin(&state, &input).unwrap();
-            let mut system = step.system().clone();
-            let mut coming = Vec::new();
-            system.step_gradients(&system.start, &mut coming);
-            system.untwist(&coming);
+            let system = step.system();
             let n = system.start.len();
             let mut random = Random::new(2);
             let v: Vec<f64> = system
@@ -319,37 +316,5 @@ fn residual_is_the_gradient_of_the_energy() {
                 "{difference} {slope}"
             );
         }
-    }
-}
-
-#[test]
-fn untwisted_stress_leaves_angular_momentum_alone() {
-    for materials in pairs() {
-        let (model, state) = model(MpmSettings::new(H), materials);
-        let control = Control::default();
-        let input = StepInput {
-            time_step: DT.into(),
-            gravity: Vector3::zeros(),
-            control: &control,
-        };
-        let mut step = crate::step::MpmStep::new(Arc::clone(&model.parts));
-        step.begin(&state, &input).unwrap();
-        let mut system = step.system().clone();
-        let v = system.start.clone();
-        let mut gradients = Vec::new();
-        system.step_gradients(&v, &mut gradients);
-        system.untwist(&gradients);
-        // At the velocities of the start, m is the impulse of stress alone.
-        let mut m = vec![0.0; v.len()];
-        system.residual(&v, &gradients, &mut m);
-        let (mut torque, mut size) = (Vector3::zeros(), 0.0);
-        for (node, m) in m.chunks_exact(3).enumerate() {
-            let moment = system
-                .node_place(node)
-                .cross(&Vector3::new(m[0], m[1], m[2]));
-            torque += moment;
-            size += moment.norm();
-        }
-        assert!(torque.norm() < 1e-12 * size, "{torque} of {size}");
     }
 }

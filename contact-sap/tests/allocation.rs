@@ -1,5 +1,6 @@
 //! A step like the last one allocates nothing.
 
+#[path = "suite/support/mod.rs"]
 mod support;
 
 use allocation_counter::measure;

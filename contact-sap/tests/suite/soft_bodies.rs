@@ -1,0 +1,352 @@
+//! A net and a blob in contact with a floor, with each other and with themselves, through the traits alone: the proof that
+//! their shapes suffice. Contacts are spheres about surface vertices, found by brute force.
+
+use nalgebra::{Point3, Vector3};
+use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
+use pliant_contact_sap::{
+    BasisIdx, BlockFactors, BodyState, BodyStep, ConstraintSet, ContactLaw, ContactParameters,
+    ContactProblem, Control, ConvexContactSolver, DeformableModel, Dissipation, Dynamics,
+    FrictionLimit, Lagged, Lever, MaterialPoint, NEAR_RIGID_CONTACT, Newton, NormalPrediction,
+    ParticipantIdx, Rows, Solution, StepInput, Surface,
+};
+
+const DT: f64 = 0.005;
+const FLOOR: usize = usize::MAX;
+
+/// One end of a contact: body and vertex.
+#[derive(Clone, Copy, PartialEq)]
+struct End {
+    body: usize,
+    vertex: u32,
+}
+
+struct Touch {
+    a: End,
+    /// The other end, or the floor.
+    b: Option<End>,
+    normal_W: Vector3<f64>,
+    signed_distance: f64,
+}
+
+struct World<'a> {
+    models: Vec<&'a dyn DeformableModel>,
+    controls: Vec<Control>,
+    steps: Vec<Box<dyn BodyStep>>,
+    states: Vec<BodyState>,
+    solver: Newton,
+    /// How often a pair of bodies, the floor being one, was in contact.
+    touched: Vec<((usize, usize), usize)>,
+    dofs: Vec<Vec<usize>>,
+    floor_impulse: Vector3<f64>,
+}
+
+impl<'a> World<'a> {
+    fn new(bodies: Vec<(&'a dyn DeformableModel, BodyState, Control)>) -> Self {
+        let steps = bodies
+            .iter()
+            .map(|(model, _, _)| model.new_step())
+            .collect();
+        let dofs = vec![Vec::new(); bodies.len()];
+        let (mut models, mut states, mut controls) = (vec![], vec![], vec![]);
+        for (model, state, control) in bodies {
+            models.push(model);
+            states.push(state);
+            controls.push(control);
+        }
+        Self {
+            models,
+            controls,
+            steps,
+            states,
+            solver: Newton::default(),
+            touched: Vec::new(),
+            dofs,
+            floor_impulse: Vector3::zeros(),
+        }
+    }
+
+    fn surface(&self, body: usize) -> Surface {
+        let mut surface = Surface::default();
+        self.models[body].surface(&self.states[body], &mut surface);
+        surface
+    }
+
+    /// Vertices nearer than 2 mm to the floor and to each other, those joined by an edge excepted.
+    fn find_contacts(&self) -> Vec<Touch> {
+        const MARGIN: f64 = 2e-3;
+        let surfaces: Vec<_> = (0..self.models.len())
+            .map(|body| self.surface(body))
+            .collect();
+        let mut spheres = Vec::new();
+        for (body, surface) in surfaces.iter().enumerate() {
+            for (vertex, (x, radius)) in surface.vertices.iter().zip(&surface.radii).enumerate() {
+                spheres.push((
+                    End {
+                        body,
+                        vertex: vertex as u32,
+                    },
+                    *x,
+                    *radius,
+                ));
+            }
+        }
+        let mut touches = Vec::new();
+        for (i, &(a, x, radius)) in spheres.iter().enumerate() {
+            if x.z - radius < MARGIN {
+                touches.push(Touch {
+                    a,
+                    b: None,
+                    normal_W: Vector3::z(),
+                    signed_distance: x.z - radius,
+                });
+            }
+            for &(b, y, other) in &spheres[i + 1..] {
+                let (apart, joined) = ((x - y).norm(), radius + other);
+                // Particles of one blob are joined by their grid, neighbours in a net by springs.
+                let own = a.body == b.body;
+                if apart - joined > MARGIN || (own && !folds(&surfaces[a.body], a.vertex, b.vertex))
+                {
+                    continue;
+                }
+                let normal_W = (x - y) / apart;
+                touches.push(Touch {
+                    a,
+                    b: Some(b),
+                    normal_W,
+                    signed_distance: apart - joined,
+                });
+            }
+        }
+        touches
+    }
+
+    fn step(&mut self) {
+        let gravity = Vector3::new(0.0, 0.0, -9.81);
+        for (body, step) in self.steps.iter_mut().enumerate() {
+            let input = StepInput {
+                time_step: DT.into(),
+                gravity,
+                control: &self.controls[body],
+            };
+            step.begin(&self.states[body], &input).unwrap();
+            step.linearise().unwrap();
+            self.dofs[body].push(step.start_velocity().len());
+        }
+        let touches = self.find_contacts();
+        let mut set = ConstraintSet::default();
+        let mut factors = BlockFactors::default();
+        let dynamics: Vec<&dyn Dynamics> = self.steps.iter().map(|s| s.dynamics()).collect();
+        factors.factor(&dynamics).unwrap();
+        for touch in &touches {
+            self.add_contact(touch, &mut set, &mut factors);
+            let pair = (touch.a.body, touch.b.map_or(FLOOR, |b| b.body));
+            match self.touched.iter_mut().find(|(p, _)| *p == pair) {
+                Some((_, count)) => *count += 1,
+                None => self.touched.push((pair, 1)),
+            }
+        }
+        let problem = ContactProblem {
+            dynamics: &dynamics,
+            constraints: &set,
+        };
+        let guess: Vec<f64> = self
+            .steps
+            .iter()
+            .flat_map(|s| s.start_velocity().to_vec())
+            .collect();
+        let mut solution = Solution::default();
+        let report = self.solver.solve(&problem, &guess, &mut solution).unwrap();
+        assert!(report.is_trusted(), "{report:?}");
+        for (touch, gamma) in touches.iter().zip(solution.contact_impulse.chunks_exact(3)) {
+            if touch.b.is_none() {
+                self.floor_impulse += Vector3::from_column_slice(gamma);
+            }
+        }
+        let mut first = 0;
+        for (step, state) in self.steps.iter().zip(&mut self.states) {
+            let n = step.start_velocity().len();
+            let _ = step
+                .advance(&solution.velocity[first..first + n], state)
+                .unwrap();
+            first += n;
+        }
+    }
+
+    fn add_contact(&self, touch: &Touch, set: &mut ConstraintSet, factors: &mut BlockFactors) {
+        let ends: Vec<(End, f64)> = std::iter::once((touch.a, 1.0))
+            .chain(touch.b.map(|b| (b, -1.0)))
+            .collect();
+        let (mut rows, mut weights, mut v_n) = (Vec::new(), Vec::new(), 0.0);
+        for (end, sign) in &ends {
+            let step = &self.steps[end.body];
+            let mut lever = Lever::Twist;
+            let basis: BasisIdx = step
+                .lever(&MaterialPoint::on_vertex(end.vertex), &mut lever)
+                .unwrap();
+            let mut of_end = Rows::default();
+            step.basis(basis, &Point3::origin(), &mut of_end);
+            let Lever::Weights(of_lever) = lever else {
+                panic!("points move by weights")
+            };
+            let mut u = vec![0.0; of_end.n_rows()];
+            of_end.apply(step.start_velocity(), &mut u);
+            for (w, u) in of_lever.iter().zip(u.chunks_exact(3)) {
+                v_n += sign * w * touch.normal_W.dot(&Vector3::from_column_slice(u));
+            }
+            weights.extend(of_lever.iter().map(|w| sign * w));
+            rows.push(of_end);
+        }
+        let n_rows = rows.iter().map(Rows::n_rows).sum();
+        let mut basis = set.basis(n_rows);
+        let mut first = 0;
+        for ((end, _), rows) in ends.iter().zip(&rows) {
+            basis.rows(ParticipantIdx(end.body), rows, first, 1.0);
+            first += rows.n_rows();
+        }
+        // w = ‖Φ M Φᵀ‖/3, M the basis's view of the inertia.
+        let mut m = Vec::new();
+        basis.delassus(factors, &mut m);
+        let mut w = nalgebra::Matrix3::zeros();
+        for (i, w_i) in weights.iter().enumerate() {
+            for (j, w_j) in weights.iter().enumerate() {
+                w += nalgebra::Matrix3::from_fn(|a, b| m[(3 * j + b) * n_rows + 3 * i + a])
+                    * (w_i * w_j);
+            }
+        }
+        let p = ContactParameters {
+            time_step: DT.into(),
+            signed_distance: touch.signed_distance,
+            start_velocity: v_n,
+            stiffness: 1e3,
+            dissipation: Dissipation::HuntCrossley(5.0),
+            friction: 0.4,
+            stiction_speed: 1e-3,
+            inverse_inertia: w.norm() / 3.0,
+            near_rigid: NEAR_RIGID_CONTACT,
+        };
+        let predicted = NormalPrediction {
+            free: v_n,
+            constrained: None,
+            row_sum: p.inverse_inertia,
+        };
+        let n0 = p.friction_limit(FrictionLimit::LocalImplicit, &predicted);
+        let law = ContactLaw::Lagged(Lagged::new(&p, touch.normal_W, n0));
+        basis.stencil_contact(weights, None, Vector3::zeros(), law);
+    }
+
+    fn contacts(&self, pair: (usize, usize)) -> usize {
+        self.touched
+            .iter()
+            .find(|(p, _)| *p == pair)
+            .map_or(0, |(_, count)| *count)
+    }
+
+    fn lowest(&self, body: usize) -> f64 {
+        let surface = self.surface(body);
+        let bottoms = surface
+            .vertices
+            .iter()
+            .zip(&surface.radii)
+            .map(|(x, r)| x.z - r);
+        bottoms.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Whether two vertices of one body may touch: they belong to a net (which has edges) and are no neighbours in it.
+fn folds(surface: &Surface, a: u32, b: u32) -> bool {
+    let joined = |[i, j]: &[u32; 2]| [*i, *j] == [a, b] || [*i, *j] == [b, a];
+    let near = (surface.vertices[a as usize] - surface.vertices[b as usize]).norm();
+    !surface.edges.is_empty() && !surface.edges.iter().any(joined) && near > 1e-6
+}
+
+fn net(n: usize, radius: f64, corner_W: Point3<f64>) -> MassSpringNet {
+    let settings = NetSettings {
+        n,
+        radius,
+        corner_W,
+        ..NetSettings::default()
+    };
+    MassSpringNet::new(settings).unwrap()
+}
+
+fn blob(corner_W: Point3<f64>) -> ParticleBlob {
+    ParticleBlob::new(BlobSettings {
+        n: 3,
+        corner_W,
+        ..BlobSettings::default()
+    })
+    .unwrap()
+}
+
+#[test]
+fn a_blob_falls_through_changing_grids_and_rests_on_the_floor_with_its_weight() {
+    let blob = blob(Point3::new(0.003, 0.004, 0.05));
+    let mut state = blob.default_state();
+    state.v.chunks_exact_mut(3).for_each(|v| v[0] = 0.2);
+    let mut world = World::new(vec![(&blob, state, Control::default())]);
+    for _ in 0..150 {
+        world.step();
+    }
+    world.floor_impulse = Vector3::zeros();
+    let steps = 50;
+    for _ in 0..steps {
+        world.step();
+    }
+    let weight = blob.particle_mass() * blob.n_particles() as f64 * 9.81;
+    let carried = world.floor_impulse.z / (DT * f64::from(steps));
+    assert!(
+        (carried / weight - 1.0).abs() < 1e-2,
+        "{carried} N of {weight} N"
+    );
+    assert!(world.lowest(0) > -1e-3, "{}", world.lowest(0));
+    let mut counts = world.dofs[0].clone();
+    counts.sort_unstable();
+    counts.dedup();
+    assert!(counts.len() > 2, "numbers of velocities met: {counts:?}");
+}
+
+#[test]
+fn a_net_catches_a_blob() {
+    let net = net(6, 0.015, Point3::new(0.0, 0.0, 0.1));
+    let blob = blob(Point3::new(0.065, 0.065, 0.125));
+    let corners = net.holding(&[0, 5, 30, 35]);
+    let mut world = World::new(vec![
+        (&net, net.default_state(), corners),
+        (&blob, blob.default_state(), Control::default()),
+    ]);
+    for _ in 0..150 {
+        world.step();
+    }
+    assert!(world.contacts((0, 1)) > 0, "the two met");
+    let bottom = world.lowest(1);
+    let sag = world.lowest(0);
+    assert!(
+        bottom > sag - 0.02 && bottom > 0.0,
+        "held at {bottom} by a net at {sag}"
+    );
+}
+
+#[test]
+fn a_folding_net_meets_itself() {
+    // Held by one corner it would hang; let go over the floor, rolled half over, it falls upon itself.
+    let net = net(7, 0.008, Point3::new(0.0, 0.0, 0.02));
+    let mut state = net.default_state();
+    for x in state.q.chunks_exact_mut(3) {
+        let radius = 0.03;
+        let angle = (x[0] - 0.09) / radius;
+        if angle > 0.0 {
+            // The far half is bent over the near one.
+            let bent = angle.min(std::f64::consts::PI);
+            let rest = (angle - bent) * radius;
+            x[0] = 0.09 + radius * bent.sin() - rest;
+            x[2] += radius * (1.0 - bent.cos());
+        }
+    }
+    let mut world = World::new(vec![(&net, state, Control::default())]);
+    for _ in 0..200 {
+        world.step();
+    }
+    assert!(world.contacts((0, 0)) > 0, "it met itself");
+    assert!(world.contacts((0, FLOOR)) > 0);
+    assert!(world.lowest(0) > -2e-3, "{}", world.lowest(0));
+}

@@ -1,0 +1,19 @@
+//! Bodies of every kind together: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod adaptive;
+mod impacts;
+mod integration;
+mod joint_reactions;
+mod patches;
+mod random_rigid;
+mod refusals;
+mod reports;
+mod rigid_contact;
+mod soft_bodies;
+mod stiction;
+mod who_touches_whom;

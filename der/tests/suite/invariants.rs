@@ -1,0 +1,298 @@
+//! What no motion changes, and what a rod must not depend on.
+
+use std::f64::consts::TAU;
+
+use crate::support::all_hold::all_hold;
+use crate::support::close::close;
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{
+    BodyState, BodyStep, Control, DeformableModel, Integration, StepInput, TimeStep,
+};
+use pliant_der::{
+    Centreline, Closure, Material, NaturalShape, Rayleigh, Rod, RodBuilder, RodStep, Section,
+    known_answers,
+};
+
+/// Free motion over `steps` steps, without contact; `control` may change from step to step.
+fn fly(
+    rod: &Rod,
+    start: &BodyState,
+    time_step: TimeStep,
+    gravity: Vector3<f64>,
+    steps: usize,
+    mut control: impl FnMut(&BodyState) -> Control,
+) -> BodyState {
+    let mut step = RodStep::new(rod);
+    let (mut state, mut next, mut velocity) = (start.clone(), BodyState::default(), Vec::new());
+    for _ in 0..steps {
+        let control = control(&state);
+        let input = StepInput {
+            time_step,
+            gravity,
+            control: &control,
+        };
+        step.begin(&state, &input).unwrap();
+        step.linearise().unwrap();
+        step.free_velocity(&mut velocity);
+        let _ = step.advance(&velocity, &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    state
+}
+
+fn strip() -> (Section, Material) {
+    let section = Section::Rectangle {
+        extent_1: 0.02,
+        extent_2: 0.008,
+    };
+    (section, Material::isotropic(2e5, 0.4, 1000.0).unwrap())
+}
+
+/// A crooked slender rod, stressed, turning and set swinging.
+fn swinging() -> (Rod, BodyState) {
+    let section = Section::Circle { radius: 0.002 };
+    let material = Material::isotropic(2e6, 0.4, 1000.0).unwrap();
+    let rod = RodBuilder::new(Centreline::helix(0.08, 0.1, 0.8, 20))
+        .section(section, material)
+        .build()
+        .unwrap();
+    let mut state = rod.default_state();
+    let omega = Vector3::new(3.0, -2.0, 1.0);
+    for i in 0..rod.n_nodes() {
+        let v = omega.cross(&rod.position(&state, i).coords);
+        state.v[4 * i..4 * i + 3].copy_from_slice(v.as_slice());
+    }
+    for (i, v) in state.v.iter_mut().enumerate() {
+        *v += 0.1 * (0.7 * i as f64).sin();
+    }
+    (rod, state)
+}
+
+#[test]
+fn rigid_motion_does_not_change_the_energy() {
+    let (section, material) = strip();
+    let X_WR = Isometry3::new(Vector3::new(0.3, -0.7, 0.2), Vector3::new(1.0, -2.0, 0.5));
+    let line = Centreline::trefoil(0.1, 40);
+    let axis = Vector3::new(0.0, 0.0, 1.0);
+    let build = |line: Centreline, director: Vector3<f64>| {
+        let rod = RodBuilder::new(line)
+            .section(section, material)
+            .director(director)
+            .initial_twist(TAU)
+            .build()
+            .unwrap();
+        rod.elastic_energy(&rod.default_state()).unwrap()
+    };
+    let here = build(line.clone(), axis);
+    let there = build(line.moved(&X_WR), X_WR.rotation * axis);
+    close("stretch", there.stretch, here.stretch, 1e-12 * here.total());
+    close("bend", there.bend, here.bend, 1e-12 * here.total());
+    close("twist", there.twist, here.twist, 1e-12 * here.total());
+}
+
+#[test]
+fn linear_momentum_is_kept_and_angular_momentum_to_first_order() {
+    let (rod, start) = swinging();
+    let none = Vector3::zeros();
+    let before = rod.energy(&start, &none);
+    let drift = |steps: usize| {
+        let time_step = TimeStep::from(0.05 / steps as f64);
+        let end = fly(&rod, &start, time_step, none, steps, |_| Control::default());
+        let after = rod.energy(&end, &none);
+        let linear = (after.linear_momentum_W - before.linear_momentum_W).norm();
+        let size = before.linear_momentum_W.norm();
+        assert!(linear < 1e-9 * size, "{linear} of {size}");
+        assert!(
+            after.kinetic + after.potential < before.kinetic + before.potential,
+            "backward Euler takes energy"
+        );
+        (after.angular_momentum_W - before.angular_momentum_W).norm()
+            / before.angular_momentum_W.norm()
+    };
+    let drifts = [200, 400, 800].map(drift);
+    assert!(drifts[0] < 0.05, "{drifts:?}");
+    close("ratio of drifts", drifts[1] / drifts[2], 2.0, 0.3);
+}
+
+#[test]
+fn backward_euler_is_of_first_order_and_the_midpoint_rule_of_second() {
+    let (rod, start) = swinging();
+    let end = |integration: Integration, steps: usize| {
+        let time_step = TimeStep {
+            length_s: 0.01 / steps as f64,
+            integration,
+        };
+        let gravity = Vector3::new(0.0, 0.0, -9.81);
+        let end = fly(&rod, &start, time_step, gravity, steps, |_| {
+            Control::default()
+        });
+        nalgebra::DVector::from_vec(end.q)
+    };
+    let exact = end(Integration::Midpoint, 3200);
+    for (integration, ratio, slack) in [
+        (Integration::BackwardEuler, 2.0, 0.25),
+        (Integration::Midpoint, 4.0, 0.5),
+    ] {
+        let errors = [200, 400].map(|steps| (end(integration, steps) - &exact).norm());
+        close("ratio of errors", errors[0] / errors[1], ratio, slack);
+    }
+}
+
+#[test]
+fn stiffness_damping_leaves_rigid_motion_alone_and_takes_energy_from_bending() {
+    let (section, material) = strip();
+    let build = |damping: Rayleigh| {
+        RodBuilder::new(Centreline::circle(0.1, 16))
+            .section(section, material)
+            .damping(damping)
+            .build()
+            .unwrap()
+    };
+    let damped = build(Rayleigh {
+        mass: 0.0,
+        stiffness: 0.01,
+    });
+    let none = Vector3::zeros();
+    let (step, steps) = (TimeStep::from(1e-4), 20);
+    let fly =
+        |rod: &Rod, start: &BodyState| fly(rod, start, step, none, steps, |_| Control::default());
+    // A ring that is bent, hence stressed, and turns about an axis across it.
+    let mut turning = damped.default_state();
+    let omega = Vector3::new(5.0, 0.0, 0.0);
+    for i in 0..16 {
+        let v = omega.cross(&damped.position(&turning, i).coords);
+        turning.v[4 * i..4 * i + 3].copy_from_slice(v.as_slice());
+        let (a, b) = (
+            damped.position(&turning, i),
+            damped.position(&turning, (i + 1) % 16),
+        );
+        turning.v[4 * i + 3] = omega.dot(&(b - a).normalize());
+    }
+    let undamped = build(Rayleigh::default());
+    let kinetic = |state: &BodyState| undamped.energy(state, &none).kinetic;
+    let (with, without) = (fly(&damped, &turning), fly(&undamped, &turning));
+    let kept = kinetic(&with) / kinetic(&without);
+    close("energy of turning", kept, 1.0, 2e-3);
+    // The same ring, swinging.
+    let mut swinging = damped.default_state();
+    for i in 0..16 {
+        swinging.v[4 * i] = 0.2 * (TAU * 2.0 * i as f64 / 16.0).cos();
+    }
+    let (with, without) = (fly(&damped, &swinging), fly(&undamped, &swinging));
+    assert!(kinetic(&with) < 0.8 * kinetic(&without));
+}
+
+#[test]
+fn ten_turns_of_a_clamp_twist_the_rod_ten_times() {
+    all_hold(known_answers::ten_turns());
+}
+
+#[test]
+fn link_stays_twist_plus_writhe() {
+    all_hold(known_answers::link_of_a_ring());
+}
+
+#[test]
+fn a_saved_state_goes_on_with_the_same_bits() {
+    let (rod, start) = swinging();
+    let gravity = Vector3::new(0.0, 0.0, -9.81);
+    let go = |state: &BodyState, steps| {
+        fly(&rod, state, TimeStep::from(2e-3), gravity, steps, |_| {
+            Control::default()
+        })
+    };
+    let half = go(&start, 20);
+    let text = serde_json::to_string(&half).unwrap();
+    let loaded: BodyState = serde_json::from_str(&text).unwrap();
+    assert_eq!(go(&loaded, 20), go(&start, 40));
+}
+
+#[test]
+fn a_rod_built_backwards_moves_alike() {
+    let (section, material) = strip();
+    let line = Centreline::helix(0.08, 0.1, 0.8, 20);
+    let mut backwards = line.clone();
+    backwards.nodes.reverse();
+    let swing = |line: Centreline, node: fn(usize) -> usize| {
+        let rod = RodBuilder::new(line)
+            .section(section, material)
+            .natural_shape(NaturalShape::Straight)
+            .director(Vector3::z().cross(&Vector3::new(0.0, 1.0, 0.2)).normalize())
+            .build()
+            .unwrap();
+        // The same frames from either end: m1 of each edge along the radius.
+        let directors: Vec<_> = (0..20)
+            .map(|i| {
+                let middle = nalgebra::center(
+                    &rod.position(&rod.default_state(), i),
+                    &rod.position(&rod.default_state(), i + 1),
+                );
+                Vector3::new(middle.x, middle.y, 0.0).normalize()
+            })
+            .collect();
+        let line = Centreline {
+            nodes: (0..21)
+                .map(|i| rod.position(&rod.default_state(), i))
+                .collect(),
+            closure: Closure::Open,
+        };
+        let rod = RodBuilder::new(line)
+            .section(section, material)
+            .directors(directors)
+            .build()
+            .unwrap();
+        let end = fly(
+            &rod,
+            &rod.default_state(),
+            TimeStep::from(2e-3),
+            Vector3::new(0.0, 0.0, -9.81),
+            25,
+            |_| Control::default(),
+        );
+        (0..21)
+            .map(|i| rod.position(&end, node(i)))
+            .collect::<Vec<Point3<f64>>>()
+    };
+    let (forth, back) = (swing(line, |i| i), swing(backwards, |i| 20 - i));
+    for (a, b) in forth.iter().zip(&back) {
+        assert!((a - b).norm() < 1e-9, "{a} against {b}");
+    }
+}
+
+#[test]
+fn a_ring_moves_alike_whichever_node_comes_first() {
+    let (section, material) = strip();
+    let n = 24;
+    let radial = |i: usize| {
+        let phi = TAU * (i as f64 + 0.5) / n as f64;
+        Vector3::new(phi.cos(), phi.sin(), 0.0)
+    };
+    let swing = |first: usize| {
+        let mut line = Centreline::circle(0.1, n);
+        for (i, p) in line.nodes.iter_mut().enumerate() {
+            p.z = 0.03 * (2.0 * TAU * i as f64 / n as f64).sin();
+        }
+        line.nodes.rotate_left(first);
+        let directors = (0..n).map(|i| radial((i + first) % n)).collect();
+        let rod = RodBuilder::new(line)
+            .section(section, material)
+            .directors(directors)
+            .build()
+            .unwrap();
+        let none = Vector3::zeros();
+        let end = fly(
+            &rod,
+            &rod.default_state(),
+            TimeStep::from(2e-3),
+            none,
+            25,
+            |_| Control::default(),
+        );
+        (0..n)
+            .map(|i| rod.position(&end, (i + n - first) % n))
+            .collect::<Vec<_>>()
+    };
+    for (a, b) in swing(0).iter().zip(&swing(7)) {
+        assert!((a - b).norm() < 1e-9, "{a} against {b}");
+    }
+}

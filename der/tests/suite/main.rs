@@ -1,0 +1,21 @@
+//! Rods: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod adaptive_step;
+mod bad_input;
+mod buckling;
+mod conformance;
+mod contact;
+mod derivatives;
+mod invariants;
+mod iterations;
+mod knot_files;
+mod patch_contact;
+mod segment_contact;
+mod statics;
+mod support;
+mod vibration;

@@ -1,0 +1,345 @@
+//! Rods that touch with their segments: shapes, each other and themselves.
+
+use crate::support::close::close;
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
+use pliant_coupling::{
+    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    WorldError,
+};
+use pliant_der::{
+    Centreline, Closure, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, Section,
+};
+use pliant_hydroelastic::{ContactMaterial, Shape};
+
+const RADIUS: f64 = 0.001;
+
+fn rubber() -> Material {
+    Material::isotropic(1e6, 0.49, 1100.0).unwrap()
+}
+
+fn damped(line: Centreline) -> RodBuilder {
+    RodBuilder::new(line)
+        .section(Section::Circle { radius: RADIUS }, rubber())
+        .damping(Rayleigh {
+            mass: 1.0,
+            stiffness: 1e-3,
+        })
+}
+
+fn surface(friction: f64) -> ContactMaterial {
+    ContactMaterial {
+        // Soft contact of 1e4 N/m would let a segment of 0.1 g at 50 m/s sink in by more than its width.
+        stiffness: 1e6,
+        friction,
+        ..ContactMaterial::default()
+    }
+}
+
+fn add_rod(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
+    let body = builder.add_body(name, Box::new(rod.clone()));
+    let geometry = builder.add_geometry(Geometry::of_segments(name, body, surface(0.3)));
+    (body, geometry)
+}
+
+fn add_fixed(
+    builder: &mut WorldBuilder,
+    name: &str,
+    shape: Shape,
+    at: Vector3<f64>,
+) -> GeometryIdx {
+    let mount = Mount::World(Isometry3::translation(at.x, at.y, at.z));
+    builder.add_geometry(Geometry::new(name, mount, shape, surface(0.3)))
+}
+
+fn run(
+    world: &World,
+    state: &mut State,
+    time_step_s: f64,
+    seconds: f64,
+    mut watch: impl FnMut(&StepReport, &State),
+) {
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let mut next = State::default();
+    for _ in 0..(seconds / time_step_s).round() as usize {
+        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
+        assert!(report.is_trusted(), "{:?}", report.solve);
+        std::mem::swap(state, &mut next);
+        watch(&report, state);
+    }
+}
+
+/// Throws every node of a body.
+fn throw(state: &mut State, body: BodyIdx, rod: &Rod, velocity: Vector3<f64>) {
+    for node in 0..rod.n_nodes() {
+        let dofs = rod.node_dofs(node).unwrap();
+        state.bodies[body.0].v[dofs].copy_from_slice(velocity.as_slice());
+    }
+}
+
+#[test]
+fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope() {
+    // Within a step of 1 ms the rope flies 5 of its diameters.
+    for speed in [2.0, 10.0] {
+        let flying = damped(Centreline::straight(
+            Point3::new(-0.1, 0.0137, 0.077),
+            Point3::new(0.1, 0.0137, 0.077),
+            12,
+        ))
+        .build()
+        .unwrap();
+
+        let mut builder = WorldBuilder::default();
+        let (body, _) = add_rod(&mut builder, "flying", &flying);
+        let plate = Shape::cuboid(Vector3::new(0.5, 0.5, 1e-3)).unwrap();
+        add_fixed(&mut builder, "plate", plate, Vector3::zeros());
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        throw(&mut state, body, &flying, Vector3::new(0.0, 0.0, -speed));
+        run(
+            &world,
+            &mut state,
+            1e-3,
+            0.077 / speed + 0.01,
+            |_, state| {
+                for node in 0..flying.n_nodes() {
+                    let z = flying.position(&state.bodies[body.0], node).z;
+                    assert!(
+                        z > 0.0,
+                        "node {node} went through the plate at {speed} m/s: {z}"
+                    );
+                }
+            },
+        );
+
+        let mut builder = WorldBuilder::default();
+        let (body, _) = add_rod(&mut builder, "flying", &flying);
+        let strung = damped(Centreline::straight(
+            Point3::new(0.0031, -0.1, 0.0),
+            Point3::new(0.0031, 0.1, 0.0),
+            11,
+        ))
+        .end(End::Start, EndCondition::Pinned)
+        .end(End::Finish, EndCondition::Pinned)
+        .build()
+        .unwrap();
+        let (wire, _) = add_rod(&mut builder, "strung", &strung);
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        throw(&mut state, body, &flying, Vector3::new(0.0, 0.0, -speed));
+        let mut met = false;
+        run(
+            &world,
+            &mut state,
+            1e-3,
+            0.077 / speed + 3e-3,
+            |report, state| {
+                met |= report.contacts.iter().any(|c| c.force_W.norm() > 0.0);
+                // Where they cross the flying one stays above.
+                let height = |rod: &Rod, body: BodyIdx, across: usize, at: f64| {
+                    let x = |i: usize| rod.position(&state.bodies[body.0], i);
+                    let i = (0..rod.n_edges())
+                        .find(|&i| x(i)[across] <= at && at <= x(i + 1)[across])
+                        .expect("it reaches there");
+                    let s = (at - x(i)[across]) / (x(i + 1)[across] - x(i)[across]);
+                    x(i).z + s * (x(i + 1).z - x(i).z)
+                };
+                let gap = height(&flying, body, 0, 0.0031) - height(&strung, wire, 1, 0.0137);
+                assert!(gap > 0.0, "through the wire at {speed} m/s: {gap}");
+            },
+        );
+        assert!(met);
+    }
+}
+
+#[test]
+fn a_segment_between_two_nodes_rests_on_a_bar_that_no_node_touches() {
+    let rod = damped(Centreline::straight(
+        Point3::new(-0.15, 0.0, 0.012),
+        Point3::new(0.15, 0.0, 0.012),
+        3,
+    ))
+    .build()
+    .unwrap();
+    let mut builder = WorldBuilder::default();
+    let (body, _) = add_rod(&mut builder, "rod", &rod);
+    let bar = Shape::cuboid(Vector3::new(0.02, 0.1, 0.02)).unwrap();
+    add_fixed(&mut builder, "bar", bar, Vector3::zeros());
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    run(&world, &mut state, 1e-3, 0.15, |_, _| {});
+    let z = [1, 2].map(|i| rod.position(&state.bodies[body.0], i).z);
+    let middle = 0.5 * (z[0] + z[1]);
+    close("height of the middle", middle, 0.011, 2e-4);
+}
+
+#[test]
+fn a_rod_between_two_moving_belts_spins_without_going_anywhere() {
+    let rod = damped(Centreline::straight(
+        Point3::new(-0.05, 0.0, RADIUS),
+        Point3::new(0.05, 0.0, RADIUS),
+        10,
+    ))
+    .build()
+    .unwrap();
+    let speed = 0.05;
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::zeros());
+    let (body, _) = add_rod(&mut builder, "rod", &rod);
+    let mut belt = |name: &str, shape: Shape, z: f64, v: f64| {
+        let mount = Mount::World(Isometry3::translation(0.0, 0.0, z));
+        let mut belt = Geometry::new(name, mount, shape, surface(0.3));
+        belt.surface_velocity = Vector3::new(0.0, v, 0.0);
+        builder.add_geometry(belt);
+    };
+    belt("floor", Shape::half_space(), 0.0, -speed);
+    let lid = Shape::cuboid(Vector3::new(0.3, 0.3, 0.1)).unwrap();
+    belt("lid", lid, 2.0 * RADIUS + 0.05 - 2e-6, speed);
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    run(&world, &mut state, 1e-3, 0.2, |_, _| {});
+    for edge in 0..rod.n_edges() {
+        let spin = state.bodies[body.0].v[rod.angle_dof(edge).unwrap()];
+        close("spin", spin * RADIUS, -speed, 0.01 * speed);
+    }
+    for node in 0..rod.n_nodes() {
+        let y = rod.position(&state.bodies[body.0], node).y;
+        close("place", y, 0.0, 0.02 * RADIUS);
+    }
+    let twist = rod.total_twist(&state.bodies[body.0]).unwrap();
+    // Of 1.6 turns that it has rolled.
+    close("net twist (turns)", twist, 0.0, 5e-3);
+}
+
+#[test]
+fn a_coil_dropped_on_the_floor_lies_on_itself() {
+    // Three turns of a helix, each a little wider than the one above.
+    let coil = Centreline::curve(Closure::Open, 90, |s| {
+        let angle = 3.0 * std::f64::consts::TAU * s;
+        let r = 0.012 - 5e-4 * s;
+        Point3::new(r * angle.cos(), r * angle.sin(), 0.0025 + 0.009 * s)
+    });
+    let rod = damped(coil).build().unwrap();
+    let mut builder = WorldBuilder::default();
+    let (body, geometry) = add_rod(&mut builder, "coil", &rod);
+    add_fixed(&mut builder, "floor", Shape::half_space(), Vector3::zeros());
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    let mut met_itself = 0;
+    run(&world, &mut state, 1e-3, 0.3, |report, _| {
+        let own = report
+            .contacts
+            .iter()
+            .filter(|c| (c.a, c.b) == (geometry, geometry));
+        met_itself += own.filter(|c| c.force_W.norm() > 0.0).count();
+    });
+    assert!(met_itself > 100, "{met_itself}");
+    // No two parts of it overlap.
+    let x = |i: usize| rod.position(&state.bodies[body.0], i);
+    for i in 0..rod.n_edges() {
+        for j in 0..i {
+            if !rod.may_touch(i, j) {
+                continue;
+            }
+            let least = (0..=8)
+                .flat_map(|k| (0..=8).map(move |l| (f64::from(k) / 8.0, f64::from(l) / 8.0)))
+                .map(|(s, t)| {
+                    let p = x(i).coords.lerp(&x(i + 1).coords, s);
+                    let q = x(j).coords.lerp(&x(j + 1).coords, t);
+                    (p - q).norm()
+                })
+                .fold(f64::INFINITY, f64::min);
+            assert!(least > 1.9 * RADIUS, "edges {i} and {j}: {least}");
+        }
+    }
+}
+
+#[test]
+fn a_strip_is_as_wide_as_its_section() {
+    let strip = RodBuilder::new(Centreline::straight(
+        Point3::new(-0.05, 0.0, 0.012),
+        Point3::new(0.05, 0.0, 0.012),
+        8,
+    ))
+    .section(
+        Section::Rectangle {
+            extent_1: 0.02,
+            extent_2: 0.001,
+        },
+        rubber(),
+    )
+    .director(Vector3::z())
+    .build()
+    .unwrap();
+    let mut builder = WorldBuilder::default();
+    let (body, _) = add_rod(&mut builder, "strip", &strip);
+    add_fixed(&mut builder, "floor", Shape::half_space(), Vector3::zeros());
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    run(&world, &mut state, 1e-3, 0.05, |_, _| {});
+    for node in 0..9 {
+        let z = strip.position(&state.bodies[body.0], node).z;
+        // On its edge, 10 mm above the floor, where its inner circle would let it fall to 0.5 mm.
+        close("height", z, 0.01, 2e-4);
+    }
+}
+
+#[test]
+fn two_ropes_that_touch_keep_their_momenta() {
+    let across = |y: bool, z: f64| {
+        let end = |s: f64| {
+            if y {
+                Point3::new(0.003, s, z)
+            } else {
+                Point3::new(s, 0.002, z)
+            }
+        };
+        RodBuilder::new(Centreline::straight(end(-0.05), end(0.05), 10))
+            .section(Section::Circle { radius: RADIUS }, rubber())
+            .build()
+            .unwrap()
+    };
+    let (low, high) = (across(false, 0.0), across(true, 0.00205));
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::zeros());
+    let (a, _) = add_rod(&mut builder, "low", &low);
+    let (b, _) = add_rod(&mut builder, "high", &high);
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    throw(&mut state, b, &high, Vector3::new(0.2, 0.3, -0.4));
+    let before = world.energy(&state);
+    let mut most = 0.0_f64;
+    run(&world, &mut state, 1e-4, 0.01, |report, _| {
+        let forces = report.contacts.iter().map(|c| c.force_W.norm());
+        most = forces.fold(most, f64::max);
+    });
+    assert!(most > 0.0, "they touch");
+    let after = world.energy(&state);
+    let p = before.linear_momentum_W.norm();
+    let lost = (after.linear_momentum_W - before.linear_momentum_W).norm();
+    close("linear momentum", lost / p, 0.0, 1e-6);
+    // About the origin, over the width of the scene; what is left is of the order of the step.
+    let turned = (after.angular_momentum_W - before.angular_momentum_W).norm();
+    close("angular momentum", turned / (p * 0.05), 0.0, 5e-3);
+    let moved = state.bodies[a.0]
+        .v
+        .iter()
+        .fold(0.0_f64, |m, v| m.max(v.abs()));
+    assert!(moved > 0.01, "the lower one was pushed");
+}
+
+#[test]
+fn a_body_without_segments_has_none_to_touch() {
+    let blob = pliant_contact_sap::conformance::ParticleBlob::new(Default::default()).unwrap();
+    assert!({
+        let mut surface = pliant_contact_sap::Surface::default();
+        blob.surface(&blob.default_state(), &mut surface);
+        surface.edges.is_empty()
+    });
+    let mut builder = WorldBuilder::default();
+    let body = builder.add_body("blob", Box::new(blob));
+    builder.add_geometry(Geometry::of_segments("wires", body, surface(0.3)));
+    let refused = builder.build().err().unwrap();
+    assert!(matches!(refused, WorldError::NoSegments { .. }));
+    assert!(refused.to_string().contains("\"wires\""), "{refused}");
+}

@@ -1,0 +1,170 @@
+//! Bodies and laws that cannot be: errors that name what, where and which value; and warnings where it is only doubtful.
+
+use crate::support::{Alone, built, corotated};
+use nalgebra::Vector3;
+use pliant_contact_sap::Control;
+use pliant_fem::{
+    AnchorCompliance, Axis, FemBuilder, FemError, LawKind, Rayleigh, Region, lame_parameters,
+};
+use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::mesh::{TetMesh, TetOptions, tets_from_bytes};
+
+fn block() -> TetMesh {
+    tet_cuboid(Vector3::new(0.06, 0.04, 0.03), [3, 2, 1]).unwrap()
+}
+
+fn builder() -> FemBuilder {
+    FemBuilder::new(block(), corotated(1e5, 0.4), 1000.0)
+}
+
+#[track_caller]
+fn refused(builder: FemBuilder) -> FemError {
+    builder.build().unwrap_err()
+}
+
+#[track_caller]
+fn says(text: &impl ToString, words: &[&str]) {
+    let text = text.to_string();
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in:\n{text}");
+    }
+}
+
+#[test]
+fn constants_that_no_solid_has_are_refused_with_their_values() {
+    for ratio in [0.5, 0.7, -1.0, f64::NAN] {
+        let refused = lame_parameters(1e5, ratio).unwrap_err();
+        assert!(matches!(refused, FemError::PoissonsRatio(_)));
+        says(
+            &refused,
+            &["poissons_ratio", &ratio.to_string(), "(-1, 0.5)"],
+        );
+    }
+    for modulus in [0.0, -1e5, f64::INFINITY] {
+        let refused = lame_parameters(modulus, 0.3).unwrap_err();
+        assert!(matches!(refused, FemError::YoungsModulus(_)));
+        says(
+            &refused,
+            &["youngs_modulus", &modulus.to_string(), "positive"],
+        );
+    }
+    for density in [0.0, -1.0, f64::NAN] {
+        let refused = refused(FemBuilder::new(block(), corotated(1e5, 0.4), density));
+        assert!(matches!(refused, FemError::Density(_)));
+        says(&refused, &["density", &density.to_string()]);
+    }
+}
+
+const ONE: &str = "# vtk DataFile Version 3.0\nbear\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n";
+
+#[test]
+fn meshes_that_are_none_are_refused_with_their_file_and_element() {
+    let read = |from: &str, to: &str| {
+        assert!(ONE.contains(from));
+        let text = ONE.replace(from, to);
+        tets_from_bytes(text.as_bytes(), "bear.vtk", &TetOptions::default())
+    };
+    assert!(read("bear", "bear").is_ok());
+    let empty = "CELLS 0 0\nCELL_TYPES 0\n";
+    let cells = &ONE[ONE.find("CELLS").unwrap()..];
+    says(
+        &read(cells, empty).unwrap_err(),
+        &["bear.vtk", "4 vertices but no cells"],
+    );
+    says(
+        &read("0 1 0\n", "0 nan 0\n").unwrap_err(),
+        &["bear.vtk:8:", "point 2", "nan"],
+    );
+    let flat = read("0 0 1\n", "0.3 0.3 0\n").unwrap_err();
+    says(&flat, &["bear.vtk:11:", "cell 0"]);
+    let none = TetMesh::build(Vec::new(), Vec::new(), &TetOptions::default());
+    says(&none.unwrap_err(), &["no "]);
+}
+
+#[test]
+fn impossible_supports_are_refused_by_name() {
+    let all_fixed = builder().fix(Region::All, &Axis::ALL);
+    assert!(matches!(refused(all_fixed), FemError::NothingMoves(24)));
+    let end = || Region::Vertices(vec![0, 4]);
+    let both = builder()
+        .fix(end(), &Axis::ALL)
+        .anchor(Region::Vertices(vec![4]), AnchorCompliance::NearRigid);
+    says(&refused(both), &["vertex 4", "fixed and anchored"]);
+    let far = Region::Ball {
+        center: Vector3::repeat(9.0),
+        radius: 1.0,
+    };
+    let nobody = refused(builder().fix(far, &Axis::ALL));
+    assert!(matches!(nobody, FemError::EmptyRegion { .. }));
+    let slack = AnchorCompliance::Spring {
+        stiffness: 0.0,
+        relaxation_time_s: 0.0,
+    };
+    says(
+        &refused(builder().anchor(end(), slack)),
+        &["anchor stiffness"],
+    );
+}
+
+#[test]
+fn impossible_damping_and_balls_are_refused_by_name() {
+    let negative = Rayleigh {
+        mass: 0.0,
+        stiffness: -1e-3,
+    };
+    says(&refused(builder().damping(negative)), &["beta", "-0.001"]);
+    let words = ["contact_radius = 0.05", "choose less"];
+    says(&refused(builder().contact_radius(0.05)), &words);
+}
+
+#[test]
+fn doubtful_bodies_are_built_and_reported() {
+    let millimetres = tet_cuboid(Vector3::new(60.0, 40.0, 30.0), [3, 2, 1]).unwrap();
+    let (_, report) = FemBuilder::new(millimetres, corotated(1e5, 0.4), 1000.0)
+        .build()
+        .unwrap();
+    says(&report, &["120.000 m large", "1.0e5 Pa", "scale 0.001"]);
+    let (_, report) = FemBuilder::new(block(), corotated(1e5, 0.499), 1000.0)
+        .build()
+        .unwrap();
+    says(&report, &["lock"]);
+    let (_, report) = builder().build().unwrap();
+    assert!(report.entries.is_empty(), "{report}");
+}
+
+#[test]
+fn an_inverted_element_is_an_error_of_a_barrier_law_and_a_warning_of_the_corotated_one() {
+    let one = || {
+        tets_from_bytes(ONE.as_bytes(), "bear.vtk", &TetOptions::default())
+            .unwrap()
+            .0
+    };
+    let through_its_base = |law: LawKind| {
+        let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+        let body = built(FemBuilder::new(one(), material, 1000.0));
+        let mut alone = Alone::new(&body, 1e-3);
+        alone.control = Control {
+            held: body
+                .holding(&[3], &Axis::ALL, &(Vector3::z() * -2000.0))
+                .held,
+            ..Control::default()
+        };
+        let mut state = pliant_contact_sap::DeformableModel::default_state(&body);
+        alone
+            .try_step(&mut state)
+            .map(|()| alone.warnings.join("\n"))
+    };
+    let refused = through_its_base(LawKind::NeoHookean).unwrap_err();
+    let words = [
+        "tetrahedron 0 (vertices [0, 1, 2, 3])",
+        "by the step",
+        "det F = -",
+        "stable-neo-hookean",
+    ];
+    says(&refused, &words);
+    let warned = through_its_base(LawKind::LinearCorotated).unwrap();
+    says(
+        &warned,
+        &["1 of 1 tetrahedra", "the first is 0", "det F = -"],
+    );
+}

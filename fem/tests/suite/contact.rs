@@ -1,0 +1,288 @@
+//! Finite-element bodies in contact: with fixed shapes, with robots' links and with each other. Surfaces touch by their vertices or by
+//! their triangles and tetrahedra.
+
+use std::sync::Arc;
+
+use crate::support::touching::{
+    TOUCHES, Touch, add_floor, add_soft, center, center_velocity, cube, run, soft_cube, surface,
+};
+use crate::support::{built, corotated};
+use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria, SupportReaction};
+use pliant_coupling::{
+    BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
+    StepReport, StrongImplicit, WorldBuilder,
+};
+use pliant_fem::{Axis, FemBuilder, Region};
+use pliant_hydroelastic::Shape;
+use pliant_hydroelastic::mesh::generate::{tet_cuboid, tet_torus};
+use pliant_multibody::{
+    JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
+};
+
+const MODELS: [ContactModel; 3] = [
+    ContactModel::Lagged(FrictionLimit::LocalImplicit),
+    ContactModel::Similar,
+    ContactModel::Sap,
+];
+
+fn every_contact() -> impl Iterator<Item = (ContactModel, Touch)> {
+    MODELS
+        .into_iter()
+        .flat_map(|model| TOUCHES.map(|touch| (model, touch)))
+}
+
+/// A soft block on a plane tilted by tan θ = 0.364 (that is, under tilted gravity): its acceleration along the plane over
+/// the last of two seconds, m/s², and its speed at the end.
+fn on_incline(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
+    let angle = 0.364_f64.atan();
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::new(angle.sin(), 0.0, -angle.cos()) * 9.81);
+    builder.contact(ContactSettings {
+        model,
+        stiction_speed: 1e-7,
+        ..ContactSettings::default()
+    });
+    add_floor(&mut builder, surface(friction));
+    // Stiff rubber: what a contact creeps goes with the inverse of what resists at its vertex.
+    let body = cube(1e7, Isometry3::translation(0.0, 0.0, 0.05));
+    let (block, _) = add_soft(&mut builder, "block", body, surface(friction), touch);
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    run(&world, &mut state, 0.01, 1.0, |_, _| {});
+    let before = center_velocity(&state, block).x;
+    run(&world, &mut state, 0.01, 1.0, |_, _| {});
+    let after = center_velocity(&state, block).x;
+    (after - before, after)
+}
+
+#[test]
+fn a_block_on_an_incline_sticks_above_its_critical_friction_and_slides_below() {
+    let angle = 0.364_f64.atan();
+    for (model, touch) in every_contact() {
+        let (_, speed) = on_incline(model, touch, 0.4);
+        eprintln!("{model:?}, {touch:?}: creeps at {speed:.2e} m/s");
+        // A surface holds, vertices creep.
+        let most = if touch == Touch::Surface { 1e-12 } else { 1e-6 };
+        assert!(
+            speed.abs() < most,
+            "{model:?}, {touch:?}: {speed:e} m/s at μ 0.4"
+        );
+        let (acceleration, _) = on_incline(model, touch, 0.3);
+        let exact = 9.81 * (angle.sin() - 0.3 * angle.cos());
+        eprintln!("{model:?}, {touch:?}: slides with {acceleration:.5} of {exact:.5} m/s²");
+        assert!(
+            (acceleration / exact - 1.0).abs() < 0.01,
+            "{model:?}, {touch:?}: {acceleration}"
+        );
+    }
+}
+
+/// A link that slides along x, pushed by a motor.
+fn add_plate(
+    builder: &mut WorldBuilder,
+    name: &str,
+    x: f64,
+    friction: f64,
+) -> (BodyIdx, GeometryIdx) {
+    let size = Vector3::new(0.02, 0.3, 0.3);
+    let mut model = ModelBuilder::new(name);
+    model.root(Root::Fixed(Isometry3::translation(x, 0.0, 0.0)));
+    model.link(LinkSpec::new("rail", SpatialInertia::zero()));
+    model.link(LinkSpec::new("plate", SpatialInertia::solid_box(1.0, size)));
+    model.joint(JointSpec::new("slide", JointKind::Prismatic, "rail", "plate").about(Vector3::x()));
+    let body = builder.add_body(
+        name,
+        Box::new(RigidTree::new(Arc::new(model.build().unwrap()))),
+    );
+    let mount = Mount::Frame {
+        body,
+        frame: 1,
+        X_FG: Isometry3::identity(),
+    };
+    let shape = Shape::cuboid(size).unwrap();
+    let geometry = builder.add_geometry(Geometry::new(name, mount, shape, surface(friction)));
+    (body, geometry)
+}
+
+/// A block of 1 kg between two plates that press with 10 N: the force from the left at the end, N, and the block's speed.
+fn between_plates(model: ContactModel, touch: Touch, friction: f64) -> (f64, f64) {
+    let mut builder = WorldBuilder::default();
+    builder.contact(ContactSettings {
+        model,
+        ..ContactSettings::default()
+    });
+    let (left, left_surface) = add_plate(&mut builder, "left", -0.06, friction);
+    let (right, _) = add_plate(&mut builder, "right", 0.06, friction);
+    builder.exclude(Exclusion::Bodies(left, right));
+    let (block, block_surface) = add_soft(
+        &mut builder,
+        "block",
+        cube(1e5, Isometry3::identity()),
+        surface(friction),
+        touch,
+    );
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    state.controls[left.0].effort = vec![10.0];
+    state.controls[right.0].effort = vec![-10.0];
+    let mut push = 0.0;
+    run(&world, &mut state, 0.01, 2.0, |report, _| {
+        let pair = report.pair(left_surface, block_surface);
+        push = pair.map_or(0.0, |pair| pair.force_on_a().x.abs());
+    });
+    (push, center_velocity(&state, block).z)
+}
+
+#[test]
+fn a_block_between_plates_is_held_above_its_critical_friction_and_falls_below() {
+    // 2 · 10 N · μ = 9.81 N at μ = 0.4905.
+    for (model, touch) in every_contact() {
+        let (push, speed) = between_plates(model, touch, 0.6);
+        eprintln!("{model:?}, {touch:?}: pressed by {push:.9} N, creeps at {speed:.2e} m/s");
+        assert!(
+            (push - 10.0).abs() < 1e-6 * 10.0,
+            "{model:?}, {touch:?}: {push} N"
+        );
+        let most = if touch == Touch::Surface { 1e-9 } else { 1e-3 };
+        assert!(speed.abs() < most, "{model:?}, {touch:?}: {speed} m/s");
+        let (_, speed) = between_plates(model, touch, 0.4);
+        // Until it has left the plates: g(1 − 0.4/0.4905) for two seconds, at most.
+        assert!(speed < -0.5, "{model:?}, {touch:?}: {speed} m/s at μ 0.4");
+    }
+}
+
+#[test]
+fn soft_bodies_that_collide_keep_their_momentum() {
+    TOUCHES.into_iter().for_each(collide);
+}
+
+#[track_caller]
+fn collide(touch: Touch) {
+    let mut builder = WorldBuilder::default();
+    builder.gravity(Vector3::zeros());
+    let soft = |X_WM: Isometry3<f64>| {
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+        let builder = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0);
+        match touch {
+            Touch::Vertices => built(builder.pose(X_WM).contact_radius(0.02)),
+            Touch::Surface => built(builder.pose(X_WM)),
+        }
+    };
+    let tilt = UnitQuaternion::from_scaled_axis(Vector3::new(0.4, 0.3, 0.2));
+    let left = soft(Isometry3::identity());
+    let right = soft(Isometry3::from_parts(
+        Vector3::new(0.2, 0.02, 0.01).into(),
+        tilt,
+    ));
+    let (a, surface_a) = add_soft(&mut builder, "left", left, surface(0.5), touch);
+    let (b, surface_b) = add_soft(&mut builder, "right", right, surface(0.5), touch);
+    builder.exclude(Exclusion::Bodies(a, a));
+    builder.exclude(Exclusion::Bodies(b, b));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    state.bodies[a.0]
+        .v
+        .chunks_exact_mut(3)
+        .for_each(|v| v[0] = 1.0);
+    let before = world.energy(&state);
+    let mut met = 0.0_f64;
+    run(&world, &mut state, 0.002, 0.4, |report, _| {
+        let wrench = |on: GeometryIdx| report.contact_wrench(&Point3::origin(), |g| g == on);
+        let (on_a, on_b) = (wrench(surface_a), wrench(surface_b));
+        met = met.max(on_a.force.norm());
+        assert!((on_a.force + on_b.force).norm() <= 1e-12 * met.max(1.0));
+        // Sides that only meet within the step are apart by what they go in it: 1 m/s for 2 ms.
+        assert!((on_a.torque + on_b.torque).norm() <= 2e-3 * on_a.force.norm() + 1e-12);
+    });
+    assert!(met > 1.0, "they met: {met} N");
+    let after = world.energy(&state);
+    let change = (after.linear_momentum_W - before.linear_momentum_W).norm();
+    assert!(
+        change < 1e-9 * before.linear_momentum_W.norm(),
+        "{change:e}"
+    );
+    assert!(after.kinetic + after.potential < before.kinetic);
+    assert!(center_velocity(&state, b).x > 0.1);
+}
+
+/// A link of a chain hung over a hook: steps of 20 ms, as the paper's chain.
+#[test]
+fn a_hanging_link_pulls_its_hook_by_its_weight_and_stays_on_it() {
+    // Upright, around y; the hook is a bar along y through its hole.
+    let mesh = tet_torus(0.05, 0.014, 24, 4, 1).unwrap();
+    let pose = Isometry3::rotation(Vector3::x() * std::f64::consts::FRAC_PI_2);
+    for touch in TOUCHES {
+        let material = corotated(1e6, 0.4);
+        let link = built(FemBuilder::new(mesh.clone(), material, 1000.0).pose(pose));
+        let weight = 9.81 * link.mass();
+        let mut builder = WorldBuilder::default();
+        let bar = Shape::capsule(0.012, 0.1).unwrap();
+        // Under the top of the hole, a millimetre of air.
+        let lying = Isometry3::from_parts(
+            Vector3::new(0.0, 0.0, 0.036 - 0.012 - 0.001).into(),
+            UnitQuaternion::from_scaled_axis(Vector3::x() * std::f64::consts::FRAC_PI_2),
+        );
+        let mount = Mount::World(lying);
+        let hook = builder.add_geometry(Geometry::new("hook", mount, bar, surface(0.5)));
+        let (body, _) = add_soft(&mut builder, "link", link, surface(0.5), touch);
+        let world = builder.build().unwrap();
+        let mut state = world.default_state();
+        let mut lowest = f64::INFINITY;
+        run(&world, &mut state, 0.02, 4.0, |_, state| {
+            lowest = lowest.min(center(state, body).z);
+        });
+        let (mut pull, mut steps) = (0.0, 0);
+        run(&world, &mut state, 0.02, 1.0, |report, state| {
+            pull -= report
+                .contact_wrench(&Point3::origin(), |g| g == hook)
+                .force
+                .z;
+            steps += 1;
+            lowest = lowest.min(center(state, body).z);
+        });
+        let pull = pull / f64::from(steps);
+        eprintln!("{touch:?}: hook carries {pull:.6} of {weight:.6} N, lowest at {lowest:.4} m");
+        assert!((pull / weight - 1.0).abs() < 0.01, "{touch:?}: {pull} N");
+        // Off its hook it would fall 20 cm in the first fifth of a second.
+        assert!(lowest > -0.02, "{touch:?}: {lowest} m");
+    }
+}
+
+#[test]
+fn supports_carry_what_contacts_do_not() {
+    // One edge of a standing cube is held; ground carries the rest of it and of the cube on top.
+    let foot = Region::Box {
+        min: Vector3::repeat(-0.05),
+        max: Vector3::new(-0.05, 0.05, -0.05),
+    };
+    let mut builder = WorldBuilder::default();
+    let floor = add_floor(&mut builder, surface(0.5));
+    let standing = soft_cube().pose(Isometry3::translation(0.0, 0.0, 0.0499));
+    let standing = built(standing.fix(foot, &Axis::ALL));
+    let lying = built(soft_cube().pose(Isometry3::translation(0.013, 0.007, 0.152)));
+    let touch = Touch::Surface;
+    let (lower, _) = add_soft(&mut builder, "lower", standing, surface(0.5), touch);
+    let (upper, _) = add_soft(&mut builder, "upper", lying, surface(0.5), touch);
+    let world = builder.build().unwrap();
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    assert!(stepper.support_reactions(lower).is_empty());
+    let (mut state, mut next) = (world.default_state(), State::default());
+    let mut report = StepReport::default();
+    for _ in 0..300 {
+        report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    let supports = stepper.support_reactions(lower);
+    let at_foot = |s: &SupportReaction| (s.p_WV.coords + Vector3::x() * 0.05).xz().norm() < 2e-4;
+    assert!(supports.len() == 3 && supports.iter().all(at_foot));
+    assert!(stepper.support_reactions(upper).is_empty());
+    let held: Vector3<f64> = supports.iter().map(|s| s.force_W).sum();
+    let ground = -report
+        .contact_wrench(&Point3::origin(), |g| g == floor)
+        .force;
+    eprintln!("supports {:.4} N, ground {:.4} N", held.z, ground.z);
+    assert!(ground.z > 5.0 && held.norm() > 0.1, "{ground} {held}");
+    let error = held + ground - Vector3::z() * (2.0 * 9.81);
+    assert!(error.norm() < 1e-3, "{error}");
+}

@@ -1,0 +1,289 @@
+//! Nonlinear laws solved in full: linearised again about what a step found, until the implicit equations are met.
+
+use crate::support::{GRAVITY, UNDAMPED, built, place};
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{
+    Control, DeformableModel, Integration, SolverKind, StepInput, StopCriteria,
+};
+use pliant_coupling::{
+    Geometry, Linearisation, Mount, State, StepError, StepReport, StrongImplicit, World,
+    WorldBuilder,
+};
+use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, Region, lame_parameters};
+use pliant_hydroelastic::mesh::TetIdx;
+use pliant_hydroelastic::mesh::generate::tet_cuboid;
+use pliant_hydroelastic::{ContactMaterial, Shape};
+
+const FULL: Linearisation = Linearisation::UntilMet {
+    relative_tolerance: 1e-7,
+    solves_max: 50,
+};
+
+/// A cube of 0.1 m and 1 kg, 1 cm above the floor.
+fn cube(law: LawKind, youngs_modulus: f64) -> FemBody {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
+    let material = law
+        .of(lame_parameters(youngs_modulus, 0.4).unwrap())
+        .unwrap();
+    let pose = Isometry3::translation(0.0, 0.0, 0.06);
+    built(FemBuilder::new(mesh, material, 1000.0).pose(pose))
+}
+
+fn on_floor(body: &FemBody, linearisation: Linearisation) -> World {
+    let material = ContactMaterial {
+        stiffness: 1e5,
+        ..ContactMaterial::default()
+    };
+    let mut builder = WorldBuilder::default();
+    builder.linearisation(linearisation);
+    let soft = builder.add_body("cube", Box::new(body.clone()));
+    builder.add_geometry(Geometry::of_vertices("cube", soft, material));
+    let mount = Mount::World(Isometry3::identity());
+    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material));
+    builder.build().unwrap()
+}
+
+fn stepper() -> StrongImplicit<Box<dyn pliant_contact_sap::ConvexContactSolver>> {
+    let tight = StopCriteria {
+        relative_tolerance: 1e-9,
+        ..StopCriteria::default()
+    };
+    StrongImplicit::new(SolverKind::Newton.build(tight))
+}
+
+fn thrown(world: &World, v: Vector3<f64>) -> State {
+    let mut state = world.default_state();
+    for of_vertex in state.bodies[0].v.chunks_exact_mut(3) {
+        of_vertex.copy_from_slice(v.as_slice());
+    }
+    state
+}
+
+/// The largest force (N) that is missing in the balance of a vertex that touches nothing, over a fall onto the floor; and how
+/// often a step linearised again at most.
+fn missing_force(law: LawKind, linearisation: Linearisation, dt: f64) -> (f64, usize) {
+    let body = cube(law, 3e4);
+    let world = on_floor(&body, linearisation);
+    let mut state = thrown(&world, Vector3::new(0.5, 0.0, -2.0));
+    let (mut next, mut stepper) = (State::default(), stepper());
+    let (mut missing, mut most) = (0.0_f64, 0);
+    for _ in 0..(0.2 / dt) as usize {
+        let report = stepper.step(&world, &state, dt, &mut next).unwrap();
+        assert!(
+            report.is_trusted(),
+            "{:?} {:?} {:?}",
+            report.solve.stop,
+            report.friction,
+            report.implicit
+        );
+        most = most.max(report.implicit.relinearisations);
+        let control = Control::default();
+        let input = StepInput {
+            time_step: dt.into(),
+            gravity: GRAVITY,
+            control: &control,
+        };
+        let mut alone = body.new_step();
+        alone.begin(&state.bodies[0], &input).unwrap();
+        let mut momentum = vec![0.0; next.bodies[0].v.len()];
+        alone.residual(&next.bodies[0].v, &mut momentum).unwrap();
+        let touches = |vertex: usize| {
+            let p = place(&state.bodies[0], vertex);
+            let near = |q: &Vector3<f64>| (p - q).xy().norm() < 1e-3;
+            report.contacts.iter().any(|c| near(&c.p_WCa.coords))
+        };
+        for (vertex, m) in momentum.chunks_exact(3).enumerate() {
+            if !touches(vertex) {
+                missing = missing.max(Vector3::from_column_slice(m).norm() / dt);
+            }
+        }
+        std::mem::swap(&mut state, &mut next);
+    }
+    (missing, most)
+}
+
+#[test]
+fn a_large_step_in_contact_leaves_nothing_of_the_implicit_equations() {
+    for law in [LawKind::StableNeoHookean, LawKind::Corotational] {
+        let (once, none) = missing_force(law, Linearisation::Once, 0.01);
+        let (full, most) = missing_force(law, FULL, 0.01);
+        eprintln!("{law}: {once:.2e} N are missing, {full:.2e} N after up to {most} more solves");
+        assert_eq!(none, 0);
+        assert!((2..20).contains(&most), "{law}: {most}");
+        assert!(once > 0.1 && full < 1e-5 * once, "{law}: {once} {full}");
+    }
+}
+
+#[test]
+fn a_barrier_law_survives_what_one_linear_step_inverts() {
+    let body = cube(LawKind::NeoHookean, 1e4);
+    let run = |linearisation: Linearisation| -> Result<(usize, f64, StepReport), StepError> {
+        let world = on_floor(&body, linearisation);
+        let mut state = thrown(&world, Vector3::z() * -12.0);
+        let (mut next, mut stepper) = (State::default(), stepper());
+        let (mut shortened, mut least) = (0, f64::INFINITY);
+        let mut last = StepReport::default();
+        for _ in 0..60 {
+            last = stepper.step(&world, &state, 0.01, &mut next)?;
+            assert!(
+                last.is_trusted(),
+                "{:?} {:?} {:?}",
+                last.solve.stop,
+                last.friction,
+                last.implicit
+            );
+            shortened += last.implicit.shortened;
+            std::mem::swap(&mut state, &mut next);
+            let det = |t: usize| {
+                let F = body.deformation_gradient(&state.bodies[0], TetIdx(t as u32));
+                F.determinant()
+            };
+            least = (0..body.mesh().tets().len()).map(det).fold(least, f64::min);
+        }
+        Ok((shortened, least, last))
+    };
+    let refused = run(Linearisation::Once).unwrap_err().to_string();
+    assert!(refused.contains("inverted by the step"), "{refused}");
+    let (shortened, least, _) = run(FULL).unwrap();
+    eprintln!("squeezed to det F = {least:.3}, {shortened} ways shortened");
+    assert!(least > 0.0 && shortened > 0);
+}
+
+#[test]
+fn laws_that_are_linear_in_a_step_take_the_same_bits_either_way() {
+    let body = cube(LawKind::LinearCorotated, 3e4);
+    let run = |linearisation: Linearisation| {
+        let world = on_floor(&body, linearisation);
+        let mut state = thrown(&world, Vector3::new(0.5, 0.0, -2.0));
+        let (mut next, mut stepper) = (State::default(), stepper());
+        for _ in 0..20 {
+            let report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
+            assert_eq!(report.implicit, Default::default());
+            std::mem::swap(&mut state, &mut next);
+        }
+        state
+    };
+    assert_eq!(run(Linearisation::Once), run(FULL));
+}
+
+/// A soft beam of 1 × 0.1 × 0.1 m, clamped at one end.
+fn cantilever(linearisation: Linearisation) -> (World, u32) {
+    let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [10, 1, 1]).unwrap();
+    let clamp = Region::HalfSpace {
+        point: Vector3::x() * -0.5,
+        normal: Vector3::x(),
+    };
+    let tip = Region::HalfSpace {
+        point: Vector3::x() * 0.5,
+        normal: -Vector3::x(),
+    };
+    let tip = tip.vertices(&mesh, "the tip").unwrap()[0];
+    let law = LawKind::Corotational.of(lame_parameters(1e6, 0.3).unwrap());
+    let beam = FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED);
+    let mut builder = WorldBuilder::default();
+    builder.linearisation(linearisation);
+    builder.add_body("beam", Box::new(built(beam.fix(clamp, &Axis::ALL))));
+    (builder.build().unwrap(), tip)
+}
+
+#[test]
+fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
+    // Steps so long that inertia is nothing: each solution of the implicit equations is the beam at rest.
+    let dt = 1e4;
+    let many = Linearisation::UntilMet {
+        relative_tolerance: 1e-9,
+        solves_max: 200,
+    };
+    let (world, tip) = cantilever(many);
+    let mut next = State::default();
+    let report = stepper()
+        .step(&world, &world.default_state(), dt, &mut next)
+        .unwrap();
+    assert!(
+        report.is_trusted(),
+        "{:?} {:?} {:?}",
+        report.solve.stop,
+        report.friction,
+        report.implicit
+    );
+    let full = place(&next.bodies[0], tip as usize);
+    let (world, _) = cantilever(Linearisation::Once);
+    let (mut state, mut stepper) = (world.default_state(), stepper());
+    let mut off = Vec::new();
+    for _ in 0..60 {
+        let report = stepper.step(&world, &state, dt, &mut next).unwrap();
+        assert!(report.is_trusted());
+        std::mem::swap(&mut state, &mut next);
+        off.push((place(&state.bodies[0], tip as usize) - full).norm());
+    }
+    let down = world.default_state().bodies[0].q[3 * tip as usize + 2] - full.z;
+    eprintln!(
+        "tip {down:.4} m down, {} more solves, {} shortened; one solve a step is off by {:.2e} m after one step, {:.2e} m after sixty",
+        report.implicit.relinearisations, report.implicit.shortened, off[0], off[59]
+    );
+    assert!(down > 0.2, "{down}");
+    assert!(off[0] > 0.05 && off[59] < 1e-7, "{} {}", off[0], off[59]);
+}
+
+/// Where a corner of a stretched, free cube is after a twentieth of a second in `n` steps.
+fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Vector3<f64> {
+    let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
+    let law = LawKind::StableNeoHookean.of(lame_parameters(3e4, 0.3).unwrap());
+    let body = built(FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED));
+    let mut builder = WorldBuilder::default();
+    builder
+        .linearisation(linearisation)
+        .integration(integration);
+    builder.gravity(Vector3::zeros());
+    builder.add_body("cube", Box::new(body));
+    let world = builder.build().unwrap();
+    let (mut state, mut next) = (world.default_state(), State::default());
+    for q in state.bodies[0].q.chunks_exact_mut(3) {
+        q[0] *= 1.3;
+        q[1] += 0.2 * q[0];
+    }
+    let mut stepper = stepper();
+    for _ in 0..n {
+        let report = stepper.step(&world, &state, 0.05 / n as f64, &mut next);
+        assert!(report.unwrap().is_trusted());
+        std::mem::swap(&mut state, &mut next);
+    }
+    place(&state.bodies[0], 0)
+}
+
+#[test]
+fn solved_in_full_the_midpoint_rule_is_of_second_order_and_backward_euler_of_first() {
+    for (integration, expected) in [
+        (Integration::BackwardEuler, 1.0),
+        (Integration::Midpoint, 2.0),
+    ] {
+        let ends = [80, 160, 320].map(|n| swing(integration, FULL, n));
+        let order = ((ends[0] - ends[1]).norm() / (ends[1] - ends[2]).norm()).log2();
+        let once = [80, 160, 320].map(|n| swing(integration, Linearisation::Once, n));
+        let of_once = ((once[0] - once[1]).norm() / (once[1] - once[2]).norm()).log2();
+        let apart = (once[2] - ends[2]).norm();
+        eprintln!(
+            "{integration:?}: order {order:.3}, linearised once {of_once:.3}, apart {apart:.1e} m"
+        );
+        assert!((order - expected).abs() < 0.15, "{integration:?}: {order}");
+    }
+}
+
+#[test]
+fn a_tolerance_that_is_none_is_refused_and_too_few_solves_are_not_trusted() {
+    let mut builder = WorldBuilder::default();
+    builder.linearisation(Linearisation::UntilMet {
+        relative_tolerance: 0.0,
+        solves_max: 5,
+    });
+    let refused = builder.build().err().map(|e| e.to_string()).unwrap();
+    assert!(refused.contains("implicit equations"), "{refused}");
+    let short = Linearisation::UntilMet {
+        relative_tolerance: 1e-9,
+        solves_max: 1,
+    };
+    let (world, _) = cantilever(short);
+    let step = stepper().step(&world, &world.default_state(), 1.0, &mut State::default());
+    let report = step.unwrap();
+    assert!(report.implicit.missed && !report.is_trusted());
+}

@@ -1,0 +1,24 @@
+//! Soft bodies: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod adaptive_step;
+mod bad_input;
+mod contact;
+mod crushing;
+mod implicit;
+mod linear_algebra;
+mod parts;
+mod passing_through;
+mod promises;
+mod random_contact;
+mod silicones;
+mod soft_patches;
+mod statics;
+mod stones;
+mod support;
+mod ties;
+mod turning;

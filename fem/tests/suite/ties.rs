@@ -1,0 +1,212 @@
+//! Vertices of finite-element bodies tied to rigid ones and to the world.
+
+use std::sync::Arc;
+
+use crate::support::built;
+use crate::support::touching::{run, soft_cube};
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{MaterialPoint, Primitive, SolverKind, StopCriteria};
+use pliant_coupling::{
+    Anchor, BodyIdx, State, StrongImplicit, Tie, TieCompliance, TieKind, WorldBuilder,
+};
+use pliant_fem::{Axis, FemBuilder, Region};
+use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+
+/// A soft cube on top of a free rigid one, every vertex of its lower face tied to it.
+fn tied(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
+    let upper = built(upper);
+    let mut builder = WorldBuilder::default();
+    let mut model = ModelBuilder::new("weight");
+    model.root(Root::Floating);
+    let size = Vector3::repeat(0.1);
+    model.link(LinkSpec::new(
+        "weight",
+        SpatialInertia::solid_box(2.0, size),
+    ));
+    let model = Arc::new(model.build().unwrap());
+    let weight =
+        RigidTree::new(model).starting_at(&[0.0, 0.0, -0.1, 1.0, 0.0, 0.0, 0.0], &[0.0; 6]);
+    let lower = upper.points_in(&Region::HalfSpace {
+        point: Vector3::z() * -0.05,
+        normal: Vector3::z(),
+    });
+    let places = upper.mesh().vertices().to_vec();
+    let rigid = builder.add_body("weight", Box::new(weight));
+    let soft = builder.add_body("soft", Box::new(upper));
+    for (k, point) in lower.unwrap().into_iter().enumerate() {
+        let Primitive::Vertex(vertex) = point.primitive else {
+            unreachable!("a region has vertices")
+        };
+        let p_F = places[vertex as usize] + Vector3::z() * 0.1;
+        let frame = Anchor::Frame {
+            body: rigid,
+            frame: 0,
+            X_FA: Isometry3::translation(p_F.x, p_F.y, p_F.z),
+        };
+        let point = Anchor::Point { body: soft, point };
+        // Either way round.
+        let (a, b) = if k % 2 == 0 {
+            (point, frame)
+        } else {
+            (frame, point)
+        };
+        builder.add_tie(Tie {
+            name: format!("glue {k}"),
+            kind: TieKind::Ball,
+            a,
+            b,
+            compliance: TieCompliance::NearRigid,
+        });
+    }
+    (builder, soft, rigid)
+}
+
+#[test]
+fn a_rigid_body_glued_to_a_soft_one_hangs_by_its_weight() {
+    let ceiling = Region::HalfSpace {
+        point: Vector3::z() * 0.05,
+        normal: -Vector3::z(),
+    };
+    let (builder, _, rigid) = tied(soft_cube().fix(ceiling, &Axis::ALL));
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    let mut pull = Vector3::zeros();
+    run(&world, &mut state, 0.01, 3.0, |report, _| {
+        let forces = report.ties.iter().enumerate();
+        // On the rigid body: end B of the even ties, end A of the odd ones.
+        pull = forces
+            .map(|(k, tie)| tie.on_a.force * if k % 2 == 0 { -1.0 } else { 1.0 })
+            .sum();
+    });
+    let weight = 2.0 * 9.81;
+    eprintln!("glue carries {:.6} of {weight:.6} N", pull.z);
+    assert!(
+        (pull - Vector3::z() * weight).norm() < 1e-6 * weight,
+        "{pull}"
+    );
+    let q = &state.bodies[rigid.0].q;
+    // Stretched by about FL/EA, 2 %.
+    let sag = -0.1 - q[2];
+    assert!((1e-3..4e-3).contains(&sag), "{sag}");
+    assert!(q[0].abs() < 1e-3 && q[1].abs() < 1e-3);
+}
+
+#[test]
+fn glued_bodies_keep_their_momenta_in_free_flight() {
+    let (mut builder, soft, rigid) = tied(soft_cube());
+    builder.gravity(Vector3::zeros());
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    let (omega, v) = (Vector3::new(0.5, -0.3, 1.0), Vector3::new(0.4, 0.2, -0.1));
+    state.bodies[rigid.0]
+        .v
+        .copy_from_slice(&[omega.x, omega.y, omega.z, v.x, v.y, v.z]);
+    let q = state.bodies[soft.0].q.clone();
+    for (v_W, q) in state.bodies[soft.0]
+        .v
+        .chunks_exact_mut(3)
+        .zip(q.chunks_exact(3))
+    {
+        let arm = Vector3::from_column_slice(q) + Vector3::z() * 0.1;
+        v_W.copy_from_slice((v + omega.cross(&arm)).as_slice());
+    }
+    let before = world.energy(&state);
+    run(&world, &mut state, 0.005, 1.0, |_, _| {});
+    let after = world.energy(&state);
+    let linear = (after.linear_momentum_W - before.linear_momentum_W).norm();
+    let angular = (after.angular_momentum_W - before.angular_momentum_W).norm();
+    let share = angular / before.angular_momentum_W.norm();
+    eprintln!(
+        "linear momentum off by {linear:.1e}, angular by {:.3} %",
+        100.0 * share
+    );
+    assert!(
+        linear < 1e-9 * before.linear_momentum_W.norm(),
+        "{linear:e}"
+    );
+    // First order in the step, a sixth of a turn.
+    assert!(share < 0.01, "{share}");
+}
+
+#[test]
+fn a_weld_of_a_point_is_refused() {
+    let mut builder = WorldBuilder::default();
+    let soft = builder.add_body("soft", Box::new(built(soft_cube())));
+    builder.add_tie(Tie {
+        name: "glue".into(),
+        kind: TieKind::Weld,
+        a: Anchor::Point {
+            body: soft,
+            point: MaterialPoint::on_vertex(0),
+        },
+        b: Anchor::World(Isometry3::identity()),
+        compliance: TieCompliance::NearRigid,
+    });
+    let refused = builder
+        .build()
+        .err()
+        .map(|e| e.to_string())
+        .unwrap_or_default();
+    assert!(
+        refused.contains("\"glue\"") && refused.contains("no axes"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
+    let tie = |point: u32| {
+        let mut builder = WorldBuilder::default();
+        let body = builder.add_body("soft", Box::new(built(soft_cube())));
+        builder.add_tie(Tie {
+            name: "nail".into(),
+            kind: TieKind::Ball,
+            a: Anchor::World(Isometry3::translation(-0.05, -0.05, -0.05)),
+            b: Anchor::Point {
+                body,
+                point: MaterialPoint::on_vertex(point),
+            },
+            compliance: TieCompliance::NearRigid,
+        });
+        builder.build().unwrap()
+    };
+    let world = tie(0);
+    let mut state = world.default_state();
+    run(&world, &mut state, 0.01, 0.5, |_, _| {});
+    let nail = Vector3::from_column_slice(&state.bodies[0].q[..3]);
+    assert!((nail + Vector3::repeat(0.05)).norm() < 1e-4, "{nail}");
+    let world = tie(99);
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
+    let refused = stepper.step(&world, &world.default_state(), 0.01, &mut State::default());
+    let text = refused.unwrap_err().to_string();
+    assert!(
+        text.contains("nail") && text.contains("27 vertices"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
+    let tied = |axes: &[Axis]| {
+        let mut builder = WorldBuilder::default();
+        let fixed = soft_cube().fix(Region::Vertices(vec![3, 4]), axes);
+        let body = builder.add_body("cushion", Box::new(built(fixed)));
+        builder.add_tie(Tie {
+            name: "base".into(),
+            kind: TieKind::Ball,
+            a: Anchor::World(Isometry3::identity()),
+            b: Anchor::Point {
+                body,
+                point: MaterialPoint::on_vertex(4),
+            },
+            compliance: TieCompliance::NearRigid,
+        });
+        builder.build().err().map(|e| e.to_string())
+    };
+    let refused = tied(&Axis::ALL).unwrap_or_default();
+    for word in ["\"base\"", "vertex 4", "\"cushion\"", "fixed already"] {
+        assert!(refused.contains(word), "{refused}");
+    }
+    // In one direction it is fixed, in the others it is tied.
+    assert_eq!(tied(&[Axis::Z]), None);
+}

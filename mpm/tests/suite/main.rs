@@ -1,0 +1,14 @@
+//! Material points: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod adaptive_step;
+mod any_state;
+mod contact;
+mod one_step;
+mod support;
+mod tools;
+mod truth;

@@ -1,0 +1,404 @@
+//! The contact problem of one step with material points in it, against a dense reference and by every solver.
+
+use std::sync::{Arc, Mutex};
+
+use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
+use pliant_contact_sap::conformance::minimiser;
+use pliant_contact_sap::{
+    Acceleration, ContactProblem, ConvexContactSolver, FrictionTangent, LineSearch, LinearAlgebra,
+    Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
+    QuasiNewtonSettings, Solution, SolveError, SolveReport, SolverKind, StopCriteria, Wanted,
+};
+use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_mpm::{
+    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MatrixForm,
+    MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sampling, Sand, fill,
+};
+use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What is found at a problem: its size and how far each solver is off, in the norm of A, as a part of what is moving.
+#[derive(Clone, Debug, Default)]
+struct Found {
+    n_contacts: usize,
+    off: Vec<(String, f64)>,
+    iterations: Vec<(String, usize)>,
+}
+
+/// A solver and what it is called.
+type Row = (String, Box<dyn ConvexContactSolver>);
+
+/// Newton's method with every linear algebra, with the plain tangent of friction and Armijo's search, and Newton-CG with both
+/// preconditioners.
+fn of_second_order(stop: StopCriteria) -> Vec<Row> {
+    let newton = |name: String, settings| (name, Box::new(Newton::new(settings)) as Box<_>);
+    let usual = NewtonSettings {
+        stop,
+        ..NewtonSettings::default()
+    };
+    let mut rows: Vec<Row> = (LinearAlgebra::ALL.into_iter())
+        .map(|linear_algebra| {
+            let settings = NewtonSettings {
+                linear_algebra,
+                ..usual
+            };
+            newton(format!("newton, {linear_algebra}"), settings)
+        })
+        .collect();
+    let plain = NewtonSettings {
+        friction: FrictionTangent::Plain,
+        ..usual
+    };
+    rows.push(newton("newton, plain tangent".into(), plain));
+    let armijo = NewtonSettings {
+        line_search: LineSearch::Armijo,
+        ..usual
+    };
+    rows.push(newton("newton, armijo".into(), armijo));
+    for preconditioner in [Preconditioner::BlockDiagonal, Preconditioner::Body] {
+        let settings = NewtonCgSettings {
+            stop,
+            preconditioner,
+            ..NewtonCgSettings::default()
+        };
+        let name = format!("newton-cg, {preconditioner:?}");
+        rows.push((name, Box::new(NewtonCg::new(settings))));
+    }
+    rows
+}
+
+/// Quasi-Newton with and without memory, Gauss-Seidel.
+fn of_first_order(stop: StopCriteria) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    for acceleration in [Acceleration::Conjugate, Acceleration::None] {
+        let settings = QuasiNewtonSettings {
+            stop,
+            acceleration,
+            ..QuasiNewtonSettings::default()
+        };
+        let name = format!("quasi-newton, {acceleration:?}");
+        rows.push((name, Box::new(QuasiNewton::new(settings))));
+    }
+    rows.push(("gauss-seidel".into(), SolverKind::GaussSeidel.build(stop)));
+    rows
+}
+
+/// Solves every problem that a stepper brings by several solvers, and hands the first one's answer back.
+struct Judge {
+    solvers: Vec<Row>,
+    reference: Reference,
+    found: Arc<Mutex<Vec<Found>>>,
+}
+
+/// What solvers are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reference {
+    /// A dense Newton method to round-off.
+    Dense,
+    /// The first of the solvers.
+    First,
+}
+
+impl ConvexContactSolver for Judge {
+    fn solve_for(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        _: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let mut found = Found {
+            n_contacts: problem.constraints.n_contacts(),
+            ..Found::default()
+        };
+        let mut expected = match self.reference {
+            Reference::Dense => Some(minimiser(problem).unwrap()),
+            Reference::First => None,
+        };
+        let mut first = None;
+        for (name, solver) in &mut self.solvers {
+            let mut solution = Solution::default();
+            let report = solver.solve(problem, guess, &mut solution)?;
+            assert!(report.is_trusted(), "{name}: {report:?}");
+            let expected = expected.get_or_insert_with(|| solution.velocity.clone());
+            let off: Vec<f64> = (solution.velocity.iter().zip(expected.iter()))
+                .map(|(v, e)| v - e)
+                .collect();
+            let size = energy_norm(problem, expected).max(energy_norm(problem, guess));
+            found
+                .off
+                .push((name.clone(), energy_norm(problem, &off) / size));
+            found.iterations.push((name.clone(), report.iterations));
+            first.get_or_insert((report, solution));
+        }
+        self.found.lock().unwrap().push(found);
+        let (report, solution) = first.expect("at least one solver");
+        *out = solution;
+        Ok(report)
+    }
+
+    fn hessian_solve(
+        &mut self,
+        _: &ContactProblem<'_>,
+        _: &Solution,
+        _: &mut [f64],
+    ) -> Result<(), SolveError> {
+        unreachable!("a step does not differentiate")
+    }
+}
+
+/// √(xᵀAx).
+fn energy_norm(problem: &ContactProblem<'_>, x: &[f64]) -> f64 {
+    let (mut first, mut sum) = (0, 0.0);
+    for dynamics in problem.dynamics {
+        let x = &x[first..first + dynamics.n_dofs()];
+        let mut y = vec![0.0; x.len()];
+        dynamics.apply(x, &mut y);
+        sum += x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>();
+        first += x.len();
+    }
+    sum.max(0.0).sqrt()
+}
+
+fn run(
+    world: &World,
+    steps: usize,
+    dt: f64,
+    solvers: Vec<Row>,
+    reference: Reference,
+) -> Vec<Found> {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let mut stepper = StrongImplicit::new(Judge {
+        solvers,
+        reference,
+        found: Arc::clone(&found),
+    });
+    let (mut state, mut next) = (world.default_state(), State::default());
+    for _ in 0..steps {
+        let _ = stepper.step(world, &state, dt, &mut next).unwrap();
+        std::mem::swap(&mut state, &mut next);
+    }
+    found.lock().unwrap().clone()
+}
+
+const H: f64 = 0.05;
+
+fn contact(friction: f64, stiffness: f64) -> ContactMaterial {
+    ContactMaterial {
+        stiffness,
+        dissipation: 5.0,
+        friction,
+        ..ContactMaterial::default()
+    }
+}
+
+fn floating_box(lengths: Vector3<f64>, mass: f64, X_WB: &Isometry3<f64>, v: [f64; 6]) -> RigidTree {
+    let mut builder = ModelBuilder::new("box");
+    builder.root(Root::Floating);
+    builder.link(LinkSpec::new(
+        "box",
+        SpatialInertia::solid_box(mass, lengths),
+    ));
+    let (p, r) = (X_WB.translation.vector, X_WB.rotation);
+    let q = [p.x, p.y, p.z, r.w, r.i, r.j, r.k];
+    RigidTree::new(Arc::new(builder.build().unwrap())).starting_at(&q, &v)
+}
+
+/// A soft cube on a floor and a rigid box on the cube.
+fn pile(material: Arc<dyn Material>, ratio: f64) -> World {
+    let density = 500.0;
+    let cube = Shape::cuboid(Vector3::repeat(0.1)).unwrap();
+    let set = fill(
+        "cube",
+        &cube,
+        &Isometry3::translation(0.003, 0.001, 0.051),
+        H,
+        Sampling::default(),
+    )
+    .unwrap();
+    let mut points = MpmBuilder::new(MpmSettings::new(H));
+    points.object(ObjectSpec::new("cube", material, density, set));
+    let mut builder = WorldBuilder::default();
+    let floor = Mount::World(Isometry3::identity());
+    let material = contact(0.5, 1e4);
+    builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), material));
+    let body = builder.add_body("points", Box::new(points.build().unwrap()));
+    builder.add_geometry(Geometry::of_vertices("points", body, material));
+    let lengths = Vector3::new(0.08, 0.12, 0.03);
+    let mass = ratio * density * 1e-3;
+    let X_WB = Isometry3::translation(0.0, 0.01, 0.1157);
+    let body = floating_box(lengths, mass, &X_WB, [0.0, 1.0, 0.3, 0.2, 0.0, -0.3]);
+    let body = builder.add_body("box", Box::new(body));
+    let mount = Mount::Frame {
+        body,
+        frame: 0,
+        X_FG: Isometry3::identity(),
+    };
+    let shape = Shape::cuboid(lengths).unwrap();
+    builder.add_geometry(Geometry::new("box", mount, shape, material));
+    builder.build().unwrap()
+}
+
+/// The worst of each solver over some steps, printed row by row.
+fn worst(about: &str, found: &[Found]) -> Vec<(String, f64)> {
+    let n_contacts = found.iter().map(|f| f.n_contacts).max().unwrap_or(0);
+    let mut rows: Vec<(String, f64)> = Vec::new();
+    for (row, (name, _)) in found[0].off.iter().enumerate() {
+        let off = found.iter().map(|f| f.off[row].1).fold(0.0, f64::max);
+        let iterations = found.iter().map(|f| f.iterations[row].1).max().unwrap_or(0);
+        eprintln!(
+            "{about}, {n_contacts} contacts: {name:26} off by {off:.1e}, {iterations} iterations"
+        );
+        rows.push((name.clone(), off));
+    }
+    rows
+}
+
+#[test]
+fn every_solver_of_second_order_finds_the_minimiser_of_a_dense_reference() {
+    let solid = LinearCorotated::new(5e4, 0.3).unwrap();
+    let materials: [(&str, Arc<dyn Material>); 6] = [
+        ("elastic", Arc::new(solid)),
+        ("dough", Arc::new(solid.with_yield_stress(1e3).unwrap())),
+        ("neo-Hookean", Arc::new(NeoHookean::new(2e4, 0.35).unwrap())),
+        (
+            "metal",
+            Arc::new(HenckyVonMises::new(5e4, 0.3, 1e3).unwrap()),
+        ),
+        (
+            "sand",
+            Arc::new(Sand::new(2e5, 0.3, 30.0, FrictionAngle::PlaneStrain).unwrap()),
+        ),
+        (
+            "liquid",
+            Arc::new(Liquid::new(1e4, 7.0).unwrap().with_viscosity(5.0).unwrap()),
+        ),
+    ];
+    let stop = StopCriteria {
+        relative_tolerance: 1e-12,
+        ..StopCriteria::default()
+    };
+    for (about, material) in materials {
+        let world = pile(material, 2.0);
+        let found = run(&world, 2, 0.01, of_second_order(stop), Reference::Dense);
+        assert!(found.iter().all(|f| f.n_contacts >= 16), "{about}");
+        for (name, off) in worst(about, &found) {
+            assert!(off < 1e-8, "{about}: {name} is off by {off:e}");
+        }
+    }
+}
+
+#[test]
+fn solvers_of_first_order_find_the_same_minimiser() {
+    // Stiffness within their reach.
+    let world = pile(Arc::new(LinearCorotated::new(5e3, 0.3).unwrap()), 1.0);
+    let stop = StopCriteria {
+        relative_tolerance: 1e-8,
+        iterations_max: 100_000,
+        ..StopCriteria::default()
+    };
+    let found = run(&world, 2, 0.004, of_first_order(stop), Reference::Dense);
+    for (name, off) in worst("soft", &found) {
+        assert!(off < 1e-5, "{name} is off by {off:e}");
+    }
+}
+
+/// Particles anywhere, one or two objects, boxes of any mass in and about them.
+fn random_world(random: &mut ChaCha8Rng, ratio: f64) -> World {
+    let mut settings = MpmSettings::new(H);
+    settings.matrix = MatrixForm::Assembled;
+    let mut points = MpmBuilder::new(settings);
+    let modulus = 10.0_f64.powf(random.random_range(3.0..7.0));
+    let density = 10.0_f64.powf(random.random_range(2.0..3.5));
+    let n_objects = random.random_range(1..3);
+    for object in 0..n_objects {
+        let n = random.random_range(5..40);
+        let points_of: Vec<_> = (0..n)
+            .map(|_| {
+                let at =
+                    |extent: f64, random: &mut ChaCha8Rng| random.random_range(-extent..extent);
+                [at(0.1, random), at(0.1, random), at(0.05, random)].into()
+            })
+            .collect();
+        let set = ParticleSet {
+            points: points_of,
+            particle_volume: H.powi(3) / 8.0,
+        };
+        let material: Arc<dyn Material> = match random.random_range(0..6) {
+            0 => Arc::new(NeoHookean::new(modulus, 0.3).unwrap()),
+            1 => Arc::new(Corotated::new(modulus, 0.4).unwrap()),
+            2 => Arc::new(Liquid::new(modulus, 7.0).unwrap()),
+            3 => Arc::new(Sand::new(modulus, 0.3, 35.0, FrictionAngle::PlaneStrain).unwrap()),
+            4 => Arc::new(HenckyVonMises::new(modulus, 0.3, 0.02 * modulus).unwrap()),
+            _ => Arc::new(LinearCorotated::new(modulus, 0.2).unwrap()),
+        };
+        let mut spec = ObjectSpec::new(format!("object {object}"), material, density, set);
+        spec.velocity_W = Vector3::from_fn(|_, _| random.random_range(-1.0..1.0));
+        points.object(spec);
+    }
+    let particle_mass = density * H.powi(3) / 8.0;
+    let mut builder = WorldBuilder::default();
+    let stiffness = 10.0_f64.powf(random.random_range(2.0..8.0));
+    let material = contact(random.random_range(0.0..1.5), stiffness);
+    let floor = Mount::World(Isometry3::translation(0.0, 0.0, -0.04));
+    builder.add_geometry(Geometry::new("floor", floor, Shape::half_space(), material));
+    let body = builder.add_body("points", Box::new(points.build().unwrap()));
+    builder.add_geometry(Geometry::of_vertices("points", body, material));
+    for k in 0..random.random_range(1..4) {
+        let mut unit = || random.random_range(-1.0..1.0_f64);
+        let turn = Quaternion::new(unit(), unit(), unit(), unit());
+        let p = Vector3::new(0.1 * unit(), 0.1 * unit(), 0.06 * unit() + 0.03);
+        let X_WB =
+            Isometry3::from_parts(Translation3::from(p), UnitQuaternion::new_normalize(turn));
+        let v = [(); 6].map(|()| unit());
+        let lengths = Vector3::from_fn(|_, _| random.random_range(0.02..0.1));
+        // From a particle's mass to `ratio` of them.
+        let mass = particle_mass * ratio.powf(random.random_range(0.0..1.0));
+        let body = floating_box(lengths, mass, &X_WB, v);
+        let body = builder.add_body(&format!("box {k}"), Box::new(body));
+        let mount = Mount::Frame {
+            body,
+            frame: 0,
+            X_FG: Isometry3::identity(),
+        };
+        let shape = Shape::cuboid(lengths).unwrap();
+        builder.add_geometry(Geometry::new(format!("box {k}"), mount, shape, material));
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn random_problems_with_mass_ratios_to_ten_thousand_are_solved_alike() {
+    let mut random = ChaCha8Rng::seed_from_u64(41);
+    let stop = StopCriteria {
+        relative_tolerance: 1e-9,
+        ..StopCriteria::default()
+    };
+    let mut all = Vec::new();
+    for problem in 0..30 {
+        let world = random_world(&mut random, 1e4);
+        let dt = 10.0_f64.powf(random.random_range(-3.0..-1.7));
+        let mut solvers = of_second_order(stop);
+        // The others are compared above.
+        let left_out = ["plain", "armijo", "direct", "Body"];
+        solvers.retain(|(name, _)| !left_out.iter().any(|part| name.contains(part)));
+        for found in run(&world, 1, dt, solvers, Reference::First) {
+            for (name, off) in &found.off {
+                assert!(
+                    *off < 1e-5,
+                    "{name} is off by {off:e} at problem {problem}: {found:?}"
+                );
+            }
+            all.push(found);
+        }
+    }
+    let _ = worst("random", &all);
+    let contacts: usize = all.iter().map(|found| found.n_contacts).sum();
+    assert!(contacts > 300, "{contacts}");
+    let iterations = all.iter().flat_map(|found| &found.iterations);
+    for (name, count) in iterations {
+        assert!(*count < 80, "{name}: {count}");
+    }
+}

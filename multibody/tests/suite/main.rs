@@ -1,0 +1,19 @@
+//! Robots: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod broken_robots;
+mod conservation;
+mod dynamics;
+mod equivalent_joints;
+mod inverse_kinematics;
+mod joint_forces;
+mod kinematics;
+mod project_robots;
+mod random_trees;
+mod rigid_tree;
+mod robots;
+mod urdf_dialects;

@@ -1,0 +1,26 @@
+//! The program and its scenes: one binary for all tests, so that they are linked once and run side by side.
+
+#![allow(
+    non_snake_case,
+    reason = "monogram frame names such as X_WB are the field's notation"
+)]
+
+mod bundled_scenes;
+mod command_line;
+mod crowned_pulley;
+mod impulse_exchange;
+mod material_points_in_scenes;
+mod points_on_finite_elements;
+mod press_in_long_steps;
+mod replay_in_browser;
+mod replay_size;
+mod rod_rivals;
+mod rods_in_scenes;
+mod scene_documentation;
+mod scene_faults;
+mod scene_features;
+mod scene_patches;
+mod scene_settings;
+mod shoelace_in_points;
+mod soft_body_faults;
+mod validate;

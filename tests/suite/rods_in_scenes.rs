@@ -179,6 +179,38 @@ fn steps_follow_the_accuracy_of_the_scene() {
     check_refused(&format!("accuracy = -1\n{ball}"), "accuracy = -1");
 }
 
+/// A strip of 0.4 m along x with EI = 0.004π N·m², 40 g, its first bending mode nearly critically damped.
+const STRIP: &str = "gravity = [0, 0, 0]\n[[rods]]\nname = \"strip\"\ncentreline = { line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 16 } }\nsection = { circle = { radius = 0.002 } }\nyoungs_modulus = 1e9\ndensity = \"0.1/(pi*0.002^2)\"\nmass_damping = 15\nregions.root = { vertices = { numbers = [0] } }\nregions.tip = { nearest = { to = [0.4, 0, 0] } }\n";
+
+#[test]
+fn a_welded_end_bends_as_a_cantilever() {
+    let text = STRIP.to_owned()
+        + "start = \"welded\"\n[[ties]]\nname = \"wall\"\nbetween = [\"world\", \"strip/root\"]\n"
+        + "[[loads]]\non = \"strip/tip\"\nknots = [{ at_s = 0, force = [0, 0, 1e-3] }]\n"
+        + &expect(
+            "tip.z",
+            "quantity = \"displacement\"\nof = \"strip/tip\"\ncomponent = \"z\"",
+            "\"1e-3*0.4^3/(3*0.004*pi)\"",
+            "\"0.01*1e-3*0.4^3/(3*0.004*pi)\"",
+        );
+    let _ = check_runs(&text);
+}
+
+#[test]
+fn a_driven_twist_turns_what_is_welded_to_the_end() {
+    let text = STRIP.to_owned()
+        + "start = \"clamped\"\nfinish = \"welded\"\nnatural_twist = 2\ntwist_schedule = [[0, 0], [0.5, 1]]\n"
+        + "[[bodies]]\nname = \"cube\"\nshape = { box = { size = [0.02, 0.02, 0.02] } }\npose = { position = [0.41, 0, 0] }\n"
+        + "[[ties]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
+        + &expect(
+            "turned",
+            "quantity = \"orientation\"\nof = \"cube\"\ncomponent = \"roll\"",
+            "\"2*0.4\"",
+            "0.01",
+        );
+    let _ = check_runs(&text);
+}
+
 #[test]
 fn rods_say_what_is_wrong_where_it_stands() {
     let with = |replaced: &str, by: &str| {
@@ -240,6 +272,14 @@ fn rods_say_what_is_wrong_where_it_stands() {
                 "{CORD}start = \"pinned\"\n[[ties]]\nname = \"t\"\nbetween = [\"world\", \"cord/root\"]\n"
             ),
             "is fixed already",
+        ),
+        (
+            format!("{CORD}finish = \"welded\"\n"),
+            "`finish = \"welded\"`, and nothing holds node 8",
+        ),
+        (
+            format!("{CORD}twist_schedule = [[1, 0], [0, 1]]\n"),
+            "must lie after the time before it",
         ),
     ] {
         check_refused(&fragment, expected);

@@ -52,6 +52,7 @@ impl Draft<'_> {
         Ok(Made {
             start,
             held: Vec::new(),
+            welds: Vec::new(),
             look: VisualShape::Thread {
                 radius,
                 ends: ThreadEnds::Open,

@@ -39,6 +39,19 @@ pub(crate) struct SoftSpot {
     pub(crate) points: Option<Arc<[u32]>>,
 }
 
+/// An end of a rod that a tie of its node holds with tangent and spin.
+#[derive(Clone, Debug)]
+pub(crate) struct WeldedEnd {
+    /// The key that asked for it.
+    pub(crate) key: &'static str,
+    /// Its node.
+    pub(crate) point: u32,
+    /// Of the rod's surface.
+    pub(crate) frame: u32,
+    /// Where that frame is at the start.
+    pub(crate) X_WF: Isometry3<f64>,
+}
+
 /// A joint with one degree of freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JointRef {
@@ -115,6 +128,11 @@ impl Directory {
     pub(super) fn add_soft(&mut self, name: &str, soft: SoftBody) {
         self.soft_names.insert(name.into(), self.soft.len());
         self.soft.push(soft);
+    }
+
+    /// The place of a soft body in [`soft`](Self::soft).
+    pub(super) fn soft_by_name(&self, name: &str) -> Option<usize> {
+        self.soft_names.get(name).copied()
     }
 
     /// Copies are the soft bodies in `range`.

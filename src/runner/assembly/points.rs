@@ -162,6 +162,7 @@ impl Draft<'_> {
                 start: places.into(),
                 points_stay,
                 held: Arc::from([]),
+                welds: Vec::new(),
                 model: Arc::new(object),
             },
         );

@@ -1,12 +1,13 @@
 //! Rods: their models and how they are drawn.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_contact_sap::{BodyState, DeformableModel, Surface};
 use pliant_der::{
     Centreline, Closure, End, EndCondition, FreeMotionSettings, Rod, RodBuilder, RodError,
 };
 
 use super::Draft;
+use super::directory::WeldedEnd;
 use super::files;
 use super::soft::{Made, Touches, scale};
 use crate::recording::{ThreadEnds, VisualShape};
@@ -58,13 +59,19 @@ impl Draft<'_> {
                 RodEnd::Free => builder,
                 RodEnd::Pinned => builder.end(end, EndCondition::Pinned),
                 RodEnd::Clamped => builder.end(end, EndCondition::Clamped { tangent: None }),
+                RodEnd::Welded => builder
+                    .end(end, EndCondition::Welded { tangent: None })
+                    .frame_at_end(name_of(end), end),
             };
         }
         let rod = builder.build().map_err(complain)?;
         let held = held(&rod).map_err(complain)?;
+        let start = thrown(&rod, entry).map_err(complain)?;
+        let welds = welds(&rod, &start, &said.ends).map_err(complain)?;
         Ok(Made {
-            start: thrown(&rod, entry).map_err(complain)?,
+            start,
             held,
+            welds,
             look: look(&rod, entry, said),
             soft: std::sync::Arc::new(rod.clone()),
             model: Box::new(rod),
@@ -95,6 +102,33 @@ fn look(rod: &Rod, entry: &SoftEntry, said: &RodEntry) -> VisualShape {
         },
         scale,
     }
+}
+
+fn name_of(end: End) -> &'static str {
+    match end {
+        End::Start => "start",
+        End::Finish => "finish",
+    }
+}
+
+/// The ends that ties hold with tangent and spin.
+fn welds(rod: &Rod, start: &BodyState, ends: &[RodEnd; 2]) -> Result<Vec<WeldedEnd>, RodError> {
+    let mut surface = Surface::default();
+    rod.surface(start, &mut surface);
+    let last = rod.n_nodes() - 1;
+    let mut welds = Vec::new();
+    for ((end, node), held) in [(End::Start, 0), (End::Finish, last)].into_iter().zip(ends) {
+        if *held == RodEnd::Welded {
+            let frame = rod.frame(name_of(end))?;
+            welds.push(WeldedEnd {
+                key: name_of(end),
+                point: node as u32,
+                frame,
+                X_WF: surface.frames[frame as usize],
+            });
+        }
+    }
+    Ok(welds)
 }
 
 /// Nodes that never move.

@@ -9,7 +9,7 @@ use pliant_coupling::{BodyIdx, Exclusion, Geometry, GeometryIdx};
 use pliant_fem::{FemBody, FemBuilder, Region};
 
 use super::Draft;
-use super::directory::Owner;
+use super::directory::{Owner, WeldedEnd};
 use super::solid_meshes::solid_mesh;
 use crate::recording::{Color, ValueScale, VisualShape};
 use crate::runner::soft::{SoftModel, shown};
@@ -33,6 +33,8 @@ pub(crate) struct SoftBody {
     pub(crate) points_stay: bool,
     /// Points that never move in any direction, ascending.
     pub(crate) held: Arc<[u32]>,
+    /// Of a rod: ends that ties hold with tangent and spin.
+    pub(crate) welds: Vec<WeldedEnd>,
 }
 
 impl std::fmt::Debug for SoftBody {
@@ -51,6 +53,7 @@ pub(super) struct Made {
     pub(super) start: BodyState,
     pub(super) regions: Vec<Vec<u32>>,
     pub(super) held: Vec<u32>,
+    pub(super) welds: Vec<WeldedEnd>,
     pub(super) look: VisualShape,
     pub(super) self_contact: SelfContact,
     pub(super) touches: Touches,
@@ -116,6 +119,7 @@ impl Draft<'_> {
                 start: points.into(),
                 points_stay: true,
                 held: made.held.into(),
+                welds: made.welds,
                 model: made.soft,
             },
         );
@@ -155,6 +159,7 @@ impl Draft<'_> {
                 &entry.velocity,
             ),
             held: (0..n).filter(|v| body.is_fixed(*v)).collect(),
+            welds: Vec::new(),
             look: skin(&body, entry),
             soft: Arc::new(body.clone()),
             model: Box::new(body),

@@ -1,5 +1,7 @@
 //! Ties between bodies, at the poses they start in.
 
+use std::collections::BTreeSet;
+
 use nalgebra::{Isometry3, Translation3};
 use pliant_contact_sap::MaterialPoint;
 use pliant_coupling::{Anchor, Tie, TieCompliance, TieKind};
@@ -11,9 +13,11 @@ use crate::scene::{self, SceneError, SceneFault};
 
 impl Draft<'_> {
     pub(super) fn add_ties(&mut self) -> Result<(), SceneError> {
+        let mut tied = BTreeSet::new();
         for entry in &self.scene.ties {
             if entry.between.iter().any(|end| self.directory.is_soft(end)) {
-                self.hold_region(entry)?;
+                let (soft, points) = self.hold_region(entry)?;
+                tied.extend(points.iter().map(|point| (soft, *point)));
                 continue;
             }
             let ends = [
@@ -68,11 +72,35 @@ impl Draft<'_> {
             });
             self.directory.add_ties(&entry.name.name, vec![tie]);
         }
+        self.check_welded_ends(&tied)
+    }
+
+    /// Something holds every end that is to be welded; `tied`: points of soft bodies by their place in the directory.
+    fn check_welded_ends(&self, tied: &BTreeSet<(usize, u32)>) -> Result<(), SceneError> {
+        for entry in &self.scene.soft.entries {
+            let name = &entry.name.name;
+            let Some(soft) = self.directory.soft_by_name(name) else {
+                continue;
+            };
+            for end in &self.directory.soft[soft].welds {
+                if !tied.contains(&(soft, end.point)) {
+                    let fault = SceneFault::Conflict {
+                        table: format!("[[rods]] {name:?}"),
+                        reason: format!(
+                            "`{} = \"welded\"`, and nothing holds node {}; tie a region with this node to a body or a link, or take \"clamped\"",
+                            end.key, end.point
+                        ),
+                    };
+                    return Err(self.scene.text.error(entry.name.at, fault));
+                }
+            }
+        }
         Ok(())
     }
 
-    /// Holds every point of a soft body's region where it is, in the frame of the other end.
-    fn hold_region(&mut self, entry: &scene::TieEntry) -> Result<(), SceneError> {
+    /// Holds every point of a soft body's region where it is, in the frame of the other end, and what is welded there as
+    /// it is turned. The body's place in the directory, and the points.
+    fn hold_region(&mut self, entry: &scene::TieEntry) -> Result<(usize, Vec<u32>), SceneError> {
         let complain = |reason: String| {
             let fault = SceneFault::Conflict {
                 table: format!("[[ties]] {:?}", entry.name.name),
@@ -125,23 +153,33 @@ impl Draft<'_> {
         let frame = self.directory.spot(self.scene, &entry.between[other])?;
         let X_EW = self.start_pose(&frame).inverse();
         let mut ties = Vec::new();
-        for vertex in points {
-            let p_EP = X_EW * soft.start[vertex as usize];
-            let X_EA = Isometry3::from_parts(Translation3::from(p_EP.coords), Default::default());
-            let mut ends = [
-                anchor(&frame, &X_EA),
-                Anchor::Point {
-                    body: soft.body,
-                    point: MaterialPoint::on_vertex(soft.first_vertex + vertex),
-                },
-            ];
+        for &vertex in &points {
+            let (kind, X_WA, held) = match soft.welds.iter().find(|end| end.point == vertex) {
+                Some(end) => {
+                    let frame = Anchor::Frame {
+                        body: soft.body,
+                        frame: end.frame,
+                        X_FA: Isometry3::identity(),
+                    };
+                    (TieKind::Weld, end.X_WF, frame)
+                }
+                None => {
+                    let p_WP = Translation3::from(soft.start[vertex as usize].coords);
+                    let point = Anchor::Point {
+                        body: soft.body,
+                        point: MaterialPoint::on_vertex(soft.first_vertex + vertex),
+                    };
+                    (TieKind::Ball, p_WP.into(), point)
+                }
+            };
+            let mut ends = [anchor(&frame, &(X_EW * X_WA)), held];
             if region == 0 {
                 ends.swap(0, 1);
             }
             let [a, b] = ends;
             ties.push(self.builder.add_tie(Tie {
                 name: format!("{}#{vertex}", entry.name.name),
-                kind: TieKind::Ball,
+                kind,
                 a,
                 b,
                 compliance: TieCompliance::NearRigid,
@@ -163,7 +201,7 @@ impl Draft<'_> {
         };
         let b = self.directory.geometries(self.scene, &whole)?;
         self.exclude(&a, &b);
-        Ok(())
+        Ok((spot.soft, points))
     }
 
     /// Where a spot is at the start.

@@ -151,6 +151,13 @@ static ROD: TableSchema = TableSchema {
             about: "factor on the natural curvature, linear in between",
         },
         Key {
+            name: "twist_schedule",
+            value: "list of [time, factor]",
+            unit: "s, 1",
+            default: "always 1",
+            about: "factor on the natural twist",
+        },
+        Key {
             name: "rest_length_scale",
             value: "number > 0",
             unit: "",
@@ -159,14 +166,14 @@ static ROD: TableSchema = TableSchema {
         },
         Key {
             name: "start",
-            value: "`free`, `pinned` or `clamped`",
+            value: "`free`, `pinned`, `clamped` or `welded`",
             unit: "",
             default: "`free`",
-            about: "how its first node is held in the world; `clamped`: tangent and spin, too",
+            about: "how its first node is held in the world; `clamped`: tangent and spin, too; `welded`: the same, by the tie of a region of this node to another body",
         },
         Key {
             name: "finish",
-            value: "`free`, `pinned` or `clamped`",
+            value: "`free`, `pinned`, `clamped` or `welded`",
             unit: "",
             default: "`free`",
             about: "how its last node is held",
@@ -251,13 +258,14 @@ pub enum RodModel {
 }
 
 /// What a chain of capsules has no use for.
-const OF_ELASTIC_RODS: [&str; 10] = [
+const OF_ELASTIC_RODS: [&str; 11] = [
     "linearised",
     "mass_damping",
     "director",
     "natural_curvature",
     "natural_twist",
     "curvature_schedule",
+    "twist_schedule",
     "rest_length_scale",
     "start",
     "finish",
@@ -271,7 +279,7 @@ enum Built {
     AsBuilt,
 }
 
-/// How an end of a rod is held in the world.
+/// How an end of a rod is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodEnd {
     /// Not at all.
@@ -280,6 +288,8 @@ pub enum RodEnd {
     Pinned,
     /// Its place, tangent and spin.
     Clamped,
+    /// Its place, tangent and spin, by a tie to another body.
+    Welded,
 }
 
 /// An element of `[[rods]]`.
@@ -412,6 +422,7 @@ fn end(table: &TableReader<'_>, key: &'static str) -> Result<RodEnd, SceneError>
             ("free", RodEnd::Free),
             ("pinned", RodEnd::Pinned),
             ("clamped", RodEnd::Clamped),
+            ("welded", RodEnd::Welded),
         ],
     )
 }
@@ -480,7 +491,16 @@ fn properties(table: &TableReader<'_>, section: &Section) -> Result<RodPropertie
 }
 
 fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
-    let Some(list) = table.optional("curvature_schedule") else {
+    let curvature = schedule(table, "curvature_schedule")?;
+    let twist = schedule(table, "twist_schedule")?;
+    Ok((curvature.is_some() || twist.is_some()).then(|| Drive {
+        curvature: curvature.unwrap_or_default(),
+        twist: twist.unwrap_or_default(),
+    }))
+}
+
+fn schedule(table: &TableReader<'_>, key: &'static str) -> Result<Option<Schedule>, SceneError> {
+    let Some(list) = table.optional(key) else {
         return Ok(None);
     };
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -491,8 +511,5 @@ fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
         }
         points.push((time_s, factor));
     }
-    Ok(Some(Drive {
-        curvature: Schedule { points },
-        ..Drive::default()
-    }))
+    Ok(Some(Schedule { points }))
 }

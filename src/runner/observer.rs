@@ -1,11 +1,13 @@
 //! Measures the observables of a scene after each step.
 
 mod measure;
+mod strands;
 
 use nalgebra::Point3;
 use pliant_coupling::{BodyIdx, State, StepReport, TieIdx, World};
 use pliant_multibody::{DofKind, Workspace};
 
+use self::strands::Strands;
 use super::assembly::{Assembly, Directory, JointRef, SoftSpot, Spot, Weighed};
 use crate::scene::expression::{Expression, Scope};
 use crate::scene::{
@@ -23,6 +25,7 @@ enum Target {
     },
     Weighed(Vec<Weighed>),
     Soft(Vec<SoftSpot>),
+    Strands(Strands),
     Ties(Vec<TieIdx>),
     Whole,
 }
@@ -124,7 +127,7 @@ impl Observer {
             }
         }
         self.scope.set("t", moment.state.time_s);
-        for column in &self.columns {
+        for column in &mut self.columns {
             let value = match &column.expression {
                 Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
                 None => column.measure(directory, &self.workspaces, moment),
@@ -169,9 +172,34 @@ fn target(
             Some(of) => directory.weighed(scene, of)?,
             None => directory.all_weighed(),
         }),
+        (Subject::Filament, Some(of)) => strands(scene, directory, entry, of)?,
         (Subject::Tie, Some(of)) => Target::Ties(directory.ties(of).to_vec()),
         _ => Target::Whole,
     })
+}
+
+/// A column about rods, all of each.
+fn strands(
+    scene: &Scene,
+    directory: &Directory,
+    entry: &ObservableEntry,
+    of: &Mention,
+) -> Result<Target, SceneError> {
+    let spots = directory.soft_spots(scene, of)?;
+    let whole = spots.iter().all(|spot| {
+        spot.points.is_none() && !directory.soft[spot.soft].model.segments().is_empty()
+    });
+    if whole {
+        return Ok(Target::Strands(Strands::new(directory, spots)));
+    }
+    let fault = SceneFault::Conflict {
+        table: format!("[[observables]] {:?}", entry.name.name),
+        reason: format!(
+            "the quantity `{}` is of `[[rods]]`, each of them whole",
+            entry.quantity.info().name
+        ),
+    };
+    Err(scene.text.error(of.at, fault))
 }
 
 /// A column about a soft body; refuses what only rigid ones have.

@@ -27,6 +27,10 @@ pub(crate) trait SoftModel: Send + Sync {
     }
     /// Velocities of all points, m/s, world axes; `out` is overwritten.
     fn velocities(&self, state: &BodyState, out: &mut Vec<Vector3<f64>>);
+    /// Those of its points that a filament joins, in pairs; what is no filament has none.
+    fn segments(&self) -> Vec<[u32; 2]> {
+        Vec::new()
+    }
     /// kg of each point.
     fn masses(&self, state: &BodyState) -> Vec<f64>;
     /// m³.
@@ -107,6 +111,13 @@ impl SoftModel for Rod {
             .collect()
     }
 
+    fn segments(&self) -> Vec<[u32; 2]> {
+        let n = self.n_nodes() as u32;
+        (0..self.n_edges() as u32)
+            .map(|i| [i, (i + 1) % n])
+            .collect()
+    }
+
     /// Of its section as it is at rest, along its edges as they are.
     fn volume(&self, state: &BodyState) -> f64 {
         let area = self.section().map_or(0.0, |section| section.area());
@@ -138,6 +149,11 @@ impl SoftModel for CapsuleChain {
         (0..self.n_nodes())
             .map(|node| self.node_mass(node))
             .collect()
+    }
+
+    fn segments(&self) -> Vec<[u32; 2]> {
+        let last = self.n_nodes() as u32 - 1;
+        (0..last).map(|i| [i, i + 1]).collect()
     }
 
     fn volume(&self, _: &BodyState) -> f64 {

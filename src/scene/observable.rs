@@ -199,9 +199,10 @@ fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mentio
         .map(|item| item.mention())
         .transpose()?;
     match (info.subject, &of) {
-        (Subject::Frame | Subject::Joint | Subject::Soft | Subject::Tie, None) => {
-            Err(table.conflict(format!("the quantity `{}` needs `of`", info.name)))
-        }
+        (
+            Subject::Frame | Subject::Joint | Subject::Soft | Subject::Filament | Subject::Tie,
+            None,
+        ) => Err(table.conflict(format!("the quantity `{}` needs `of`", info.name))),
         (Subject::Whole, Some(_)) => Err(table.conflict(format!(
             "the quantity `{}` is of the whole and takes no `of`",
             info.name

@@ -59,6 +59,8 @@ pub enum Quantity {
     Volume,
     /// Part of a soft body's mass in the second heaviest of its pieces.
     SecondPiece,
+    /// How often strands of rods have passed through each other.
+    Passages,
     /// On the second body of a tie during the step, N.
     TieForce,
     /// Of the solver in the step.
@@ -80,6 +82,8 @@ pub enum Subject {
     Mass,
     /// A soft body or one of its regions, which must be named; or copies, with `among`.
     Soft,
+    /// A rod or copies of one, which must be named.
+    Filament,
     /// A tie, which must be named.
     Tie,
     /// The whole.
@@ -156,7 +160,7 @@ const AXES: &[Component] = &[Component::Z, Component::X, Component::Y];
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 29] = [
+pub const QUANTITIES: [QuantityInfo; 30] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
@@ -378,6 +382,14 @@ pub const QUANTITIES: [QuantityInfo; 29] = [
         about: "part of the mass in the second heaviest piece of a body of material points; pieces are more than a grid cell apart; 0 of what is whole",
     },
     QuantityInfo {
+        quantity: Quantity::Passages,
+        name: "passages",
+        components: &[],
+        subject: Subject::Filament,
+        unit: "",
+        about: "how often segments of the rod, or of all its copies, have passed through each other since the start: 0, unless contact was missed",
+    },
+    QuantityInfo {
         quantity: Quantity::TieForce,
         name: "tie-force",
         components: VECTOR,
@@ -422,6 +434,7 @@ pub fn quantities_markdown() -> String {
             Subject::Touching => "anything that touches",
             Subject::Mass => "body, model, repeat, soft body",
             Subject::Soft => "soft body, region",
+            Subject::Filament => "rod",
             Subject::Tie => "tie",
             Subject::Whole => "",
         };

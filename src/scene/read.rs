@@ -370,6 +370,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             ],
             Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
             Subject::Soft => &[NameKind::Soft],
+            Subject::Filament => &[NameKind::Soft, NameKind::Copies],
             Subject::Joint => &[NameKind::Model],
             Subject::Touching => TOUCHING,
             Subject::Mass => &[

@@ -226,7 +226,7 @@ fn torus_refinement() {
 #[test]
 fn capstan_multiplies_the_pull_by_its_wrap() {
     check_scene("capstan", &[]);
-    check_scene("capstan", &["pull=1.5"]);
+    check_scene("capstan", &["contact.kind=point", "pull=1.5"]);
 }
 
 #[test]

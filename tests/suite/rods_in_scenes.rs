@@ -278,6 +278,12 @@ fn rods_say_what_is_wrong_where_it_stands() {
             "`finish = \"welded\"`, and nothing holds node 8",
         ),
         (
+            format!(
+                "{CORD}[[observables]]\nname = \"through\"\nquantity = \"passages\"\nof = \"cord/root\"\n"
+            ),
+            "is of `[[rods]]`, each of them whole",
+        ),
+        (
             format!("{CORD}twist_schedule = [[1, 0], [0, 1]]\n"),
             "must lie after the time before it",
         ),

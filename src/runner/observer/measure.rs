@@ -12,11 +12,14 @@ use crate::scene::{Among, Component, Quantity};
 
 impl Column {
     pub(super) fn measure(
-        &self,
+        &mut self,
         directory: &Directory,
         workspaces: &[Option<Workspace>],
         moment: &Moment<'_>,
     ) -> f64 {
+        if let Target::Strands(strands) = &mut self.target {
+            return strands.watch(directory, moment.state);
+        }
         match &self.target {
             Target::Spots(spots) => {
                 let mut values = spots
@@ -47,6 +50,7 @@ impl Column {
                 let sum: Option<Vector3<f64>> = forces.sum();
                 sum.map_or(f64::NAN, |force| self.part(&force))
             }
+            Target::Strands(_) => f64::NAN,
             Target::Whole => match (self.quantity, moment.step) {
                 (Quantity::Iterations, Some((report, _))) => report.solve.iterations as f64,
                 _ => f64::NAN,

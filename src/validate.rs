@@ -20,6 +20,7 @@ mod free_flight;
 mod gripper;
 mod incline;
 mod knot;
+mod knot_rival;
 mod laboratory;
 mod mass_ratio;
 mod patch;
@@ -245,6 +246,7 @@ pub const CASES: &[Case] = &[
     rubber_press::CASE,
     capstan::CASE,
     knot::CASE,
+    knot_rival::CASE,
     rods::DEFLECTIONS,
     rods::SHAPES,
     rods::FREQUENCIES,

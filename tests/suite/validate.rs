@@ -49,6 +49,7 @@ cases! {
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_rope_over_a_post_has_the_tensions_of_a_capstan => "capstan-refined",
     an_overhand_knot_carries_the_pull_by_bending_and_friction => "rod-knot",
+    a_knot_slips_through_an_energy_and_not_through_constraints => "knot-rival",
     rods_bend_as_the_elastica => "rod-deflections",
     rods_rest_in_the_shapes_of_the_continuum => "rod-shapes",
     rods_have_the_frequencies_of_beams_and_bars => "rod-frequencies",

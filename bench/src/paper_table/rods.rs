@@ -21,21 +21,21 @@ pub(super) fn rows() -> Vec<PaperRow> {
     };
     vec![
         row(
-            run("knot", "knot-at-speed", &[], 1e-4, 0.1),
+            run("knot", "knot-at-speed", &[], 1e-4, 0.474),
             1205.0,
             (58.0, 164),
             0.002,
             0.03,
         ),
         row(
-            run("pulley", "crowned-pulley", &[], 3e-3, 1.2),
+            run("pulley", "crowned-pulley", &[], 3e-3, 6.0),
             202.0,
             (804.0, 917),
             0.037,
             0.15,
         ),
         row(
-            run("gripper", "entangling-gripper", &[], 1e-3, 2.6),
+            run("gripper", "entangling-gripper", &[], 1e-3, 8.6),
             6283.0,
             (104.0, 200),
             0.013,

@@ -138,25 +138,33 @@ impl Gradient {
         (trace * trace - square) * 0.5.into()
     }
 
-    /// tr S of F = RS: Newton's iteration X ← ½(X + X⁻ᵀ) for R, then R:F.
+    /// sym(RᵀF) − T of constant R and T.
+    pub(super) fn strain(&self, R: &Matrix3<f64>, T: &Matrix3<f64>) -> [[HyperDual; 3]; 3] {
+        let turned = |i: usize, j: usize| {
+            (0..3).fold(HyperDual::from(0.0), |sum, k| {
+                sum + self.0[k][j] * R[(k, i)].into()
+            })
+        };
+        let entry =
+            |i: usize, j: usize| (turned(i, j) + turned(j, i)) * 0.5.into() - T[(i, j)].into();
+        [0, 1, 2].map(|i| [0, 1, 2].map(|j| entry(i, j)))
+    }
+
+    /// tr S = σ₁ + σ₂ + σ₃ of F = RS, the last negative where F is inverted.
+    ///
+    /// With i = tr S: I_C = i² − 2(σ₁σ₂ + σ₂σ₃ + σ₃σ₁) and II_C = (σ₁σ₂ + σ₂σ₃ + σ₃σ₁)² − 2iJ, so (i² − I_C)² − 8Ji − 4II_C = 0.
+    /// Its roots are the sums with an even number of signs changed, of which i is the largest; Newton's iteration from above comes
+    /// down to it, for all roots are real.
     pub(super) fn stretch_trace(&self) -> HyperDual {
-        let mut X = self.0;
-        // Derivatives converge one round after the values: forty rounds are plenty from any start that is tested.
-        for _ in 0..40 {
-            let inverse = Gradient(X).determinant().inverse();
-            let old = X;
-            for i in 0..3 {
-                for j in 0..3 {
-                    let (r, s) = ((i + 1) % 3, (i + 2) % 3);
-                    let (p, q) = ((j + 1) % 3, (j + 2) % 3);
-                    let cofactor = old[r][p] * old[s][q] - old[r][q] * old[s][p];
-                    X[i][j] = (old[i][j] + cofactor * inverse) * 0.5.into();
-                }
-            }
-        }
-        let mut trace = HyperDual::from(0.0);
-        for (x, f) in X.iter().flatten().zip(self.0.iter().flatten()) {
-            trace = trace + *x * *f;
+        let (first, second) = (self.first_invariant(), self.second_invariant());
+        let volume = self.determinant();
+        let mut trace = HyperDual::from((3.0 * first.x).sqrt() + 1e-3);
+        // Derivatives converge a round or two after the values: sixty rounds are plenty from any start that is tested.
+        for _ in 0..60 {
+            let gap = trace * trace - first;
+            let value = gap * gap - volume * trace * 8.0.into() - second * 4.0.into();
+            let slope = trace * gap * 4.0.into() - volume * 8.0.into();
+            trace = trace - value / slope;
         }
         trace
     }

@@ -38,7 +38,7 @@ pub use dynamics::check_dynamics;
 pub use mass_spring_net::{MassSpringNet, NetSettings};
 pub use particle_blob::{BlobSettings, ParticleBlob};
 pub use potential::check_potential;
-pub use reference::minimiser;
+pub use reference::{minimiser, residual};
 pub use solver::check_solver;
 
 /// A broken promise: which, where, and by how much.

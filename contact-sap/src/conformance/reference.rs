@@ -176,6 +176,13 @@ pub fn minimiser(problem: &ContactProblem<'_>) -> Result<Vec<f64>, Violation> {
     Ok(v.as_slice().to_vec())
 }
 
+/// ‖D∇ℓ‖ at `v`, and max(‖DAv‖, ‖DJᵀγ‖) to compare it with, D = diag(A)^(−1/2): what [`StopCriteria`](crate::StopCriteria) are about,
+/// by dense matrices and no solver.
+#[must_use]
+pub fn residual(problem: &ContactProblem<'_>, v: &[f64]) -> (f64, f64) {
+    DenseProblem::new(problem).residual(&DVector::from_column_slice(v))
+}
+
 /// First velocity of each participant.
 fn starts(problem: &ContactProblem<'_>) -> Vec<usize> {
     let mut next = 0;

@@ -133,6 +133,33 @@ fn doubtful_bodies_are_built_and_reported() {
 }
 
 #[test]
+fn bodies_in_pieces_or_on_an_edge_are_reported() {
+    let corners = [
+        Vector3::zeros(),
+        Vector3::x(),
+        Vector3::y(),
+        Vector3::z(),
+        -Vector3::y(),
+        -Vector3::z(),
+    ];
+    let report = |vertices: &[Vector3<f64>], tets: Vec<[u32; 4]>| {
+        let small = vertices.iter().map(|v| v * 0.05).collect();
+        let (mesh, _) = TetMesh::build(small, tets, &TetOptions::default()).unwrap();
+        let (_, report) = FemBuilder::new(mesh, corotated(1e5, 0.4), 1000.0)
+            .build()
+            .unwrap();
+        report
+    };
+    // Two that share an edge and no face.
+    let hinged = report(&corners, vec![[0, 1, 2, 3], [0, 1, 4, 5]]);
+    says(&hinged, &["the boundary is no manifold", "edge"]);
+    let far = corners[..4].iter().map(|v| v + Vector3::repeat(3.0));
+    let two: Vec<_> = corners[..4].iter().copied().chain(far).collect();
+    let apart = report(&two, vec![[0, 1, 2, 3], [4, 5, 6, 7]]);
+    says(&apart, &["2 separate pieces, of 1, 1 tetrahedra"]);
+}
+
+#[test]
 fn an_inverted_element_is_an_error_of_a_barrier_law_and_a_warning_of_the_corotated_one() {
     let one = || {
         tets_from_bytes(ONE.as_bytes(), "bear.vtk", &TetOptions::default())

@@ -62,6 +62,23 @@ impl Soft {
             .unwrap();
     }
 
+    /// Moves vertices to where `to` says. Where they then are mirrored, `inverted`, triangles show as a body shows them: without area.
+    fn moved(
+        mut self,
+        to: impl Fn(&Point3<f64>) -> Point3<f64>,
+        inverted: impl Fn(&Point3<f64>) -> bool,
+    ) -> Self {
+        let mirrored: Vec<bool> = self.points.iter().map(inverted).collect();
+        for triangle in &mut self.triangles {
+            if triangle.iter().all(|v| mirrored[*v as usize]) {
+                *triangle = [triangle[0]; 3];
+            }
+        }
+        self.points.iter_mut().for_each(|p| *p = to(p));
+        self.update();
+        self
+    }
+
     fn posed(&self) -> Posed<'_> {
         Posed::Deforming(DeformingSurface {
             id: self.id,
@@ -333,6 +350,40 @@ fn inverted_elements_and_upper_sides_do_not_touch() {
 }
 
 #[test]
+fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
+    let lower = Soft::cube(0.0);
+    let mut upper = Soft::cube(0.099);
+    upper.id = 2;
+    let upright = collide(upper.posed(), lower.posed()).len();
+    // The same cube turned inside out, where it was.
+    let mirror = |p: &Point3<f64>| Point3::new(p.x, p.y, 0.198 - p.z);
+    let upper = upper.moved(mirror, |_| true);
+    let mirrored = collide(upper.posed(), lower.posed());
+    assert!(upright > 0 && mirrored.is_empty(), "{}", mirrored.len());
+    assert!(collide(lower.posed(), upper.posed()).is_empty());
+    // The right half of a strip in its left one, turned over or mirrored.
+    let strip = || {
+        let half = Vector3::new(0.2, 0.02, 0.005);
+        let X = Isometry3::identity();
+        Soft::cuboid(half, [40, 4, 1], &X, Vector3::zeros())
+    };
+    let right = |p: &Point3<f64>| p.x > 0.02;
+    let fold = |turn: f64| {
+        move |p: &Point3<f64>| match p.x > 0.02 {
+            true => Point3::new(-p.x, p.y, 0.008 + turn * p.z),
+            false => *p,
+        }
+    };
+    let away = |strip: &Soft| {
+        let points = collide(strip.posed(), strip.posed());
+        points.iter().filter(|c| c.p_WC.x < -0.04).count()
+    };
+    let turned = away(&strip().moved(fold(-1.0), |_| false));
+    let mirrored = away(&strip().moved(fold(1.0), right));
+    assert!(turned > 20 && mirrored == 0, "{turned} {mirrored}");
+}
+
+#[test]
 fn two_soft_cubes_push_each_other_by_the_area_they_share() {
     let depth = 1e-3;
     let (lower, mut upper) = (Soft::cube(0.0), Soft::cube(0.1 - depth));
@@ -389,7 +440,7 @@ fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
 #[test]
 fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
     let half = Vector3::new(0.2, 0.02, 0.005);
-    let mut strip = Soft::cuboid(
+    let strip = Soft::cuboid(
         half,
         [40, 4, 1],
         &Isometry3::identity(),
@@ -397,10 +448,11 @@ fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
     );
     assert!(collide(strip.posed(), strip.posed()).is_empty());
     // The right half over the left one, 2 mm into it, as if it were without thickness.
-    for p in strip.points.iter_mut().filter(|p| p.x > 0.02) {
-        *p = Point3::new(-p.x, p.y, 0.008 - p.z);
-    }
-    strip.update();
+    let fold = |p: &Point3<f64>| match p.x > 0.02 {
+        true => Point3::new(-p.x, p.y, 0.008 - p.z),
+        false => *p,
+    };
+    let strip = strip.moved(fold, |_| false);
     let points = collide(strip.posed(), strip.posed());
     let pressing: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
     assert!(pressing.len() > 20, "{}", pressing.len());

@@ -426,6 +426,50 @@ fn tetrahedra_are_neighbours_across_the_face_opposite_to_a_corner() {
 }
 
 #[test]
+fn tetrahedra_that_are_none_are_refused_by_number() {
+    let vertices = [
+        [0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [1.0, 1.0, 0.0],
+        [0.3, 0.3, -1.0],
+        [0.3, 0.3, -0.5],
+    ];
+    let build = |more: &[[u32; 4]]| {
+        let tets = [[0, 1, 2, 3]].into_iter().chain(more.iter().copied());
+        let vertices = vertices.iter().map(|v| Vector3::from(*v)).collect();
+        TetMesh::build(vertices, tets.collect(), &TetOptions::default())
+    };
+    let refused = |more: &[[u32; 4]], words: &[&str]| {
+        let error = build(more).unwrap_err();
+        let text = error.to_string();
+        for word in words {
+            assert!(text.contains(word), "{word:?} is not in: {text}");
+        }
+        error
+    };
+    let is_element = |error: MeshError| matches!(error, MeshError::Element(_));
+    let twice = refused(&[[0, 1, 2, 1]], &["tetrahedron 1", "has vertex 1 twice"]);
+    assert!(is_element(twice));
+    let flat = refused(&[[0, 1, 2, 4]], &["tetrahedron 1", "0 1 2 4", "is flat"]);
+    assert!(is_element(flat));
+    let words = ["0 and 1 have the same vertices"];
+    assert!(is_element(refused(&[[3, 0, 1, 2]], &words)));
+    let crowded = refused(
+        &[[0, 2, 1, 5], [0, 2, 1, 6]],
+        &["the face of vertices 0 1 2 belongs to 3 elements"],
+    );
+    assert!(matches!(crowded, MeshError::Topology(_)));
+    // 4 to 6 are corners of nothing.
+    let (mesh, report) = build(&[]).unwrap();
+    let text = report.to_string();
+    assert_eq!(mesh.vertices().len(), 4);
+    assert!(text.contains("no tetrahedron uses"), "{text}");
+    assert!(text.contains('4') && text.contains('6'), "{text}");
+}
+
+#[test]
 fn tetrahedra_that_overlap_across_their_face_are_doubtful() {
     let vertices = vec![
         Vector3::zeros(),

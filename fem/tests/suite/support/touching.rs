@@ -1,9 +1,10 @@
 //! Worlds in which soft bodies touch, and their steps.
 
-use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{SolverKind, StopCriteria};
+use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_contact_sap::{SolverKind, StepInput, StopCriteria, TimeStep};
 use pliant_coupling::{
     BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    Wrench,
 };
 use pliant_fem::{FemBody, FemBuilder};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
@@ -88,6 +89,40 @@ pub(crate) fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
     let v = &state.bodies[body.0].v;
     let sum: Vector3<f64> = v.chunks_exact(3).map(Vector3::from_column_slice).sum();
     sum / (v.len() / 3) as f64
+}
+
+/// What a soft body, none of it held, got from outside in the step from `before` to `after`, about the world's origin: A v − b over
+/// δt, vertex by vertex. Its own equations say so, and nothing else.
+pub(crate) fn wrench_from_outside(
+    world: &World,
+    body: BodyIdx,
+    (before, after): (&State, &State),
+    time_step_s: f64,
+) -> Wrench {
+    let mut step = world.model(body).new_step();
+    let input = StepInput {
+        time_step: TimeStep {
+            length_s: time_step_s,
+            integration: world.integration(),
+        },
+        gravity: *world.gravity(),
+        control: &before.controls[body.0],
+    };
+    let (start, v) = (&before.bodies[body.0], &after.bodies[body.0].v);
+    step.begin(start, &input).unwrap();
+    step.linearise().unwrap();
+    assert_eq!(step.start_velocity(), start.v);
+    let dynamics = step.dynamics();
+    let mut impulse = vec![0.0; v.len()];
+    dynamics.apply(v, &mut impulse);
+    let mut sum = Wrench::default();
+    let vertices = impulse.chunks_exact(3).zip(start.q.chunks_exact(3));
+    for ((p, q), b) in vertices.zip(dynamics.right_hand_side().chunks_exact(3)) {
+        let impulse = Vector3::from_column_slice(p) - Vector3::from_column_slice(b);
+        let place = Point3::from(Vector3::from_column_slice(q));
+        sum.add_force(impulse / time_step_s, &place, &Point3::origin());
+    }
+    sum
 }
 
 pub(crate) fn soft_cube() -> FemBuilder {

@@ -6,6 +6,11 @@ use crate::material::Definiteness;
 use crate::pcg::Pcg;
 use crate::system::{BlockMatrix, GridSystem};
 
+/// What a linear solve may leave of its right-hand side at most; otherwise the square of how the residual last fell (Eisenstat and
+/// Walker 1996, choice 2). Far from the minimum the model is off by more, and A, stiff where particles are crushed, takes a
+/// thousand products to solve well.
+const FORCING_MAX: f64 = 1e-2;
+
 /// How the free motion is found, where it must be: quadratic models never need it, their A and b say everything.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreeMotionSettings {
@@ -79,6 +84,7 @@ impl FreeMotion {
         self.step.resize(n, 0.0);
         let mut report = FreeMotionReport::default();
         let mut energy = f64::NAN;
+        let mut before = 0.0;
         loop {
             system.residual(v, &self.gradients, &mut self.residual);
             report.residual = system.impulse_norm(&self.residual);
@@ -89,14 +95,14 @@ impl FreeMotion {
                 return report;
             }
             report.newton_iterations += 1;
-            // Loose far away, tight near the end: the residual falls quadratically.
-            let far = (report.tolerance / report.residual).max(1e-12);
-            let forcing = (0.1 * far.sqrt()).clamp(1e-3 * settings.rel_tolerance, 0.1);
+            let needed = 0.3 * report.tolerance / report.residual;
             let forcing = if system.is_quadratic() {
-                0.3 * far
+                needed
             } else {
-                forcing
+                let fall = report.residual / before;
+                (fall * fall).min(FORCING_MAX).max(needed)
             };
+            before = report.residual;
             system.diagonal(&system.tangents, &mut self.diagonal);
             self.pcg.factor(&self.diagonal);
             self.residual.iter_mut().for_each(|m| *m = -*m);

@@ -6,8 +6,12 @@ use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::scalar::Real;
 
-/// Volumes below this part of that at rest are beyond the equation of state, whose stiffness is 10⁸ times that at rest there: pressure goes on
-/// straight from here, or A would be lost in round-off.
+/// Volumes below this part of that at rest are beyond the equation of state: pressure, 127 κ by then, goes on straight. No flow
+/// that the law holds for comes here, but the guesses of a search do, and from a power of J Newton's method comes back by an eighth
+/// of J at a time.
+const STRAIGHT_BELOW: f64 = 0.5;
+
+/// The least volume that a step leaves, as a part of that at rest.
 const RATIO_MIN: f64 = 0.1;
 
 /// What a liquid does when it is pulled apart.
@@ -111,7 +115,7 @@ impl Liquid {
 
 /// J where the equation of state holds, and how far J is beyond, not positive.
 fn beyond_the_law<T: Real>(ratio: T) -> (T, T) {
-    let held = ratio.max(T::of(RATIO_MIN));
+    let held = ratio.max(T::of(STRAIGHT_BELOW));
     (held, ratio - held)
 }
 

@@ -249,7 +249,7 @@ fn a_liquid_parts_without_tension_and_forgets_it() {
     assert_eq!(water.wave_modulus(), 7e5);
 }
 
-/// J(1 + tr G) from −0.2 to 0.3, across a tenth, where pressure begins to go on straight.
+/// J(1 + tr G) from −0.2 to 0.76, across a half, where pressure begins to go on straight.
 #[test]
 fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
     let water = Liquid::new(1e5, 7.0).unwrap();
@@ -260,7 +260,7 @@ fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
     let lagged = Lagged::default();
     let crushed = |trace: f64| Matrix3::identity() * (trace / 3.0);
     for k in 0..25 {
-        let (trace, e) = (-1.21 + 0.02 * f64::from(k), 1e-6);
+        let (trace, e) = (-1.21 + 0.04 * f64::from(k), 1e-6);
         let energy = |trace| water.energy(&fresh, &lagged, &crushed(trace));
         let stress = |trace| water.stress(&fresh, &lagged, &crushed(trace)).trace() / 3.0;
         let slope = (energy(trace + e) - energy(trace - e)) / (2.0 * e);
@@ -274,7 +274,7 @@ fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
             (slope / lambda - 1.0).abs() < 1e-5,
             "{trace}: {slope} {lambda}"
         );
-        assert!(lambda <= 7e5 * 1.000_001e8, "{trace}");
+        assert!(lambda <= 7e5 * 256.000_1, "{trace}");
     }
 }
 

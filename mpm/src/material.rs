@@ -40,7 +40,8 @@ use crate::scalar::Real;
 pub struct Strain<T> {
     /// Elastic deformation gradient F^E.
     pub f: Matrix3<T>,
-    /// Two numbers of the material's own: plastic strain, hardening, volume ratio.
+    /// Two numbers of the material's own, as its documentation says; [`Material::plastic_strain`] and
+    /// [`Material::volume_ratio`] read them.
     pub internal: [T; 2],
 }
 
@@ -143,6 +144,16 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     /// The internal numbers of fresh material.
     fn fresh(&self) -> [f64; 2] {
         [0.0; 2]
+    }
+    /// Accumulated plastic strain; none for a material that keeps no account of one.
+    fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
+        let _ = strain;
+        None
+    }
+    /// Volume now over volume at rest, with what plastic flow took out of F^E: the product of det(I + G) of all steps. What
+    /// has opened counts as opened.
+    fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
+        strain.f.determinant()
     }
     /// Pressure, Pa, positive when squeezed, for pictures and reports.
     fn pressure(&self, strain: &Strain<f64>) -> f64 {

@@ -7,7 +7,7 @@ mod records;
 
 use std::sync::Arc;
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
     BodyState, BodyStep, Control, DeformableModel, Energy, SelfContact, Surface,
 };
@@ -151,12 +151,14 @@ pub struct ParticleView {
     pub v_WP: Vector3<f64>,
     /// kg.
     pub mass: f64,
-    /// Volume now over volume at rest.
+    /// Elastic deformation gradient F^E.
+    pub f: Matrix3<f64>,
+    /// Volume now over volume at rest, with what plastic flow took out of F^E and what has opened.
     pub volume_ratio: f64,
     /// Pa, positive when squeezed.
     pub pressure: f64,
-    /// What the material remembers: plastic strain, or as its documentation says.
-    pub internal: [f64; 2],
+    /// Accumulated plastic strain, if the material has one.
+    pub plastic_strain: Option<f64>,
 }
 
 impl MaterialPoints {
@@ -200,20 +202,16 @@ impl MaterialPoints {
             .map(move |(p, id)| {
                 let object = &parts.objects[p.object as usize];
                 let material = &object.material;
-                let liquid = material.fresh()[0] == 1.0;
                 ParticleView {
                     id,
                     object: ObjectIdx(p.object as usize),
                     p_WP: p.x.into(),
                     v_WP: p.v,
                     mass: p.mass,
-                    volume_ratio: if liquid {
-                        p.strain.internal[0]
-                    } else {
-                        p.strain.f.determinant()
-                    },
+                    f: p.strain.f,
+                    volume_ratio: material.volume_ratio(&p.strain),
                     pressure: material.pressure(&p.strain),
-                    internal: p.strain.internal,
+                    plastic_strain: material.plastic_strain(&p.strain),
                 }
             })
     }
@@ -247,8 +245,7 @@ impl MaterialPoints {
             let material = self.parts.objects[p.object as usize].material.as_ref();
             let mut lagged = Lagged::default();
             Law::<f64>::lag(material, &p.strain, None, &mut lagged);
-            let density =
-                Law::<f64>::energy(material, &p.strain, &lagged, &nalgebra::Matrix3::zeros());
+            let density = Law::<f64>::energy(material, &p.strain, &lagged, &Matrix3::zeros());
             energy.potential += p.volume * density - p.mass * gravity.dot(&p.x);
         }
         let (linear, angular) = crate::transfer::momenta(&records.particles, h);

@@ -222,7 +222,7 @@ fn soft_target(
         Quantity::Orientation | Quantity::AngularVelocity => {
             refused("is of rigid bodies; a soft one turns differently everywhere")
         }
-        Quantity::Volume | Quantity::SecondPiece
+        Quantity::Volume | Quantity::FirstPiece | Quantity::SecondPiece
             if spots.iter().any(|spot| spot.points.is_some()) =>
         {
             refused("is of a whole body, not of a region")

@@ -57,6 +57,8 @@ pub enum Quantity {
     Highest,
     /// Of a soft body, m³.
     Volume,
+    /// Part of a soft body's mass in the heaviest of its pieces.
+    FirstPiece,
     /// Part of a soft body's mass in the second heaviest of its pieces.
     SecondPiece,
     /// How often strands of rods have passed through each other.
@@ -160,7 +162,7 @@ const AXES: &[Component] = &[Component::Z, Component::X, Component::Y];
 const VECTOR: &[Component] = &[Component::Norm, Component::X, Component::Y, Component::Z];
 
 /// Every quantity.
-pub const QUANTITIES: [QuantityInfo; 30] = [
+pub const QUANTITIES: [QuantityInfo; 31] = [
     QuantityInfo {
         quantity: Quantity::Position,
         name: "position",
@@ -371,7 +373,15 @@ pub const QUANTITIES: [QuantityInfo; 30] = [
         components: &[],
         subject: Subject::Soft,
         unit: "m³",
-        about: "of a soft body as it is deformed; what is inside out counts negative",
+        about: "of a soft body as it is deformed, what has flowed or opened included; what is inside out counts negative",
+    },
+    QuantityInfo {
+        quantity: Quantity::FirstPiece,
+        name: "first-piece",
+        components: &[],
+        subject: Subject::Soft,
+        unit: "",
+        about: "part of the mass in the heaviest piece of a body of material points; pieces are more than a grid cell apart; 1 of what is whole",
     },
     QuantityInfo {
         quantity: Quantity::SecondPiece,

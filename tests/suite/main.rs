@@ -9,6 +9,7 @@ mod bundled_scenes;
 mod command_line;
 mod crowned_pulley;
 mod impulse_exchange;
+mod material_point_faults;
 mod material_points_in_scenes;
 mod points_on_finite_elements;
 mod press_in_long_steps;

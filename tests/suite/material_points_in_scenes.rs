@@ -89,6 +89,55 @@ fn a_jet_carries_what_comes_from_its_source_until_the_drain_takes_it() {
     check_runs(&text);
 }
 
+/// Three slabs of dough that fall on a belt.
+const BELT: &str = r#"
+time_step_s = 0.005
+[materials.default]
+friction = 0.8
+stiffness = 1e4
+dissipation = 10
+[[fixed]]
+name = "belt"
+shape = { box = { size = [2, 0.5, 0.1] } }
+pose = { position = [0, 0, -0.05] }
+surface_velocity = [0.4, 0, 0]
+[grid]
+spacing = 0.02
+[[material_points]]
+name = "dough"
+made_of = "pizza-dough"
+density = 500
+sources = [
+    { shape = { box = { size = [0.06, 0.06, 0.02] } }, pose = { position = [-0.3, 0, 0.06] }, velocity = [0, 0, -0.5], until_s = 0.11 },
+]
+[[observables]]
+name = "speed"
+quantity = "velocity"
+of = "dough"
+component = "x"
+[[observables]]
+name = "aside"
+quantity = "velocity"
+of = "dough"
+component = "y"
+[[observables]]
+name = "weight"
+quantity = "contact-force"
+of = "belt"
+with = "dough"
+along = [0, 0, -1]
+"#;
+
+#[test]
+fn what_a_source_lays_on_a_belt_goes_along_with_it() {
+    let text = BELT.to_owned()
+        + &expect("speed", 0.0, 0.04, "0", "0.001")
+        + &expect("speed", 0.7, 1.0, "0.4", "0.004")
+        + &expect("aside", 0.7, 1.0, "0", "0.002")
+        + &expect("weight", 0.7, 1.0, "\"3*500*0.06^2*0.02*9.81\"", "0.01");
+    check_runs(&text);
+}
+
 #[test]
 fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
     let stays = "shape = { box = { size = [0.1, 0.1, 0.1] } }\n";

@@ -1,6 +1,6 @@
 //! Material points touch bodies of finite elements by their surface: a cube of either, flying at each other.
 
-use pliant::runner::{RunOptions, run};
+use pliant::runner::{Outcome, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
 
 const SCENE: &str = r#"
@@ -59,6 +59,11 @@ quantity = "momentum"
 component = "z"
 
 [[observables]]
+name = "l"
+quantity = "angular-momentum"
+component = "y"
+
+[[observables]]
 name = "left"
 quantity = "lowest"
 of = "points"
@@ -99,6 +104,15 @@ fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
         assert!(off < 60.0 * 1e-6 * 0.15, "{name} changes by {off} kg m/s");
     }
 
+    // Of first order in the step: places are those of its start.
+    let l = column("l");
+    let off = l.iter().map(|x| (x - l[0]).abs()).fold(0.0, f64::max);
+    assert!(
+        off < 0.02 * l[0].abs(),
+        "angular momentum {} changes by {off}",
+        l[0]
+    );
+
     // The particles' own radius is 7.5 mm; a millimetre of the contact's compliance besides.
     let (left, right) = (column("left"), column("right"));
     let deepest = left.iter().zip(&right).map(|(l, r)| r - l);
@@ -107,4 +121,107 @@ fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
     let (last, before) = (rows - 1, rows - 6);
     let parting = (left[last] - right[last]) - (left[before] - right[before]);
     assert!(parting > 0.0, "they part at the end: {parting} m");
+}
+
+/// A cube of material points on a bed of finite elements, in gravity that is turned by `theta`.
+const SLOPE: &str = r#"
+schema = 1
+title = "A cube of material points on a slope of finite elements"
+
+[parameters]
+mu = 0.2
+theta = 0.4
+mass = "0.06*0.06*0.04*800"
+
+[simulation]
+smoke_s = 0.4
+time_step_s = 0.005
+gravity = ["9.81*sin(theta)", 0, "-9.81*cos(theta)"]
+
+[materials.default]
+friction = "mu"
+stiffness = 1e4
+dissipation = 20
+
+[[fem]]
+name = "bed"
+mesh = { box = { size = [0.4, 0.12, 0.06], cells = [10, 3, 2] } }
+made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
+density = 1000
+pose = { position = [0.1, 0, -0.03] }
+regions.foot = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }
+fixed = [{ region = "foot" }]
+
+[grid]
+spacing = 0.02
+
+[[material_points]]
+name = "cube"
+shape = { box = { size = [0.06, 0.06, 0.04] } }
+pose = { position = [0.003, 0.002, 0.02] }
+made_of = { youngs_modulus = 2e5, poissons_ratio = 0.3 }
+density = 800
+
+[[observables]]
+name = "normal"
+quantity = "contact-force"
+of = "cube"
+with = "bed"
+component = "z"
+
+[[observables]]
+name = "friction"
+quantity = "contact-force"
+of = "cube"
+with = "bed"
+along = [-1, 0, 0]
+
+[[observables]]
+name = "speed"
+quantity = "velocity"
+of = "cube"
+component = "x"
+
+[[expect]]
+observable = "normal"
+from_s = 0.2
+until_s = 0.4
+take = "mean"
+equals = "mass*9.81*cos(theta)"
+within = "0.01*mass*9.81"
+source = "the bed carries its weight"
+
+[[expect]]
+observable = "friction"
+from_s = 0.2
+until_s = 0.4
+take = "mean"
+equals = "mass*9.81*min(mu*cos(theta), sin(theta))"
+within = "0.01*mass*9.81"
+source = "Coulomb: what holds it, or as much as there is"
+
+[[expect]]
+observable = "speed"
+at_s = 0.4
+equals = "0.4*9.81*max(0, sin(theta) - mu*cos(theta))"
+within = "0.03*0.4*9.81*max(0.01, sin(theta) - mu*cos(theta))"
+source = "g (sin - mu cos), or at rest"
+"#;
+
+#[test]
+fn material_points_rest_stick_and_slide_on_finite_elements_as_friction_says() {
+    for setting in ["mu=0.2", "mu=0.6"] {
+        let options = SceneOptions {
+            parameters: vec![setting.parse().expect("name=value")],
+            ..SceneOptions::default()
+        };
+        let scene =
+            Scene::parse("slope", SLOPE, &options).unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&scene, &RunOptions::default(), &mut |_| {})
+            .unwrap_or_else(|error| panic!("{error}"));
+        let failed: Vec<_> = (outcome.summary.expectations.iter())
+            .filter(|v| v.outcome != Outcome::Met)
+            .collect();
+        assert!(failed.is_empty(), "{setting}: {failed:#?}");
+    }
 }

@@ -93,4 +93,7 @@ impl Material for HenckyVonMises {
     fn wave_modulus(&self) -> f64 {
         self.hencky.moduli.wave_modulus()
     }
+    fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
+        Some(strain.internal[0])
+    }
 }

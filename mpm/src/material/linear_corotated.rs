@@ -28,7 +28,8 @@ pub enum ReturnForm {
 ///
 /// With a yield stress η, flow begins at |dev(P R₀ᵀ)| = η, that is |dev ε| = η/(2μ); what is beyond is scaled back at the
 /// end of the step (eqs. 22-26). η bounds the Frobenius norm: in uniaxial tension it flows at √(3/2) η. `internal[0]` is the
-/// accumulated plastic strain √(2/3) Σ|Δε|.
+/// accumulated plastic strain √(2/3) Σ|Δε|. Flow keeps tr ε, which is the volume to first order; `internal[1]` is the rest,
+/// Σ ln(det F_before/det F_after).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearCorotated {
     moduli: Moduli,
@@ -178,11 +179,19 @@ impl<T: Real> Law<T> for LinearCorotated {
         };
         let sound = |f: &Matrix3<T>| f.determinant() > T::zero();
         let upright = || lagged.rotation * returned;
-        let f = [kept, Some(additive)].into_iter().flatten().find(sound);
+        let sound_one = [kept, Some(additive)].into_iter().flatten().find(sound);
+        let left = sound_one.unwrap_or_else(upright);
         let flowed = norm * excess * T::of((2.0_f64 / 3.0).sqrt());
+        let lost = f.determinant() / left.determinant();
+        // A trial turned inside out has no volume to give account of.
+        let lost = if lost > T::zero() {
+            lost.ln()
+        } else {
+            T::zero()
+        };
         Strain {
-            f: f.unwrap_or_else(upright),
-            internal: [strain.internal[0] + flowed, strain.internal[1]],
+            f: left,
+            internal: [strain.internal[0] + flowed, strain.internal[1] + lost],
         }
     }
 
@@ -201,5 +210,11 @@ impl Material for LinearCorotated {
     }
     fn wave_modulus(&self) -> f64 {
         self.moduli.wave_modulus()
+    }
+    fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
+        (self.yield_norm < f64::INFINITY).then_some(strain.internal[0])
+    }
+    fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
+        strain.f.determinant() * strain.internal[1].exp()
     }
 }

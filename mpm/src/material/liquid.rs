@@ -30,7 +30,8 @@ pub enum Tension {
 /// Ψ(J) = κ (J^(1−γ)/(γ−1) + J − γ/(γ−1)),   Ψ' = −p,   Ψ'' = κγ J^(−γ−1) > 0
 /// ```
 ///
-/// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J; F stays I.
+/// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J, `internal[1]` the logarithm of how far it has parted,
+/// which the law does not feel; F stays I.
 ///
 /// κ = ρc²/γ. A liquid need not be as stiff as water: c ten times the fastest flow keeps density within 1%, which for a column
 /// of height H is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
@@ -179,11 +180,14 @@ impl<T: Real> Law<T> for Liquid {
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
         let j = ratio(strain, g);
-        let kept = if self.parts(j) { T::one() } else { j };
-        let kept = kept.max(T::of(RATIO_MIN));
+        let (kept, parted) = if self.parts(j) {
+            (T::one(), j.ln())
+        } else {
+            (j.max(T::of(RATIO_MIN)), T::zero())
+        };
         Strain {
             f: Matrix3::identity(),
-            internal: [kept, strain.internal[1]],
+            internal: [kept, strain.internal[1] + parted],
         }
     }
 
@@ -207,6 +211,10 @@ impl Material for Liquid {
     }
     fn fresh(&self) -> [f64; 2] {
         [1.0, 0.0]
+    }
+    /// J with what it has parted by.
+    fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
+        strain.internal[0] * strain.internal[1].exp()
     }
     fn pressure(&self, strain: &Strain<f64>) -> f64 {
         self.pressure_at(strain.internal[0])

@@ -160,4 +160,12 @@ impl Material for Sand {
     fn wave_modulus(&self) -> f64 {
         self.hencky.moduli.wave_modulus()
     }
+    /// q.
+    fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
+        Some(strain.internal[1])
+    }
+    /// det F^E · exp v_c.
+    fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
+        strain.f.determinant() * strain.internal[0].exp()
+    }
 }

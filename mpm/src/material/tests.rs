@@ -1,6 +1,8 @@
 //! Every material against differences, symmetries and limits.
 
 mod flow;
+mod limits;
+mod past;
 mod rotation;
 
 use nalgebra::{Rotation3, SMatrix, SVector, Vector3};

@@ -8,7 +8,9 @@
 mod adaptive_step;
 mod any_state;
 mod contact;
+mod explicit;
 mod one_step;
+mod shapes;
 mod support;
 mod tools;
 mod truth;

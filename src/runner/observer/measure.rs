@@ -96,10 +96,11 @@ impl Column {
                 self.part(&center(&velocities))
             }
             Quantity::Volume => soft.model.volume(state),
-            Quantity::SecondPiece => {
+            Quantity::FirstPiece | Quantity::SecondPiece => {
                 let pieces = soft.model.pieces(state);
                 let whole: f64 = pieces.iter().sum();
-                pieces.get(1).map_or(0.0, |second| second / whole)
+                let rank = usize::from(self.quantity == Quantity::SecondPiece);
+                pieces.get(rank).map_or(0.0, |piece| piece / whole)
             }
             _ => {
                 let coordinate = |p: &Point3<f64>| self.part(&p.coords);

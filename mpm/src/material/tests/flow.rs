@@ -68,10 +68,15 @@ fn logarithmic_flow_lands_on_the_surface_and_keeps_det_f() {
         let g = draw.matrix(0.3);
         let after: Strain<f64> = material.advance(&strain, &Lagged::default(), &g);
         let trial = strain.f + g * strain.f;
+        let before = Strain { f: trial, ..strain };
         assert!((after.f.determinant() / trial.determinant() - 1.0).abs() < 1e-12);
         let tau = material.kirchhoff(&after, &Lagged::default());
         let bound = (2.0_f64 / 3.0).sqrt() * 2e3;
-        assert!(deviator(&tau).norm() <= bound * (1.0 + 1e-10));
+        let trial_stress = deviator(&material.kirchhoff(&before, &Lagged::default())).norm();
+        // On the surface where it flowed, untouched inside.
+        let expected = trial_stress.min(bound);
+        assert!((deviator(&tau).norm() / expected - 1.0).abs() < 1e-10);
+        assert_eq!(after.internal[0] > 0.0, trial_stress > bound);
         let again: Strain<f64> = material.advance(&after, &Lagged::default(), &Matrix3::zeros());
         assert!((again.f - after.f).norm() < 1e-12);
     }
@@ -93,7 +98,7 @@ fn logarithmic_flow_lands_on_the_surface_and_keeps_det_f() {
     );
 }
 
-/// Shears sand in the plane at constant volume under pressure until it flows; tan of the mobilised friction angle.
+/// Shears sand in the plane at constant volume under pressure until it flows; the sine of the mobilised friction angle.
 fn mobilised(angle: FrictionAngle) -> f64 {
     let material = Sand::new(1e6, 0.3, 30.0, angle).unwrap();
     let mut strain = Strain {
@@ -122,9 +127,20 @@ fn sand_mobilises_its_friction_angle_in_plane_strain() {
     );
 }
 
+/// How far F is beyond the cone of fresh sand.
+fn excess(material: &Sand, f: &Matrix3<f64>) -> f64 {
+    let moduli = Moduli::new("", 1e6, 0.3).unwrap();
+    let logs = crate::rotation::Svd::of(f).sigma.map(f64::ln);
+    let trace = logs.sum();
+    let deviator = logs.add_scalar(-trace / 3.0).norm();
+    let ratio = (3.0 * moduli.lambda + 2.0 * moduli.mu) / (2.0 * moduli.mu);
+    deviator + material.cone_slope(0.0) * ratio * trace
+}
+
 #[test]
 fn sand_lands_on_its_cone_and_gives_back_the_volume_it_gained() {
     let mut draw = Draw::new(9);
+    let mut sheared = 0;
     let material = Sand::new(1e6, 0.3, 35.0, FrictionAngle::TriaxialCompression).unwrap();
     for _ in 0..40 {
         let strain = Strain {
@@ -135,7 +151,19 @@ fn sand_lands_on_its_cone_and_gives_back_the_volume_it_gained() {
         let after: Strain<f64> = material.advance(&strain, &Lagged::default(), &g);
         let again: Strain<f64> = material.advance(&after, &Lagged::default(), &Matrix3::zeros());
         assert!((again.f - after.f).norm() < 1e-12);
+        // |ε̂| + α (3λ + 2μ)/(2μ) tr ε: zero where it sheared, below where it holds, nothing left of what fell apart.
+        let (found, before) = (
+            excess(&material, &after.f),
+            excess(&material, &(strain.f + g * strain.f)),
+        );
+        sheared += usize::from(before > 0.0 && after.f.determinant() < 1.0 - 1e-9);
+        if before > 0.0 {
+            assert!(found.abs() < 1e-13, "{found} of {before}");
+        } else {
+            assert!((found - before).abs() < 1e-13);
+        }
     }
+    assert!(sheared >= 10, "{sheared}");
     // Blown up by 3% it is loose; squeezed by 3% again it is where it was, not harder.
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),

@@ -1,0 +1,96 @@
+//! Symplectic steps: what they keep exactly, and how long they may be.
+
+use std::sync::Arc;
+
+use nalgebra::{Isometry3, Vector3};
+use pliant_contact_sap::{DeformableModel, Energy, Integration};
+use pliant_hydroelastic::Shape;
+use pliant_mpm::{
+    GradientForm, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings, NeoHookean,
+    ObjectSpec, Sampling, fill,
+};
+
+use crate::support::Run;
+
+const H: f64 = 0.025;
+
+/// A cube that turns and swells.
+fn whirl(material: Arc<dyn Material>, gradient: GradientForm) -> Run {
+    let mut settings = MpmSettings::new(H);
+    settings.gradient = gradient;
+    let shape = Shape::cuboid(Vector3::new(0.1, 0.075, 0.05)).unwrap();
+    let pose = Isometry3::translation(0.003, 0.001, 0.002);
+    let set = fill("cube", &shape, &pose, H, Sampling::default()).unwrap();
+    let mut object = ObjectSpec::new("cube", material, 1000.0, set);
+    object.velocity_W = Vector3::new(0.5, -0.2, 0.1);
+    object.angular_velocity_W = Vector3::new(3.0, 5.0, -8.0);
+    let mut builder = MpmBuilder::new(settings);
+    builder.object(object);
+    let mut run = Run::new(builder.build().unwrap());
+    for (k, v) in run.state.v.iter_mut().enumerate() {
+        *v += 2.0 * run.state.q[k];
+    }
+    run
+}
+
+fn energy(run: &Run) -> Energy {
+    run.model.energy(&run.state, &Vector3::zeros())
+}
+
+#[test]
+fn symplectic_steps_keep_momentum_and_angular_momentum_to_round_off() {
+    let materials: [Arc<dyn Material>; 3] = [
+        Arc::new(LinearCorotated::new(1e5, 0.3).unwrap()),
+        Arc::new(NeoHookean::new(1e5, 0.3).unwrap()),
+        Arc::new(Liquid::new(2e4, 7.0).unwrap().with_viscosity(1.0).unwrap()),
+    ];
+    for material in materials {
+        for gradient in [GradientForm::True, GradientForm::Mls] {
+            let mut run = whirl(Arc::clone(&material), gradient);
+            let before = energy(&run);
+            let dt = 0.9 * run.model.explicit_time_step_s();
+            for _ in 0..150 {
+                run.step(dt, Integration::Symplectic, 0.0);
+            }
+            let after = energy(&run);
+            let name = material.name();
+            let (p, l) = (before.linear_momentum_W, before.angular_momentum_W);
+            let off = (after.linear_momentum_W - p).norm() / p.norm();
+            assert!(off < 1e-10, "{name}, {gradient:?}: momentum {off:e}");
+            let off = (after.angular_momentum_W - l).norm() / l.norm();
+            assert!(
+                off < 1e-10,
+                "{name}, {gradient:?}: angular momentum {off:e}"
+            );
+        }
+    }
+}
+
+/// Kinetic and elastic energy after a hundred steps of so many times the limit, as a part of that at the start.
+fn kept(times: f64) -> f64 {
+    let material = Arc::new(LinearCorotated::new(1e5, 0.3).unwrap());
+    let mut run = whirl(material, GradientForm::True);
+    let total = |run: &Run| energy(run).kinetic + energy(run).potential;
+    let before = total(&run);
+    let dt = times * run.model.explicit_time_step_s();
+    for _ in 0..100 {
+        run.step(dt, Integration::Symplectic, 0.0);
+        if total(&run) > 10.0 * before {
+            break;
+        }
+    }
+    total(&run) / before
+}
+
+#[test]
+fn steps_up_to_the_limit_are_stable_and_a_few_times_longer_ones_are_not() {
+    let within = kept(1.0);
+    assert!((0.5..1.02).contains(&within), "{within}");
+    let beyond = kept(5.0);
+    assert!(beyond > 10.0, "{beyond}");
+    // 0.4 h/c, c² = (λ + 2μ)/ρ.
+    let material = LinearCorotated::new(1e5, 0.3).unwrap();
+    let speed = (material.wave_modulus() / 1000.0).sqrt();
+    let run = whirl(Arc::new(material), GradientForm::True);
+    assert!((run.model.explicit_time_step_s() * speed / (0.4 * H) - 1.0).abs() < 1e-12);
+}

@@ -1,0 +1,101 @@
+//! Scenes of material points that cannot be: each is refused, or ends, at its place and in words.
+
+use pliant::runner::{RunOptions, check, run};
+use pliant::scene::{Scene, SceneOptions};
+
+const GRID: &str = "[grid]\nspacing = 0.02\n";
+
+fn scene(fragment: &str) -> Result<Scene, String> {
+    let text = format!(
+        "schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 0.5\ntime_step_s = 0.005\n{fragment}"
+    );
+    Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
+}
+
+/// A cube of material points with `keys`.
+fn cube(keys: &str) -> String {
+    format!(
+        "[[material_points]]\nname = \"cube\"\nshape = {{ box = {{ size = [0.08, 0.08, 0.08] }} }}\n{keys}\n"
+    )
+}
+
+#[track_caller]
+fn check_refused(fragment: &str, expected: &[&str]) {
+    let refused = match scene(fragment) {
+        Err(message) => message,
+        Ok(scene) => match check(&scene) {
+            Err(error) => error.to_string(),
+            Ok(_) => panic!("must be refused: {fragment}"),
+        },
+    };
+    for part in expected {
+        assert!(refused.contains(part), "{part:?} is not in:\n{refused}");
+    }
+}
+
+#[test]
+fn what_a_grid_must_have_is_asked_for() {
+    let dough = cube("made_of = \"pizza-dough\"");
+    check_refused(&dough, &["test.toml", "`[grid]`"]);
+    let low = "[grid]\nspacing = 0.02\nlow = [0, 0, 0]\n";
+    check_refused(
+        &format!("{low}{dough}"),
+        &["test.toml:6", "`low` and `high` go together"],
+    );
+    let nothing = GRID.replace("0.02", "0");
+    check_refused(&format!("{nothing}{dough}"), &["test.toml:7", "spacing"]);
+}
+
+#[test]
+fn what_matter_cannot_be_is_refused_by_name() {
+    let of = |made_of: &str| format!("{GRID}{}", cube(&format!("made_of = {made_of}")));
+    check_refused(
+        &of("\"porridge\""),
+        &["test.toml:11", "porridge", "`pizza-dough`"],
+    );
+    check_refused(
+        &of("{ law = \"porridge\", youngs_modulus = 1e5 }"),
+        &["test.toml:11", "porridge", "`sand`"],
+    );
+    for youngs_modulus in ["0", "-1e5"] {
+        check_refused(
+            &of(&format!(
+                "{{ youngs_modulus = {youngs_modulus}, poissons_ratio = 0.3 }}"
+            )),
+            &["test.toml:11", "youngs_modulus"],
+        );
+    }
+    // A constant of another law.
+    check_refused(
+        &of("{ law = \"liquid\", bulk_modulus = 1e4, friction_angle = 0.5 }"),
+        &["test.toml:11", "friction_angle"],
+    );
+    check_refused(
+        &of(
+            "{ law = \"sand\", youngs_modulus = 1e5, poissons_ratio = 0.3, friction_angle = 0.5, viscosity = 1 }",
+        ),
+        &["test.toml:11", "viscosity"],
+    );
+    let seeded = cube("made_of = \"pizza-dough\"\nsampling = \"lattice\"\nseed = 3");
+    check_refused(
+        &format!("{GRID}{seeded}"),
+        &["test.toml:8", "`seed` goes with"],
+    );
+}
+
+#[test]
+fn a_particle_that_leaves_the_box_ends_the_run_by_name_at_either_side() {
+    for velocity in ["[0, 0, -1]", "[0, 0, 1]", "[1, 0, 0]"] {
+        let bounds = "low = [-0.1, -0.1, -0.1]\nhigh = [0.1, 0.1, 0.1]\n";
+        let flying = cube(&format!("made_of = \"pizza-dough\"\nvelocity = {velocity}"));
+        let text = format!("gravity = [0, 0, 0]\n{GRID}{bounds}{flying}");
+        let scene = scene(&text).unwrap_or_else(|error| panic!("{error}"));
+        let ended = run(&scene, &RunOptions::default(), &mut |_| {})
+            .map(|_| ())
+            .expect_err("it leaves after 0.06 s")
+            .to_string();
+        for part in ["particle", "\"cube\"", "left the bounds"] {
+            assert!(ended.contains(part), "{part:?} is not in:\n{ended}");
+        }
+    }
+}

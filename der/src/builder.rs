@@ -294,8 +294,10 @@ impl RodBuilder {
             });
         }
         let mut frames = InitialFrames::new(&edges, first, ring, &self.directors, &rest_length)?;
-        let natural = self.natural_strains(&frames.strains(&edges), &voronoi, first)?;
-        let natural = NaturalTable::new(natural, &voronoi, self.drive.clone())?;
+        // Joint j lies at node j + 1, stubs counted.
+        let node_of = |joint: usize| (joint + 1 - first) % self.centreline.nodes.len();
+        let natural = self.natural_strains(&frames.strains(&edges), &voronoi, node_of)?;
+        let natural = NaturalTable::new(natural, &voronoi, self.drive.clone(), node_of)?;
         frames.twist(self.initial_twist, &rest_length, ring)?;
 
         let mut q = Vec::with_capacity(mass.len());
@@ -381,11 +383,9 @@ impl RodBuilder {
         &self,
         built: &[JointStrain],
         voronoi: &[f64],
-        first: usize,
+        node_of: impl Fn(usize) -> usize,
     ) -> Result<Vec<JointStrain>, RodError> {
         let n = self.centreline.nodes.len();
-        // Joint j lies at node j + 1, stubs counted.
-        let node_of = |joint: usize| (joint + 1 - first) % n;
         match &self.natural {
             NaturalShape::Straight => Ok(vec![JointStrain::default(); voronoi.len()]),
             NaturalShape::AsBuilt => Ok(built.to_vec()),

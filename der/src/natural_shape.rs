@@ -178,10 +178,12 @@ struct Driven {
 }
 
 impl NaturalTable {
+    /// `node_of` gives the node of a joint as the user counts it.
     pub(crate) fn new(
         rest: Vec<JointStrain>,
         voronoi: &[f64],
         drive: Option<Drive>,
+        node_of: impl Fn(usize) -> usize,
     ) -> Result<Self, RodError> {
         let driven = match drive {
             None => None,
@@ -201,7 +203,7 @@ impl NaturalTable {
                         curvature_2: strain.curvature_2 * most,
                         ..*strain
                     };
-                    driven.validate(joint + 1, *v)?;
+                    driven.validate(node_of(joint), *v)?;
                 }
                 Some(Driven {
                     drive,

@@ -154,6 +154,31 @@ fn natural_shapes_are_refused_by_node() {
         &refused(builder(line()).drive(drive)),
         &["schedule point 1 = 1"],
     );
+    // Driven beyond the limit, at the node as the user counts it: behind a clamp's stub, and where a ring closes.
+    let drive = Drive {
+        curvature: Schedule::ramp(0.0, 1.0, 1.0, 3.0),
+        twist: Schedule::default(),
+    };
+    let bent_at = |node: usize, n: usize| {
+        let mut strains = vec![NaturalStrain::default(); n];
+        strains[node].curvature_1 = 4.0;
+        NaturalShape::PerNode(strains)
+    };
+    let clamped = builder(line()).end(End::Start, EndCondition::Clamped { tangent: None });
+    for node in [1, 3] {
+        let driven = clamped.clone().natural_shape(bent_at(node, 5));
+        says(
+            &refused(driven.drive(drive.clone())),
+            &[&format!("node {node} "), "= 3", "more edges"],
+        );
+    }
+    for node in [0, 1, 11] {
+        let ring = builder(Centreline::circle(0.5, 12)).natural_shape(bent_at(node, 12));
+        says(
+            &refused(ring.drive(drive.clone())),
+            &[&format!("node {node} "), "= 3.1", "more edges"],
+        );
+    }
     let ring = builder(Centreline::circle(1.0, 12)).initial_twist(3.0);
     says(&refused(ring), &["turns) = 0.477", "whole number"]);
 }

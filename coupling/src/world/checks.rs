@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use nalgebra::{Isometry3, Point3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    Control, Lever, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
+    BodyStep, Lever, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
 };
 use pliant_hydroelastic::{ContactChoice, PatchGeometry, SoftMesh};
 
@@ -51,20 +51,16 @@ impl WorldParts {
         Ok(())
     }
 
-    /// Refuses ties of points that a body fixes for good. Points that are not there are refused in the step.
+    /// Refuses ties of what a body holds already: of points that it fixes for good, and of points and frames that its own control holds,
+    /// such as a clamped end of a rod. Points that are not there are refused in the step.
     pub(super) fn check_tied_points(&self) -> Result<(), WorldError> {
-        let (mut lever, mut rows) = (Lever::Twist, Rows::default());
         for (b, body) in self.bodies.iter().enumerate() {
-            let on_it = |anchor: &Anchor| match *anchor {
-                Anchor::Point { body, point } if body.0 == b => Some(point),
-                _ => None,
-            };
-            let ends = |tie: &'_ Tie| [on_it(&tie.a), on_it(&tie.b)];
-            if self.ties.iter().all(|tie| ends(tie) == [None, None]) {
+            let on_it = |anchor: &Anchor| anchor.body() == Some(BodyIdx(b));
+            if !self.ties.iter().any(|tie| on_it(&tie.a) || on_it(&tie.b)) {
                 continue;
             }
             let mut step = body.model.new_step();
-            let control = Control::default();
+            let control = body.model.default_control();
             let input = StepInput {
                 time_step: TimeStep {
                     integration: self.integration,
@@ -77,17 +73,26 @@ impl WorldParts {
             if step.begin(&state, &input).is_err() {
                 continue;
             }
+            let mut surface = Surface::default();
+            body.model.surface(&state, &mut surface);
+            let holds = control.held.iter().any(Option::is_some);
             for tie in &self.ties {
-                for point in ends(tie).into_iter().flatten() {
-                    let Ok(basis) = step.lever(&point, &mut lever) else {
-                        continue;
+                for anchor in [&tie.a, &tie.b].into_iter().filter(|a| on_it(a)) {
+                    let place = match anchor {
+                        Anchor::Point { point, .. } => {
+                            is_fixed(&*step, point).then(|| named(point))
+                        }
+                        // Of bodies that hold nothing only frames that cannot move at all are fixed: those stand for the world.
+                        Anchor::Frame { frame, X_FA, .. } if holds => {
+                            held_frame(&*step, &surface, *frame, X_FA)
+                        }
+                        Anchor::Frame { .. } | Anchor::World(_) => None,
                     };
-                    step.basis(basis, &Point3::origin(), &mut rows);
-                    if rows.is_prescribed() {
+                    if let Some(point) = place {
                         return Err(WorldError::TieOfFixedPoint {
                             name: tie.name.clone(),
                             body: body.name.clone(),
-                            point: named(&point),
+                            point,
                         });
                     }
                 }
@@ -217,6 +222,49 @@ impl WorldParts {
                 .try_for_each(|g| in_range(part, "group", g.0, self.groups.len())),
         }
     }
+}
+
+/// Whether no velocity of the solve moves a point.
+fn is_fixed(step: &dyn BodyStep, point: &MaterialPoint) -> bool {
+    let (mut lever, mut rows) = (Lever::Twist, Rows::default());
+    let Ok(basis) = step.lever(point, &mut lever) else {
+        return false;
+    };
+    step.basis(basis, &Point3::origin(), &mut rows);
+    rows.is_prescribed()
+}
+
+/// The name of an anchor on a frame whose place is held, with the vertex that is next to it.
+fn held_frame(
+    step: &dyn BodyStep,
+    surface: &Surface,
+    frame: u32,
+    X_FA: &Isometry3<f64>,
+) -> Option<String> {
+    let X_WF = surface.frames.get(frame as usize)?;
+    let p_WA = X_WF * Point3::from(X_FA.translation.vector);
+    let (mut lever, mut rows) = (Lever::Twist, Rows::default());
+    let point = MaterialPoint::on_frame(frame, Vector3::zeros());
+    let basis = step.lever(&point, &mut lever).ok()?;
+    step.basis(basis, &p_WA, &mut rows);
+    // The velocity of the anchor itself, last three of the twist, for each velocity of the solve alone.
+    let n = step.start_velocity().len();
+    let (mut alone, mut twist) = (vec![0.0; n], [0.0; 6]);
+    for i in 0..n {
+        alone[i] = 1.0;
+        rows.apply_without_bias(&alone, &mut twist);
+        alone[i] = 0.0;
+        if twist[3..].iter().any(|v| v.abs() > 1e-9) {
+            return None;
+        }
+    }
+    let distance = |p: &Point3<f64>| (p - p_WA).norm();
+    let vertices = surface.vertices.iter().enumerate();
+    let nearest = vertices.min_by(|(_, p), (_, q)| distance(p).total_cmp(&distance(q)));
+    Some(match nearest {
+        Some((vertex, _)) => format!("frame {frame}, at vertex {vertex},"),
+        None => format!("frame {frame}"),
+    })
 }
 
 fn n_frames(body: &NamedBody) -> usize {

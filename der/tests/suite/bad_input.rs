@@ -1,7 +1,8 @@
 //! Every input that cannot be a rod is refused by name, place and value.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{Control, DeformableModel, Load, MaterialPoint, StepInput};
+use pliant_coupling::{Anchor, BodyIdx, Tie, TieCompliance, TieKind, WorldBuilder};
 use pliant_der::{
     Centreline, Closure, Drive, End, EndCondition, FreeMotionSettings, Material, NaturalShape,
     NaturalStrain, Rayleigh, Rod, RodBuilder, RodError, RodProperties, Schedule, Section,
@@ -230,6 +231,66 @@ fn attachments_that_contradict_are_refused() {
     let state = rod.default_state();
     let driven = rod.drive_clamp(End::Start, &state, &none, &none, &mut control);
     says(&driven.unwrap_err().to_string(), &["Start", "clamped"]);
+}
+
+#[test]
+fn a_tie_of_a_held_end_is_refused_by_node() {
+    let ends = |start, finish| {
+        builder(line())
+            .end(End::Start, start)
+            .end(End::Finish, finish)
+            .frame_at_end("start", End::Start)
+            .frame_at_end("finish", End::Finish)
+            .frame("middle", 2, 0.0)
+            .build()
+            .unwrap()
+    };
+    let tied = |rod: &Rod, anchor: Anchor, kind| {
+        let mut world = WorldBuilder::default();
+        world.add_body("rope", Box::new(rod.clone()));
+        world.add_tie(Tie {
+            name: "hand".into(),
+            kind,
+            a: Anchor::World(Isometry3::identity()),
+            b: anchor,
+            compliance: TieCompliance::NearRigid,
+        });
+        world
+            .build()
+            .map_or_else(|e| e.to_string(), |_| "taken".into())
+    };
+    let frame = |rod: &Rod, name: &str, offset: Vector3<f64>| Anchor::Frame {
+        body: BodyIdx(0),
+        frame: rod.frame(name).unwrap(),
+        X_FA: Isometry3::from_parts(offset.into(), Default::default()),
+    };
+    let node = |i: u32| Anchor::Point {
+        body: BodyIdx(0),
+        point: MaterialPoint::on_vertex(i),
+    };
+    let none = Vector3::zeros();
+    let clamped = EndCondition::Clamped { tangent: None };
+    let rod = ends(clamped, EndCondition::Pinned);
+    for kind in [TieKind::Weld, TieKind::Ball] {
+        let start = tied(&rod, frame(&rod, "start", none), kind);
+        says(&start, &["\"hand\"", "\"rope\"", "vertex 0", "fixed"]);
+        let finish = tied(&rod, frame(&rod, "finish", none), kind);
+        says(&finish, &["\"hand\"", "vertex 4", "fixed"]);
+        assert_eq!(tied(&rod, frame(&rod, "middle", none), kind), "taken");
+    }
+    says(&tied(&rod, node(0), TieKind::Ball), &["vertex 0", "fixed"]);
+    says(&tied(&rod, node(4), TieKind::Ball), &["vertex 4", "fixed"]);
+    assert_eq!(tied(&rod, node(3), TieKind::Ball), "taken");
+    // Beside a pin the rod turns, and an end to be welded waits for its weld.
+    let beside = frame(&rod, "finish", Vector3::new(0.01, 0.0, 0.0));
+    assert_eq!(tied(&rod, beside, TieKind::Ball), "taken");
+    let waits = ends(EndCondition::Welded { tangent: None }, EndCondition::Free);
+    for name in ["start", "finish"] {
+        assert_eq!(
+            tied(&waits, frame(&waits, name, none), TieKind::Weld),
+            "taken"
+        );
+    }
 }
 
 #[test]

@@ -108,6 +108,10 @@ pub trait BodyStep: Send + Sync {
     fn relinearises(&self) -> bool {
         false
     }
+    /// The velocities about which [`BodyStep::linearise`] made A and b: those of the start, unless the body says otherwise.
+    fn linearised_at(&self) -> &[f64] {
+        self.start_velocity()
+    }
     /// Computes A = ∂m/∂v at `v`, made positive definite, and b = A v − m(v), then offered by [`BodyStep::dynamics`] until the next
     /// [`BodyStep::linearise`].
     ///

@@ -249,6 +249,23 @@ impl FreeMotion {
         Ok(())
     }
 
+    /// Whether forces act where velocities of the end are felt, so that m has a potential that elastic energy is part of.
+    pub(crate) fn feels_its_end(&self) -> bool {
+        self.scale() > 0.0
+    }
+
+    /// Φ at `v`; held velocities are drawn to what they are held at by ½ M (v − v0)², as in [`FreeMotion::residual_at`].
+    pub(crate) fn potential_at(&mut self, rod: &RodParts, v: &[f64]) -> Result<f64, Impossible> {
+        let held_as_told = self.with_held(v);
+        let mut potential = self.evaluate(rod, &held_as_told, Depth::Gradient)?.value;
+        for (i, held) in self.held.iter().enumerate() {
+            if *held {
+                potential += 0.5 * rod.mass[i] * (v[i] - self.start[i]).powi(2);
+            }
+        }
+        Ok(potential)
+    }
+
     /// y = (∂m/∂v) x at `v`.
     pub(crate) fn tangent_at(
         &mut self,

@@ -83,6 +83,17 @@ impl RodStep {
         Ok((residual, node.saturating_sub(rod.first_node())))
     }
 
+    /// A and b of where the motion was last evaluated, for solvers.
+    fn offer_linearisation(&mut self) {
+        let motion = &mut self.motion;
+        self.dynamics.adopt(
+            &mut motion.matrix,
+            &mut motion.factor,
+            &motion.velocity,
+            &motion.residual,
+        );
+    }
+
     fn impossible(&self, impossible: Impossible) -> BodyError {
         BodyError::Model(self.rod.describe(impossible))
     }
@@ -154,14 +165,30 @@ impl BodyStep for RodStep {
             Ok(report) => report,
             Err(i) => return Err(self.impossible(i)),
         };
-        let motion = &mut self.motion;
-        self.dynamics.adopt(
-            &mut motion.matrix,
-            &mut motion.factor,
-            &motion.velocity,
-            &motion.residual,
-        );
+        self.offer_linearisation();
         Ok(())
+    }
+
+    fn relinearises(&self) -> bool {
+        self.motion.feels_its_end()
+    }
+
+    fn linearised_at(&self) -> &[f64] {
+        &self.motion.velocity
+    }
+
+    fn linearise_about(&mut self, v: &[f64]) -> Result<(), BodyError> {
+        let rod = Arc::clone(&self.rod);
+        let done = self.motion.linearise_about(&rod, v);
+        done.map_err(|i| self.impossible(i))?;
+        self.offer_linearisation();
+        Ok(())
+    }
+
+    /// Infinite where an edge would collapse or turn over, or the rod fold flat.
+    fn incremental_potential(&self, v: &[f64]) -> Result<f64, BodyError> {
+        let mut motion = self.motion.apart();
+        Ok(motion.potential_at(&self.rod, v).unwrap_or(f64::INFINITY))
     }
 
     fn dynamics(&self) -> &dyn Dynamics {

@@ -94,7 +94,7 @@ static SIMULATION: TableSchema = TableSchema {
             value: "`once` or `until-met`",
             unit: "",
             default: "`once`",
-            about: "of `[[fem]]` with nonlinear laws: one convex problem a step, about its start; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting",
+            about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
         },
     ],
 };

@@ -68,8 +68,11 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         let of_body = |(body, source)| StepError::of_body(world, state, body, source);
         let mut report = first;
         let mut corrections = 0;
-        // The first linearisation is about the start, if it is not so fast that bodies invert by it.
+        // Where bodies were linearised first, if it is not so fast that they invert by it.
         let mut here = self.start.clone();
+        for (b, step) in steps.iter().enumerate().filter(|(_, s)| s.relinearises()) {
+            here[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(step.linearised_at());
+        }
         if !self.potential(steps, &here).map_err(of_body)?.is_finite() {
             here.fill(0.0);
         }

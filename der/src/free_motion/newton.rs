@@ -109,6 +109,17 @@ impl FreeMotion {
         report.shifts += u32::from(shift > 0.0);
     }
 
+    /// A and m about `v`, for velocities that contact leaves; A is factored.
+    pub(crate) fn linearise_about(&mut self, rod: &RodParts, v: &[f64]) -> Result<(), Impossible> {
+        self.velocity = self.with_held(v);
+        let velocity = std::mem::take(&mut self.velocity);
+        let evaluated = self.evaluate(rod, &velocity, Depth::Hessian);
+        self.velocity = velocity;
+        evaluated?;
+        self.assemble_and_factor(rod, &mut FreeMotionReport::default());
+        Ok(())
+    }
+
     /// Residual relative to the terms it is the sum of, and whether all that is left of it is round-off.
     fn relative_residual(&self) -> (f64, bool) {
         let residual = self.norm(&self.residual);

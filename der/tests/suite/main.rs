@@ -15,6 +15,7 @@ mod invariants;
 mod iterations;
 mod knot_files;
 mod patch_contact;
+mod relinearised;
 mod segment_contact;
 mod statics;
 mod support;

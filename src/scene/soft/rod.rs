@@ -205,7 +205,7 @@ static ELLIPSE: TableSchema = TableSchema {
         value: "2 numbers > 0",
         unit: "m",
         default: REQUIRED,
-        about: "along m1 and m2",
+        about: "along m1 and m2; in contact it is a round rod as thick as the smaller one",
     }],
 };
 static RECTANGLE: TableSchema = TableSchema {

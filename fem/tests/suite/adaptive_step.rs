@@ -75,6 +75,41 @@ fn the_error_of_a_rebounding_cube_follows_the_accuracy() {
     }
 }
 
+#[test]
+fn rejected_steps_of_a_rebounding_cube_leave_no_trace() {
+    let world = world();
+    let accuracy = Accuracy {
+        tolerance: 2e-3,
+        shortest_s: 1e-6,
+        ..Accuracy::default()
+    };
+    let fresh = || {
+        let solver = SolverKind::Newton.build(StopCriteria::default());
+        Adaptive::new(StrongImplicit::new(solver), accuracy).unwrap()
+    };
+    let mut stepper = fresh();
+    let (mut state, mut next) = (world.default_state(), State::default());
+    for v in state.bodies[0].v.chunks_exact_mut(3) {
+        v[2] = -0.3;
+    }
+    let (mut report, mut rejected) = (StepReport::default(), 0);
+    for _ in 0..6 {
+        let before = state.clone();
+        let done = stepper
+            .advance(&world, &state, SECONDS / 6.0, &mut next, &mut report)
+            .unwrap();
+        assert_eq!(state, before, "what is stepped from stays as it is");
+        rejected += done.rejected;
+        // A stepper that has seen nothing yet, the state alone: the same bits.
+        let mut other = State::default();
+        let again = fresh().advance(&world, &before, SECONDS / 6.0, &mut other, &mut report);
+        assert_eq!(again.unwrap(), done);
+        assert_eq!(other, next);
+        std::mem::swap(&mut state, &mut next);
+    }
+    assert!(rejected > 3, "{rejected}");
+}
+
 /// About two thirds of a period of the vibrating cube's slowest stretching, in stretches longer than any step asked for.
 const STRETCHES: usize = 4;
 const STRETCH_S: f64 = 0.01;

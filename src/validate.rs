@@ -253,6 +253,8 @@ pub const CASES: &[Case] = &[
     rods::COLUMNS,
     rods::SIDEWAYS,
     rods::TURNS,
+    rods::DERIVATIVES,
+    rods::ITERATIONS,
     cube_toss::CASE,
 ];
 

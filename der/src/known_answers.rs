@@ -6,8 +6,14 @@
 //! that error. The feature `known-answers` is for tests and for the program that shows them.
 
 mod columns;
+mod derivatives;
+mod flight;
 mod frequencies;
+mod hyper_dual;
+mod iterations;
 mod own_weight;
+mod plain_energy;
+mod pressed_column;
 mod shapes;
 mod sideways;
 mod tip_force;
@@ -24,10 +30,14 @@ use crate::{
 };
 
 pub use columns::{euler_loads, twist_under_tension, twisted_columns};
+pub use derivatives::{derivatives, l_shaped_rod};
+pub use flight::{fly, momenta, swinging};
 pub use frequencies::{
     axial_frequency, bending_frequencies, frequencies_under_tension, torsion_frequency,
 };
+pub use iterations::{Iterations, newton_iterations};
 pub use own_weight::{own_weight, own_weight_convergence};
+pub use pressed_column::pressed_column;
 pub use shapes::{catenary, helical_spring, natural_helix};
 pub use sideways::{natural_circle, strip_under_tip_force, strip_under_weight, twisted_ring};
 pub use tip_force::{tip_force, tip_force_convergence};

@@ -63,6 +63,7 @@ pub(super) const COLUMNS: Case = case(
                 known_answers::twisted_columns(),
                 known_answers::twist_under_tension(),
                 known_answers::greenhill(),
+                known_answers::pressed_column(),
             ],
         )
     },
@@ -86,12 +87,47 @@ pub(super) const SIDEWAYS: Case = case(
 
 pub(super) const TURNS: Case = case(
     "rod-turns",
-    "link stays twist plus writhe, and ten turns of a clamp are ten turns",
+    "link stays twist plus writhe, ten turns of a clamp are ten turns, and momenta are kept",
     |_| {
         findings(
             "rod-turns",
-            [known_answers::link_of_a_ring(), known_answers::ten_turns()],
+            [
+                known_answers::link_of_a_ring(),
+                known_answers::ten_turns(),
+                known_answers::momenta(),
+            ],
         )
+    },
+);
+
+pub(super) const DERIVATIVES: Case = case(
+    "rod-derivatives",
+    "gradient and Hessian are those of dual numbers and of a rod computed by hand",
+    |_| {
+        findings(
+            "rod-derivatives",
+            [known_answers::derivatives(), known_answers::l_shaped_rod()],
+        )
+    },
+);
+
+pub(super) const ITERATIONS: Case = case(
+    "rod-iterations",
+    "free motion takes no more Newton iterations a step than the study of the full Hessian",
+    |_| {
+        let motions = known_answers::newton_iterations()?;
+        let finding = |motion: &known_answers::Iterations| {
+            Finding::at_most(
+                format!(
+                    "rod-iterations: Newton iterations a step to 1e-8, {}",
+                    motion.what
+                ),
+                motion.found,
+                motion.study,
+                "the study of Hessians, full Hessian, 40 edges",
+            )
+        };
+        Ok(motions.iter().map(finding).collect())
     },
 );
 

@@ -56,6 +56,8 @@ cases! {
     straight_rods_buckle_where_they_must => "rod-buckling",
     rods_leave_their_plane_where_they_must => "rod-sideways",
     turns_of_rods_are_kept => "rod-turns",
+    derivatives_of_rods_are_those_of_dual_numbers => "rod-derivatives",
+    rods_take_few_newton_iterations => "rod-iterations",
     a_real_cube_is_followed => "cube-toss",
 }
 

@@ -9,6 +9,11 @@ fn a_column_buckles_at_eulers_load() {
 }
 
 #[test]
+fn a_pressed_column_is_seen_to_buckle_above_eulers_load_and_not_below() {
+    all_hold(known_answers::pressed_column());
+}
+
+#[test]
 fn a_twisted_rod_buckles_at_its_moment() {
     all_hold(known_answers::twisted_columns());
 }

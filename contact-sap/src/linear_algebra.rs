@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Add;
 
+use serde::Serialize;
+
 /// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All ways lead to the same minimiser within the tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinearAlgebra {
@@ -57,7 +59,7 @@ impl fmt::Display for LinearAlgebra {
 }
 
 /// How many of Newton's systems were solved in which way, over all islands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinearSystems {
     /// By a dense factor.
     pub dense: usize,

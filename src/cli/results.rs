@@ -133,8 +133,8 @@ fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
         "# Results of the bundled scenes in full length\n\nWritten by `pliant results`, pliant {} at commit {}, {} with {} thread(s), {}.\n\n",
         machine.version, machine.commit, machine.processor, machine.threads, machine.system
     );
-    text += "| scene | simulated s | x real time | velocities | contacts mean / most | iterations mean / most | unconverged steps | expectations met |\n";
-    text += "|---|---:|---:|---:|---:|---:|---:|---:|\n";
+    text += "| scene | simulated s | x real time | velocities | contacts mean / most | iterations mean / most | linear systems | unconverged steps | expectations met |\n";
+    text += "|---|---:|---:|---:|---:|---:|---|---:|---:|\n";
     for s in summaries {
         let met = s
             .expectations
@@ -142,7 +142,7 @@ fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
             .filter(|v| v.outcome == Outcome::Met)
             .count();
         text += &format!(
-            "| `{}` | {} | {} | {} | {} / {} | {} / {} | {} | {met} of {} |\n",
+            "| `{}` | {} | {} | {} | {} / {} | {} / {} | {} | {} | {met} of {} |\n",
             s.scene,
             number(s.simulated_s),
             number(s.realtime_rate),
@@ -151,6 +151,7 @@ fn page(machine: &Machine, summaries: &[RunSummary]) -> String {
             s.contacts_max,
             number(s.iterations_mean),
             s.iterations_max,
+            s.linear_systems,
             s.unconverged_steps,
             s.expectations.len()
         );

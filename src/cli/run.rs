@@ -154,7 +154,7 @@ pub(super) fn run_with_progress(
 pub(super) fn report(summary: &RunSummary) -> String {
     let mut text = format!(
         "{}: {} steps, {} s in {} ({}x real time), {} velocities\n\
-         contacts {} on average, {} at most; iterations {} on average, {} at most\n",
+         contacts {} on average, {} at most; iterations {} on average, {} at most; linear systems: {}\n",
         summary.scene,
         summary.steps,
         number(summary.simulated_s),
@@ -165,6 +165,7 @@ pub(super) fn report(summary: &RunSummary) -> String {
         summary.contacts_max,
         number(summary.iterations_mean),
         summary.iterations_max,
+        summary.linear_systems,
     );
     if summary.unconverged_steps > 0 {
         text += &format!(

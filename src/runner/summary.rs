@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pliant_contact_sap::StageTimes;
+use pliant_contact_sap::{LinearSystems, StageTimes};
 use pliant_coupling::{Doubt, StepReport};
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ pub struct RunSummary {
     pub iterations_mean: f64,
     /// Most of them in one step.
     pub iterations_max: usize,
+    /// How the solver's linear systems were solved, and how many in which way.
+    pub linear_systems: LinearSystems,
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
     /// Steps that converged, but where two bodies may have passed through each other: see
@@ -87,6 +89,7 @@ pub(super) struct Tally {
     contacts_max: usize,
     iterations: u64,
     iterations_max: usize,
+    systems: LinearSystems,
     unconverged: u64,
     overlooked_contact: u64,
     doubtful_friction: u64,
@@ -105,6 +108,7 @@ impl Tally {
         self.contacts_max = self.contacts_max.max(report.contacts.len());
         self.iterations += report.solve.iterations as u64;
         self.iterations_max = self.iterations_max.max(report.solve.iterations);
+        self.systems = self.systems + report.solve.systems;
         match report.doubt() {
             Some(Doubt::Unsolved | Doubt::ImplicitEquations) => self.unconverged += 1,
             Some(Doubt::Overlooked(_)) => self.overlooked_contact += 1,
@@ -138,6 +142,7 @@ impl Tally {
             contacts_max: self.contacts_max,
             iterations_mean: self.iterations_mean(),
             iterations_max: self.iterations_max,
+            linear_systems: self.systems,
             unconverged_steps: self.unconverged,
             overlooked_contact_steps: self.overlooked_contact,
             doubtful_friction_steps: self.doubtful_friction,

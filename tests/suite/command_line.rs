@@ -103,6 +103,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "expectations",
         "iterations_max",
         "iterations_mean",
+        "linear_systems",
         "overlooked_contact_steps",
         "realtime_rate",
         "scene",
@@ -117,6 +118,7 @@ fn json_is_one_object_with_the_promised_fields() {
     assert_eq!(summary["steps"], 100);
     assert_eq!(summary["dofs"], 6);
     assert_eq!(summary["contacts_max"], 4);
+    assert!(summary["linear_systems"]["dense"].as_u64() > Some(0));
     assert_eq!(summary["expectations"][0]["outcome"], "skipped");
 }
 

@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{
-    LinearAlgebra, Newton, NewtonSettings, SolveReport, StopCriteria, StopReason,
-};
-use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings, StopCriteria, StopReason};
+use pliant_coupling::{Geometry, Mount, State, StepReport, StrongImplicit, World, WorldBuilder};
 use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, lame_parameters};
 use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -41,6 +39,9 @@ pub struct FemOutcome {
     pub step_s: Vec<f64>,
     /// Processor time of a step on average, s, where the engine tells.
     pub cpu_s: Option<f64>,
+    /// Steps that were taken and are not to be trusted, for friction or for pairs that may have passed through each other; where the
+    /// engine tells.
+    pub doubtful: Option<usize>,
     /// Contact points of each step, where the engine tells.
     pub contacts: Vec<usize>,
     /// Newton's iterations of each step, where the engine tells.
@@ -114,11 +115,11 @@ impl FemEngine {
         })
     }
 
-    /// One step; contact points and what the solver says.
+    /// One step, and what is said of it; whether it is to be trusted, too.
     ///
     /// # Errors
-    /// A step that was not taken, or that is not to be trusted.
-    pub fn step(&mut self) -> Result<(usize, SolveReport), BenchError> {
+    /// A step that was not taken, or whose solver missed its tolerance.
+    pub fn step(&mut self) -> Result<StepReport, BenchError> {
         let dt = self.time_step_s;
         let report = self
             .stepper
@@ -129,7 +130,7 @@ impl FemEngine {
             });
         }
         std::mem::swap(&mut self.state, &mut self.next);
-        Ok((report.contacts.len(), report.solve))
+        Ok(report)
     }
 
     /// Mean height of the vertices of the last body, m.
@@ -168,22 +169,24 @@ pub fn measure_fem(
         let _ = engine.step()?;
     }
     let mut systems = pliant_contact_sap::LinearSystems::default();
-    let mut in_solver = 0.0;
+    let (mut in_solver, mut doubtful) = (0.0, 0);
     let before = thread_cpu_s();
     for _ in 0..scene.steps {
         let start = Instant::now();
-        let (contacts, solve) = engine.step()?;
+        let report = engine.step()?;
         outcome.step_s.push(start.elapsed().as_secs_f64());
-        outcome.contacts.push(contacts);
-        outcome.iterations.push(solve.iterations);
-        systems = systems + solve.systems;
-        let s = &solve.stages;
+        outcome.contacts.push(report.contacts.len());
+        outcome.iterations.push(report.solve.iterations);
+        doubtful += usize::from(!report.is_trusted());
+        systems = systems + report.solve.systems;
+        let s = &report.solve.stages;
         let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
         in_solver += stages.as_secs_f64();
     }
     let cpu = before.zip(thread_cpu_s());
     outcome.cpu_s = cpu.map(|(before, after)| (after - before) / scene.steps.max(1) as f64);
     outcome.solve_share = Some(in_solver / outcome.step_s.iter().sum::<f64>());
+    outcome.doubtful = Some(doubtful);
     outcome.systems = Some(systems.to_string());
     outcome.height = engine.height();
     outcome.peak_kib = peak_memory_kib();

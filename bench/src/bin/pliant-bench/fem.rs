@@ -92,8 +92,8 @@ fn measure(
 /// A row for each scene, the slope in a log-log plot against the one before.
 fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
     println!(
-        "{:>8} {:>12} {:>12} {:>7} {:>7} {:>9} {:>7}  systems",
-        "DoFs", "1 thread ms", "2 threads ms", "slope", "Newton", "contacts", "solver"
+        "{:>8} {:>12} {:>12} {:>7} {:>7} {:>9} {:>7} {:>8}  systems",
+        "DoFs", "1 thread ms", "2 threads ms", "slope", "Newton", "contacts", "solver", "doubtful"
     );
     let mut before: Option<(f64, f64)> = None;
     for scene in scenes {
@@ -105,13 +105,14 @@ fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
         });
         before = Some((n, t));
         println!(
-            "{:>8} {:>12.2} {:>12.2} {slope:>7} {:>7.1} {:>9.0} {:>6.0}%  {}",
+            "{:>8} {:>12.2} {:>12.2} {slope:>7} {:>7.1} {:>9.0} {:>6.0}% {:>8}  {}",
             one.n_dofs,
             1e3 * t,
             1e3 * mean(&two.step_s),
             whole_mean(&one.iterations),
             whole_mean(&one.contacts),
             100.0 * one.solve_share.unwrap_or_default(),
+            one.doubtful.unwrap_or_default(),
             one.systems.unwrap_or_default(),
         );
     }

@@ -1,5 +1,7 @@
 //! A cantilever that hangs under its own weight: the master curve of height over width.
 
+use std::f64::consts::FRAC_PI_2;
+
 use pliant_contact_sap::DeformableModel;
 
 use super::{Comparison, Comparisons, at_rest, cantilever, isotropic};
@@ -16,7 +18,7 @@ const MASTER_CURVE: [(f64, f64, f64, f64, f64); 11] = [
     (100.0, 0.159223, 0.937524, 5.888105, 1.564107),
     (200.0, 0.107420, 0.956769, 8.906771, 1.570347),
     (500.0, 0.065890, 0.973117, 14.768803, 1.570794),
-    (1000.0, 0.045986, 0.981141, 21.335440, 1.570796),
+    (1000.0, 0.045986, 0.981141, 21.335440, FRAC_PI_2),
 ];
 
 /// Width, height and angle of the tip over G: 64 edges, and 320 from G = 50 on, so that the boundary layer L/√G at the clamp holds

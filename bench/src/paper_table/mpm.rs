@@ -54,12 +54,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
             20.0,
         ),
         row(
-            run(
-                "water pouring",
-                "liquid-pouring",
-                &["h=0.01", "depth=0.033"],
-                1.0,
-            ),
+            run("water pouring", "liquid-pouring", &[], 2.8),
             (0.01, 791),
             1_468.1,
             (312.6, 606),

@@ -1,17 +1,30 @@
 //! Every bundled scene goes as it expects, also with other parameters, steps and contact models than its own.
 
-use pliant::runner::{Outcome, RunOptions, run};
+use pliant::runner::{Outcome, RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions, bundled};
 
 /// Runs the smoke length of a scene and asks all its expectations to be met.
 #[track_caller]
 fn check_scene(name: &str, settings: &[&str]) {
     let text = bundled::scene(name).expect("a bundled scene");
-    check_text(name, text, settings, None);
+    check_text(name, text, settings, None, RunLength::Smoke);
+}
+
+/// The same of its full length: how it ends is what the scene is about.
+#[track_caller]
+fn check_to_the_end(name: &str) {
+    let text = bundled::scene(name).expect("a bundled scene");
+    check_text(name, text, &[], None, RunLength::Full);
 }
 
 #[track_caller]
-fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64>) {
+fn check_text(
+    name: &str,
+    text: &str,
+    settings: &[&str],
+    time_step_s: Option<f64>,
+    length: RunLength,
+) {
     let options = SceneOptions {
         parameters: settings
             .iter()
@@ -22,7 +35,7 @@ fn check_text(name: &str, text: &str, settings: &[&str], time_step_s: Option<f64
     };
     let scene = Scene::parse(name, text, &options).unwrap_or_else(|error| panic!("{error}"));
     let outcome =
-        run(&scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        run(&scene, &RunOptions { length }, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
     let overlooked = summary.overlooked_contact_steps;
@@ -65,27 +78,27 @@ fn panels() {
 
 #[test]
 fn ball_on_slope() {
-    check_scene("ball-on-slope", &[]);
+    check_to_the_end("ball-on-slope");
 }
 
 #[test]
 fn sand_column_collapses_as_far_as_its_height_says() {
-    check_scene("sand-column-collapse", &[]);
+    check_to_the_end("sand-column-collapse");
 }
 
 #[test]
 fn dam_break() {
-    check_scene("dam-break", &[]);
+    check_to_the_end("dam-break");
 }
 
 #[test]
 fn close_lift_shake() {
-    check_scene("close-lift-shake", &[]);
+    check_to_the_end("close-lift-shake");
 }
 
 #[test]
 fn dough_turns_the_rolling_pin_by_friction_alone() {
-    check_scene("dough-rolling", &[]);
+    check_to_the_end("dough-rolling");
     check_scene("dough-rolling", &["mu=0"]);
 }
 
@@ -96,7 +109,7 @@ fn liquid_pouring() {
 
 #[test]
 fn dough_tearing() {
-    check_scene("dough-tearing", &[]);
+    check_to_the_end("dough-tearing");
 }
 
 #[test]
@@ -172,7 +185,13 @@ fn double_pendulum_keeps_its_energy_to_first_order() {
     check_scene("double-pendulum", &[]);
     let text = bundled::scene("double-pendulum").expect("a bundled scene");
     // The bound is proportional to dt.
-    check_text("double-pendulum", text, &[], Some(0.00025));
+    check_text(
+        "double-pendulum",
+        text,
+        &[],
+        Some(0.00025),
+        RunLength::Smoke,
+    );
 }
 
 #[test]
@@ -206,11 +225,17 @@ fn expect(observable: &str, judged: &str, source: &str) -> String {
 #[test]
 fn cantilevers_of_lagging_and_full_rotation_come_together() {
     let text = bundled::scene("cantilever").expect("a bundled scene");
-    check_text("cantilever", text, &[], Some(0.01));
+    check_text("cantilever", text, &[], Some(0.01), RunLength::Smoke);
     let near = ["apart.lagged", "apart.followed"]
         .map(|gap| expect(gap, "at_s = 1\nat_most = 0.05", "measured 0.036 and 0.033"));
     let text_of_tenth = [text, &near[0], &near[1]].concat();
-    check_text("cantilever", &text_of_tenth, &[], Some(0.1));
+    check_text(
+        "cantilever",
+        &text_of_tenth,
+        &[],
+        Some(0.1),
+        RunLength::Smoke,
+    );
 }
 
 #[test]
@@ -241,7 +266,7 @@ fn cantilevers_in_steps_of_a_second_swell_where_rotations_lag_and_stay_whole_whe
     ];
     let text = [text, &wanted.concat()].concat();
     let whole = ["simulation.smoke_s=8"];
-    check_text("cantilever", &text, &whole, Some(1.0));
+    check_text("cantilever", &text, &whole, Some(1.0), RunLength::Smoke);
 }
 
 #[test]

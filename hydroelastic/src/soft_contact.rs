@@ -28,7 +28,7 @@ use drawn::Drawn;
 use patch_points::Piece;
 use vertex_distances::VertexDistances;
 
-/// Contact of deforming surfaces that bring a [`SoftMesh`], unless points are asked for.
+/// Contact of deforming surfaces that bring a [`SoftMesh`]; where points are asked for, with round filaments only.
 ///
 /// | a soft body against | touches by |
 /// |---|---|
@@ -40,8 +40,8 @@ use vertex_distances::VertexDistances;
 /// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as of a compliant shape |
 /// | round segments of another filament | the same as balls along each segment, at most a diameter apart |
 ///
-/// Flat segments of a filament without a field, and all where points are asked for, touch its vertices, as [`FilamentContact`](crate::FilamentContact) has them touch
-/// balls without size.
+/// Where points are asked for round segments of a filament touch by those balls, field or not. Flat segments, without a field or where points
+/// are asked for, touch the soft body's vertices, as [`FilamentContact`](crate::FilamentContact) has them touch balls without size.
 ///
 /// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
 /// A₀ = [`SoftMesh::vertex_area`]: as a whole the surface is as stiff as if it touched by its vertices.
@@ -90,12 +90,14 @@ impl ContactGeometry for SoftContact {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        if q.choice == ContactChoice::Point {
-            return None;
-        }
         let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
         let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_flat() && f.field().is_none());
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
+            return None;
+        }
+        // Vertices alone would let a thread through between them.
+        let round = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if !f.is_flat());
+        if q.choice == ContactChoice::Point && !round(&a) && !round(&b) {
             return None;
         }
         let is_fitted = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
@@ -254,8 +256,10 @@ fn on_filament(
     out: &mut Vec<ContactPoint>,
 ) {
     match (s.mesh, f.field()) {
-        (Some(mesh), Some(field)) => on_filament::collide(mesh, (f, field), q, w, out),
-        (Some(mesh), None) => segments::collide(mesh, (f, None), q, &mut w.stack, out),
+        (Some(mesh), Some(field)) if q.choice != ContactChoice::Point => {
+            on_filament::collide(mesh, (f, field), q, w, out)
+        }
+        (Some(mesh), _) => segments::collide(mesh, (f, None), q, &mut w.stack, out),
         (None, _) => {}
     }
 }

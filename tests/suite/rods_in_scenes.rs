@@ -211,6 +211,27 @@ fn a_driven_twist_turns_what_is_welded_to_the_end() {
     let _ = check_runs(&text);
 }
 
+/// A bar, stiff enough to lie straight, that comes down between the vertices of a soft block whose cells are wider than it is thick.
+const BAR_ON_BLOCK: &str = "[contact]\nkind = \"point\"\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.16, 0.08, 0.04], cells = [8, 4, 2] } }\nmade_of = { youngs_modulus = 3e4, poissons_ratio = 0.2 }\ndensity = 100\nstiffness_damping = 0.02\nregions.bottom = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }\nfixed = [{ region = \"bottom\" }]\n[[rods]]\nname = \"bar\"\ncentreline = { line = { from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285], edges = 12 } }\nsection = { circle = { radius = 0.008 } }\nyoungs_modulus = 1e7\ndensity = \"0.3/(pi*0.008^2)\"\nmass_damping = 10\nstiffness_damping = 2e-3\n";
+
+#[test]
+fn a_bar_rests_in_points_between_the_vertices_of_a_soft_block() {
+    let text = BAR_ON_BLOCK.to_owned()
+        + &expect(
+            "carried",
+            "quantity = \"contact-force\"\nof = \"bar\"\nwith = \"block\"\ncomponent = \"z\"",
+            "\"0.3*0.12*9.81\"",
+            "\"0.02*0.3*0.12*9.81\"",
+        )
+        + &expect(
+            "over",
+            "quantity = \"position\"\nof = \"bar\"\ncomponent = \"z\"",
+            "0.0275",
+            "0.0015",
+        );
+    let _ = check_runs(&text);
+}
+
 #[test]
 fn rods_say_what_is_wrong_where_it_stands() {
     let with = |replaced: &str, by: &str| {

@@ -70,21 +70,35 @@ pub(crate) struct Solid {
 impl Solid {
     /// φ, m.
     fn signed_distance(&self, p: &Vector3<f64>) -> f64 {
-        let (phi, ..) = mesh_nearest(&self.shape, &Point3::from(*p));
+        let phi = self.nearest(p);
         match self.crossings {
-            Crossings::Refuse => phi.value,
+            Crossings::Refuse => phi,
             Crossings::Unite => {
                 let triangles = 0..self.shape.triangles().len() as u32;
                 let angle: f64 = triangles
                     .map(|t| solid_angle(p, self.shape.corners(t).map(|c| c.coords)))
                     .sum();
                 if angle > std::f64::consts::TAU {
-                    -phi.value.abs()
+                    -phi.abs()
                 } else {
-                    phi.value.abs()
+                    phi.abs()
                 }
             }
         }
+    }
+
+    /// φ, m, where φ of another point is known: no surface is nearer to that than its |φ|, so up to there φ keeps its sign.
+    fn signed_distance_beside(&self, p: &Vector3<f64>, known: (Vector3<f64>, f64)) -> f64 {
+        let (other, phi) = known;
+        if self.crossings == Crossings::Unite && (p - other).norm() < phi.abs() {
+            return self.nearest(p).abs().copysign(phi);
+        }
+        self.signed_distance(p)
+    }
+
+    /// Distance from the surface, m; its sign is right where the surface does not cross itself.
+    fn nearest(&self, p: &Vector3<f64>) -> f64 {
+        mesh_nearest(&self.shape, &Point3::from(*p)).0.value
     }
 }
 

@@ -62,23 +62,29 @@ pub(crate) fn snap(lattice: &mut Lattice, solid: &Solid) -> Cuts {
 }
 
 /// The point between an inner and an outer point where φ = 0.
-fn crossing(
+fn crossing(solid: &Solid, p: (Vector3<f64>, f64), q: (Vector3<f64>, f64)) -> Vector3<f64> {
+    match solid.crossings {
+        Crossings::Refuse => root(solid, p, q),
+        Crossings::Unite => jump(solid, p, q),
+    }
+}
+
+/// By regula falsi, with every third step a bisection.
+fn root(
     solid: &Solid,
     (mut p, mut phi_p): (Vector3<f64>, f64),
     (mut q, mut phi_q): (Vector3<f64>, f64),
 ) -> Vector3<f64> {
     let length = (q - p).norm();
-    let united = solid.crossings == Crossings::Unite;
     for round in 0..40 {
-        // Distances of a united body jump in sign only; regula falsi with every third step a bisection for the others.
-        let t = if united || round % 3 == 2 {
+        let t = if round % 3 == 2 {
             0.5
         } else {
             phi_p / (phi_p - phi_q)
         };
         let x = p + (q - p) * t;
         let phi = solid.signed_distance(&x);
-        if !united && phi.abs() <= 1e-10 * length || (q - p).norm() <= 1e-9 * length {
+        if phi.abs() <= 1e-10 * length || (q - p).norm() <= 1e-9 * length {
             return x;
         }
         if (phi < 0.0) == (phi_p < 0.0) {
@@ -88,6 +94,26 @@ fn crossing(
         }
     }
     0.5 * (p + q)
+}
+
+/// Distances of a united body jump in sign only. No surface is nearer than |φ| to a point, so each leaves so much less to search.
+fn jump(
+    solid: &Solid,
+    (p, phi_p): (Vector3<f64>, f64),
+    (q, phi_q): (Vector3<f64>, f64),
+) -> Vector3<f64> {
+    let length = (q - p).norm();
+    let (mut low, mut high) = (phi_p.abs(), length - phi_q.abs());
+    while high - low > 1e-9 * length {
+        let middle = 0.5 * (low + high);
+        let phi = solid.signed_distance(&(p + (q - p) * (middle / length)));
+        if (phi < 0.0) == (phi_p < 0.0) {
+            low = middle + phi.abs();
+        } else {
+            high = middle - phi.abs();
+        }
+    }
+    p + (q - p) * (0.5 * (low + high) / length)
 }
 
 /// Keeps of each tetrahedron the part inside.

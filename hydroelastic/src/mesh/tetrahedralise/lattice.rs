@@ -43,7 +43,13 @@ impl Lattice {
                 }
             }
         }
-        let phi = points.iter().map(|p| solid.signed_distance(p)).collect();
+        let mut phi: Vec<f64> = Vec::with_capacity(points.len());
+        for (i, p) in points.iter().enumerate() {
+            phi.push(match i.checked_sub(1) {
+                Some(last) => solid.signed_distance_beside(p, (points[last], phi[last])),
+                None => solid.signed_distance(p),
+            });
+        }
         Self { n, points, phi }
     }
 

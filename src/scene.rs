@@ -77,9 +77,9 @@ pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
-    CentrelineEntry, DrainEntry, FemEntry, FilledPart, FixedRegion, GridEntry, Matter, PointsEntry,
-    RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown, SoftBodies,
-    SoftEntry, SolidMesh, SourceEntry, TouchesBy,
+    CentrelineEntry, DrainEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry,
+    Matter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown,
+    SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};

@@ -185,12 +185,30 @@ impl Expression {
         parse::parse(text).map(|root| Self { root })
     }
 
+    /// A constant.
+    pub fn number(value: f64) -> Self {
+        Self {
+            root: Node::Number(value),
+        }
+    }
+
     /// Its value with the names of `scope`. Not finite is fine here, for instance a number that has no value yet.
     ///
     /// # Errors
     /// A name that `scope` lacks.
     pub fn evaluate(&self, scope: &Scope) -> Result<f64, ExpressionError> {
-        self.root.evaluate(scope)
+        self.root.evaluate(&|name| scope.get(name))
+    }
+
+    /// Its value with names that `value_of` knows.
+    ///
+    /// # Errors
+    /// Those of `value_of`.
+    pub fn evaluate_with(
+        &self,
+        value_of: &dyn Fn(&str) -> Result<f64, ExpressionError>,
+    ) -> Result<f64, ExpressionError> {
+        self.root.evaluate(value_of)
     }
 
     /// The names it uses, in the order they appear, repeated ones too.
@@ -202,20 +220,23 @@ impl Expression {
 }
 
 impl Node {
-    fn evaluate(&self, scope: &Scope) -> Result<f64, ExpressionError> {
+    fn evaluate(
+        &self,
+        value_of: &dyn Fn(&str) -> Result<f64, ExpressionError>,
+    ) -> Result<f64, ExpressionError> {
         Ok(match self {
             Node::Number(value) => *value,
-            Node::Name(name) => scope.get(name)?,
-            Node::Negative(x) => -x.evaluate(scope)?,
-            Node::Sum(x, y) => x.evaluate(scope)? + y.evaluate(scope)?,
-            Node::Difference(x, y) => x.evaluate(scope)? - y.evaluate(scope)?,
-            Node::Product(x, y) => x.evaluate(scope)? * y.evaluate(scope)?,
-            Node::Quotient(x, y) => x.evaluate(scope)? / y.evaluate(scope)?,
-            Node::Power(x, y) => x.evaluate(scope)?.powf(y.evaluate(scope)?),
+            Node::Name(name) => value_of(name)?,
+            Node::Negative(x) => -x.evaluate(value_of)?,
+            Node::Sum(x, y) => x.evaluate(value_of)? + y.evaluate(value_of)?,
+            Node::Difference(x, y) => x.evaluate(value_of)? - y.evaluate(value_of)?,
+            Node::Product(x, y) => x.evaluate(value_of)? * y.evaluate(value_of)?,
+            Node::Quotient(x, y) => x.evaluate(value_of)? / y.evaluate(value_of)?,
+            Node::Power(x, y) => x.evaluate(value_of)?.powf(y.evaluate(value_of)?),
             Node::Call(function, arguments) => {
-                let first = arguments[0].evaluate(scope)?;
+                let first = arguments[0].evaluate(value_of)?;
                 let second = match arguments.get(1) {
-                    Some(argument) => argument.evaluate(scope)?,
+                    Some(argument) => argument.evaluate(value_of)?,
                     None => 0.0,
                 };
                 (function.value)(first, second)

@@ -51,7 +51,7 @@ impl<'a> Item<'a> {
         self.context.text.error(self.at(), fault)
     }
 
-    fn wrong_type(&self, expected: &str) -> SceneError {
+    pub(super) fn wrong_type(&self, expected: &str) -> SceneError {
         let found = match self.value.get_ref() {
             DeValue::String(s) => format!("the text {:?}", s.as_ref()),
             DeValue::Integer(i) => format!("the number {i}"),

@@ -6,6 +6,7 @@
 mod centreline;
 mod fem;
 mod flow;
+mod force_density;
 mod matter;
 mod mesh;
 mod points;
@@ -28,6 +29,7 @@ use super::table::{Context, TableReader};
 pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use flow::{DrainEntry, SourceEntry};
+pub use force_density::ForceDensity;
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};

@@ -8,6 +8,7 @@
 mod bundled_scenes;
 mod command_line;
 mod crowned_pulley;
+mod force_fields;
 mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;

@@ -91,8 +91,14 @@ impl FemStep {
         self.external.extend(weights);
         for field in &parts.fields {
             for (vertex, force) in self.external.iter_mut().enumerate() {
-                let share = parts.vertex_volume[vertex];
-                *force += field.force_density(&Point3::from(self.q[vertex])) * share;
+                let density = field.force_density(&Point3::from(self.q[vertex]));
+                if let Some(value) = density.iter().find(|x| !x.is_finite()) {
+                    return Err(BodyError::NotFinite {
+                        place: format!("force field at vertex {vertex}"),
+                        value: *value,
+                    });
+                }
+                *force += density * parts.vertex_volume[vertex];
             }
         }
         let efforts = input.control.effort.chunks_exact(3);

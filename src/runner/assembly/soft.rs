@@ -138,6 +138,9 @@ impl Draft<'_> {
             .kinematics(fem.kinematics)
             .contact_radius(fem.contact_radius)
             .pose(entry.pose);
+        if let Some(force) = &fem.force_density {
+            builder = builder.force_field(Arc::new(force.clone()));
+        }
         for fixed in &fem.fixed {
             let vertices = regions[fixed.region].clone();
             builder = builder.fix(Region::Vertices(vertices), &fixed.axes);

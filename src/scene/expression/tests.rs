@@ -97,3 +97,11 @@ fn names_are_listed_in_order() {
     let expression = Expression::parse("b + sin(a) * -b").unwrap();
     assert_eq!(expression.names(), ["b", "a", "b"]);
 }
+
+#[test]
+fn names_may_be_given_values_when_an_expression_is_asked() {
+    let expression = Expression::parse("2*z - x").unwrap();
+    let value_of = |name: &str| Ok(if name == "z" { 5.0 } else { 1.0 });
+    assert_eq!(expression.evaluate_with(&value_of), Ok(9.0));
+    assert_eq!(Expression::number(3.0).evaluate_with(&value_of), Ok(3.0));
+}

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
 
+use super::force_density::{ForceDensity, force_density};
 use super::mesh::{SolidMesh, mesh};
 use super::stuff::{MADE_OF, stuff};
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
@@ -52,6 +53,13 @@ static FEM: TableSchema = TableSchema {
             unit: "s",
             default: "0.01",
             about: "β of Rayleigh: a viscosity of the stuff",
+        },
+        Key {
+            name: "force_density",
+            value: "three expressions of `x`, `y`, `z`",
+            unit: "N/m³",
+            default: "none",
+            about: "a force beside gravity on every m³ of rest volume, by where it is in the world (m) when a step starts: wind, buoyancy, a magnet",
         },
         Key {
             name: "mass_matrix",
@@ -138,6 +146,8 @@ pub struct FemEntry {
     pub density: f64,
     /// Damping.
     pub damping: Rayleigh,
+    /// A force by place.
+    pub force_density: Option<ForceDensity>,
     /// How mass is shared.
     pub mass_kind: MassKind,
     /// How turning elements are treated.
@@ -235,6 +245,9 @@ fn own(
             mass: table.non_negative_or("mass_damping", 0.0)?,
             stiffness: table.non_negative_or("stiffness_damping", 0.01)?,
         },
+        force_density: (table.optional("force_density"))
+            .map(|item| force_density(context, &item))
+            .transpose()?,
         mass_kind: table.choice_or_first(
             "mass_matrix",
             &[

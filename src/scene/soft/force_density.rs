@@ -1,0 +1,76 @@
+//! `force_density`: a force on a soft body that depends on the place.
+
+use nalgebra::{Point3, Vector3};
+use pliant_fem::ForceField;
+
+use crate::scene::error::{SceneError, SceneFault, remedy};
+use crate::scene::expression::{Expression, ExpressionError, Scope};
+use crate::scene::item::Item;
+use crate::scene::table::Context;
+
+/// Names of the world's coordinates, m.
+const PLACE: [&str; 3] = ["x", "y", "z"];
+
+/// Force per m³ of rest volume, N/m³, as expressions of x, y, z and the scene's parameters.
+#[derive(Clone, Debug)]
+pub struct ForceDensity {
+    components: [Expression; 3],
+    parameters: Scope,
+}
+
+impl ForceField for ForceDensity {
+    fn force_density(&self, p_WQ: &Point3<f64>) -> Vector3<f64> {
+        let value_of = |name: &str| match PLACE.iter().position(|axis| *axis == name) {
+            Some(axis) => Ok(p_WQ[axis]),
+            None => self.parameters.get(name),
+        };
+        let component = |k: usize| self.components[k].evaluate_with(&value_of);
+        // Every name was looked up when the scene was read; a force that is no number stops the step that asks for it.
+        Vector3::from_fn(|k, _| component(k).unwrap_or(f64::NAN))
+    }
+}
+
+pub(super) fn force_density(
+    context: &Context,
+    item: &Item<'_>,
+) -> Result<ForceDensity, SceneError> {
+    let components = item.elements()?;
+    let [x, y, z] = components.as_slice() else {
+        return Err(item.wrong_type("three numbers or expressions"));
+    };
+    Ok(ForceDensity {
+        components: [
+            component(context, x)?,
+            component(context, y)?,
+            component(context, z)?,
+        ],
+        parameters: context.scope.clone(),
+    })
+}
+
+fn component(context: &Context, item: &Item<'_>) -> Result<Expression, SceneError> {
+    if !item.is_text() {
+        return Ok(Expression::number(item.number()?));
+    }
+    let text = item.text()?;
+    let expression = Expression::parse(text).map_err(|error: ExpressionError| {
+        item.error(SceneFault::Expression {
+            key: "force_density".into(),
+            text: text.into(),
+            error,
+        })
+    })?;
+    let names = || context.scope.names().chain(PLACE);
+    let uses = expression.names();
+    if let Some(unknown) = uses
+        .iter()
+        .find(|name| !names().any(|known| known == **name))
+    {
+        return Err(item.error(SceneFault::UnknownName {
+            what: "parameter or coordinate".into(),
+            name: unknown.to_string(),
+            remedy: remedy(unknown, names()),
+        }));
+    }
+    Ok(expression)
+}

@@ -1,0 +1,69 @@
+//! Forces that depend on the place, in scene files: a trap in which a cube swings, water in which it floats.
+
+use pliant::runner::{Outcome, RunOptions, check, run};
+use pliant::scene::{Scene, SceneOptions};
+
+const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [2, 2, 2] } }\nmade_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }\ndensity = 500\n";
+
+fn parse(fragment: &str) -> Result<Scene, String> {
+    let text = format!("schema = 1\ntitle = \"test\"\n{fragment}");
+    Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn check_meets(fragment: &str, (component, at_s): (&str, f64), equals: &str, within: f64) {
+    let text = format!(
+        "{fragment}[[observables]]\nname = \"place\"\nquantity = \"position\"\nof = \"cube\"\ncomponent = \"{component}\"\n[[expect]]\nobservable = \"place\"\nat_s = {at_s}\nequals = \"{equals}\"\nwithin = {within}\nsource = \"closed form\"\n"
+    );
+    let scene = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = run(&scene, &RunOptions::default(), &mut |_| {}).unwrap();
+    let verdicts = &outcome.summary.expectations;
+    assert!(
+        verdicts.len() == 1 && verdicts[0].outcome == Outcome::Met,
+        "{verdicts:#?}"
+    );
+}
+
+/// ρ ẍ = −k x: x = x₀ cos(ωt), ω = √(k/ρ) = 2π/s. The force is that of the start of a step, which keeps the amplitude.
+#[test]
+fn a_cube_swings_in_a_trap_with_its_period() {
+    for (at_s, factor) in [(0.25, "0"), (0.5, "-1"), (1.0, "1")] {
+        let scene = format!(
+            "[parameters]\nk = \"500*(2*pi)^2\"\nstart = 0.3\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.0025\ngravity = [0, 0, 0]\n{CUBE}force_density = [\"-k*x\", 0, \"0*y*z\"]\npose = {{ position = [\"start\", 0, 0] }}\n"
+        );
+        check_meets(&scene, ("x", at_s), &format!("{factor}*start"), 0.01);
+    }
+}
+
+/// Half as dense as water, it sinks in by half: the force of the water on the parts below its surface at z = 0 bears the weight.
+#[test]
+fn a_cube_floats_half_under_water() {
+    let scene = format!(
+        "[simulation]\nsmoke_s = 3\ntime_step_s = 0.005\n{CUBE}mass_damping = 5\nforce_density = [0, 0, \"9810*min(1, max(0, 0.5 - z/0.1))\"]\npose = {{ position = [0, 0, 0.03] }}\n"
+    );
+    check_meets(&scene, ("z", 3.0), "0", 1e-3);
+}
+
+#[test]
+fn forces_say_what_is_wrong_where_it_stands() {
+    for (force, expected) in [
+        ("[0, 0]", "three numbers or expressions"),
+        ("[0, 0, \"2*q\"]", "no parameter or coordinate \"q\""),
+        ("[0, 0, \"2*(x\"]", "expected"),
+        ("[0, 0, inf]", "must be finite"),
+        ("[0, 0, \"sqrt(-1 - x)\"]", "force field at vertex 0"),
+    ] {
+        let text = format!("[simulation]\nsmoke_s = 1\n{CUBE}force_density = {force}\n");
+        let refused = match parse(&text) {
+            Err(message) => message,
+            Ok(scene) => match check(&scene) {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("must be refused: {force}"),
+            },
+        };
+        assert!(
+            refused.contains(expected),
+            "{expected:?} is not in:\n{refused}"
+        );
+    }
+}

@@ -149,10 +149,20 @@ pub trait BodyStep: Send + Sync {
         let _ = out;
         None
     }
-    /// A⁻¹b of the last [`BodyStep::linearise`], to what solvers of contact ask for, if the body had to find it anyway: a body that
-    /// nothing touches is then solved already.
-    fn free_velocity(&self) -> Option<&[f64]> {
-        None
+    /// After [`BodyStep::linearise`], where nothing acts on the body in this step: what b foresees of the motion, such as where a
+    /// rest shape turns, may be taken from the free motion. Returns that, A⁻¹b to what solvers of contact ask for, if the body had
+    /// to find it: it is then solved already.
+    ///
+    /// # Errors
+    /// An A that cannot be solved with.
+    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        Ok(None)
+    }
+    /// Takes what b foresees of the motion from velocities `v`, which were found with everything that acts on the body. True if b is
+    /// another one by that, so that they have to be found again; A stays.
+    fn foresee(&mut self, v: &[f64]) -> bool {
+        let _ = v;
+        false
     }
     /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
     /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.

@@ -1,27 +1,34 @@
 //! The strong-implicit stepper: every body and every contact in one convex problem a step.
 
 mod consistent;
+mod constraints;
 mod forces;
 mod implicit;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
-    BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics,
-    ParticipantIdx, Solution, SolveReport, StepInput, TimeStep,
+    BlockFactors, BodyStep, ConstraintSet, ContactProblem, ConvexContactSolver, Dynamics, Solution,
+    SolveReport, StepInput, TimeStep,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
-use crate::collision::{Collision, Search};
-use crate::contacts::{ContactAssembly, ContactRecord, Setting};
+use consistent::merged;
+use constraints::find_touched;
+
+use crate::collision::Collision;
+use crate::contacts::ContactAssembly;
 use crate::error::StepError;
 use crate::friction_limits::FrictionLimits;
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
 use crate::report::{ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
-use crate::stiction::{self, StuckContact};
+use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, GeometryIdx, World};
+
+/// How often a step is solved again because bodies that touch do not move as they foresaw.
+const FORESIGHTS_MAX: usize = 3;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).
@@ -137,7 +144,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
 
         let mut steps = std::mem::take(&mut self.steps);
         let outcome = self
-            .solve(world, state, time_step_s, &steps)
+            .solve(world, state, time_step_s, &mut steps)
             .and_then(|first| self.meet_implicit_equations(world, state, &mut steps, first));
         self.steps = steps;
         self.fill(report, time_step_s, outcome?);
@@ -185,104 +192,80 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         Ok(())
     }
 
+    /// Solves with the contacts of the step, again where what bodies foresee of their motion is not what is found.
     fn solve(
         &mut self,
         world: &World,
         state: &State,
         time_step_s: f64,
-        steps: &[Box<dyn BodyStep>],
+        steps: &mut [Box<dyn BodyStep>],
     ) -> Result<SolveReport, StepError> {
+        let time_step = TimeStep {
+            length_s: time_step_s,
+            integration: world.parts.integration,
+        };
+        self.with_dynamics(steps, |stepper, dynamics| {
+            stepper.find_contacts(world, state, time_step, steps, dynamics)
+        })?;
+        for (b, step) in steps
+            .iter_mut()
+            .enumerate()
+            .filter(|(b, _)| !self.touched[*b])
+        {
+            let free = step
+                .move_freely()
+                .map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
+            if let Some(free) = free {
+                self.guess[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(free);
+            }
+        }
+        let mut report = self.solve_with(world, state, time_step, steps)?;
+        for _ in 0..FORESIGHTS_MAX {
+            // More than at first, where pairs were overlooked.
+            find_touched(
+                world,
+                &self.contacts.records,
+                &self.owners,
+                &mut self.touched,
+            );
+            let mut changed = false;
+            for (b, step) in steps
+                .iter_mut()
+                .enumerate()
+                .filter(|(b, _)| self.touched[*b])
+            {
+                let range = self.offsets[b]..self.offsets[b + 1];
+                changed |= step.foresee(&self.solution.velocity[range]);
+            }
+            if !changed {
+                break;
+            }
+            self.guess.clone_from(&self.solution.velocity);
+            report = merged(report, self.solve_with(world, state, time_step, steps)?);
+        }
+        Ok(report)
+    }
+
+    /// Lends the dynamics of all bodies to `work`.
+    fn with_dynamics<T>(
+        &mut self,
+        steps: &[Box<dyn BodyStep>],
+        work: impl FnOnce(&mut Self, &[&dyn Dynamics]) -> T,
+    ) -> T {
         let mut dynamics = emptied(std::mem::take(&mut self.dynamics));
         dynamics.extend(steps.iter().map(|s| s.dynamics()));
-        let outcome = self.solve_with(world, state, time_step_s, steps, &dynamics);
+        let done = work(self, &dynamics);
         self.dynamics = emptied(dynamics);
-        outcome
+        done
     }
 
     fn solve_with(
         &mut self,
         world: &World,
         state: &State,
-        time_step_s: f64,
+        time_step: TimeStep,
         steps: &[Box<dyn BodyStep>],
-        dynamics: &[&dyn Dynamics],
     ) -> Result<SolveReport, StepError> {
-        let solve_error = |source| StepError::of_solve(world, state, source);
-        self.factors.factor(dynamics).map_err(solve_error)?;
-        self.predict(dynamics);
-        let time_step = TimeStep {
-            length_s: time_step_s,
-            integration: world.parts.integration,
-        };
-        time_step.mean_velocities(&self.start, &self.free, &mut self.path);
-        let bodies = Bodies {
-            steps,
-            start: &self.start,
-            free: &self.free,
-            path: &self.path,
-            offsets: &self.offsets,
-            constrained: &state.constrained,
-        };
-        let collision = &mut self.collision;
-        collision.place(world, state, &bodies, time_step_s, Search::All)?;
-        collision.find(world, state, &*self.geometry, time_step_s, Search::All)?;
-
-        self.set.clear();
-        self.contacts.clear();
-        let setting = Setting {
-            world,
-            state,
-            bodies,
-            poses: &self.collision.poses,
-            time_step,
-        };
-        self.contacts.add(
-            &self.collision.contacts,
-            &setting,
-            &mut self.set,
-            &mut self.factors,
-        )?;
-        self.limits.foresee(
-            (world, state),
-            (steps, time_step_s),
-            &mut self.contacts.records,
-            &mut self.set,
-        );
-        self.owners.clear();
-        for (b, step) in steps.iter().enumerate() {
-            let participant = ParticipantIdx(b);
-            step.internal_constraints(&mut self.set.internal(participant, &self.factors));
-            let n = self.set.n_rows();
-            self.owners.resize(n, RowOwner::Body(BodyIdx(b)));
-        }
-        self.ties.add(
-            world,
-            state,
-            &bodies,
-            &self.collision.surfaces,
-            time_step,
-            &mut self.set,
-            &mut self.factors,
-            &mut self.owners,
-        )?;
-
-        let records = &self.contacts.records;
-        guess_velocities(
-            world,
-            records,
-            bodies.offsets,
-            bodies.start,
-            &mut self.guess,
-        );
-        let told = steps.iter().any(|step| step.free_velocity().is_some());
-        if told {
-            find_touched(world, records, &self.owners, &mut self.touched);
-            for (b, step) in steps.iter().enumerate() {
-                if let (false, Some(free)) = (self.touched[b], step.free_velocity()) {
-                    self.guess[self.offsets[b]..self.offsets[b + 1]].copy_from_slice(free);
-                }
-            }
-        }
         // Lent while the rest of the stepper is at work.
         let [start, free, path] =
             [&mut self.start, &mut self.free, &mut self.path].map(std::mem::take);
@@ -295,27 +278,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             offsets: &offsets,
             constrained: &state.constrained,
         };
-        let outcome = self.solve_until_consistent(world, state, time_step, bodies, dynamics);
+        let outcome = self.with_dynamics(steps, |stepper, dynamics| {
+            stepper.solve_until_consistent(world, state, time_step, bodies, dynamics)
+        });
         [self.start, self.free, self.path] = [start, free, path];
         self.offsets = offsets;
         outcome
-    }
-
-    /// v* ≈ v0 + D⁻¹(b − A v0), exact where the block diagonal D is all of A.
-    fn predict(&mut self, dynamics: &[&dyn Dynamics]) {
-        self.free.resize(self.start.len(), 0.0);
-        for (p, dynamics) in dynamics.iter().enumerate() {
-            let range = self.offsets[p]..self.offsets[p + 1];
-            let (start, free) = (&self.start[range.clone()], &mut self.free[range]);
-            dynamics.apply(start, free);
-            for (x, b) in free.iter_mut().zip(dynamics.right_hand_side()) {
-                *x = b - *x;
-            }
-            self.factors.solve(ParticipantIdx(p), free);
-            for (x, v0) in free.iter_mut().zip(start) {
-                *x += v0;
-            }
-        }
     }
 
     fn advance(
@@ -370,61 +338,6 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         next.step = state.step + 1;
         next.time_s = state.time_s + time_step_s;
         Ok(())
-    }
-}
-
-/// The velocities at the start, but for those of bodies that rest in patches.
-fn guess_velocities(
-    world: &World,
-    records: &[ContactRecord],
-    offsets: &[usize],
-    start: &[f64],
-    guess: &mut Vec<f64>,
-) {
-    guess.clear();
-    guess.extend_from_slice(start);
-    let settings = &world.parts.contact;
-    let mut last = None;
-    for record in records {
-        let pair = Some((record.a, record.b));
-        let held = record.patch.is_some() && settings.stiction.remembers(record.patch);
-        if !held || last == pair {
-            continue;
-        }
-        last = pair;
-        for g in [record.a, record.b] {
-            if let Some(body) = world.parts.geometries[g.0].mount.body() {
-                let dofs = offsets[body.0]..offsets[body.0 + 1];
-                stiction::stop_what_rests(settings, &mut guess[dofs]);
-            }
-        }
-    }
-}
-
-/// Of each body whether a contact, a tie or a constraint of its own acts on it.
-fn find_touched(
-    world: &World,
-    records: &[ContactRecord],
-    owners: &[RowOwner],
-    touched: &mut Vec<bool>,
-) {
-    let parts = &world.parts;
-    touched.clear();
-    touched.resize(parts.bodies.len(), false);
-    let in_contact = records.iter().flat_map(|record| [record.a, record.b]);
-    for body in in_contact.filter_map(|g| parts.geometries[g.0].mount.body()) {
-        touched[body.0] = true;
-    }
-    for owner in owners {
-        match *owner {
-            RowOwner::Body(body) => touched[body.0] = true,
-            RowOwner::Tie(tie) => {
-                let tie = &parts.ties[tie.0];
-                for body in [tie.a.body(), tie.b.body()].into_iter().flatten() {
-                    touched[body.0] = true;
-                }
-            }
-        }
     }
 }
 

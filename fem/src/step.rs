@@ -57,7 +57,6 @@ pub(crate) struct FemStep {
     free_motion: FreeMotion,
     /// A⁻¹b, where following rotations had to find it.
     free: Vec<f64>,
-    knows_free: bool,
     /// The body's mean turn, where the step offers a preconditioner.
     turn: Option<Matrix3<f64>>,
     scratch: Scratch,
@@ -88,7 +87,6 @@ impl FemStep {
             system: System::default(),
             free_motion: FreeMotion::default(),
             free: Vec::new(),
-            knows_free: false,
             turn: None,
             scratch: Scratch::default(),
         }
@@ -168,15 +166,19 @@ impl BodyStep for FemStep {
             self.provide_rest_factor()?;
             self.turn = self.mean_turn();
         }
-        self.follow_rotation()
+        Ok(())
     }
 
     fn dynamics(&self) -> &dyn Dynamics {
         self
     }
 
-    fn free_velocity(&self) -> Option<&[f64]> {
-        self.knows_free.then_some(&self.free)
+    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.turn_freely()
+    }
+
+    fn foresee(&mut self, v: &[f64]) -> bool {
+        self.turn_as(v, turning::TARGET_CHANGE_TOUCHED)
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {

@@ -32,7 +32,6 @@ impl FemStep {
             *b = av - *b;
         }
         self.system.right_hand_side = b;
-        self.knows_free = false;
     }
 
     /// E(v), J, for steps whose forces act at θ > 0.

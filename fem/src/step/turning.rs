@@ -4,8 +4,9 @@
 //! its arc. So two roles of the rotation are kept apart: forces point along R₀, and the strain is measured against
 //! T = sym(R₀ᵀR₁) with R₁ an estimate of the rotation at the end. A, its factor and its definiteness are those of T = I.
 //!
-//! R₁ is first that of last step's turn repeated, R₀R_prevᵀR₀; steps in which something turns then solve the free motion
-//! once, take R₁ from that, and correct b. Without the correction, noise in the turning rates would become strain.
+//! R₁ is first that of last step's turn repeated, R₀R_prevᵀR₀. Where something turns it is then taken from the motion found, and b
+//! corrected: from the free motion if nothing touches the body, else from the solution with all that does, since what would spring
+//! open and is held shut does not turn. Without the correction, noise in the turning rates would become strain.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{BodyError, Dynamics, Integration};
@@ -21,8 +22,10 @@ use crate::polar_decomposition::rotation_of;
 
 /// Turns up to this (rad) in a step change T by less than 1e-4 and need no correction.
 const TURN_CORRECTED: f64 = 0.014;
-/// Corrections of T up to this are not worth a solve.
+/// Corrections of T up to this are not worth a solve
 const TARGET_CHANGE_MIN: f64 = 1e-4;
+/// or, where it is one with contact, up to this.
+pub(super) const TARGET_CHANGE_TOUCHED: f64 = 1e-3;
 /// Turns up to this (rad) are taken from the rates alone: what the chord then misses is θ⁴/24.
 const TURN_SMALL: f64 = 1e-3;
 /// Below this T is I to round-off.
@@ -64,8 +67,8 @@ impl ElementState {
         self.targets = targets;
     }
 
-    /// T from where velocities `v` lead; returns by how much any of them changed.
-    fn expect_turn_of(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
+    /// T from where velocities `v` lead, if any of them changes by more than `least`; whether it did.
+    fn expect_turn_of(&mut self, step: &FemStep, v: &[Vector3<f64>], least: f64) -> bool {
         let parts = &*step.parts;
         let mut targets = vec![Matrix3::identity(); parts.elements.len()];
         let moved = v
@@ -74,19 +77,25 @@ impl ElementState {
             .map(|(v, q)| q + v * step.time_step.length_s);
         let ends: Vec<Vector3<f64>> = moved.collect();
         parallel::fill(&mut targets, |e| {
-            let after = rotation_of(&parts.deformation(&parts.elements[e], &ends));
-            target(&(self.rotations[e].transpose() * after))
+            let [before, after] =
+                [&step.q, &ends].map(|places| parts.deformation(&parts.elements[e], places));
+            // Whatever rotation is nearest to what is inside out, or goes there, the element does not turn by it.
+            if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
+                return Matrix3::identity();
+            }
+            target(&(self.rotations[e].transpose() * rotation_of(&after)))
         });
         let before = |e: usize| match self.targets.get(e) {
             Some(target) => *target,
             None => Matrix3::identity(),
         };
         let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
-        if change > TARGET_CHANGE_MIN {
+        let changed = change > least;
+        if changed {
             self.targets = targets;
             self.corrected = true;
         }
-        change
+        changed
     }
 
     /// Largest angle by which an element turns in a step with velocities `v` of all vertices, rad.
@@ -109,11 +118,10 @@ impl FemStep {
             && self.time_step.integration == Integration::BackwardEuler
     }
 
-    /// Corrects b where elements turn noticeably, by the free motion with the same A; the free motion then is known.
-    pub(super) fn follow_rotation(&mut self) -> Result<(), BodyError> {
-        self.knows_free = false;
+    /// Corrects b where elements turn noticeably, by the free motion with the same A, which is returned then.
+    pub(super) fn turn_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
         if !self.follows() || self.elements.turn.max(self.swing()) < TURN_CORRECTED {
-            return Ok(());
+            return Ok(None);
         }
         self.provide_rest_factor()?;
         let turn = self.mean_turn();
@@ -122,27 +130,35 @@ impl FemStep {
         let mut free_motion = std::mem::take(&mut self.free_motion);
         let solved = free_motion.solve(&self.system, turn.as_ref(), Exactness::Estimate, &mut v);
         if solved.is_ok() {
-            self.turn_as(&v);
+            self.turn_as(&v, TARGET_CHANGE_MIN);
         }
         let exactness = Exactness::Solution;
         let solved =
             solved.and_then(|()| free_motion.solve(&self.system, turn.as_ref(), exactness, &mut v));
         self.free_motion = free_motion;
         self.free = v;
-        self.knows_free = solved.is_ok();
-        solved.map_err(|_| indefinite())
+        match solved {
+            Ok(()) => Ok(Some(&self.free)),
+            Err(_) => Err(indefinite()),
+        }
     }
 
-    /// Takes rest strains and b to where velocities `v` of the solve turn the elements.
-    fn turn_as(&mut self, v: &[f64]) {
+    /// Takes rest strains and b to where velocities `v` of the solve turn the elements, if any changes by more than `least`;
+    /// whether it did.
+    pub(super) fn turn_as(&mut self, v: &[f64], least: f64) -> bool {
+        if !self.follows() {
+            return false;
+        }
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
         let mut elements = std::mem::take(&mut self.elements);
-        let change = elements.expect_turn_of(self, &velocities);
+        let turns = elements.turn.max(elements.largest_turn(self, &velocities)) >= TURN_CORRECTED;
+        let changed = turns && elements.expect_turn_of(self, &velocities, least);
         self.elements = elements;
-        if change > TARGET_CHANGE_MIN {
+        if changed {
             self.write_right_hand_side();
         }
+        changed
     }
 
     /// A factor of A at rest, for steps as long as this one.

@@ -79,11 +79,27 @@ impl Alone {
         };
         self.step.begin(state, &input)?;
         self.step.linearise()?;
-        let dynamics = [self.step.dynamics()];
-        self.factors.factor(&dynamics).unwrap();
+        self.factors.factor(&[self.step.dynamics()]).unwrap();
         self.set.clear();
         self.step
             .internal_constraints(&mut self.set.internal(ParticipantIdx(0), &self.factors));
+        if self.set.n_rows() == 0 {
+            let _ = self.step.move_freely()?;
+            self.solve();
+        } else {
+            self.solve();
+            if self.step.foresee(&self.solution.velocity) {
+                self.solve();
+            }
+        }
+        let said = self.step.advance(&self.solution.velocity, state)?;
+        self.warnings = said.warnings;
+        Ok(())
+    }
+
+    #[track_caller]
+    fn solve(&mut self) {
+        let dynamics = [self.step.dynamics()];
         let problem = ContactProblem {
             dynamics: &dynamics,
             constraints: &self.set,
@@ -94,9 +110,6 @@ impl Alone {
             .solve(&problem, start, &mut self.solution)
             .unwrap();
         assert!(report.is_trusted(), "{report:?}");
-        let said = self.step.advance(&self.solution.velocity, state)?;
-        self.warnings = said.warnings;
-        Ok(())
     }
 
     #[track_caller]

@@ -72,6 +72,7 @@ pub const SCENES: &[(&str, &str)] = &[
         "entangling-gripper",
         include_str!("../../scenes/entangling-gripper.toml"),
     ),
+    ("foam-ring", include_str!("../../scenes/foam-ring.toml")),
     (
         "gripper-holds-box",
         include_str!("../../scenes/gripper-holds-box.toml"),

@@ -303,6 +303,11 @@ fn knot_is_pulled_tight() {
 }
 
 #[test]
+fn foam_ring_touches_itself() {
+    check_scene("foam-ring", &[]);
+}
+
+#[test]
 fn soft_landing() {
     check_scene("soft-landing", &[]);
 }

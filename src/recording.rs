@@ -32,6 +32,7 @@ mod frame;
 mod packing;
 mod page;
 mod paraview;
+mod particles;
 mod tables;
 mod visual;
 
@@ -42,6 +43,7 @@ use nalgebra::Point3;
 
 pub use error::RecordingError;
 pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons};
+pub use particles::ParticleStates;
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
 /// A named number over time, one column of the table a run leaves.
@@ -298,6 +300,18 @@ impl Recording {
     /// begins), `NAME.values` (one for each row, or none), and of meshes `NAME.triangles` and `NAME.tetrahedra`. False, and no
     /// file, if nothing deforms.
     ///
+    /// Particles whose states are recorded have, for each row of `NAME.points`,
+    ///
+    /// | name | shape | dtype | |
+    /// |---|---|---|---|
+    /// | `NAME.id` | n | `<u4` | stays with a particle while others come and go |
+    /// | `NAME.body` | n | `<u4` | the body it belongs to |
+    /// | `NAME.velocity` | n × 3 | `<f8` | world axes, m/s |
+    /// | `NAME.mass` | n | `<f8` | kg |
+    /// | `NAME.volume` | n | `<f8` | as it is now, m³ |
+    /// | `NAME.deformation_gradient` | n × 3 × 3 | `<f8` | elastic, F^E; rows are world axes |
+    /// | `NAME.plastic_strain` | n | `<f8` | accumulated; NaN for a law that keeps no account of one |
+    ///
     /// # Errors
     /// When the file can't be written.
     pub fn write_deformed_npz(&self, path: &Path) -> Result<bool, RecordingError> {
@@ -343,7 +357,9 @@ impl Recording {
     /// Writes the frames for ParaView into `folder`: `replay.pvd`, whose path is returned, lists the VTU files under
     /// `vtu/` over time. All places are in the world frame; a half space becomes a square. Point data: `visual` (the
     /// number of the visual in this recording), `value` (NaN where none was recorded), `force` (N) at contacts, and `pressure`
-    /// (Pa) at the corners of patches. Bodies that deform and are filled come as tetrahedra.
+    /// (Pa) at the corners of patches. Bodies that deform and are filled come as tetrahedra. Particles, where all of a frame come
+    /// with their states, have `id`, `body`, `velocity` (m/s), `mass` (kg), `volume` (now, m³), `deformation_gradient` (elastic,
+    /// row by row) and `plastic_strain` (NaN where none is kept) besides.
     ///
     /// # Errors
     /// When nothing was recorded, or a file can't be written.

@@ -5,8 +5,8 @@
 //! use pliant::scene::{Scene, SceneOptions};
 //!
 //! let scene = Scene::load("box-on-incline", &SceneOptions::default())?;
-//! let length = RunLength::Until(0.1);
-//! let outcome = run(&scene, &RunOptions { length }, &mut |_| {})?;
+//! let options = RunOptions { length: RunLength::Until(0.1), ..RunOptions::default() };
+//! let outcome = run(&scene, &options, &mut |_| {})?;
 //! assert_eq!(outcome.summary.unconverged_steps, 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -74,11 +74,23 @@ pub enum RunLength {
     Until(f64),
 }
 
+/// What frames keep of particles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ParticleDetail {
+    /// What the replay shows: places, and the number that colours them.
+    #[default]
+    Shown,
+    /// Their [states](crate::recording::ParticleStates) too, some 150 bytes a particle and frame.
+    States,
+}
+
 /// How a scene is run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOptions {
     /// How long.
     pub length: RunLength,
+    /// What is recorded of particles.
+    pub particles: ParticleDetail,
 }
 
 /// How far a run is.
@@ -235,7 +247,7 @@ impl<'s> Run<'s> {
         let mut next = state.clone();
         self.observe(&state, None);
         self.record_row(&state)?;
-        self.record_frame(&state, None)?;
+        self.record_frame(&state, None, options.particles)?;
         for step in 1..=steps {
             let report = self.step(&mut stepper, &mut state, &mut next)?;
             let started = Instant::now();
@@ -244,7 +256,7 @@ impl<'s> Run<'s> {
                 self.record_row(&next)?;
             }
             if step % frame_every == 0 || step == steps {
-                self.record_frame(&next, Some(&report))?;
+                self.record_frame(&next, Some(&report), options.particles)?;
             }
             self.tally.recording += started.elapsed();
             std::mem::swap(&mut state, &mut next);
@@ -322,13 +334,19 @@ impl<'s> Run<'s> {
             .map_err(|source| recording_error(self.scene, source))
     }
 
-    fn record_frame(&mut self, state: &State, report: Option<&StepReport>) -> Result<(), RunError> {
+    fn record_frame(
+        &mut self,
+        state: &State,
+        report: Option<&StepReport>,
+        particles: ParticleDetail,
+    ) -> Result<(), RunError> {
         let frame = self.assembly.picture.frame(
             &self.assembly.world,
             state,
             report,
             &mut self.patches,
             &self.assembly.directory,
+            particles,
         );
         self.recording
             .push_frame(frame)

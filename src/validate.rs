@@ -330,7 +330,15 @@ impl Case {
                     CaseLength::Quick => RunLength::Smoke,
                     CaseLength::Full => RunLength::Full,
                 };
-                let summary = run(&scene, &RunOptions { length }, &mut |_| {})?.summary;
+                let summary = run(
+                    &scene,
+                    &RunOptions {
+                        length,
+                        ..RunOptions::default()
+                    },
+                    &mut |_| {},
+                )?
+                .summary;
                 let judged = summary
                     .expectations
                     .iter()

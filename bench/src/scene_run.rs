@@ -114,12 +114,19 @@ impl SceneRun {
         };
         // From the end of the first step on: meshes are made before it.
         let (mut first, mut last) = (None, None);
-        let outcome = run(&scene, &RunOptions { length }, &mut |progress| {
-            last = thread_cpu_s();
-            if progress.step == 1 {
-                first = last;
-            }
-        });
+        let outcome = run(
+            &scene,
+            &RunOptions {
+                length,
+                ..RunOptions::default()
+            },
+            &mut |progress| {
+                last = thread_cpu_s();
+                if progress.step == 1 {
+                    first = last;
+                }
+            },
+        );
         let summary = outcome.map_err(|e| self.failed(&e))?.summary;
         // What of the wall time went to steps is taken to hold for the processor time, too.
         let share = summary.stages.step_s / summary.wall_s.max(1e-9);

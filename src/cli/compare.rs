@@ -51,7 +51,14 @@ pub(super) fn main(arguments: &CompareArguments) -> Result<Ending, Failure> {
             let scene = Scene::load(&arguments.scene, &options)?;
             let (solver, dt) = (scene.solver.kind.name(), scene.simulation.time_step_s);
             eprintln!("{} with {solver}, {dt} s", scene.name());
-            let summary = run_with_progress(&scene, &RunOptions { length })?.summary;
+            let summary = run_with_progress(
+                &scene,
+                &RunOptions {
+                    length,
+                    ..RunOptions::default()
+                },
+            )?
+            .summary;
             observables = summary
                 .expectations
                 .iter()

@@ -64,6 +64,7 @@ pub(super) fn main(arguments: &ResultsArguments) -> Result<Ending, Failure> {
             &scene,
             &RunOptions {
                 length: RunLength::Full,
+                ..RunOptions::default()
             },
         )?;
         let result = SceneResult {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pliant::runner::{Outcome, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run};
+use pliant::runner::{
+    Outcome, ParticleDetail, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
+};
 use pliant::scene::{ParameterOverride, Scene, SceneOptions};
 use pliant_contact_sap::SolverKind;
 
@@ -37,7 +39,7 @@ pub(super) struct RunArguments {
     /// Print one JSON object about the run on stdout
     #[arg(long)]
     json: bool,
-    /// Write a ParaView series too, and of what deforms the places over time for NumPy
+    /// Write a ParaView series too, and for NumPy what deforms over time: places, and of particles their states
     #[arg(long)]
     paraview: bool,
 }
@@ -107,7 +109,11 @@ pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
     // Before the run, which may take long: is there a place for what it leaves?
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("--out {}: {error}", arguments.out.display()))?;
-    let outcome = run_with_progress(&scene, &RunOptions { length })?;
+    let particles = match arguments.paraview {
+        true => ParticleDetail::States,
+        false => ParticleDetail::Shown,
+    };
+    let outcome = run_with_progress(&scene, &RunOptions { length, particles })?;
     for note in &outcome.notes {
         eprintln!("note: {note}");
     }

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::{RecordingError, Visual, VisualShape};
+use super::{ParticleStates, RecordingError, Visual, VisualShape};
 
 /// Counts along the bodies of a [`Recording`](super::Recording).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,6 +122,8 @@ pub struct Deformed {
     pub points: Vec<Point3<f64>>,
     /// One for each point, in the unit of the visual's [`ValueScale`](super::ValueScale), or empty.
     pub values: Vec<f64>,
+    /// Of particles, if wanted: what other programs may want to know besides.
+    pub states: Option<ParticleStates>,
 }
 
 impl Deformed {
@@ -132,6 +134,7 @@ impl Deformed {
         Self {
             points: wanted.iter().map(|v| self.points[pick(v)]).collect(),
             values: values.map(|v| self.values[pick(v)]).collect(),
+            states: None,
         }
     }
 }
@@ -229,6 +232,16 @@ impl Frame {
             }
             if let Some(at) = deformed.values.iter().position(|value| !value.is_finite()) {
                 return not_finite(format!("value {at} of {:?}", visual.name));
+            }
+            let Some(states) = &deformed.states else {
+                continue;
+            };
+            for (what, found) in states.lengths() {
+                let what = format!("{what} of {:?}", visual.name);
+                count(&what, found, deformed.points.len())?;
+            }
+            if let Some(at) = states.not_finite() {
+                return not_finite(format!("the state of particle {at} of {:?}", visual.name));
             }
         }
         Ok(())

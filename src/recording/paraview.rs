@@ -13,7 +13,9 @@ use pliant_hydroelastic::mesh::{
     MeshError, PvdSeries, VtuArray, VtuCells, VtuEncoding, VtuFile, VtuValues, generate,
 };
 
-use super::{Anchor, Deformed, Frame, Recording, RecordingError, ThreadEnds, VisualShape};
+use super::{
+    Anchor, Deformed, Frame, ParticleStates, Recording, RecordingError, ThreadEnds, VisualShape,
+};
 
 /// Corners around a round shape.
 const SEGMENTS: u32 = 32;
@@ -74,18 +76,14 @@ pub(super) fn write(recording: &Recording, folder: &Path) -> Result<PathBuf, Rec
             .iter()
             .any(|visual| matches!(visual.shape, VisualShape::Points { .. }))
         {
-            put(
-                2,
-                "particles",
-                Piece::lines(recording, frame, Kind::Particles),
-            )?;
+            put(2, "particles", Piece::particles(recording, frame))?;
         }
         if recording
             .visuals()
             .iter()
             .any(|visual| matches!(visual.shape, VisualShape::Thread { .. }))
         {
-            put(3, "threads", Piece::lines(recording, frame, Kind::Threads))?;
+            put(3, "threads", Piece::threads(recording, frame))?;
         }
         if recording
             .visuals()
@@ -217,13 +215,6 @@ fn cone(radius: f64, height: f64) -> Surface {
     }
 }
 
-/// What has no surface.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Particles,
-    Threads,
-}
-
 enum Cells {
     Vertices,
     Lines(Vec<[u32; 2]>),
@@ -247,6 +238,8 @@ enum PointData {
         visual_idx: Vec<i64>,
         /// The recorded value, NaN where there is none.
         values: Vec<f64>,
+        /// Of particles, where all have them.
+        states: Option<ParticleStates>,
     },
     /// At contacts, N.
     Forces(Vec<Vector3<f64>>),
@@ -262,6 +255,7 @@ impl Piece {
             data: PointData::Visuals {
                 visual_idx: vec![],
                 values: vec![],
+                states: None,
             },
         }
     }
@@ -282,6 +276,7 @@ impl Piece {
         if let PointData::Visuals {
             visual_idx: of,
             values: all,
+            ..
         } = &mut self.data
         {
             of.resize(n, visual_idx as i64);
@@ -339,28 +334,41 @@ impl Piece {
         piece
     }
 
-    fn lines(recording: &Recording, frame: &Frame, kind: Kind) -> Self {
+    fn threads(recording: &Recording, frame: &Frame) -> Self {
         let mut piece = Self::empty(Cells::Vertices);
         let mut lines = Vec::new();
         for_each_visual(recording, frame, |index, _, soft| {
-            let (Some(soft), first) = (soft, piece.points.len() as u32) else {
+            let shape = &recording.visuals()[index].shape;
+            let (Some(soft), VisualShape::Thread { ends, .. }) = (soft, shape) else {
                 return;
             };
-            let n = soft.points.len() as u32;
-            match recording.visuals()[index].shape {
-                VisualShape::Points { .. } if kind == Kind::Particles => {}
-                VisualShape::Thread { ends, .. } if kind == Kind::Threads => {
-                    lines.extend((1..n).map(|i| [first + i - 1, first + i]));
-                    if ends == ThreadEnds::Joined && n > 2 {
-                        lines.push([first + n - 1, first]);
-                    }
-                }
-                _ => return,
+            let (first, n) = (piece.points.len() as u32, soft.points.len() as u32);
+            lines.extend((1..n).map(|i| [first + i - 1, first + i]));
+            if *ends == ThreadEnds::Joined && n > 2 {
+                lines.push([first + n - 1, first]);
             }
             piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
         });
-        if kind == Kind::Threads {
-            piece.cells = Cells::Lines(lines);
+        piece.cells = Cells::Lines(lines);
+        piece
+    }
+
+    fn particles(recording: &Recording, frame: &Frame) -> Self {
+        let mut piece = Self::empty(Cells::Vertices);
+        let mut all = Some(ParticleStates::default());
+        for_each_visual(recording, frame, |index, _, soft| {
+            let shape = &recording.visuals()[index].shape;
+            let (Some(soft), VisualShape::Points { .. }) = (soft, shape) else {
+                return;
+            };
+            piece.add_points(index, soft.points.iter().map(|p| p.coords), &soft.values);
+            match (&mut all, &soft.states) {
+                (Some(all), Some(states)) => all.extend(states),
+                _ => all = None,
+            }
+        });
+        if let PointData::Visuals { states, .. } = &mut piece.data {
+            *states = all;
         }
         piece
     }
@@ -388,15 +396,42 @@ impl Piece {
 
     fn write(&self, path: &Path) -> Result<(), RecordingError> {
         let array = |name, values| VtuArray { name, values };
+        let (mut ids, mut bodies) = (Vec::new(), Vec::new());
         let point_data = match &self.data {
             PointData::Forces(forces) => vec![array("force", VtuValues::Vectors(forces))],
             PointData::Pressures(pressures) => {
                 vec![array("pressure", VtuValues::Scalars(pressures))]
             }
-            PointData::Visuals { visual_idx, values } => vec![
-                array("visual", VtuValues::Integers(visual_idx)),
-                array("value", VtuValues::Scalars(values)),
-            ],
+            PointData::Visuals {
+                visual_idx,
+                values,
+                states,
+            } => {
+                if let Some(states) = states {
+                    ids = states.ids.iter().map(|id| i64::from(*id)).collect();
+                    bodies = states.bodies.iter().map(|body| i64::from(*body)).collect();
+                }
+                let states = states.iter().flat_map(|states| {
+                    [
+                        array("id", VtuValues::Integers(&ids)),
+                        array("body", VtuValues::Integers(&bodies)),
+                        array("velocity", VtuValues::Vectors(&states.velocities)),
+                        array("mass", VtuValues::Scalars(&states.masses)),
+                        array("volume", VtuValues::Scalars(&states.volumes)),
+                        array(
+                            "deformation_gradient",
+                            VtuValues::Matrices(&states.deformation_gradients),
+                        ),
+                        array(
+                            "plastic_strain",
+                            VtuValues::Scalars(&states.plastic_strains),
+                        ),
+                    ]
+                });
+                let visual = array("visual", VtuValues::Integers(visual_idx));
+                let value = array("value", VtuValues::Scalars(values));
+                [visual, value].into_iter().chain(states).collect()
+            }
         };
         let content = VtuFile {
             points: &self.points,

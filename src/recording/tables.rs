@@ -8,7 +8,7 @@ use npyz::npz::NpzWriter;
 use npyz::zip::write::FileOptions;
 use npyz::zip::{CompressionMethod, DateTime};
 
-use super::{Between, Frame, PatchForce, Recording, VisualShape};
+use super::{Between, Frame, ParticleStates, PatchForce, Recording, VisualShape};
 
 pub(super) fn csv(recording: &Recording) -> String {
     let mut text = String::from("time [s]");
@@ -110,11 +110,46 @@ pub(super) fn deformed_npz(recording: &Recording) -> Option<io::Result<Vec<u8>>>
                 rows(&mut archive, &name("points"), &points)?;
                 let values: Vec<f64> = deformed().flat_map(|d| &d.values).copied().collect();
                 column(&mut archive, &name("values"), values.into_iter())?;
+                let states: Option<Vec<&ParticleStates>> =
+                    deformed().map(|d| d.states.as_ref()).collect();
+                if let Some(states) = states {
+                    particle_states(&mut archive, name, &states)?;
+                }
             }
             archive.zip_writer().finish()?;
         }
         Ok(file.into_inner())
     })
+}
+
+fn particle_states(
+    archive: &mut Archive<'_>,
+    name: impl Fn(&str) -> String,
+    frames: &[&ParticleStates],
+) -> io::Result<()> {
+    let mut states = ParticleStates::default();
+    frames.iter().for_each(|more| states.extend(more));
+    column(archive, &name("id"), states.ids.into_iter())?;
+    column(archive, &name("body"), states.bodies.into_iter())?;
+    let velocities: Vec<[f64; 3]> = states.velocities.iter().map(|v| (*v).into()).collect();
+    rows(archive, &name("velocity"), &velocities)?;
+    column(archive, &name("mass"), states.masses.into_iter())?;
+    column(archive, &name("volume"), states.volumes.into_iter())?;
+    let gradients = &states.deformation_gradients;
+    let mut array = archive
+        .array(&name("deformation_gradient"), options())?
+        .default_dtype()
+        .shape(&[gradients.len() as u64, 3, 3])
+        .begin_nd()?;
+    // NumPy's last index counts columns.
+    array.extend(
+        gradients
+            .iter()
+            .flat_map(|f| (0..9).map(|k| f[(k / 3, k % 3)])),
+    )?;
+    array.finish()?;
+    let plastic = states.plastic_strains.into_iter();
+    column(archive, &name("plastic_strain"), plastic)
 }
 
 /// The patches of all frames: none without any.

@@ -11,6 +11,7 @@ use pliant_fem::FemBody;
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_multibody::CapsuleChain;
 
+use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
 pub(crate) use points::{Members, PointsObject};
@@ -37,6 +38,10 @@ pub(crate) trait SoftModel: Send + Sync {
     fn volume(&self, state: &BodyState) -> f64;
     /// Stress, pressure (Pa) or plastic strain at each point, where it knows them; `out` is overwritten.
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
+    /// Of particles, what other programs may want to know besides their places.
+    fn particle_states(&self, _: &BodyState) -> Option<ParticleStates> {
+        None
+    }
     /// Energies and momenta of this one, where it is not the whole of a body of the world.
     fn share_of_energy(&self, _: &BodyState, _gravity: &Vector3<f64>) -> Option<Energy> {
         None

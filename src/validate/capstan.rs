@@ -48,7 +48,14 @@ impl Wrap {
         };
         let scene = Scene::load("capstan", &options)?;
         let length = RunLength::Until(1.0);
-        let outcome = run_scene(&scene, &RunOptions { length }, &mut |_| {})?;
+        let outcome = run_scene(
+            &scene,
+            &RunOptions {
+                length,
+                ..RunOptions::default()
+            },
+            &mut |_| {},
+        )?;
         let mut verdicts = outcome.summary.expectations.iter();
         let ratio = verdicts.find(|verdict| verdict.observable == "ratio");
         let ratio = ratio.and_then(|verdict| verdict.found);

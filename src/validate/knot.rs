@@ -45,7 +45,14 @@ impl Pull {
         };
         let scene = Scene::load("knot-tightening", &options)?;
         let length = RunLength::Until(self.until_s);
-        let outcome = run_scene(&scene, &RunOptions { length }, &mut |_| {})?;
+        let outcome = run_scene(
+            &scene,
+            &RunOptions {
+                length,
+                ..RunOptions::default()
+            },
+            &mut |_| {},
+        )?;
         let is_energy = |name: &str| name == "energy";
         let column = scene
             .observables

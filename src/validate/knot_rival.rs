@@ -42,7 +42,14 @@ fn passages(model: &str, length: RunLength) -> Outcome<f64> {
         ..SceneOptions::default()
     };
     let scene = Scene::load("knot-at-speed", &options)?;
-    let outcome = run_scene(&scene, &RunOptions { length }, &mut |_| {})?;
+    let outcome = run_scene(
+        &scene,
+        &RunOptions {
+            length,
+            ..RunOptions::default()
+        },
+        &mut |_| {},
+    )?;
     let mut verdicts = outcome.summary.expectations.iter();
     let passages = verdicts.find(|verdict| verdict.observable == "passages");
     Ok(passages

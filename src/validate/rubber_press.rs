@@ -30,7 +30,14 @@ fn ways(rings: u32, loads: &[f64]) -> Outcome<Vec<f64>> {
         .iter()
         .fold(0.0, |end: f64, load| end.max(load / LOAD_RATE));
     let length = RunLength::Until(end_s);
-    let outcome = run_scene(&scene, &RunOptions { length }, &mut |_| {})?;
+    let outcome = run_scene(
+        &scene,
+        &RunOptions {
+            length,
+            ..RunOptions::default()
+        },
+        &mut |_| {},
+    )?;
     let is_way = |name: &str| name == "displacement";
     let column = scene.observables.iter().position(|o| is_way(&o.name.name));
     let (column, times) = (column.unwrap_or_default(), outcome.series.times_s());

@@ -34,8 +34,11 @@ fn check_text(
         ..SceneOptions::default()
     };
     let scene = Scene::parse(name, text, &options).unwrap_or_else(|error| panic!("{error}"));
-    let outcome =
-        run(&scene, &RunOptions { length }, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions {
+        length,
+        ..RunOptions::default()
+    };
+    let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
     let overlooked = summary.overlooked_contact_steps;

@@ -27,6 +27,7 @@ impl Late {
         let scene = Scene::parse(scene, text, &options).unwrap_or_else(|error| panic!("{error}"));
         let options = RunOptions {
             length: RunLength::Until(until_s),
+            ..RunOptions::default()
         };
         let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let observables = outcome.recording.observables();

@@ -12,6 +12,7 @@ mod force_fields;
 mod impulse_exchange;
 mod material_point_faults;
 mod material_points_in_scenes;
+mod particle_states;
 mod points_on_finite_elements;
 mod press_in_long_steps;
 mod replay_in_browser;

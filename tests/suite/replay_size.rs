@@ -72,6 +72,7 @@ fn replay_of_200_000_particles_over_300_frames_stays_under_100_megabytes() {
             deformed: vec![Deformed {
                 points: points.clone(),
                 values: velocities.iter().map(Vector3::norm).collect(),
+                states: None,
             }],
             ..Frame::default()
         };

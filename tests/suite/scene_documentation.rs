@@ -139,6 +139,7 @@ fn examples_of_the_page_are_one_scene_that_runs_as_expected() {
         .unwrap_or_else(|e| panic!("{e}"));
     let options = RunOptions {
         length: RunLength::Smoke,
+        ..RunOptions::default()
     };
     let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
     assert!(

@@ -267,7 +267,14 @@ fn clutter(solver: &str) -> f64 {
     let scene = Scene::parse("clutter", &text, &SceneOptions::default())
         .unwrap_or_else(|error| panic!("{error}"));
     let length = RunLength::Until(0.7);
-    let outcome = run(&scene, &RunOptions { length }, &mut |_| {});
+    let outcome = run(
+        &scene,
+        &RunOptions {
+            length,
+            ..RunOptions::default()
+        },
+        &mut |_| {},
+    );
     outcome
         .unwrap_or_else(|error| panic!("{error}"))
         .summary

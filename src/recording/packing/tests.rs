@@ -180,6 +180,7 @@ fn soft_points_and_their_values_come_back() {
             .map(|i| Point3::new(t, i as f64, t * i as f64))
             .collect(),
         values: (0..n).map(|i| t + i as f64).collect(),
+        states: None,
     };
     let frames = [
         frame(0.0, 3),

@@ -5,7 +5,8 @@
     reason = "monogram frame names such as X_WB are the field's notation"
 )]
 
-use nalgebra::Point3;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use nalgebra::{Matrix3, Point3};
 use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, read_surface};
 
 use super::*;
@@ -163,6 +164,7 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
     let points = |n: usize| Deformed {
         points: (0..n).map(|i| Point3::new(i as f64, 0.0, 0.0)).collect(),
         values: vec![],
+        states: None,
     };
     let contacts = vec![
         ContactArrow {
@@ -224,5 +226,93 @@ fn contacts_particles_threads_and_patches_have_files_of_their_own() {
         "{list}"
     );
     assert!(!folder.join("vtu/surfaces_00000.vtu").exists());
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
+/// The numbers of a field of a VTU file: base64 of a count of bytes, then eight for each number.
+fn field<T>(text: &str, name: &str, components: usize, number: fn([u8; 8]) -> T) -> Vec<T> {
+    let (_, after) = text
+        .split_once(&format!(
+            "Name=\"{name}\" NumberOfComponents=\"{components}\" format=\"binary\">\n"
+        ))
+        .unwrap_or_else(|| panic!("no field {name} of {components} components"));
+    let (content, _) = after.split_once('<').expect("an end");
+    let bytes = BASE64_STANDARD.decode(content.trim()).expect("base64");
+    let words = bytes.chunks_exact(8).map(|w| w.try_into().expect("eight"));
+    let mut words = words.collect::<Vec<[u8; 8]>>().into_iter();
+    let length = u64::from_le_bytes(words.next().expect("a length"));
+    assert_eq!(length as usize, bytes.len() - 8);
+    words.map(number).collect()
+}
+
+#[test]
+fn particles_bring_their_states_as_point_data() {
+    let grains = |name: &str| Visual {
+        name: name.into(),
+        anchor: Anchor::World,
+        X_BG: Isometry3::identity(),
+        shape: VisualShape::Points {
+            radius: 0.1,
+            scale: None,
+        },
+        color: Color::GROUND,
+    };
+    let visuals = vec![grains("sand"), grains("dough")];
+    let mut recording = Recording::new("grains", vec![], visuals, vec![]).expect("sound");
+    let state = |body: u32, ids: &[u32]| {
+        let each = || ids.iter().map(|id| f64::from(*id));
+        ParticleStates {
+            ids: ids.to_vec(),
+            bodies: vec![body; ids.len()],
+            velocities: each().map(|x| Vector3::new(x, -x, 0.5)).collect(),
+            masses: each().map(|x| 0.1 * x).collect(),
+            volumes: each().map(|x| 1e-3 * x).collect(),
+            deformation_gradients: each()
+                .map(|x| Matrix3::new(1.0, x, 0.0, 0.0, 1.0, 0.0, 0.0, 0.25, 1.0))
+                .collect(),
+            plastic_strains: vec![if body == 0 { f64::NAN } else { 0.5 }; ids.len()],
+        }
+    };
+    let of = |states: ParticleStates| Deformed {
+        points: vec![Point3::origin(); states.ids.len()],
+        values: vec![],
+        states: Some(states),
+    };
+    let deformed = vec![of(state(0, &[4, 7])), of(state(1, &[5]))];
+    let frame = |deformed| Frame {
+        deformed,
+        ..Frame::default()
+    };
+    let mut lacking = deformed.clone();
+    lacking[1].states.as_mut().expect("just given").masses.pop();
+    let refused = recording.push_frame(frame(lacking)).err().expect("refused");
+    assert!(
+        refused.to_string().contains("masses of \"dough\""),
+        "{refused}"
+    );
+    let mut broken = deformed.clone();
+    broken[0].states.as_mut().expect("just given").velocities[1].x = f64::NAN;
+    let refused = recording.push_frame(frame(broken)).err().expect("refused");
+    assert!(
+        refused.to_string().contains("particle 1 of \"sand\""),
+        "{refused}"
+    );
+    recording.push_frame(frame(deformed)).expect("sound");
+    let folder = folder("states");
+    write(&recording, &folder).expect("written");
+    let text = std::fs::read_to_string(folder.join("vtu/particles_00000.vtu")).expect("written");
+    let whole = |name| field(&text, name, 1, i64::from_le_bytes);
+    let real = |name, components| field(&text, name, components, f64::from_le_bytes);
+    assert_eq!(whole("id"), [4, 7, 5]);
+    assert_eq!(whole("body"), [0, 0, 1]);
+    let velocity = [4.0, -4.0, 0.5, 7.0, -7.0, 0.5, 5.0, -5.0, 0.5];
+    assert_eq!(real("velocity", 3), velocity);
+    assert_eq!(real("mass", 1), [0.4, 0.7000000000000001, 0.5]);
+    assert_eq!(real("volume", 1), [4e-3, 7e-3, 5e-3]);
+    // Row by row.
+    let gradient = [1.0, 4.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.25, 1.0];
+    assert_eq!(real("deformation_gradient", 9)[..9], gradient);
+    let plastic = real("plastic_strain", 1);
+    assert!(plastic[..2].iter().all(|x| x.is_nan()) && plastic[2] == 0.5);
     std::fs::remove_dir_all(folder).expect("removed");
 }

@@ -12,6 +12,7 @@ use crate::recording::{
     self, Anchor, Between, Color, ContactArrow, Deformed, Frame, PatchForce, PressurePolygons,
     Visual, VisualShape,
 };
+use crate::runner::ParticleDetail;
 use crate::runner::soft::shown_values;
 use crate::scene::Shown;
 
@@ -143,6 +144,7 @@ impl Picture {
         report: Option<&StepReport>,
         finder: &mut PatchFinder,
         directory: &Directory,
+        particles: ParticleDetail,
     ) -> Frame {
         let mut surfaces = vec![Surface::default(); world.n_bodies()];
         for (index, (surface, body)) in surfaces.iter_mut().zip(&state.bodies).enumerate() {
@@ -162,14 +164,19 @@ impl Picture {
             deformed: self
                 .soft
                 .iter()
-                .map(|look| look.deformed(directory, state))
+                .map(|look| look.deformed(directory, state, particles))
                 .collect(),
         }
     }
 }
 
 impl SoftLook {
-    fn deformed(&self, directory: &Directory, state: &State) -> Deformed {
+    fn deformed(
+        &self,
+        directory: &Directory,
+        state: &State,
+        particles: ParticleDetail,
+    ) -> Deformed {
         let soft = &directory.soft[self.soft];
         let state = &state.bodies[soft.body.0];
         let mut points = Vec::new();
@@ -183,9 +190,14 @@ impl SoftLook {
             .into_iter()
             .flat_map(|value| std::iter::repeat_n(value, corners));
         let stride = points.len().div_ceil(self.drawn_max).max(1);
+        let states = match particles {
+            ParticleDetail::Shown => None,
+            ParticleDetail::States => soft.model.particle_states(state),
+        };
         Deformed {
             points: drawn.into_iter().step_by(stride).collect(),
             values: values.step_by(stride).collect(),
+            states: states.map(|states| states.thinned(stride)),
         }
     }
 }

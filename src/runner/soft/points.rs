@@ -8,6 +8,7 @@ use pliant_contact_sap::{BodyState, Energy};
 use pliant_mpm::{MaterialPoints, ObjectIdx, ParticleView};
 
 use super::SoftModel;
+use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
 /// Which particles of the body belong to an object.
@@ -84,6 +85,22 @@ impl SoftModel for PointsObject {
             Shown::PlasticStrain => p.plastic_strain.unwrap_or(0.0),
             _ => p.pressure,
         }));
+    }
+
+    fn particle_states(&self, state: &BodyState) -> Option<ParticleStates> {
+        let mut states = ParticleStates::default();
+        for p in self.views(state) {
+            states.ids.push(p.id);
+            states.bodies.push(p.object.0 as u32);
+            states.velocities.push(p.v_WP);
+            states.masses.push(p.mass);
+            states.volumes.push(self.particle_volume * p.volume_ratio);
+            states.deformation_gradients.push(p.f);
+            states
+                .plastic_strains
+                .push(p.plastic_strain.unwrap_or(f64::NAN));
+        }
+        Some(states)
     }
 
     fn share_of_energy(&self, state: &BodyState, gravity: &Vector3<f64>) -> Option<Energy> {

@@ -197,6 +197,7 @@ pub(crate) fn one_of_everything() -> Recording {
         let colored = |points: Vec<Point3<f64>>| Deformed {
             values: points.iter().map(|p| p.z).collect(),
             points,
+            states: None,
         };
         let mut patches = PressurePolygons::default();
         let between = Between { a: 1, b: 0 };
@@ -226,6 +227,7 @@ pub(crate) fn one_of_everything() -> Recording {
             Deformed {
                 points: rope.collect(),
                 values: vec![],
+                states: None,
             },
         ];
         recording

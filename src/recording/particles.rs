@@ -1,0 +1,75 @@
+//! What is known of particles besides their places, for other programs: a picture needs none of it.
+
+use nalgebra::{Matrix3, Vector3};
+
+/// The state of the particles of one visual in one frame; every list has an entry for each of its points, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ParticleStates {
+    /// A number that stays with a particle while others come and go.
+    pub ids: Vec<u32>,
+    /// The body it belongs to, counted along the bodies of particles of a scene.
+    pub bodies: Vec<u32>,
+    /// World axes, m/s.
+    pub velocities: Vec<Vector3<f64>>,
+    /// kg.
+    pub masses: Vec<f64>,
+    /// As it is now, m³.
+    pub volumes: Vec<f64>,
+    /// Elastic deformation gradient F^E.
+    pub deformation_gradients: Vec<Matrix3<f64>>,
+    /// Accumulated plastic strain; NaN for a law that keeps no account of one.
+    pub plastic_strains: Vec<f64>,
+}
+
+impl ParticleStates {
+    /// Each list's name and length.
+    pub(super) fn lengths(&self) -> [(&'static str, usize); 7] {
+        [
+            ("ids", self.ids.len()),
+            ("bodies", self.bodies.len()),
+            ("velocities", self.velocities.len()),
+            ("masses", self.masses.len()),
+            ("volumes", self.volumes.len()),
+            ("deformation gradients", self.deformation_gradients.len()),
+            ("plastic strains", self.plastic_strains.len()),
+        ]
+    }
+
+    /// The particle whose state is not finite, if any; a plastic strain may be unknown.
+    pub(super) fn not_finite(&self) -> Option<usize> {
+        (0..self.ids.len()).find(|&i| {
+            let numbers = self.velocities[i]
+                .iter()
+                .chain(self.deformation_gradients[i].iter())
+                .chain([&self.masses[i], &self.volumes[i]]);
+            numbers.into_iter().any(|x| !x.is_finite()) || self.plastic_strains[i].is_infinite()
+        })
+    }
+
+    /// Every `stride`-th particle.
+    pub(crate) fn thinned(&self, stride: usize) -> Self {
+        fn pick<T: Copy>(of: &[T], stride: usize) -> Vec<T> {
+            of.iter().copied().step_by(stride).collect()
+        }
+        Self {
+            ids: pick(&self.ids, stride),
+            bodies: pick(&self.bodies, stride),
+            velocities: pick(&self.velocities, stride),
+            masses: pick(&self.masses, stride),
+            volumes: pick(&self.volumes, stride),
+            deformation_gradients: pick(&self.deformation_gradients, stride),
+            plastic_strains: pick(&self.plastic_strains, stride),
+        }
+    }
+
+    pub(super) fn extend(&mut self, more: &Self) {
+        self.ids.extend(&more.ids);
+        self.bodies.extend(&more.bodies);
+        self.velocities.extend(&more.velocities);
+        self.masses.extend(&more.masses);
+        self.volumes.extend(&more.volumes);
+        self.deformation_gradients
+            .extend(&more.deformation_gradients);
+        self.plastic_strains.extend(&more.plastic_strains);
+    }
+}

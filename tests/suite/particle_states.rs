@@ -1,0 +1,136 @@
+//! States of particles as other programs read them.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::PathBuf;
+
+use npyz::npz::NpzArchive;
+use pliant::runner::{ParticleDetail, RunOptions, run};
+use pliant::scene::{Scene, SceneOptions};
+
+/// Two cubes of 216 particles of 1 cm³ that nothing acts on: one flies, one spins; only the second can flow.
+const CUBES: &str = r#"
+schema = 1
+title = "cubes"
+[simulation]
+smoke_s = 0.1
+time_step_s = 0.001
+gravity = [0, 0, 0]
+[grid]
+spacing = 0.02
+[[material_points]]
+name = "light"
+shape = { box = { size = [0.06, 0.06, 0.06] } }
+made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3 }
+density = 500
+velocity = [-1, 0, 0]
+[[material_points]]
+name = "heavy"
+shape = { box = { size = [0.06, 0.06, 0.06] } }
+pose = { position = [0.4, 0, 0] }
+made_of = { youngs_modulus = 1e6, poissons_ratio = 0.3, yield_stress = 1e9 }
+density = 2000
+angular_velocity = [0, 0, 2]
+"#;
+
+const N: usize = 216;
+
+fn archive(particles: ParticleDetail) -> NpzArchive<Cursor<Vec<u8>>> {
+    let scene = Scene::parse("cubes.toml", CUBES, &SceneOptions::default());
+    let scene = scene.unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions {
+        particles,
+        ..RunOptions::default()
+    };
+    let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    let file = format!("particle_states_{particles:?}.npz");
+    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(file);
+    let written = outcome.recording.write_deformed_npz(&file);
+    assert!(written.expect("it can be written"));
+    let bytes = fs::read(&file).expect("just written");
+    NpzArchive::new(Cursor::new(bytes)).expect("an archive")
+}
+
+/// The values of the last frame of an array that must have this type and these numbers for each particle.
+#[track_caller]
+fn last<T: npyz::Deserialize>(
+    archive: &mut NpzArchive<Cursor<Vec<u8>>>,
+    name: &str,
+    dtype: &str,
+    each: &[u64],
+) -> Vec<T> {
+    let array = archive.by_name(name).expect("readable").expect(name);
+    assert_eq!(array.dtype().descr(), format!("'{dtype}'"), "{name}");
+    assert_eq!(array.shape()[1..], *each, "{name}");
+    let values: Vec<T> = array.into_vec().expect(name);
+    let of_a_frame = N * each.iter().product::<u64>() as usize;
+    assert!(values.len() > of_a_frame && values.len() % of_a_frame == 0);
+    let first = values.len() - of_a_frame;
+    values.into_iter().skip(first).collect()
+}
+
+#[track_caller]
+fn check_all(values: &[f64], expected: f64, within: f64) {
+    let close = |x: &f64| (x - expected).abs() <= within;
+    assert!(values.iter().all(close), "{expected}: {values:?}");
+}
+
+#[test]
+fn states_are_in_the_archive_when_they_are_asked_for() {
+    let mut archive = archive(ParticleDetail::States);
+    for (body, name, mass) in [(0, "light", 0.5e-3), (1, "heavy", 2e-3)] {
+        let of = |what: &str| format!("{name}.{what}");
+        let ids: Vec<u32> = last(&mut archive, &of("id"), "<u4", &[]);
+        let first = body * N as u32;
+        assert!(ids.into_iter().eq(first..first + N as u32));
+        let bodies: Vec<u32> = last(&mut archive, &of("body"), "<u4", &[]);
+        assert_eq!(bodies, [body; N]);
+        let mut real = |what, each: &[u64]| last(&mut archive, &of(what), "<f8", each);
+        assert_eq!(real("points", &[3]).len(), 3 * N);
+        check_all(&real("mass", &[]), mass, 1e-12);
+        check_all(&real("volume", &[]), 1e-6, 1e-9);
+        let (v, f) = (
+            real("velocity", &[3]),
+            real("deformation_gradient", &[3, 3]),
+        );
+        let plastic = real("plastic_strain", &[]);
+        match name {
+            "light" => {
+                check_all(
+                    &v.iter().copied().step_by(3).collect::<Vec<_>>(),
+                    -1.0,
+                    1e-9,
+                );
+                let off = |(k, f): (usize, &f64)| (f - f64::from(u8::from(k % 4 == 0))).abs();
+                assert!((0..N).all(|p| {
+                    f[9 * p..][..9]
+                        .iter()
+                        .enumerate()
+                        .map(off)
+                        .all(|x| x < 1e-9)
+                }));
+                assert!(plastic.iter().all(|x| x.is_nan()));
+            }
+            _ => {
+                assert!(v.iter().copied().fold(0.0, f64::max) > 0.05);
+                // Turned by 0.2 rad about z: in a row of the world's x, y comes with −sin.
+                let column = |k: usize| f.iter().copied().skip(k).step_by(9).collect::<Vec<_>>();
+                check_all(&column(0), 0.2_f64.cos(), 2e-3);
+                check_all(&column(1), -0.2_f64.sin(), 2e-3);
+                check_all(&column(3), 0.2_f64.sin(), 2e-3);
+                check_all(&plastic, 0.0, 0.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_keeps_no_states_that_nobody_asked_for() {
+    let archive = archive(ParticleDetail::Shown);
+    let names: Vec<&str> = archive.array_names().collect();
+    assert!(names.contains(&"light.points"), "{names:?}");
+    assert!(
+        !names.iter().any(|name| name.ends_with(".velocity")),
+        "{names:?}"
+    );
+}

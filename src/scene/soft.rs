@@ -16,7 +16,8 @@ mod stuff;
 
 use std::ops::Range;
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use pliant_mpm::{Material, Strain};
 
 use super::body;
 use super::error::{SceneError, SceneFault, remedy};
@@ -120,7 +121,7 @@ pub(super) const KEYS: [Key; 10] = [
         value: "`color`, `displacement`, `speed`, `stress`, `pressure` or `plastic-strain`",
         unit: "",
         default: "`color`",
-        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or the plastic strain so far",
+        about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or, if they can flow, the plastic strain so far",
     },
     Key {
         name: "color_max",
@@ -280,6 +281,14 @@ fn copies(item: &Item<'_>) -> Result<Option<(Mention, u64)>, SceneError> {
     }
 }
 
+fn keeps_plastic_strain(material: &dyn Material) -> bool {
+    let fresh = Strain {
+        f: Matrix3::identity(),
+        internal: material.fresh(),
+    };
+    material.plastic_strain(&fresh).is_some()
+}
+
 /// Reads the keys that all kinds share.
 fn common(
     context: &Context,
@@ -317,6 +326,15 @@ fn common(
         return Err(table.conflict(
             "`color_by` asks for what such a body does not know: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
         ));
+    }
+    if let (Matter::Points(points), Shown::PlasticStrain, Some(item)) =
+        (&matter, shown, table.optional("color_by"))
+        && !keeps_plastic_strain(&*points.material)
+    {
+        return Err(item.error(SceneFault::Conflict {
+            table: item.table.clone(),
+            reason: "`color_by = \"plastic-strain\"`, but what it is made of never flows: give the law `linear-corotated` or `hencky` a `yield_stress`, take `sand`, or color by `pressure`, `speed` or `displacement`".into(),
+        }));
     }
     Ok(SoftEntry {
         name,

@@ -84,6 +84,36 @@ fn what_matter_cannot_be_is_refused_by_name() {
 }
 
 #[test]
+fn plastic_strain_is_shown_of_what_can_flow_alone() {
+    let elastic = "youngs_modulus = 1e5, poissons_ratio = 0.3";
+    let shown = |made_of: &str| {
+        let keys = format!("made_of = {made_of}\ncolor_by = \"plastic-strain\"");
+        format!("{GRID}{}", cube(&keys))
+    };
+    for law in ["linear-corotated", "corotated", "neo-hookean", "hencky"] {
+        check_refused(
+            &shown(&format!("{{ law = \"{law}\", {elastic} }}")),
+            &[
+                "test.toml:12",
+                "\"cube\"",
+                "never flows",
+                "a `yield_stress`",
+            ],
+        );
+    }
+    for stuff in ["\"foam-cube\"", "\"shallow-water\""] {
+        check_refused(&shown(stuff), &["test.toml:12", "never flows", "`sand`"]);
+    }
+    for made_of in [
+        "\"pizza-dough\"",
+        "\"dry-sand\"",
+        "{ law = \"hencky\", youngs_modulus = 1e5, poissons_ratio = 0.3, yield_stress = 1e3 }",
+    ] {
+        scene(&shown(made_of)).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
 fn a_particle_that_leaves_the_box_ends_the_run_by_name_at_either_side() {
     for velocity in ["[0, 0, -1]", "[0, 0, 1]", "[1, 0, 0]"] {
         let bounds = "low = [-0.1, -0.1, -0.1]\nhigh = [0.1, 0.1, 0.1]\n";

@@ -94,6 +94,6 @@ impl Material for HenckyVonMises {
         self.hencky.moduli.wave_modulus()
     }
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
-        Some(strain.internal[0])
+        (self.yield_stress < f64::INFINITY).then_some(strain.internal[0])
     }
 }

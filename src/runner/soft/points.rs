@@ -82,7 +82,7 @@ impl SoftModel for PointsObject {
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>) {
         out.clear();
         out.extend(self.views(state).map(|p| match shown {
-            Shown::PlasticStrain => p.plastic_strain.unwrap_or(0.0),
+            Shown::PlasticStrain => p.plastic_strain.expect("scenes ask only laws that keep it"),
             _ => p.pressure,
         }));
     }

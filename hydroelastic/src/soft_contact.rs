@@ -95,9 +95,13 @@ impl ContactGeometry for SoftContact {
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
-        // Vertices alone would let a thread through between them.
-        let round = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if !f.is_flat());
-        if q.choice == ContactChoice::Point && !round(&a) && !round(&b) {
+        // Vertices alone would let a thread through between them, and never meet particles, which have nothing but points either.
+        let needs_faces = |posed: &Posed<'_>| match posed {
+            Posed::Filament(f) => !f.is_flat(),
+            Posed::Deforming(s) => s.mesh.is_none(),
+            Posed::Rigid(_) => false,
+        };
+        if q.choice == ContactChoice::Point && !needs_faces(&a) && !needs_faces(&b) {
             return None;
         }
         let is_fitted = |posed: &Posed<'_>, other: &Posed<'_>| match posed {

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
     BodyStep, Lever, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
 };
-use pliant_hydroelastic::{ContactChoice, PatchGeometry, SoftMesh};
+use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
 
 use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
 use crate::error::{WorldError, WorldPart};
@@ -137,7 +137,23 @@ impl WorldParts {
     pub(super) fn check_patches(&self) -> Result<(), WorldError> {
         // The surface of a soft body has a patch with everything.
         let is_soft = |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Surface { .. });
+        let is_points =
+            |g: &GeometryIdx| matches!(self.geometries[g.0].mount, Mount::Vertices { .. });
         let check = |a: GeometryIdx, b: GeometryIdx| {
+            if is_points(&a) || is_points(&b) {
+                let said = |g: GeometryIdx| match is_points(&g) {
+                    true => format!("{:?} (touched at its points)", self.geometries[g.0].name),
+                    false => format!("{:?}", self.geometries[g.0].name),
+                };
+                return Err(WorldError::Geometry {
+                    part: self.pair_part(a, b),
+                    source: Box::new(GeometryError::NoPatch {
+                        a: said(a),
+                        b: said(b),
+                        why: "particles and vertices have no area to press with; let finite elements touch by their surface",
+                    }),
+                });
+            }
             if is_soft(&a) || is_soft(&b) {
                 return Ok(());
             }

@@ -8,6 +8,8 @@ pub(crate) struct PcgReport {
     pub(crate) iterations: usize,
     /// √(rᵀB⁻¹r) relative to that of the right-hand side.
     pub(crate) residual: f64,
+    /// Whether A was found to bend up along every direction that was tried.
+    pub(crate) is_definite: bool,
 }
 
 /// Memory of a solve.
@@ -70,6 +72,7 @@ impl Pcg {
             return PcgReport {
                 iterations: 0,
                 residual: 0.0,
+                is_definite: true,
             };
         }
         apply(x, &mut self.ap);
@@ -77,13 +80,14 @@ impl Pcg {
         self.precondition();
         self.p.copy_from_slice(&self.z);
         let mut rz = dot(&self.r, &self.z);
-        let mut iterations = 0;
+        let (mut iterations, mut is_definite) = (0, true);
         let bound = tolerance * tolerance * size;
         // Written so that NaN ends it.
         while rz > bound && iterations < iterations_max {
             apply(&self.p, &mut self.ap);
             let curvature = dot(&self.p, &self.ap);
             if !(curvature > 0.0) {
+                is_definite = false;
                 break;
             }
             let alpha = rz / curvature;
@@ -105,6 +109,7 @@ impl Pcg {
         PcgReport {
             iterations,
             residual: (rz / size).sqrt(),
+            is_definite,
         }
     }
 }

@@ -13,6 +13,8 @@ use pliant_mpm::{
     MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sampling, Sand, Tension, fill,
 };
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 const H: f64 = 0.05;
 
@@ -122,6 +124,61 @@ proptest! {
             prop_assert!(sound, "in round {round}");
             state = next;
         }
+    }
+}
+
+/// What is said of free motions that were not found, of one step each of `n` wild states of a law.
+fn lost_free_motions(number: usize, n: usize) -> Vec<String> {
+    let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
+    let is_liquid = material(number).name() == "liquid";
+    let mut lost = Vec::new();
+    for _ in 0..n {
+        let places: Vec<[f64; 3]> = (0..rng.random_range(1..6))
+            .map(|_| [(); 3].map(|()| rng.random_range(0.0..1.5)))
+            .collect();
+        let model = model(material(number), &places);
+        let mut state = model.default_state();
+        let speed = [(); 4].map(|()| rng.random_range(-30.0..30.0));
+        let each = state.v.iter_mut().zip(speed.iter().cycle());
+        each.for_each(|(v, s)| *v = *s);
+        let turn = [(); 3].map(|()| rng.random_range(-3.0..3.0));
+        let turn = Rotation3::from_euler_angles(turn[0], turn[1], turn[2]);
+        let stretches = Vector3::from_fn(|_, _| rng.random_range(-2.9..1.2_f64).exp());
+        let f = turn.matrix() * Matrix3::from_diagonal(&stretches);
+        let ratio = rng.random_range(-2.3..0.0_f64).exp();
+        for record in state.history[2..].chunks_exact_mut(RECORD) {
+            let each = record[..9].iter_mut().zip(speed.iter().cycle());
+            each.for_each(|(c, s)| *c = s / H);
+            if is_liquid {
+                record[18] = ratio;
+            } else {
+                record[9..18].copy_from_slice(f.as_slice());
+            }
+        }
+        let control = model.default_control();
+        let input = StepInput {
+            time_step: [0.01, 0.001][rng.random_range(0..2)].into(),
+            gravity: Vector3::new(0.0, 0.0, -9.81),
+            control: &control,
+        };
+        let mut step = model.new_step();
+        step.begin(&state, &input).unwrap();
+        step.linearise().unwrap();
+        let rest = vec![0.0; step.start_velocity().len()];
+        let report = step.advance(&rest, &mut BodyState::default()).unwrap();
+        let said = report.warnings.into_iter();
+        lost.extend(said.filter(|words| words.contains("free motion")));
+    }
+    lost
+}
+
+/// Projected tangents alone left 389 of 1200 states of the four general solids after 30 iterations, on a straight way down.
+#[test]
+fn the_free_motion_of_any_state_is_found() {
+    for number in 2..MATERIALS {
+        let lost = lost_free_motions(number, 300);
+        let name = material(number).name();
+        assert!(lost.is_empty(), "{name}: {} lost, {}", lost.len(), lost[0]);
     }
 }
 

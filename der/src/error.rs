@@ -64,10 +64,10 @@ pub enum RodError {
     },
     /// A director that is no unit vector, or that points along the rod.
     #[error(
-        "director of edge {edge} is {director:?}, of length {length}: it must be a unit vector and at least {least_deg} degrees off the edge, it is {angle_deg:.2} degrees off"
+        "director of edge {edge}, at node {edge}, is {director:?}, of length {length}: it must be a unit vector and at least {least_deg} degrees off the edge, it is {angle_deg:.2} degrees off"
     )]
     Director {
-        /// The edge.
+        /// The edge, which starts at the node of the same number.
         edge: usize,
         /// The director.
         director: [f64; 3],

@@ -357,11 +357,20 @@ fn nodes_that_are_no_rod_are_refused_at_its_line_by_number_and_value() {
             7,
             "nan",
         ),
-        (rod(straight, "director = [0, 0, 0]\n"), 11, "director"),
+        (
+            rod(straight, "director = [0, 0, 0]\n"),
+            11,
+            "director = [0, 0, 0] has length 0 at node 0: it must be a unit vector",
+        ),
+        (
+            rod(straight, "director = [0, 3, 4]\n"),
+            11,
+            "director = [0, 3, 4] has length 5 at node 0: it must be a unit vector, such as [0.000000, 0.600000, 0.800000]",
+        ),
         (
             rod(straight, "director = [1, 0, 0]\n"),
             6,
-            "director of edge 0 is [1.0, 0.0, 0.0]",
+            "director of edge 0, at node 0, is [1.0, 0.0, 0.0]",
         ),
         (
             rod(straight, "twisting_stiffness = -0.5\n"),

@@ -105,7 +105,10 @@ impl RodBuilder {
         let line = &self.centreline;
         let mut nodes: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
         let last_edge = line.n_edges() - 1;
-        let stub = |condition: &EndCondition, edge: usize| -> Result<Option<_>, RodError> {
+        let last_node = nodes.len() - 1;
+        let stub = |condition: &EndCondition,
+                    (edge, node): (usize, usize)|
+         -> Result<Option<_>, RodError> {
             let (EndCondition::Clamped { tangent } | EndCondition::Welded { tangent }) = condition
             else {
                 return Ok(None);
@@ -114,21 +117,32 @@ impl RodBuilder {
             let Some(direction) = tangent else {
                 return Ok(Some(along));
             };
-            let cosine = direction.dot(&along) / along.norm();
+            let refused = |what: &str, value, allowed| {
+                let tangent = direction.as_slice();
+                let name = format!("{what} of the clamp's tangent {tangent:?} at node {node}");
+                Err(parameter(name, value, allowed))
+            };
+            let length = direction.norm();
+            // Not "greater": NaN is to be refused, too.
+            let is_unit = (length - 1.0).abs() <= 1e-6;
+            if !is_unit {
+                return refused("length", length, "must be 1");
+            }
             // More than 60 degrees off the edge is no tangent of this centreline.
-            if (direction.norm() - 1.0).abs() > 1e-6 || cosine.is_nan() || cosine <= 0.5 {
-                return Err(parameter(
-                    format!(
-                        "cosine of the clamp's tangent {:?} with the edge",
-                        direction.as_slice()
-                    ),
+            let cosine = direction.dot(&along) / along.norm();
+            if cosine <= 0.5 {
+                return refused(
+                    "cosine with the edge",
                     cosine,
-                    "is wrong: give a unit vector within 60 degrees of the edge next to it, towards the finish",
-                ));
+                    "must be at least 0.5: within 60 degrees of the edge next to it, towards the finish",
+                );
             }
             Ok(Some(direction * along.norm()))
         };
-        let (start, finish) = (stub(&ends[0], 0)?, stub(&ends[1], last_edge)?);
+        let (start, finish) = (
+            stub(&ends[0], (0, 0))?,
+            stub(&ends[1], (last_edge, last_node))?,
+        );
         if let Some(along) = finish {
             let last = nodes[nodes.len() - 1];
             nodes.push(last + along);

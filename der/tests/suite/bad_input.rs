@@ -69,7 +69,16 @@ fn centrelines_are_refused_by_node() {
 #[test]
 fn directors_are_refused_by_edge() {
     let long = refused(builder(line()).director(Vector3::new(0.0, 2.0, 0.0)));
-    says(&long, &["edge 0", "of length 2", "unit vector"]);
+    says(
+        &long,
+        &[
+            "edge 0",
+            "node 0",
+            "[0.0, 2.0, 0.0]",
+            "of length 2",
+            "unit vector",
+        ],
+    );
     let along = refused(builder(line()).director(Vector3::x()));
     says(&along, &["edge 0", "0.00 degrees off"]);
     let nan = refused(builder(line()).director(Vector3::new(f64::NAN, 0.0, 0.0)));
@@ -78,7 +87,7 @@ fn directors_are_refused_by_edge() {
     three[2] = Vector3::zeros();
     says(
         &refused(builder(line()).directors(three)),
-        &["edge 2", "of length 0"],
+        &["edge 2", "node 2", "of length 0"],
     );
     let few = refused(builder(line()).directors(vec![Vector3::z(); 2]));
     says(&few, &["2 directors", "4 edges"]);
@@ -221,7 +230,14 @@ fn attachments_that_contradict_are_refused() {
     };
     says(
         &refused(builder(line()).end(End::Start, aslant)),
-        &["cosine", "= 0"],
+        &["cosine", "node 0", "= 0"],
+    );
+    let long = EndCondition::Welded {
+        tangent: Some(Vector3::x() * 3.0),
+    };
+    says(
+        &refused(builder(line()).end(End::Finish, long)),
+        &["length", "[3.0, 0.0, 0.0]", "node 4", "= 3 must be 1"],
     );
     let rod = builder(line()).frame("tip", 3, 1.0).build().unwrap();
     let error = rod.frame("top").unwrap_err().to_string();

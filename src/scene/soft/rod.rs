@@ -1,10 +1,10 @@
 //! `[[rods]]`: ropes, rings, belts and strips.
 
+mod natural;
+mod section;
+
 use nalgebra::Vector3;
-use pliant_der::{
-    Drive, Linearised, Material, NaturalShape, NaturalStrain, Rayleigh, RodProperties, Schedule,
-    Section,
-};
+use pliant_der::{Drive, Linearised, NaturalShape, Rayleigh, RodProperties, Section};
 
 use super::centreline::{CentrelineEntry, centreline};
 use super::{Matter, SelfContact, Shown, SoftEntry, common, with_soft_keys};
@@ -14,7 +14,12 @@ use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema};
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 4] = [&ROD, &CIRCLE, &ELLIPSE, &RECTANGLE];
+pub(super) static TABLES: [&TableSchema; 4] = [
+    &ROD,
+    &section::CIRCLE,
+    &section::ELLIPSE,
+    &section::RECTANGLE,
+];
 
 const fn given(
     name: &'static str,
@@ -120,7 +125,7 @@ static ROD: TableSchema = TableSchema {
             value: "3 numbers",
             unit: "",
             default: "some direction across the first edge",
-            about: "m1 at the first edge, in the body's own frame",
+            about: "m1 at the first edge, a unit vector in the body's own frame",
         },
         Key {
             name: "natural_shape",
@@ -188,37 +193,6 @@ static ROD: TableSchema = TableSchema {
     ],
 };
 
-static CIRCLE: TableSchema = TableSchema {
-    name: "section.circle",
-    keys: &[Key {
-        name: "radius",
-        value: "number > 0",
-        unit: "m",
-        default: REQUIRED,
-        about: "of the disc",
-    }],
-};
-static ELLIPSE: TableSchema = TableSchema {
-    name: "section.ellipse",
-    keys: &[Key {
-        name: "semi_axes",
-        value: "2 numbers > 0",
-        unit: "m",
-        default: REQUIRED,
-        about: "along m1 and m2; in contact it is a round rod as thick as the smaller one",
-    }],
-};
-static RECTANGLE: TableSchema = TableSchema {
-    name: "section.rectangle",
-    keys: &[Key {
-        name: "size",
-        value: "2 numbers > 0",
-        unit: "m",
-        default: REQUIRED,
-        about: "whole extents along m1 and m2",
-    }],
-};
-
 /// A rod.
 #[derive(Clone, Debug)]
 pub struct RodEntry {
@@ -272,13 +246,6 @@ const OF_ELASTIC_RODS: [&str; 11] = [
     "stretching_stiffness",
 ];
 
-/// In which shape a rod is unstressed, its own natural strains besides.
-#[derive(Clone, Copy)]
-enum Built {
-    Straight,
-    AsBuilt,
-}
-
 /// How an end of a rod is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RodEnd {
@@ -310,7 +277,7 @@ pub(super) fn rod(
 }
 
 fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneError> {
-    let section = section(&table.required("section")?)?;
+    let section = section::section(&table.required("section")?)?;
     let ends = [end(table, "start")?, end(table, "finish")?];
     let line = centreline(context, &table.required("centreline")?)?;
     if line.is_closed() && ends != [RodEnd::Free; 2] {
@@ -326,38 +293,9 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
     if model == RodModel::CapsuleChain {
         check_chain(table, &section, &line)?;
     }
-    let curvature = table
-        .optional("natural_curvature")
-        .map(|item| item.numbers::<2>())
-        .transpose()?;
-    let twist = table
-        .optional("natural_twist")
-        .map(|item| item.number())
-        .transpose()?;
-    let shape = table.choice_or_first(
-        "natural_shape",
-        &[("straight", Built::Straight), ("as-built", Built::AsBuilt)],
-    )?;
-    let natural = match (shape, curvature, twist) {
-        (Built::AsBuilt, None, None) => NaturalShape::AsBuilt,
-        (Built::Straight, None, None) => NaturalShape::Straight,
-        (Built::AsBuilt, ..) => {
-            return Err(table.conflict(
-                "`natural_shape = \"as-built\"` leaves no `natural_curvature` and no `natural_twist` open",
-            ));
-        }
-        (Built::Straight, curvature, twist) => {
-            let [curvature_1, curvature_2] = curvature.unwrap_or_default();
-            NaturalShape::Uniform(NaturalStrain {
-                curvature_1,
-                curvature_2,
-                twist_rate: twist.unwrap_or_default(),
-            })
-        }
-    };
     Ok(RodEntry {
         section,
-        properties: properties(table, &section)?,
+        properties: section::properties(table, &section)?,
         damping: Rayleigh {
             mass: table.non_negative_or("mass_damping", 0.0)?,
             stiffness: table.non_negative_or("stiffness_damping", 0.0)?,
@@ -370,12 +308,9 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
                 ("at-start", Linearised::AtStart),
             ],
         )?,
-        director: table
-            .optional("director")
-            .map(|item| item.direction())
-            .transpose()?,
-        natural,
-        drive: drive(table)?,
+        director: director(table)?,
+        natural: natural::shape(table)?,
+        drive: natural::drive(table)?,
         rest_length_scale: table.positive_or("rest_length_scale", 1.0)?,
         ends,
         self_contact: table.choice_or_first(
@@ -387,6 +322,27 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
         )?,
         centreline: line,
     })
+}
+
+fn director(table: &TableReader<'_>) -> Result<Option<Vector3<f64>>, SceneError> {
+    let Some(item) = table.optional("director") else {
+        return Ok(None);
+    };
+    let director = item.vector3()?;
+    let length = director.norm();
+    // As exact as `RodBuilder` wants it.
+    if (length - 1.0).abs() <= 1e-6 {
+        return Ok(Some(director));
+    }
+    let remedy = director
+        .try_normalize(1e-12)
+        .map_or_else(String::new, |unit| {
+            format!(", such as [{:.6}, {:.6}, {:.6}]", unit.x, unit.y, unit.z)
+        });
+    Err(item.out_of_range(
+        format!("[{}, {}, {}]", director.x, director.y, director.z),
+        &format!("has length {length} at node 0: it must be a unit vector{remedy}"),
+    ))
 }
 
 fn check_chain(
@@ -425,91 +381,4 @@ fn end(table: &TableReader<'_>, key: &'static str) -> Result<RodEnd, SceneError>
             ("welded", RodEnd::Welded),
         ],
     )
-}
-
-fn section(item: &Item<'_>) -> Result<Section, SceneError> {
-    let tag = |schema: &'static TableSchema| schema.name.trim_start_matches("section.");
-    let (schema, table) = item.variant(&[&CIRCLE, &ELLIPSE, &RECTANGLE], tag)?;
-    let two = |key| {
-        let item = table.required(key)?;
-        let sizes = item.numbers::<2>()?;
-        match sizes.iter().find(|x| !(**x > 0.0 && x.is_finite())) {
-            Some(wrong) => Err(item.out_of_range(wrong, "must be positive")),
-            None => Ok(sizes),
-        }
-    };
-    let section = match tag(schema) {
-        "circle" => Section::Circle {
-            radius: table.required("radius")?.positive()?,
-        },
-        "ellipse" => {
-            let [semi_axis_1, semi_axis_2] = two("semi_axes")?;
-            Section::Ellipse {
-                semi_axis_1,
-                semi_axis_2,
-            }
-        }
-        _ => {
-            let [extent_1, extent_2] = two("size")?;
-            Section::Rectangle { extent_1, extent_2 }
-        }
-    };
-    table.finish();
-    Ok(section)
-}
-
-/// Of the section, but for what is given.
-fn properties(table: &TableReader<'_>, section: &Section) -> Result<RodProperties, SceneError> {
-    let modulus = table.required("youngs_modulus")?.positive()?;
-    let ratio = table.optional("poissons_ratio");
-    let nu = match &ratio {
-        Some(item) => item.number()?,
-        None => 0.3,
-    };
-    let density = table.positive_or("density", 1000.0)?;
-    let made_of = Material::isotropic(modulus, nu, density)
-        .and_then(|material| section.properties(&material));
-    let mut properties = match (made_of, &ratio) {
-        (Ok(properties), _) => properties,
-        (Err(_), Some(item)) => return Err(item.out_of_range(nu, "must lie in (-1, 0.5]")),
-        (Err(error), None) => return Err(table.conflict(error.to_string())),
-    };
-    if let Some(item) = table.optional("stretching_stiffness") {
-        properties.stretch = item.positive()?;
-    }
-    if let Some(item) = table.optional("bending_stiffness") {
-        let both = item.numbers::<2>()?;
-        if let Some(wrong) = both.iter().find(|x| !(**x >= 0.0 && x.is_finite())) {
-            return Err(item.out_of_range(wrong, "must not be negative"));
-        }
-        [properties.bend_1, properties.bend_2] = both;
-    }
-    if let Some(item) = table.optional("twisting_stiffness") {
-        properties.twist = item.non_negative()?;
-    }
-    Ok(properties)
-}
-
-fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
-    let curvature = schedule(table, "curvature_schedule")?;
-    let twist = schedule(table, "twist_schedule")?;
-    Ok((curvature.is_some() || twist.is_some()).then(|| Drive {
-        curvature: curvature.unwrap_or_default(),
-        twist: twist.unwrap_or_default(),
-    }))
-}
-
-fn schedule(table: &TableReader<'_>, key: &'static str) -> Result<Option<Schedule>, SceneError> {
-    let Some(list) = table.optional(key) else {
-        return Ok(None);
-    };
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for item in list.elements()? {
-        let [time_s, factor] = item.numbers::<2>()?;
-        if points.last().is_some_and(|last| time_s <= last.0) {
-            return Err(item.out_of_range(time_s, "must lie after the time before it"));
-        }
-        points.push((time_s, factor));
-    }
-    Ok(Some(Schedule { points }))
 }

@@ -14,7 +14,24 @@ use crate::scene::{
     Among, Component, Mention, ObservableEntry, Quantity, Scene, SceneError, SceneFault, Subject,
 };
 
-/// What a column needs to be measured.
+/// What a column is read from.
+enum Reading {
+    /// The moment.
+    Moment(View),
+    /// All moments so far.
+    Strands(Strands),
+}
+
+/// A number of a moment.
+struct View {
+    quantity: Quantity,
+    target: Target,
+    point: Point3<f64>,
+    component: Component,
+    among: Option<Among>,
+}
+
+/// What a view looks at.
 enum Target {
     Spots(Vec<Spot>),
     Joint(JointRef),
@@ -25,18 +42,13 @@ enum Target {
     },
     Weighed(Vec<Weighed>),
     Soft(Vec<SoftSpot>),
-    Strands(Strands),
     Ties(Vec<TieIdx>),
     Whole,
 }
 
 struct Column {
     name: String,
-    quantity: Quantity,
-    target: Target,
-    point: Point3<f64>,
-    component: Component,
-    among: Option<Among>,
+    reading: Reading,
     expression: Option<Expression>,
 }
 
@@ -62,22 +74,13 @@ impl Observer {
         let mut workspaces: Vec<Option<Workspace>> = directory.trees.iter().map(|_| None).collect();
         let mut columns = Vec::new();
         for entry in &scene.observables {
-            let target = target(scene, directory, assembly.world.geometries().len(), entry)?;
-            if let Target::Spots(spots) = &target {
-                for spot in spots {
-                    if let Spot::Link { body, .. } = spot {
-                        workspaces[body.0]
-                            .get_or_insert_with(|| Workspace::new(directory.tree(*body)));
-                    }
-                }
+            let reading = reading(scene, directory, assembly.world.geometries().len(), entry)?;
+            for body in reading.links() {
+                workspaces[body.0].get_or_insert_with(|| Workspace::new(directory.tree(body)));
             }
             columns.push(Column {
                 name: entry.name.name.clone(),
-                quantity: entry.quantity,
-                target,
-                point: entry.point,
-                component: entry.component,
-                among: entry.among,
+                reading,
                 expression: entry.expression.clone(),
             });
         }
@@ -96,7 +99,11 @@ impl Observer {
     /// The unit of each column; joints that turn have others than joints that slide.
     pub(super) fn units(&self, scene: &Scene, directory: &Directory) -> Vec<String> {
         let unit = |(column, entry): (&Column, &ObservableEntry)| {
-            let Target::Joint(joint) = &column.target else {
+            let Reading::Moment(View {
+                target: Target::Joint(joint),
+                ..
+            }) = &column.reading
+            else {
                 return entry.unit.clone();
             };
             let turns = directory.tree(joint.body).dof_kind(joint.dof) == DofKind::Angular;
@@ -130,7 +137,7 @@ impl Observer {
         for column in &mut self.columns {
             let value = match &column.expression {
                 Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
-                None => column.measure(directory, &self.workspaces, moment),
+                None => column.reading.measure(directory, &self.workspaces, moment),
             };
             // Infinity has no place in a table: no value.
             let value = if value.is_finite() { value } else { f64::NAN };
@@ -138,6 +145,53 @@ impl Observer {
             out.push(value);
         }
     }
+}
+
+impl Reading {
+    /// The bodies whose kinematics it needs.
+    fn links(&self) -> impl Iterator<Item = BodyIdx> + '_ {
+        let spots = match self {
+            Self::Moment(View {
+                target: Target::Spots(spots),
+                ..
+            }) => spots.as_slice(),
+            Self::Moment(_) | Self::Strands(_) => &[],
+        };
+        spots.iter().filter_map(|spot| match spot {
+            Spot::Link { body, .. } => Some(*body),
+            Spot::World(_) => None,
+        })
+    }
+
+    fn measure(
+        &mut self,
+        directory: &Directory,
+        workspaces: &[Option<Workspace>],
+        moment: &Moment<'_>,
+    ) -> f64 {
+        match self {
+            Self::Moment(view) => view.measure(directory, workspaces, moment),
+            Self::Strands(strands) => strands.watch(directory, moment.state),
+        }
+    }
+}
+
+fn reading(
+    scene: &Scene,
+    directory: &Directory,
+    n_geometries: usize,
+    entry: &ObservableEntry,
+) -> Result<Reading, SceneError> {
+    if let (Subject::Filament, Some(of)) = (entry.quantity.info().subject, &entry.of) {
+        return strands(scene, directory, entry, of).map(Reading::Strands);
+    }
+    Ok(Reading::Moment(View {
+        quantity: entry.quantity,
+        target: target(scene, directory, n_geometries, entry)?,
+        point: entry.point,
+        component: entry.component,
+        among: entry.among,
+    }))
 }
 
 fn target(
@@ -172,7 +226,6 @@ fn target(
             Some(of) => directory.weighed(scene, of)?,
             None => directory.all_weighed(),
         }),
-        (Subject::Filament, Some(of)) => strands(scene, directory, entry, of)?,
         (Subject::Tie, Some(of)) => Target::Ties(directory.ties(of).to_vec()),
         _ => Target::Whole,
     })
@@ -184,13 +237,13 @@ fn strands(
     directory: &Directory,
     entry: &ObservableEntry,
     of: &Mention,
-) -> Result<Target, SceneError> {
+) -> Result<Strands, SceneError> {
     let spots = directory.soft_spots(scene, of)?;
     let whole = spots.iter().all(|spot| {
         spot.points.is_none() && !directory.soft[spot.soft].model.segments().is_empty()
     });
     if whole {
-        return Ok(Target::Strands(Strands::new(directory, spots)));
+        return Ok(Strands::new(directory, spots));
     }
     let fault = SceneFault::Conflict {
         table: format!("[[observables]] {:?}", entry.name.name),

@@ -1,25 +1,22 @@
-//! The number of one column, from what is known of a moment.
+//! A number from what is known of a moment.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{ConstraintKind, Energy};
 use pliant_coupling::{BodyIdx, ContactForce, TieIdx};
 use pliant_multibody::Workspace;
 
-use super::{Column, Moment, Target};
+use super::{Moment, Target, View};
 use crate::runner::assembly::{Directory, JointRef, SoftBody, SoftSpot, Spot, Weighed};
 use crate::runner::soft::middle;
 use crate::scene::{Among, Component, Quantity};
 
-impl Column {
+impl View {
     pub(super) fn measure(
-        &mut self,
+        &self,
         directory: &Directory,
         workspaces: &[Option<Workspace>],
         moment: &Moment<'_>,
     ) -> f64 {
-        if let Target::Strands(strands) = &mut self.target {
-            return strands.watch(directory, moment.state);
-        }
         match &self.target {
             Target::Spots(spots) => {
                 let mut values = spots
@@ -50,7 +47,6 @@ impl Column {
                 let sum: Option<Vector3<f64>> = forces.sum();
                 sum.map_or(f64::NAN, |force| self.part(&force))
             }
-            Target::Strands(_) => f64::NAN,
             Target::Whole => match (self.quantity, moment.step) {
                 (Quantity::Iterations, Some((report, _))) => report.solve.iterations as f64,
                 _ => f64::NAN,
@@ -58,7 +54,7 @@ impl Column {
         }
     }
 
-    /// One number of those of all that the column is about.
+    /// One number of those of all that it looks at.
     fn of_all(&self, values: &mut dyn Iterator<Item = f64>, count: usize) -> f64 {
         match self.among {
             None => values.next().unwrap_or(f64::NAN),

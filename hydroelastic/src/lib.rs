@@ -55,8 +55,8 @@ pub use patch::{
 pub use point_contact::PointContact;
 pub use posed::{DeformingSurface, Posed, RigidShape, SelfExclusion, Twist};
 pub use shape::{
-    Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, HullEdge, HullFace,
-    MassProperties, MeshShape, Shape, Sphere,
+    Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, EllipticCylinder,
+    HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
 };
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | half space | z ≤ 0 |
 //! | sphere, box, ellipsoid | centred at the origin |
-//! | cylinder, capsule | centred, axis z |
+//! | cylinder, elliptic cylinder, capsule | centred, axis z |
 //! | cone | base at z = −h/2, apex at z = +h/2 |
 //! | convex hull, mesh | as its vertices say |
 
@@ -12,17 +12,19 @@ mod adjacency;
 mod convex_hull;
 mod cuboid;
 mod custom;
+mod elliptic_cylinder;
 mod mass_properties;
 mod mesh;
 mod round;
 
 use std::sync::Arc;
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Isometry3, Point3, Vector2, Vector3};
 
 pub use convex_hull::{ConvexHull, HullEdge, HullFace};
 pub use cuboid::Cuboid;
 pub use custom::CustomShape;
+pub use elliptic_cylinder::EllipticCylinder;
 pub use mass_properties::MassProperties;
 pub use mesh::MeshShape;
 pub(crate) use mesh::{MeshFeature, TriangleFeature, closest_on_triangle};
@@ -44,6 +46,8 @@ pub enum Shape {
     Box(Cuboid),
     /// A solid cylinder.
     Cylinder(Cylinder),
+    /// A solid cylinder with an elliptic section.
+    EllipticCylinder(EllipticCylinder),
     /// A cylinder with round ends.
     Capsule(Capsule),
     /// An ellipsoid.
@@ -102,6 +106,16 @@ impl Shape {
     /// [`GeometryError::Size`].
     pub fn cylinder(radius: f64, length: f64) -> Result<Self, GeometryError> {
         Ok(Self::Cylinder(Cylinder::new(radius, length)?))
+    }
+
+    /// A cylinder along z with the given semi-axes along x and y, m.
+    ///
+    /// # Errors
+    /// [`GeometryError::Size`].
+    pub fn elliptic_cylinder(semi_axes: Vector2<f64>, length: f64) -> Result<Self, GeometryError> {
+        Ok(Self::EllipticCylinder(EllipticCylinder::new(
+            semi_axes, length,
+        )?))
     }
 
     /// A capsule along z; `length` (m) is that of its segment, without the round ends.
@@ -183,6 +197,7 @@ impl Shape {
             Self::Sphere(_) => "sphere",
             Self::Box(_) => "box",
             Self::Cylinder(_) => "cylinder",
+            Self::EllipticCylinder(_) => "elliptic cylinder",
             Self::Capsule(_) => "capsule",
             Self::Ellipsoid(_) => "ellipsoid",
             Self::Cone(_) => "cone",
@@ -217,6 +232,7 @@ impl Shape {
             Self::Sphere(s) => s.mass_properties(density),
             Self::Box(s) => s.mass_properties(density),
             Self::Cylinder(s) => s.mass_properties(density),
+            Self::EllipticCylinder(s) => s.mass_properties(density),
             Self::Capsule(s) => s.mass_properties(density),
             Self::Ellipsoid(s) => s.mass_properties(density),
             Self::Cone(s) => s.mass_properties(density),
@@ -234,6 +250,7 @@ impl Shape {
             Self::Sphere(s) => centred(s.radius(), s.radius(), s.radius()),
             Self::Box(s) => Aabb::from_half_extents(Point3::origin(), s.half_extents()),
             Self::Cylinder(s) => centred(s.radius(), s.radius(), s.half_length()),
+            Self::EllipticCylinder(s) => centred(s.semi_axes().x, s.semi_axes().y, s.half_length()),
             Self::Capsule(s) => centred(s.radius(), s.radius(), s.half_length() + s.radius()),
             Self::Ellipsoid(s) => Aabb::from_half_extents(Point3::origin(), s.semi_axes()),
             Self::Cone(s) => centred(s.radius(), s.radius(), s.half_height()),
@@ -243,7 +260,7 @@ impl Shape {
         }
     }
 
-    /// A box around the posed shape: tight for sphere, capsule, box, cylinder and ellipsoid, else the box around the
+    /// A box around the posed shape: tight for sphere, capsule, box, both cylinders and ellipsoid, else the box around the
     /// turned local box. `X_WG`: pose of the geometry frame.
     pub fn aabb(&self, X_WG: &Isometry3<f64>) -> Aabb {
         let center = Point3::from(X_WG.translation.vector);
@@ -258,6 +275,13 @@ impl Shape {
                 let axis: Vector3<f64> = rotation.matrix().column(2).into();
                 let disc = axis.map(|c| (1.0 - c * c).max(0.0).sqrt() * s.radius());
                 Aabb::from_half_extents(center, axis.abs() * s.half_length() + disc)
+            }
+            Self::EllipticCylinder(s) => {
+                let semi_axes = Vector3::new(s.semi_axes().x, s.semi_axes().y, 0.0);
+                let disc = rotation.matrix() * nalgebra::Matrix3::from_diagonal(&semi_axes);
+                let axis = rotation.matrix().column(2).abs() * s.half_length();
+                let half = Vector3::from_fn(|i, _| axis[i] + disc.row(i).norm());
+                Aabb::from_half_extents(center, half)
             }
             Self::Ellipsoid(s) => {
                 let scaled = rotation.matrix() * nalgebra::Matrix3::from_diagonal(&s.semi_axes());
@@ -276,6 +300,7 @@ impl Shape {
             Self::Sphere(s) => s.radius(),
             Self::Box(s) => s.half_extents().norm(),
             Self::Cylinder(s) => s.radius().hypot(s.half_length()),
+            Self::EllipticCylinder(s) => s.semi_axes().max().hypot(s.half_length()),
             Self::Capsule(s) => s.radius() + s.half_length(),
             Self::Ellipsoid(s) => s.semi_axes().max(),
             Self::Cone(s) => s.radius().hypot(s.half_height()),

@@ -14,6 +14,7 @@
 
 mod axisymmetric;
 mod ellipsoid;
+mod elliptic_cylinder;
 mod polyhedral;
 mod primitives;
 
@@ -21,6 +22,7 @@ use nalgebra::{Isometry3, Matrix3, Point3, RealField, Vector3};
 
 pub use axisymmetric::{cone, cylinder};
 pub use ellipsoid::ellipsoid;
+pub use elliptic_cylinder::elliptic_cylinder;
 pub(crate) use polyhedral::{hull_nearest, mesh_nearest};
 pub use primitives::{capsule, cuboid, half_space, sphere};
 
@@ -84,7 +86,7 @@ impl Shape {
     /// φ, ∇φ and ∇²φ at `p_GQ`, a point in the shape's own frame.
     ///
     /// Closed form for half space, sphere, box, capsule, cylinder and cone; a safeguarded Newton iteration to round-off
-    /// for the ellipsoid; nearest feature for hull (all faces: linear in their number) and mesh (tree: about the
+    /// for the ellipsoid and the elliptic cylinder; nearest feature for hull (all faces: linear in their number) and mesh (tree: about the
     /// logarithm of the number of triangles).
     ///
     /// ```
@@ -101,6 +103,7 @@ impl Shape {
             Self::Sphere(s) => sphere(p_GQ, s.radius()),
             Self::Box(s) => cuboid(p_GQ, &s.half_extents()),
             Self::Cylinder(s) => cylinder(p_GQ, s.radius(), s.half_length()),
+            Self::EllipticCylinder(s) => elliptic_cylinder(p_GQ, &s.semi_axes(), s.half_length()),
             Self::Capsule(s) => capsule(p_GQ, s.radius(), s.half_length()),
             Self::Ellipsoid(s) => ellipsoid(p_GQ, &s.semi_axes()),
             Self::Cone(s) => cone(p_GQ, s.radius(), s.half_height()),

@@ -67,6 +67,17 @@ pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
                 ring(-s.half_length(), s.radius() * x, 2 * n);
             }
         }
+        Shape::EllipticCylinder(s) => {
+            for i in 0..=n {
+                let x = i as f64 / n as f64;
+                ring(s.half_length() * (2.0 * x - 1.0), 1.0, 2 * n);
+                ring(s.half_length(), x, 2 * n);
+                ring(-s.half_length(), x, 2 * n);
+            }
+            for p in &mut out {
+                (p.x, p.y) = (p.x * s.semi_axes().x, p.y * s.semi_axes().y);
+            }
+        }
         Shape::Cone(s) => {
             for i in 0..=n {
                 let x = i as f64 / n as f64;
@@ -143,6 +154,12 @@ pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
         Shape::Box(s) => Point3::from(s.half_extents().zip_map(d, f64::copysign)),
         Shape::Cylinder(s) => {
             Point3::from(disc(s.radius()) + Vector3::z() * s.half_length().copysign(d.z))
+        }
+        Shape::EllipticCylinder(s) => {
+            let axes = s.semi_axes();
+            let angle = (axes.y * d.y).atan2(axes.x * d.x);
+            let (x, y) = (axes.x * angle.cos(), axes.y * angle.sin());
+            Point3::new(x, y, s.half_length().copysign(d.z))
         }
         Shape::Capsule(s) => {
             Point3::from(u * s.radius() + Vector3::z() * s.half_length().copysign(d.z))

@@ -10,7 +10,7 @@ use crate::{GeometryError, Shape};
 
 impl PressureField {
     /// The field of a compliant shape; the table of [`PressureField`] says how. A half space has none (it is a
-    /// [`Slab`](crate::Slab)), nor has a shape of your own.
+    /// [`Slab`](crate::Slab)), nor has an elliptic cylinder or a shape of your own.
     ///
     /// A mesh that is not convex is filled by [`tetrahedralise`] with tetrahedra of the size of the resolution hint, or of a half, a
     /// quarter, an eighth of it until the volume is right within 5 %.
@@ -38,7 +38,7 @@ impl PressureField {
             Shape::Cone(s) => cone(s, c),
             Shape::ConvexHull(hull) => convex_hull(hull, c),
             Shape::Mesh(mesh) => return of_mesh(mesh, c),
-            Shape::HalfSpace | Shape::Custom(_) => {
+            Shape::HalfSpace | Shape::EllipticCylinder(_) | Shape::Custom(_) => {
                 return Err(GeometryError::NoField {
                     shape: shape.name(),
                 });

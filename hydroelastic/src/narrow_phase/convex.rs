@@ -3,7 +3,7 @@
 //! A sphere is a rounded point, a capsule a rounded segment: their cores hardly ever overlap, so the exact distance of the
 //! cores also gives the exact penetration of the shapes.
 
-use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Vector2, Vector3};
 
 use crate::Shape;
 use crate::shape::{ConvexHull, TriangleFeature, closest_on_triangle};
@@ -19,6 +19,10 @@ pub(crate) enum Core<'a> {
     Box(Vector3<f64>),
     Cylinder {
         radius: f64,
+        half: f64,
+    },
+    EllipticCylinder {
+        semi_axes: Vector2<f64>,
         half: f64,
     },
     Cone {
@@ -55,6 +59,13 @@ impl<'a> Convex<'a> {
                 },
                 0.0,
             ),
+            Shape::EllipticCylinder(s) => (
+                Core::EllipticCylinder {
+                    semi_axes: s.semi_axes(),
+                    half: s.half_length(),
+                },
+                0.0,
+            ),
             Shape::Cone(s) => (
                 Core::Cone {
                     radius: s.radius(),
@@ -76,13 +87,16 @@ impl Core<'_> {
             Self::Point => Vector3::zeros(),
             Self::Segment(half) => Vector3::new(0.0, 0.0, half.copysign(d.z)),
             Self::Box(half) => half.zip_map(d, f64::copysign),
-            Self::Cylinder { radius, half } => rim(d, *radius, half.copysign(d.z)),
+            Self::Cylinder { radius, half } => {
+                rim(d, &Vector2::repeat(*radius), half.copysign(d.z))
+            }
+            Self::EllipticCylinder { semi_axes, half } => rim(d, semi_axes, half.copysign(d.z)),
             Self::Cone { radius, half } => {
                 let rho = d.x.hypot(d.y);
                 if d.z * 2.0 * half > radius * rho {
                     Vector3::new(0.0, 0.0, *half)
                 } else {
-                    rim(d, *radius, -half)
+                    rim(d, &Vector2::repeat(*radius), -half)
                 }
             }
             Self::Ellipsoid(axes) => {
@@ -122,6 +136,9 @@ impl Core<'_> {
             Self::Segment(half) => signed_distance::capsule(&at, 0.0, *half),
             Self::Box(half) => signed_distance::cuboid(&at, half),
             Self::Cylinder { radius, half } => signed_distance::cylinder(&at, *radius, *half),
+            Self::EllipticCylinder { semi_axes, half } => {
+                signed_distance::elliptic_cylinder(&at, semi_axes, *half)
+            }
             Self::Cone { radius, half } => signed_distance::cone(&at, *radius, *half),
             Self::Ellipsoid(axes) => signed_distance::ellipsoid(&at, axes),
             Self::Hull(h) => signed_distance::hull_nearest(h, &at).0,
@@ -164,7 +181,10 @@ impl Core<'_> {
     pub(crate) fn is_polytope(&self) -> bool {
         !matches!(
             self,
-            Self::Cylinder { .. } | Self::Cone { .. } | Self::Ellipsoid(_)
+            Self::Cylinder { .. }
+                | Self::EllipticCylinder { .. }
+                | Self::Cone { .. }
+                | Self::Ellipsoid(_)
         )
     }
 
@@ -186,6 +206,7 @@ impl Core<'_> {
             Self::Point | Self::Segment(_) => 0.0,
             Self::Box(half) => half.min(),
             Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.min(*half),
+            Self::EllipticCylinder { semi_axes, half } => semi_axes.min().min(*half),
             Self::Ellipsoid(axes) => axes.min(),
             Self::Hull(h) => h.local_aabb().half_extents().min(),
             Self::Triangle(_) | Self::Edge(_) => f64::INFINITY,
@@ -199,6 +220,7 @@ impl Core<'_> {
             Self::Segment(half) => *half,
             Self::Box(half) => half.norm(),
             Self::Cylinder { radius, half } | Self::Cone { radius, half } => radius.hypot(*half),
+            Self::EllipticCylinder { semi_axes, half } => semi_axes.max().hypot(*half),
             Self::Ellipsoid(axes) => axes.max(),
             Self::Hull(h) => h.radius_about_origin(),
             Self::Triangle(v) => v.iter().map(Vector3::norm).fold(0.0, f64::max),
@@ -206,10 +228,13 @@ impl Core<'_> {
         }
     }
 
-    /// The axis of symmetry, if there is one.
+    /// The axis along which it is swept or about which it is turned, if there is one.
     pub(crate) fn axis(&self) -> Option<Vector3<f64>> {
         match self {
-            Self::Segment(_) | Self::Cylinder { .. } | Self::Cone { .. } => Some(Vector3::z()),
+            Self::Segment(_)
+            | Self::Cylinder { .. }
+            | Self::EllipticCylinder { .. }
+            | Self::Cone { .. } => Some(Vector3::z()),
             _ => None,
         }
     }
@@ -235,6 +260,19 @@ impl Core<'_> {
                     visit(-Vector3::z());
                 }
                 visit(radial(other));
+            }
+            Self::EllipticCylinder { semi_axes, .. } => {
+                let thin = Vector3::ith(semi_axes.imin(), 1.0);
+                for axis in [Vector3::z(), thin] {
+                    visit(axis);
+                    visit(-axis);
+                }
+                let n = other
+                    .xy()
+                    .component_div(&semi_axes.component_mul(semi_axes));
+                if let Some(n) = n.try_normalize(0.0) {
+                    visit(Vector3::new(n.x, n.y, 0.0));
+                }
             }
             Self::Cone { radius, half } => {
                 visit(-Vector3::z());
@@ -273,9 +311,21 @@ pub(crate) fn radial(other: &Vector3<f64>) -> Vector3<f64> {
         .unwrap_or_else(Vector3::x)
 }
 
-fn rim(d: &Vector3<f64>, radius: f64, z: f64) -> Vector3<f64> {
-    let u = radial(d) * radius;
-    Vector3::new(u.x, u.y, z)
+/// The point furthest along `d` of an ellipse across the axis at height `z`.
+pub(crate) fn rim(d: &Vector3<f64>, semi_axes: &Vector2<f64>, z: f64) -> Vector3<f64> {
+    on_rim(&rim_angle(d, semi_axes), semi_axes, z)
+}
+
+/// The unit vector u = (cos θ, sin θ) of the ellipse's furthest point along `d`: u ∝ (a dₓ, b d_y); x along the axis.
+pub(crate) fn rim_angle(d: &Vector3<f64>, semi_axes: &Vector2<f64>) -> Vector3<f64> {
+    // Ratios of the axes: exactly 1 for a circle.
+    let ratios = semi_axes / semi_axes.max();
+    radial(&Vector3::new(d.x * ratios.x, d.y * ratios.y, 0.0))
+}
+
+/// The point (a uₓ, b u_y, z) of an ellipse.
+pub(crate) fn on_rim(u: &Vector3<f64>, semi_axes: &Vector2<f64>, z: f64) -> Vector3<f64> {
+    Vector3::new(u.x * semi_axes.x, u.y * semi_axes.y, z)
 }
 
 /// A core A seen from the frame of B: rotation and translation of X_BA, kept as a matrix because support maps turn two

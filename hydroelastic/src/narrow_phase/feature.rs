@@ -4,9 +4,9 @@
 //! a disc tips over the right point; a regular polygon of points has the same stiffness against tipping whichever way it is
 //! turned, so that it does not matter that the furthest point runs around while the disc lies flat.
 
-use nalgebra::Vector3;
+use nalgebra::{Vector2, Vector3};
 
-use super::convex::{Core, Placed, radial};
+use super::convex::{Core, Placed, on_rim, radial, rim, rim_angle};
 
 /// How many points stand for a circular face.
 pub(crate) const CAP_CORNERS: usize = 8;
@@ -87,28 +87,16 @@ impl Feature {
             }
             Core::Box(half) => self.box_face(half, d),
             Core::Cylinder { radius, half } => {
-                let u = radial(d);
-                if d.z.abs() > d.x.hypot(d.y) {
-                    self.clear(u32::from(d.z > 0.0));
-                    self.cap(*radius, half.copysign(d.z), d);
-                } else {
-                    self.clear(2);
-                    let first = if d.z > 0.0 { 0 } else { CAP_CORNERS as u32 };
-                    self.push(
-                        u * *radius - Vector3::z() * *half,
-                        CAP_CORNERS as u32 - first,
-                        40,
-                    );
-                    self.push(u * *radius + Vector3::z() * *half, first, 40);
-                }
+                self.end_or_side(&Vector2::repeat(*radius), *half, d)
             }
+            Core::EllipticCylinder { semi_axes, half } => self.end_or_side(semi_axes, *half, d),
             Core::Cone { radius, half } => {
                 let u = radial(d);
                 let side = (u * (2.0 * half) + Vector3::z() * *radius).normalize();
                 let apex = Vector3::z() * *half;
                 if d.z < -std::f64::consts::FRAC_1_SQRT_2 {
                     self.clear(0);
-                    self.cap(*radius, -half, d);
+                    self.cap(&Vector2::repeat(*radius), -half, d);
                 } else if side.dot(d) > std::f64::consts::FRAC_1_SQRT_2 {
                     self.clear(2);
                     self.push(u * *radius - apex, 0, 40);
@@ -128,6 +116,24 @@ impl Feature {
                     self.push(*q, 1, 0);
                 }
             }
+        }
+    }
+
+    /// Of a cylinder: the face at an end, or the line along its side.
+    fn end_or_side(&mut self, semi_axes: &Vector2<f64>, half: f64, d: &Vector3<f64>) {
+        if d.z.abs() > d.x.hypot(d.y) {
+            self.clear(u32::from(d.z > 0.0));
+            self.cap(semi_axes, half.copysign(d.z), d);
+        } else {
+            self.clear(2);
+            let first = if d.z > 0.0 { 0 } else { CAP_CORNERS as u32 };
+            let side = rim(d, semi_axes, half);
+            self.push(
+                Vector3::new(side.x, side.y, -half),
+                CAP_CORNERS as u32 - first,
+                40,
+            );
+            self.push(side, first, 40);
         }
     }
 
@@ -166,10 +172,10 @@ impl Feature {
         }
     }
 
-    /// Points of the circular face at height `z`, the first at the azimuth of `d`.
-    fn cap(&mut self, radius: f64, z: f64, d: &Vector3<f64>) {
+    /// Points of the round face at height `z`, the first the furthest along `d`.
+    fn cap(&mut self, semi_axes: &Vector2<f64>, z: f64, d: &Vector3<f64>) {
         let base = if z > 0.0 { 0 } else { CAP_CORNERS as u32 };
-        for (i, p) in cap_corners(radius, z, d).into_iter().enumerate() {
+        for (i, p) in cap_corners(semi_axes, z, d).into_iter().enumerate() {
             self.push(p, base + i as u32, base + i as u32);
         }
         if z < 0.0 {
@@ -252,11 +258,15 @@ impl Feature {
     }
 }
 
-/// Points of a rim at height `z`, counter-clockwise seen from +z, the first at the azimuth of `d`; for a direction along
-/// the axis at the frame's own x.
-pub(crate) fn cap_corners(radius: f64, z: f64, d: &Vector3<f64>) -> [Vector3<f64>; CAP_CORNERS] {
+/// Points of a rim at height `z`, counter-clockwise seen from +z, the first the furthest along `d`; for a direction along
+/// the axis at the frame's own x. Of an ellipse they are a regular polygon's, stretched.
+pub(crate) fn cap_corners(
+    semi_axes: &Vector2<f64>,
+    z: f64,
+    d: &Vector3<f64>,
+) -> [Vector3<f64>; CAP_CORNERS] {
     let u = if d.x.hypot(d.y) > 1e-9 {
-        radial(d)
+        rim_angle(d, semi_axes)
     } else {
         Vector3::x()
     };
@@ -264,7 +274,7 @@ pub(crate) fn cap_corners(radius: f64, z: f64, d: &Vector3<f64>) -> [Vector3<f64
     let mut out = [Vector3::zeros(); CAP_CORNERS];
     for (i, p) in out.iter_mut().enumerate() {
         let (s, c) = (std::f64::consts::TAU * i as f64 / CAP_CORNERS as f64).sin_cos();
-        *p = (u * c + w * s) * radius + Vector3::z() * z;
+        *p = on_rim(&(u * c + w * s), semi_axes, z);
     }
     out
 }

@@ -1,6 +1,6 @@
 //! Anything against a half space: every corner, rim point or support point has its own distance to the plane.
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::{Isometry3, Vector2, Vector3};
 
 use super::convex::{Convex, Core, radial};
 use super::feature::{CAP_CORNERS, cap_corners, feature_id};
@@ -41,11 +41,16 @@ pub(crate) fn collide(a: &Shape, X_BA: &Isometry3<f64>, reach: f64, out: &mut Ve
         }
         Core::Cylinder { radius, half } => {
             for (z, first) in [(*half, 0), (-half, CAP_CORNERS as u32)] {
-                rim(*radius, z, &down, first, &mut add);
+                rim(&Vector2::repeat(*radius), z, &down, first, &mut add);
+            }
+        }
+        Core::EllipticCylinder { semi_axes, half } => {
+            for (z, first) in [(*half, 0), (-half, CAP_CORNERS as u32)] {
+                rim(semi_axes, z, &down, first, &mut add);
             }
         }
         Core::Cone { radius, half } => {
-            rim(*radius, -half, &down, 0, &mut add);
+            rim(&Vector2::repeat(*radius), -half, &down, 0, &mut add);
             add(&Vector3::new(0.0, 0.0, *half), 30, 1.0);
         }
         Core::Hull(h) => {
@@ -59,7 +64,7 @@ pub(crate) fn collide(a: &Shape, X_BA: &Isometry3<f64>, reach: f64, out: &mut Ve
 /// The points of one rim. Lying flat they share the stiffness of four corners; the lowest point of a tilted rim is the end
 /// of a line, or a point of its own.
 fn rim(
-    radius: f64,
+    semi_axes: &Vector2<f64>,
     z: f64,
     down: &Vector3<f64>,
     first: u32,
@@ -67,7 +72,7 @@ fn rim(
 ) {
     let flat_share = 4.0 / CAP_CORNERS as f64;
     let tilt = radial(down).dot(down).abs().min(1.0);
-    for (i, p) in cap_corners(radius, z, down).iter().enumerate() {
+    for (i, p) in cap_corners(semi_axes, z, down).iter().enumerate() {
         let share = if i == 0 {
             flat_share + (1.0 - flat_share) * tilt
         } else {

@@ -307,7 +307,8 @@ impl View {
                 (to, to_side) = (t, Some(c.side));
             }
         }
-        if from > to {
+        // The end of one on the corner of the other, but for round-off: the nearest points are the whole contact.
+        if to - from <= 1e-12 {
             return;
         }
         let plane = self.plane(b);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::test_support::{random_pose, random_unit, support, surface_points};
-use nalgebra::{Point3, UnitQuaternion};
+use nalgebra::{Point3, UnitQuaternion, Vector2};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -13,6 +13,7 @@ pub(crate) fn convex_shapes() -> Vec<Shape> {
         Shape::sphere(0.3).unwrap(),
         Shape::cuboid(Vector3::new(0.4, 0.5, 0.7)).unwrap(),
         Shape::cylinder(0.2, 0.6).unwrap(),
+        Shape::elliptic_cylinder(Vector2::new(0.3, 0.1), 0.6).unwrap(),
         Shape::capsule(0.15, 0.4).unwrap(),
         Shape::ellipsoid(Vector3::new(0.3, 0.2, 0.4)).unwrap(),
         Shape::cone(0.25, 0.6).unwrap(),
@@ -118,7 +119,10 @@ fn witness_points_lie_on_both_surfaces() {
 }
 
 fn has_round_side(s: &Shape) -> bool {
-    matches!(s, Shape::Cylinder(_) | Shape::Cone(_) | Shape::Capsule(_))
+    matches!(
+        s,
+        Shape::Cylinder(_) | Shape::EllipticCylinder(_) | Shape::Cone(_) | Shape::Capsule(_)
+    )
 }
 
 #[test]
@@ -371,7 +375,7 @@ fn cylinder_stands_on_eight_points_and_lies_on_two() {
         .map(|p| p.p_A * p.share)
         .sum::<Vector3<f64>>()
         / total;
-    assert!((mean.xy() - nalgebra::Vector2::new(0.1, 0.2)).norm() < 1e-12);
+    assert!((mean.xy() - Vector2::new(0.1, 0.2)).norm() < 1e-12);
 
     let lying = Isometry3::new(
         Vector3::new(0.0, 0.0, 0.15 - 1e-5),

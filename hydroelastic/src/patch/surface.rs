@@ -53,7 +53,7 @@ impl RigidSurface {
                 hull.vertices().iter().map(|p| p.coords).collect(),
                 hull.triangles().collect(),
             ),
-            Shape::HalfSpace | Shape::Custom(_) => {
+            Shape::HalfSpace | Shape::EllipticCylinder(_) | Shape::Custom(_) => {
                 return Err(GeometryError::NoField {
                     shape: shape.name(),
                 });

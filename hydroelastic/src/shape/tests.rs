@@ -10,6 +10,7 @@ fn all_bounded() -> Vec<Shape> {
         Shape::sphere(0.3).unwrap(),
         Shape::cuboid(Vector3::new(0.2, 0.4, 0.6)).unwrap(),
         Shape::cylinder(0.2, 0.7).unwrap(),
+        Shape::elliptic_cylinder(Vector2::new(0.4, 0.1), 0.5).unwrap(),
         Shape::capsule(0.15, 0.4).unwrap(),
         Shape::ellipsoid(Vector3::new(0.3, 0.2, 0.4)).unwrap(),
         Shape::cone(0.25, 0.6).unwrap(),
@@ -91,6 +92,7 @@ fn posed_aabb_contains_the_shape_and_touches_it() {
                     | Shape::Capsule(_)
                     | Shape::Box(_)
                     | Shape::Cylinder(_)
+                    | Shape::EllipticCylinder(_)
                     | Shape::Ellipsoid(_)
             );
             for axis in 0..3 {

@@ -1,10 +1,10 @@
 //! Distance to an ellipsoid: one scalar equation, solved to round-off from a side where Newton cannot overshoot.
 
-use nalgebra::{Matrix3, Point3, RealField, Vector3};
+use nalgebra::{Matrix3, Point3, RealField, SVector, Vector3};
 
 use super::SignedDistance;
 
-/// φ of an ellipsoid with semi-axes a.
+/// The point of an ellipsoid (N = 3) or ellipse (N = 2) with semi-axes a that is nearest to p.
 ///
 /// The nearest point q has p − q along the normal q/a², so q_i = a_i² p_i/(t + a_i²) with the largest root t of
 ///
@@ -12,28 +12,30 @@ use super::SignedDistance;
 /// F(t) = Σ (a_i p_i/(t + a_i²))² − 1 = 0,      t > −a_min²
 /// ```
 ///
-/// F falls and is convex there, so Newton started where F ≥ 0 climbs to the root without leaving the interval. φ has the
-/// sign of t. The Hessian is S(1 + φS)⁻¹ with S the shape operator of the surface at q.
+/// F falls and is convex there, so Newton started where F ≥ 0 climbs to the root without leaving the interval.
 ///
-/// When p lies so near the plane of the two longer axes that no such root exists, the nearest point is not unique: it has
-/// p_min > 0 by convention (medial axis).
+/// When p lies so near the plane of the longer axes that no such root exists, the nearest point is not unique: it has
+/// q_min > 0 by convention (medial axis).
 ///
 /// # Source
 /// Eberly, "Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid" (2013), with Newton for bisection.
-pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> SignedDistance<T> {
+pub(super) fn nearest<T: RealField + Copy, const N: usize>(
+    p: &SVector<T, N>,
+    semi_axes: &SVector<T, N>,
+) -> SVector<T, N> {
     let a2 = semi_axes.component_mul(semi_axes);
     let shortest = semi_axes.imin();
     // s = t + a_min² > 0 keeps its digits where t itself would cancel against −a_min².
     let gap = a2.map(|x| x - a2[shortest]);
-    let weighted = semi_axes.component_mul(&p.coords).abs();
+    let weighted = semi_axes.component_mul(p).abs();
     // Each term alone already reaches one at s = a_i|p_i| − gap_i: the root is not below the largest of these.
     let mut s = T::zero();
-    for i in 0..3 {
+    for i in 0..N {
         s = s.max(weighted[i] - gap[i]);
     }
     let residual = |s: T| {
         let (mut f, mut slope) = (-T::one(), T::zero());
-        for i in 0..3 {
+        for i in 0..N {
             if weighted[i] > T::zero() {
                 let x = weighted[i] / (s + gap[i]);
                 f += x * x;
@@ -54,9 +56,9 @@ pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> 
         }
         s = next;
     }
-    let mut q = Vector3::zeros();
+    let mut q = SVector::zeros();
     let mut rest = T::one();
-    for i in 0..3 {
+    for i in 0..N {
         let denominator = s + gap[i];
         if denominator > T::zero() {
             q[i] = a2[i] * (p[i] / denominator);
@@ -70,6 +72,14 @@ pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> 
         // Medial: on the plane of the longer axes, near the middle. Both mirror points are nearest; take the upper one.
         q[shortest] = semi_axes[shortest] * rest.max(T::zero()).sqrt();
     }
+    q
+}
+
+/// φ of an ellipsoid with semi-axes a: the distance to its [`nearest`] point, negative inside. The Hessian is S(1 + φS)⁻¹ with
+/// S the shape operator of the surface there.
+pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> SignedDistance<T> {
+    let a2 = semi_axes.component_mul(semi_axes);
+    let q = nearest(&p.coords, semi_axes);
     let scaled_normal = q.component_div(&a2);
     let norm = scaled_normal.norm();
     let gradient = scaled_normal / norm;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::test_support::{l_shape, random_unit, surface_points};
+use nalgebra::Vector2;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -14,6 +15,8 @@ fn shapes() -> Vec<Shape> {
         Shape::cuboid(Vector3::new(0.2, 0.5, 0.7)).unwrap(),
         Shape::cylinder(0.2, 0.7).unwrap(),
         Shape::cylinder(0.5, 0.1).unwrap(),
+        Shape::elliptic_cylinder(Vector2::new(0.4, 0.1), 0.5).unwrap(),
+        Shape::elliptic_cylinder(Vector2::new(0.2, 0.3), 0.2).unwrap(),
         Shape::capsule(0.15, 0.4).unwrap(),
         Shape::ellipsoid(Vector3::new(0.3, 0.2, 0.4)).unwrap(),
         Shape::ellipsoid(Vector3::new(0.03, 0.5, 0.5)).unwrap(),
@@ -74,6 +77,10 @@ fn sign_says_whether_the_point_is_inside() {
                 Shape::Sphere(s) => p.coords.norm() < s.radius(),
                 Shape::Box(s) => (0..3).all(|i| p[i].abs() < s.half_extents()[i]),
                 Shape::Cylinder(s) => p.x.hypot(p.y) < s.radius() && p.z.abs() < s.half_length(),
+                Shape::EllipticCylinder(s) => {
+                    let axes = s.semi_axes();
+                    (p.x / axes.x).hypot(p.y / axes.y) < 1.0 && p.z.abs() < s.half_length()
+                }
                 Shape::Capsule(s) => {
                     let z = p.z - p.z.clamp(-s.half_length(), s.half_length());
                     Vector3::new(p.x, p.y, z).norm() < s.radius()
@@ -225,6 +232,10 @@ fn single_precision_agrees_with_double() {
         );
         close(capsule(&p, 0.1, 0.2), capsule(&q, 0.1, 0.2));
         close(cylinder(&p, 0.1, 0.2), cylinder(&q, 0.1, 0.2));
+        close(
+            elliptic_cylinder(&p, &Vector2::new(0.1, 0.3), 0.2),
+            elliptic_cylinder(&q, &Vector2::new(0.1, 0.3), 0.2),
+        );
         close(cone(&p, 0.2, 0.3), cone(&q, 0.2, 0.3));
         close(
             ellipsoid(&p, &Vector3::new(0.1, 0.2, 0.3)),

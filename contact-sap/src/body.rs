@@ -403,13 +403,24 @@ pub struct Surface {
     pub tetrahedra: Vec<[u32; 4]>,
 }
 
-/// The section of an edge that is a strip.
+/// The section of an edge that is wider one way than the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatEdge {
     /// Unit vector across the edge, world frame.
     pub m_1: Vector3<f64>,
     /// Half of the extent along `m_1` and along t × m_1, m.
     pub half_extents: [f64; 2],
+    /// Between those extents.
+    pub outline: FlatOutline,
+}
+
+/// The outline of a section that is wider one way than the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlatOutline {
+    /// A rectangle.
+    Rectangle,
+    /// An ellipse.
+    Ellipse,
 }
 
 impl Surface {

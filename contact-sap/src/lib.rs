@@ -46,8 +46,8 @@ mod two_level;
 pub use block_factors::BlockFactors;
 pub use body::{
     BasisIdx, BodyReport, BodyState, BodyStep, Control, DeformableModel, Energy, FlatEdge,
-    FrameWrench, JointReaction, Load, MaterialPoint, PointForce, PointMass, Primitive, SelfContact,
-    StepInput, SupportReaction, Surface,
+    FlatOutline, FrameWrench, JointReaction, Load, MaterialPoint, PointForce, PointMass, Primitive,
+    SelfContact, StepInput, SupportReaction, Surface,
 };
 pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,

@@ -166,7 +166,7 @@ impl Collision {
         g: usize,
         time_step_s: f64,
     ) -> Result<(), StepError> {
-        let (Some(filament), Mount::Segments { body }) =
+        let (Some(filament), Mount::Segments { body, .. }) =
             (&mut self.filaments[g], world.parts.geometries[g].mount)
         else {
             return Ok(());

@@ -369,9 +369,9 @@ impl Sides {
                 Mount::Frame { body, frame, .. } => {
                     (body, MaterialPoint::on_frame(frame, Vector3::zeros()))
                 }
-                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
-                    (body, crate::collision::material_point(point))
-                }
+                Mount::Vertices { body }
+                | Mount::Segments { body, .. }
+                | Mount::Surface { body } => (body, crate::collision::material_point(point)),
             };
             side.be_at(body, &point, steps).map_err(|source| {
                 let what = format!("geometry \"{}\"", geometry.name);

@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
 use pliant_hydroelastic::{
     CollisionFilter, Compliance, ContactChoice, ContactMaterial, Filament, PairMaterial,
-    PatchGeometry, PointStiffness, Shape, SoftMesh,
+    PatchGeometry, PointStiffness, Shape, SoftMesh, Tips,
 };
 
 use crate::settings::{ContactSettings, Linearisation};
@@ -60,11 +60,13 @@ pub enum Mount {
         /// The body.
         body: BodyIdx,
     },
-    /// The edges of a body's surface as segments of a filament: capsules of the radius of their vertices, or boxes of their
-    /// sections.
+    /// The edges of a body's surface as segments of a filament: capsules of the radius of their vertices, or boxes and elliptic
+    /// cylinders of their sections.
     Segments {
         /// The body.
         body: BodyIdx,
+        /// How they end where they are open.
+        tips: Tips,
     },
     /// The triangles and tetrahedra of a body's surface; where a pair is to touch in points, its vertices.
     Surface {
@@ -81,7 +83,7 @@ impl Mount {
             Mount::World(_) => None,
             Mount::Frame { body, .. }
             | Mount::Vertices { body }
-            | Mount::Segments { body }
+            | Mount::Segments { body, .. }
             | Mount::Surface { body } => Some(body),
         }
     }
@@ -89,7 +91,7 @@ impl Mount {
     /// The body whose surface, in parts or as a whole, is the geometry: it has no shape of its own.
     pub(crate) fn deforming(&self) -> Option<BodyIdx> {
         match *self {
-            Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+            Mount::Vertices { body } | Mount::Segments { body, .. } | Mount::Surface { body } => {
                 Some(body)
             }
             Mount::World(_) | Mount::Frame { .. } => None,
@@ -169,6 +171,16 @@ impl Geometry {
         }
     }
 
+    /// The same segments with other ends where they are open, rounded until told otherwise; whatever else it is mounted on has none.
+    #[must_use]
+    pub fn with_tips(self, tips: Tips) -> Self {
+        let mount = match self.mount {
+            Mount::Segments { body, .. } => Mount::Segments { body, tips },
+            other => other,
+        };
+        Self { mount, ..self }
+    }
+
     /// The surface of a body of tetrahedra, as [`SoftContact`](pliant_hydroelastic::SoftContact) has it touch: by its triangles on
     /// shapes, by its tetrahedra on other such bodies and on itself. Pairs whose rule says so touch by its vertices, as
     /// [`Geometry::of_vertices`] would.
@@ -188,10 +200,12 @@ impl Geometry {
         Self::without_shape(name, Mount::Vertices { body }, material)
     }
 
-    /// The segments of a rod, or of whatever else has edges. It touches itself, except near by along its chains.
+    /// The segments of a rod, or of whatever else has edges, each with the section that it has. It touches itself, except near
+    /// by along its chains.
     #[must_use]
     pub fn of_segments(name: impl Into<String>, body: BodyIdx, material: ContactMaterial) -> Self {
-        Self::without_shape(name, Mount::Segments { body }, material)
+        let tips = Tips::default();
+        Self::without_shape(name, Mount::Segments { body, tips }, material)
     }
 
     fn without_shape(name: impl Into<String>, mount: Mount, material: ContactMaterial) -> Self {

@@ -5,6 +5,8 @@
 
 use std::f64::consts::PI;
 
+use pliant_contact_sap::FlatOutline;
+
 use crate::error::RodError;
 
 /// A cross-section, solid and homogeneous.
@@ -211,7 +213,7 @@ impl Section {
         }
     }
 
-    /// Radius of the largest circle inside, m: the capsule that stands for the section where a geometry knows no better.
+    /// Radius of the largest circle inside, m: the ball that stands for the section where a geometry knows no better.
     #[must_use]
     pub fn inner_radius(&self) -> f64 {
         match *self {
@@ -224,12 +226,18 @@ impl Section {
         }
     }
 
-    /// Half of a rectangle's extents, m: such sections touch as boxes, all others as capsules.
+    /// The outline that touches, with half of its extents along m1 and m2, m; `None`: a disc.
     #[must_use]
-    pub fn half_extents(&self) -> Option<[f64; 2]> {
+    pub fn flat_outline(&self) -> Option<(FlatOutline, [f64; 2])> {
         match *self {
-            Self::Rectangle { extent_1, extent_2 } => Some([0.5 * extent_1, 0.5 * extent_2]),
-            Self::Circle { .. } | Self::Ellipse { .. } => None,
+            Self::Circle { .. } => None,
+            Self::Ellipse {
+                semi_axis_1,
+                semi_axis_2,
+            } => Some((FlatOutline::Ellipse, [semi_axis_1, semi_axis_2])),
+            Self::Rectangle { extent_1, extent_2 } => {
+                Some((FlatOutline::Rectangle, [0.5 * extent_1, 0.5 * extent_2]))
+            }
         }
     }
 

@@ -202,6 +202,11 @@ impl ContactKey {
         Self((feature_a as u64) << 32 | feature_b as u64)
     }
 
+    /// The features of A and of B.
+    pub(crate) const fn features(self) -> (u32, u32) {
+        ((self.0 >> 32) as u32, self.0 as u32)
+    }
+
     /// The key of the same contact with A and B exchanged.
     #[must_use]
     pub const fn swapped(self) -> Self {

@@ -2,34 +2,28 @@
 
 mod boxes;
 mod field;
+mod rigid_segment;
+mod section;
+mod section_mesh;
 pub(crate) mod segments;
 
-use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, Translation3, UnitQuaternion, Vector3};
+use nalgebra::{Point3, Vector3};
 
 use crate::field::{Compliance, PieceKind, PressureField};
-use crate::posed::Twist;
 use crate::range_tree::Range;
-use crate::{Aabb, GeometryError, Shape};
+use crate::{Aabb, GeometryError};
 use boxes::SegmentBoxes;
 use field::{Course, FilamentField};
 
-/// The cross-section of a segment that is not round.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlatSection {
-    /// Unit vector across the segment, world frame.
-    pub m_1: Vector3<f64>,
-    /// Half of its extent along `m_1`, m.
-    pub half_1: f64,
-    /// Half of its extent along t × m_1, m.
-    pub half_2: f64,
-}
+pub(crate) use rigid_segment::{RigidSegment, Solid};
+pub use section::{FlatSection, Outline, Tips};
 
 /// Chains of segments that move with their vertices.
 ///
-/// Round segments are capsules about the straight line between their vertices, flat ones boxes along it. Segments that follow
-/// each other in the list and share a vertex are one chain; a chain whose last vertex is its first is a ring. A chain does not
-/// touch itself where the arc length between two segments, at rest, is at most the width of its section: neighbours overlap by
-/// construction.
+/// Round segments are capsules about the straight line between their vertices, but for cylinders at flat [`Tips`]; the others
+/// are boxes or elliptic cylinders along it, as their [`FlatSection`] says. Segments that follow each other in the list and share
+/// a vertex are one chain; a chain whose last vertex is its first is a ring. A chain does not touch itself where the arc length
+/// between two segments, at rest, is at most the width of its section: neighbours overlap by construction.
 #[derive(Clone, Debug, Default)]
 pub struct Filament {
     id: u64,
@@ -47,6 +41,7 @@ pub struct Filament {
     points: Vec<Point3<f64>>,
     velocities: Vec<Vector3<f64>>,
     sections: Vec<FlatSection>,
+    tips: Tips,
     boxes: SegmentBoxes,
     field: Option<Box<FilamentField>>,
 }
@@ -96,13 +91,19 @@ impl Filament {
         Ok(filament)
     }
 
+    /// The same with other ends, where it is open; to be said before [`with_field`](Self::with_field).
+    #[must_use]
+    pub fn with_tips(self, tips: Tips) -> Self {
+        Self { tips, ..self }
+    }
+
     /// The same with a pressure field, so that it touches in patches: the pressure is that of `compliance` on the centreline (on the
-    /// middle line of a flat section) and nothing on the surface, linear in between. `sections`: as in
+    /// middle line of a rectangle) and nothing on the surface, linear in between. `sections`: as in
     /// [`move_to`](Self::move_to); all alike, and as they will stay.
     ///
     /// # Errors
     /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::SurfaceArrays`] for sections that are not one per
-    /// segment.
+    /// segment, [`GeometryError::ShortTip`] for a flat tip without room for its field.
     pub fn with_field(
         mut self,
         compliance: &Compliance,
@@ -124,7 +125,8 @@ impl Filament {
             }
         }
         let radius = self.radii.first().copied().unwrap_or(0.0);
-        let field = FilamentField::new(&self.course(), radius, chains.into_iter(), compliance)?;
+        let chains = (chains.into_iter(), self.tips);
+        let field = FilamentField::new(&self.course(), radius, chains, compliance)?;
         self.field = Some(Box::new(field));
         self.refit(0.0);
         Ok(self)
@@ -238,7 +240,7 @@ impl Filament {
     /// How far the surface of a segment may be from its line, m.
     fn reach(&self, i: usize) -> f64 {
         match self.sections.get(i) {
-            Some(section) => section.half_1.hypot(section.half_2),
+            Some(section) => section.reach(),
             None => self.radii[i],
         }
     }
@@ -356,9 +358,15 @@ impl Filament {
         (fraction, offset - sideways * part)
     }
 
-    /// Whether segments are boxes.
+    /// Whether its segments have directors across them.
     pub(crate) fn is_flat(&self) -> bool {
         !self.sections.is_empty()
+    }
+
+    /// Whether its segments are boxes.
+    pub(crate) fn is_box(&self) -> bool {
+        let outline = self.sections.first().map(|section| section.outline);
+        outline == Some(Outline::Rectangle)
     }
 
     /// Whether it has a field about round segments.
@@ -387,45 +395,6 @@ impl Filament {
         self.segments[i].map(|v| self.velocities[v as usize])
     }
 
-    /// A segment as a rigid shape: its pose (z along it, x along m_1), its twist and its length.
-    pub(crate) fn rigid_segment(&self, i: usize) -> RigidSegment {
-        let [a, b] = self.ends(i);
-        let [v_a, v_b] = self.end_velocities(i);
-        let length = (b - a).norm();
-        let t = (b - a).try_normalize(1e-300).unwrap_or_else(Vector3::z);
-        let (rotation, shape) = match self.sections.get(i) {
-            Some(section) => {
-                let m_1 = (section.m_1 - t * t.dot(&section.m_1))
-                    .try_normalize(1e-12)
-                    .unwrap_or_else(|| across(&t));
-                let axes = Matrix3::from_columns(&[m_1, t.cross(&m_1), t]);
-                let rotation = Rotation3::from_matrix_unchecked(axes);
-                let lengths = 2.0 * Vector3::new(section.half_1, section.half_2, 0.5 * length);
-                (
-                    UnitQuaternion::from_rotation_matrix(&rotation),
-                    Shape::cuboid(lengths),
-                )
-            }
-            None => {
-                let rotation =
-                    UnitQuaternion::rotation_between(&Vector3::z(), &t).unwrap_or_else(|| {
-                        UnitQuaternion::from_axis_angle(&Vector3::x_axis(), std::f64::consts::PI)
-                    });
-                (rotation, Shape::capsule(self.radii[i], length))
-            }
-        };
-        let middle = nalgebra::center(&a, &b);
-        RigidSegment {
-            shape,
-            X_WS: Isometry3::from_parts(Translation3::from(middle.coords), rotation),
-            V_WS: Twist {
-                angular: t.cross(&(v_b - v_a)) / length.max(f64::MIN_POSITIVE),
-                linear: 0.5 * (v_a + v_b),
-            },
-            length,
-        }
-    }
-
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         let point = self.points.iter().map(|p| p.coords.sum());
         let velocity = self.velocities.iter().map(|v| v.sum());
@@ -446,14 +415,6 @@ impl Filament {
         }
         Ok(())
     }
-}
-
-/// A segment as a rigid shape for one step.
-pub(crate) struct RigidSegment {
-    pub(crate) shape: Result<Shape, GeometryError>,
-    pub(crate) X_WS: Isometry3<f64>,
-    pub(crate) V_WS: Twist,
-    pub(crate) length: f64,
 }
 
 /// Some unit vector across a unit vector.

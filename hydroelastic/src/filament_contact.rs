@@ -2,9 +2,9 @@
 //!
 //! | pair | how |
 //! |---|---|
-//! | round segment, round segment or ball | closed form; paths by conservative advancement |
-//! | round segment, rigid shape | as a capsule, by [`PointContact`](crate::PointContact) |
-//! | flat segment, anything | as a box, by [`PointContact`](crate::PointContact) |
+//! | capsule, capsule or ball | closed form; paths by conservative advancement |
+//! | capsule, rigid shape | by [`PointContact`](crate::PointContact) |
+//! | box or elliptic cylinder, cylinder at a flat tip; anything | by [`PointContact`](crate::PointContact) |
 //!
 //! Pairs of which both have a patch geometry, a filament [with a field](crate::Filament::with_field) among them, are
 //! [`PatchContact`](crate::PatchContact)'s, unless points are asked for.
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
-use crate::filament::Filament;
+use crate::filament::{Filament, Solid};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::{Aabb, GeometryError, Shape};
 use joints::{Found, Place};
@@ -29,7 +29,7 @@ use round::Ball;
 /// Segments of filaments against rigid shapes, balls of deforming surfaces, other filaments and themselves.
 ///
 /// Within the margin a pair of segments is in contact along the line of its nearest points; further apart if the predicted
-/// paths meet within the step. Nearly parallel round segments touch at both ends of their common part. Two filaments with the
+/// paths meet within the step. Nearly parallel capsules touch at both ends of their common part. Two filaments with the
 /// same id are one filament in self contact; every pair of segments is then reported once, the higher one as A.
 ///
 /// A pure function of its arguments; no allocation once the thread's buffers have grown.
@@ -158,7 +158,7 @@ fn segments(
     points: &mut Vec<ContactPoint>,
     found: &mut Vec<Found>,
 ) -> Result<(), GeometryError> {
-    if f.is_flat() || g.is_flat() {
+    if f.solid(i) != Solid::Capsule || g.solid(j) != Solid::Capsule {
         return rigid::on_segment((f, i), (g, j), q, points, found);
     }
     let (a, b) = (round::of_segment(f, i), round::of_segment(g, j));
@@ -185,7 +185,7 @@ fn with_balls(
         f.boxes().visit(
             |x| x.intersects(&bounds),
             |i| {
-                if f.is_flat() {
+                if f.solid(i) != Solid::Capsule {
                     if result.is_ok() {
                         result = rigid::on_ball((f, i), &ball, q, points, found);
                     }

@@ -180,6 +180,18 @@ pub enum GeometryError {
         /// Its length.
         found: usize,
     },
+    /// A flat tip on a segment that is too short for its field.
+    #[error(
+        "segment {segment} of a filament has a flat tip and a length of {length} m: over {least} m the pressure falls to the tip; make it longer, or the tip round"
+    )]
+    ShortTip {
+        /// Which segment.
+        segment: usize,
+        /// Its length at rest, m.
+        length: f64,
+        /// Half the thickness of its section, for each tip that it has, m.
+        least: f64,
+    },
     /// A time step or a margin of a query is not usable.
     #[error("contact query: {parameter} = {value} must be finite and not negative")]
     Query {

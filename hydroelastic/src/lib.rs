@@ -44,7 +44,7 @@ pub use contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
 pub use field::{Attachment, Compliance, PressureField};
-pub use filament::{Filament, FlatSection};
+pub use filament::{Filament, FlatSection, Outline, Tips};
 pub use filament_contact::FilamentContact;
 pub use geometry_error::GeometryError;
 pub use material::{ContactMaterial, PairMaterial};

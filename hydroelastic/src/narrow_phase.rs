@@ -22,6 +22,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::Shape;
 use convex::{Convex, Placed};
+pub(crate) use feature::CAP_CORNERS;
 use manifold::ManifoldBuffers;
 pub(crate) use manifold::PairPoint;
 pub(crate) use separation::Separation;

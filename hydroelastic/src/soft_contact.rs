@@ -91,13 +91,13 @@ impl ContactGeometry for SoftContact {
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
         let mesh = |posed: &Posed<'_>| matches!(posed, Posed::Deforming(s) if s.mesh.is_some());
-        let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_flat() && f.field().is_none());
+        let flat = |posed: &Posed<'_>| matches!(posed, Posed::Filament(f) if f.is_box() && f.field().is_none());
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
         // Vertices alone would let a thread through between them, and never meet particles, which have nothing but points either.
         let needs_faces = |posed: &Posed<'_>| match posed {
-            Posed::Filament(f) => !f.is_flat(),
+            Posed::Filament(f) => !f.is_box(),
             Posed::Deforming(s) => s.mesh.is_none(),
             Posed::Rigid(_) => false,
         };

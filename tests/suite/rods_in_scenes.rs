@@ -232,6 +232,25 @@ fn a_bar_rests_in_points_between_the_vertices_of_a_soft_block() {
     let _ = check_runs(&text);
 }
 
+/// A stub of 3 cm, 1 cm thick, that is put down on its end.
+const STUB: &str = "[contact]\nkind = \"KIND\"\n[materials.default]\nstiffness = 1e5\n[materials.rubber]\nhydroelastic = \"compliant\"\nhydroelastic_modulus = 1e6\n[materials.stone]\nhydroelastic = \"rigid\"\n[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\nmaterial = \"stone\"\n[[rods]]\nname = \"stub\"\nmaterial = \"rubber\"\ntips = \"flat\"\ncentreline = { line = { from = [0, 0, 0], to = [0, 0, 0.03], edges = 3 } }\nsection = { SECTION }\nyoungs_modulus = 1e7\nmass_damping = 5\nstiffness_damping = 1e-3\nregions.foot = { vertices = { numbers = [0] } }\n";
+
+#[test]
+fn flat_tips_stand_on_the_floor_whatever_the_section_and_the_contact() {
+    for section in [
+        "circle = { radius = 0.005 }",
+        "ellipse = { semi_axes = [0.005, 0.003] }",
+        "rectangle = { size = [0.01, 0.006] }",
+    ] {
+        for kind in ["point", "patch"] {
+            let stub = STUB.replace("SECTION", section).replace("KIND", kind);
+            let foot = "quantity = \"position\"\nof = \"stub/foot\"\ncomponent = \"z\"";
+            // Of 300 Pa on a field of 1e6 Pa over 5 mm.
+            check_runs(&(stub + &expect("foot", foot, "0", "5e-6")));
+        }
+    }
+}
+
 #[test]
 fn rods_say_what_is_wrong_where_it_stands() {
     let with = |replaced: &str, by: &str| {
@@ -267,6 +286,17 @@ fn rods_say_what_is_wrong_where_it_stands() {
                 "circle = { radius = 0.1, edges = 8 }",
             ) + "start = \"pinned\"\n",
             "has no `start` and no `finish`",
+        ),
+        (
+            with(
+                "line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 }",
+                "circle = { radius = 0.1, edges = 8 }",
+            ) + "tips = \"flat\"\n",
+            "a closed centreline has no `tips`",
+        ),
+        (
+            format!("{CORD}tips = \"sharp\"\n"),
+            "tips = \"sharp\" is not one of",
         ),
         (
             format!("{CORD}curvature_schedule = [[0, 0], [0, 1]]\n"),

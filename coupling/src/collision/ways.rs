@@ -110,7 +110,7 @@ impl Collision {
                     .frame_twists(step, frame, &p_WG, [free, start])
                     .map_err(|source| (body, source))?;
             }
-            Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+            Mount::Vertices { body } | Mount::Segments { body, .. } | Mount::Surface { body } => {
                 let v = match (of(body), geometry.mount) {
                     ((_, start), Mount::Surface { .. }) => start,
                     ((free, _), _) => free,
@@ -179,7 +179,7 @@ impl Collision {
                 let shape = geometry.shape.as_ref();
                 Ok([free, start].map(|expected| Diversion::between(&expected, &found, shape)))
             }
-            Mount::Segments { body } | Mount::Surface { body } => {
+            Mount::Segments { body, .. } | Mount::Surface { body } => {
                 let step = &*solved.steps[body.0];
                 let path = solved.path_of(ParticipantIdx(body.0));
                 let vertices = &self.surfaces[body.0].vertices;

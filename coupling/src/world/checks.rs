@@ -298,7 +298,7 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
             check_frame(&part, body, frame, n_frames)?;
             check_pose(&part, &X_FG)?;
         }
-        Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+        Mount::Vertices { body } | Mount::Segments { body, .. } | Mount::Surface { body } => {
             in_range(&part, "body", body.0, n_frames.len())?;
         }
     }

@@ -1,7 +1,7 @@
 //! Filaments of a world at rest, of which a step's collision search moves copies.
 
-use pliant_contact_sap::{FlatEdge, Surface};
-use pliant_hydroelastic::{Filament, FlatSection};
+use pliant_contact_sap::{FlatEdge, FlatOutline, Surface};
+use pliant_hydroelastic::{Filament, FlatSection, Outline};
 
 use super::{Mount, WorldParts};
 use crate::error::{WorldError, WorldPart};
@@ -11,7 +11,7 @@ impl WorldParts {
     pub(super) fn filaments_at_rest(&self) -> Result<Vec<Option<Filament>>, WorldError> {
         let mut surface = Surface::default();
         let of = self.geometries.iter().enumerate().map(|(g, geometry)| {
-            let Mount::Segments { body } = geometry.mount else {
+            let Mount::Segments { body, tips } = geometry.mount else {
                 return Ok(None);
             };
             let body = &self.bodies[body.0];
@@ -25,7 +25,8 @@ impl WorldParts {
             }
             surface.radii.resize(surface.vertices.len(), 0.0);
             let mut filament =
-                Filament::new(g as u64, &surface.vertices, &surface.edges, &surface.radii);
+                Filament::new(g as u64, &surface.vertices, &surface.edges, &surface.radii)
+                    .map(|filament| filament.with_tips(tips));
             if let Some(compliance) = &geometry.compliance {
                 let sections: Vec<FlatSection> = surface.sections.iter().map(flat).collect();
                 filament = filament.and_then(|f| f.with_field(compliance, &sections));
@@ -46,5 +47,9 @@ pub(crate) fn flat(section: &FlatEdge) -> FlatSection {
         m_1: section.m_1,
         half_1: section.half_extents[0],
         half_2: section.half_extents[1],
+        outline: match section.outline {
+            FlatOutline::Rectangle => Outline::Rectangle,
+            FlatOutline::Ellipse => Outline::Ellipse,
+        },
     }
 }

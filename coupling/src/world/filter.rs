@@ -25,7 +25,9 @@ impl WorldParts {
                         owner
                     })
                 }
-                Mount::Vertices { body } | Mount::Segments { body } | Mount::Surface { body } => {
+                Mount::Vertices { body }
+                | Mount::Segments { body, .. }
+                | Mount::Surface { body } => {
                     let owner = builder.owner();
                     owners_of_body[body.0].push(owner);
                     owner

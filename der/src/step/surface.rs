@@ -34,13 +34,17 @@ pub(crate) fn write_surface(
     let nodes = first..first + rod.n_vertices();
     out.vertices.extend(nodes.map(|i| Point3::from(node(q, i))));
     out.radii.resize(rod.n_vertices(), rod.contact_radius);
-    let flat = rod.section.and_then(|section| section.half_extents());
+    let flat = rod.section.and_then(|section| section.flat_outline());
     for i in 0..rod.n_segments() {
         let (a, b) = rod.nodes_of_edge(i + first);
         out.edges.push([(a - first) as u32, (b - first) as u32]);
-        if let (Some(half_extents), Some(edge)) = (flat, edges(i + first)) {
+        if let (Some((outline, half_extents)), Some(edge)) = (flat, edges(i + first)) {
             let m_1 = edge.m_1;
-            out.sections.push(FlatEdge { m_1, half_extents });
+            out.sections.push(FlatEdge {
+                m_1,
+                half_extents,
+                outline,
+            });
         }
     }
 }

@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use crate::support::close::close;
+use crate::support::worlds::{DAMPED, add_rod, floor, rope, run};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector3};
-use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
+use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{
-    Anchor, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit,
-    Tie, TieCompliance, TieKind, World, WorldBuilder,
+    Anchor, BodyIdx, Exclusion, Geometry, Mount, Tie, TieCompliance, TieKind, WorldBuilder,
 };
-use pliant_der::{
-    Centreline, End, EndCondition, EquilibriumSettings, Material, Rayleigh, Rod, RodBuilder,
-    Section,
-};
+use pliant_der::{Centreline, End, EndCondition, EquilibriumSettings, Rayleigh, Rod, RodBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
@@ -20,32 +17,27 @@ const G: f64 = 9.81;
 const RADIUS: f64 = 0.005;
 
 /// A rope of rubber along x about (0, 0, `height`), its segments wider apart than its balls.
-fn rope(length: f64, edges: usize, height: f64) -> RodBuilder {
+fn level(length: f64, edges: usize, height: f64) -> RodBuilder {
     let end = 0.5 * length;
     let line = Centreline::straight(
         Point3::new(-end, 0.0, height),
         Point3::new(end, 0.0, height),
         edges,
     );
-    let rubber = Material::isotropic(1e6, 0.49, 1100.0).unwrap();
-    RodBuilder::new(line).section(Section::Circle { radius: RADIUS }, rubber)
+    rope(line, RADIUS)
 }
 
-fn add_rod(builder: &mut WorldBuilder, rod: &Rod) -> (BodyIdx, GeometryIdx) {
-    let body = builder.add_body("rope", Box::new(rod.clone()));
+/// Touches with balls about its nodes.
+fn add_balls(builder: &mut WorldBuilder, rod: &Rod) -> BodyIdx {
     let material = ContactMaterial {
         stiffness: 1e4,
         ..ContactMaterial::default()
     };
-    let geometry = builder.add_geometry(Geometry::of_vertices("rope", body, material));
+    let (body, _) = add_rod(builder, "rope", rod, |body| {
+        Geometry::of_vertices("rope", body, material)
+    });
     builder.exclude(Exclusion::Bodies(body, body));
-    (body, geometry)
-}
-
-fn add_floor(builder: &mut WorldBuilder) -> GeometryIdx {
-    let mount = Mount::World(Isometry3::identity());
-    let material = ContactMaterial::default();
-    builder.add_geometry(Geometry::new("floor", mount, Shape::half_space(), material))
+    body
 }
 
 /// A free cube of edge 0.1 m about `p_WB`.
@@ -76,36 +68,13 @@ fn add_cube(builder: &mut WorldBuilder, mass: f64, p_WB: Vector3<f64>) -> BodyId
     body
 }
 
-fn run(
-    world: &World,
-    state: &mut State,
-    time_step_s: f64,
-    seconds: f64,
-    mut watch: impl FnMut(&StepReport, &State),
-) {
-    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
-    let mut next = State::default();
-    for _ in 0..(seconds / time_step_s).round() as usize {
-        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
-        std::mem::swap(state, &mut next);
-        watch(&report, state);
-    }
-}
-
 #[test]
 fn a_rope_falls_over_a_box_and_the_floor_carries_both() {
     let mut builder = WorldBuilder::default();
-    let floor = add_floor(&mut builder);
+    let floor = builder.add_geometry(floor(ContactMaterial::default()));
     let cube = add_cube(&mut builder, 0.5, Vector3::new(0.0, 0.0, 0.05));
-    let rod = rope(0.5, 40, 0.12)
-        .damping(Rayleigh {
-            mass: 1.0,
-            stiffness: 1e-3,
-        })
-        .build()
-        .unwrap();
-    let (body, _) = add_rod(&mut builder, &rod);
+    let rod = level(0.5, 40, 0.12).damping(DAMPED).build().unwrap();
+    let body = add_balls(&mut builder, &rod);
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     run(&world, &mut state, 2e-3, 1.2, |_, _| {});
@@ -138,9 +107,9 @@ fn a_rope_falls_over_a_box_and_the_floor_carries_both() {
 #[test]
 fn friction_beside_the_centreline_makes_a_sliding_rod_roll() {
     let mut builder = WorldBuilder::default();
-    add_floor(&mut builder);
-    let rod = rope(0.2, 8, RADIUS).build().unwrap();
-    let (body, _) = add_rod(&mut builder, &rod);
+    builder.add_geometry(floor(ContactMaterial::default()));
+    let rod = level(0.2, 8, RADIUS).build().unwrap();
+    let body = add_balls(&mut builder, &rod);
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let v0 = 0.3;
@@ -189,7 +158,7 @@ fn a_welded_end_bends_as_a_clamped_one() {
         stiffness: 0.02,
     };
     let end = |condition| {
-        rope(length, edges, 0.0)
+        level(length, edges, 0.0)
             .damping(heavy)
             .director(Vector3::y())
             .end(End::Start, condition)
@@ -229,7 +198,7 @@ fn a_welded_end_bends_as_a_clamped_one() {
 fn a_welded_link_that_turns_twists_the_rod() {
     // A cube in the air, welded to a rod that is clamped at its other end, spins about the rod.
     let (length, edges) = (0.2, 16);
-    let rod = rope(length, edges, 0.5)
+    let rod = level(length, edges, 0.5)
         .director(Vector3::y())
         .end(End::Finish, EndCondition::Clamped { tangent: None })
         .end(End::Start, EndCondition::Welded { tangent: None })

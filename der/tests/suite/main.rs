@@ -16,6 +16,7 @@ mod iterations;
 mod knot_files;
 mod patch_contact;
 mod relinearised;
+mod section_contact;
 mod segment_contact;
 mod statics;
 mod support;

@@ -1,30 +1,19 @@
 //! Rods that touch in patches: their segments have a pressure field.
 
 use crate::support::close::close;
+use crate::support::worlds::{DAMPED, add_rod, coil, floor, nearest_strands, rope, run, throw};
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, PatchFinder, State, StepReport, StrongImplicit, World,
-    WorldBuilder, WorldError,
+    BodyIdx, Geometry, GeometryIdx, Mount, PatchFinder, State, World, WorldBuilder, WorldError,
 };
-use pliant_der::{Centreline, Closure, Material, Rayleigh, Rod, RodBuilder, Section};
+use pliant_der::{Centreline, NaturalShape, Rayleigh, Rod};
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
 
 const RADIUS: f64 = 0.001;
 const MODULUS: f64 = 1e5;
 
-fn rope(line: Centreline) -> Rod {
-    RodBuilder::new(line)
-        .section(
-            Section::Circle { radius: RADIUS },
-            Material::isotropic(1e6, 0.49, 1100.0).unwrap(),
-        )
-        .damping(Rayleigh {
-            mass: 1.0,
-            stiffness: 1e-3,
-        })
-        .build()
-        .unwrap()
+fn damped(line: Centreline) -> Rod {
+    rope(line, RADIUS).damping(DAMPED).build().unwrap()
 }
 
 fn surface(friction: f64) -> ContactMaterial {
@@ -44,40 +33,14 @@ fn soft() -> Compliance {
     }
 }
 
-fn add_rod(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
-    let body = builder.add_body(name, Box::new(rod.clone()));
-    let segments = Geometry::of_segments(name, body, surface(0.3)).with_compliance(soft());
-    (body, builder.add_geometry(segments))
+fn add_soft(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
+    add_rod(builder, name, rod, |body| {
+        Geometry::of_segments(name, body, surface(0.3)).with_compliance(soft())
+    })
 }
 
-fn add_floor(builder: &mut WorldBuilder) -> GeometryIdx {
-    let mount = Mount::World(Isometry3::identity());
-    let floor = Geometry::new("floor", mount, Shape::half_space(), surface(0.3));
-    builder.add_geometry(floor.with_patch(PatchGeometry::RigidHalfSpace))
-}
-
-fn run(
-    world: &World,
-    state: &mut State,
-    time_step_s: f64,
-    seconds: f64,
-    mut watch: impl FnMut(&StepReport, &State),
-) {
-    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
-    let mut next = State::default();
-    for _ in 0..(seconds / time_step_s).round() as usize {
-        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
-        std::mem::swap(state, &mut next);
-        watch(&report, state);
-    }
-}
-
-fn throw(state: &mut State, body: BodyIdx, rod: &Rod, velocity: Vector3<f64>) {
-    for node in 0..rod.n_nodes() {
-        let dofs = rod.node_dofs(node).unwrap();
-        state.bodies[body.0].v[dofs].copy_from_slice(velocity.as_slice());
-    }
+fn hard_floor() -> Geometry {
+    floor(surface(0.3)).with_patch(PatchGeometry::RigidHalfSpace)
 }
 
 /// Depth in the floor, in radii, at which ∫ E (1 − √(h² + x²)/r) dx bears `load` (N/m).
@@ -106,13 +69,13 @@ fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
         Point3::new(0.05, 0.0, RADIUS),
         10,
     );
-    let rod = rope(line);
+    let rod = damped(line);
     // As heavy as ten such ropes.
     let g = 98.1;
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::new(0.0, 0.0, -g));
-    let (body, _) = add_rod(&mut builder, "rope", &rod);
-    add_floor(&mut builder);
+    let (body, _) = add_soft(&mut builder, "rope", &rod);
+    builder.add_geometry(hard_floor());
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let mut force = Vector3::zeros();
@@ -146,17 +109,13 @@ struct OnFloor {
 impl OnFloor {
     fn new() -> Self {
         let end = |x: f64| Point3::new(x, 0.0, RADIUS);
-        let rod = RodBuilder::new(Centreline::straight(end(-0.02), end(0.02), 4))
-            .section(
-                Section::Circle { radius: RADIUS },
-                Material::isotropic(1e6, 0.49, 1100.0).unwrap(),
-            )
+        let rod = rope(Centreline::straight(end(-0.02), end(0.02), 4), RADIUS)
             .build()
             .unwrap();
         let mut builder = WorldBuilder::default();
         builder.gravity(Vector3::new(0.0, 0.0, -98.1));
-        let (body, _) = add_rod(&mut builder, "rope", &rod);
-        add_floor(&mut builder);
+        let (body, _) = add_soft(&mut builder, "rope", &rod);
+        builder.add_geometry(hard_floor());
         let world = builder.build().unwrap();
         let mut state = world.default_state();
         run(&world, &mut state, 2e-3, 1.0, |_, _| {});
@@ -262,27 +221,15 @@ fn ropes_that_touch_in_patches_keep_their_momenta_and_gain_no_energy() {
                 Point3::new(s, 0.002, z)
             }
         };
-        rope(Centreline::straight(end(-0.05), end(0.05), 10))
+        rope(Centreline::straight(end(-0.05), end(0.05), 10), RADIUS)
+            .build()
+            .unwrap()
     };
     let (low, high) = (across(false, 0.0), across(true, 0.00205));
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
-    let mut add = |name: &str, rod: &Rod| {
-        let undamped = RodBuilder::new(Centreline {
-            nodes: (0..rod.n_nodes())
-                .map(|i| rod.position(&pliant_contact_sap::DeformableModel::default_state(rod), i))
-                .collect(),
-            closure: Closure::Open,
-        })
-        .section(
-            Section::Circle { radius: RADIUS },
-            Material::isotropic(1e6, 0.49, 1100.0).unwrap(),
-        )
-        .build()
-        .unwrap();
-        add_rod(&mut builder, name, &undamped).0
-    };
-    let (a, b) = (add("low", &low), add("high", &high));
+    let (a, _) = add_soft(&mut builder, "low", &low);
+    let (b, _) = add_soft(&mut builder, "high", &high);
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     throw(&mut state, b, &high, Vector3::new(0.2, 0.3, -0.4));
@@ -310,17 +257,59 @@ fn ropes_that_touch_in_patches_keep_their_momenta_and_gain_no_energy() {
 }
 
 #[test]
+fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
+    // Far too weak a spring to hold itself up: its turns come to lie on each other.
+    let rod = coil(RADIUS)
+        .natural_shape(NaturalShape::AsBuilt)
+        .damping(Rayleigh {
+            mass: 5.0,
+            ..DAMPED
+        })
+        .build()
+        .unwrap();
+    let mut builder = WorldBuilder::default();
+    let (body, coil) = add_soft(&mut builder, "coil", &rod);
+    let floor = builder.add_geometry(hard_floor());
+    let world = builder.build().unwrap();
+    let mut state = world.default_state();
+    for _ in 0..80 {
+        run(&world, &mut state, 1e-3, 0.01, |_, _| {});
+        let (least, i, j) = nearest_strands(&rod, &state.bodies[body.0]);
+        assert!(least > 1.5 * RADIUS, "edges {i} and {j}: {least}");
+    }
+    // At rest the floor carries all of it, and the patches within it whatever is not on the floor itself.
+    let (mut on_floor, mut between, mut steps) = (Vector3::zeros(), 0.0, 0.0);
+    run(&world, &mut state, 1e-3, 0.1, |report, _| {
+        for c in &report.contacts {
+            assert!(c.patch.is_some());
+            if c.a == floor || c.b == floor {
+                on_floor += if c.a == coil { c.force_W } else { -c.force_W };
+            } else {
+                between += c.force_W.z.abs();
+            }
+        }
+        steps += 1.0;
+    });
+    let weight = rod.total_mass() * 9.81;
+    let part = |force: f64| force / steps / weight;
+    close("carried by the floor", part(on_floor.z), 1.0, 0.01);
+    close("sideways", part(on_floor.xy().norm()), 0.0, 0.01);
+    // Of three turns the upper two stand on the lowest, and the uppermost again on the one below.
+    close("carried from turn to turn", part(between), 1.0, 0.2);
+}
+
+#[test]
 fn friction_of_patches_rolls_a_rope_between_two_belts() {
     let line = Centreline::straight(
         Point3::new(-0.05, 0.0, RADIUS),
         Point3::new(0.05, 0.0, RADIUS),
         10,
     );
-    let rod = rope(line);
+    let rod = damped(line);
     let speed = 0.05;
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
-    let (body, _) = add_rod(&mut builder, "rope", &rod);
+    let (body, _) = add_soft(&mut builder, "rope", &rod);
     let mut belt = |name: &str, shape: Shape, z: f64, v: f64| {
         let mount = Mount::World(Isometry3::translation(0.0, 0.0, z));
         let patch = PatchGeometry::rigid(&shape, 0.1).unwrap();
@@ -350,13 +339,13 @@ fn friction_of_patches_rolls_a_rope_between_two_belts() {
 
 #[test]
 fn a_pair_that_is_to_have_a_patch_needs_a_field_or_a_surface_on_either_side() {
-    let rod = rope(Centreline::straight(
+    let rod = damped(Centreline::straight(
         Point3::origin(),
         Point3::new(0.1, 0.0, 0.0),
         4,
     ));
     let mut builder = WorldBuilder::default();
-    let (_, rope) = add_rod(&mut builder, "rope", &rod);
+    let (_, rope) = add_soft(&mut builder, "rope", &rod);
     let mount = Mount::World(Isometry3::identity());
     let bare = builder.add_geometry(Geometry::new(
         "bare",

@@ -1,30 +1,19 @@
 //! Rods that touch with their segments: shapes, each other and themselves.
 
 use crate::support::close::close;
+use crate::support::worlds::{
+    DAMPED, add_rod, coil, fixed, floor, nearest_strands, rope, rubber, run, throw,
+};
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
-use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
-    WorldError,
-};
-use pliant_der::{
-    Centreline, Closure, End, EndCondition, Material, Rayleigh, Rod, RodBuilder, Section,
-};
+use pliant_contact_sap::DeformableModel;
+use pliant_coupling::{BodyIdx, Geometry, GeometryIdx, Mount, WorldBuilder, WorldError};
+use pliant_der::{Centreline, End, EndCondition, Rod, RodBuilder, Section};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 
 const RADIUS: f64 = 0.001;
 
-fn rubber() -> Material {
-    Material::isotropic(1e6, 0.49, 1100.0).unwrap()
-}
-
 fn damped(line: Centreline) -> RodBuilder {
-    RodBuilder::new(line)
-        .section(Section::Circle { radius: RADIUS }, rubber())
-        .damping(Rayleigh {
-            mass: 1.0,
-            stiffness: 1e-3,
-        })
+    rope(line, RADIUS).damping(DAMPED)
 }
 
 fn surface(friction: f64) -> ContactMaterial {
@@ -36,45 +25,10 @@ fn surface(friction: f64) -> ContactMaterial {
     }
 }
 
-fn add_rod(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
-    let body = builder.add_body(name, Box::new(rod.clone()));
-    let geometry = builder.add_geometry(Geometry::of_segments(name, body, surface(0.3)));
-    (body, geometry)
-}
-
-fn add_fixed(
-    builder: &mut WorldBuilder,
-    name: &str,
-    shape: Shape,
-    at: Vector3<f64>,
-) -> GeometryIdx {
-    let mount = Mount::World(Isometry3::translation(at.x, at.y, at.z));
-    builder.add_geometry(Geometry::new(name, mount, shape, surface(0.3)))
-}
-
-fn run(
-    world: &World,
-    state: &mut State,
-    time_step_s: f64,
-    seconds: f64,
-    mut watch: impl FnMut(&StepReport, &State),
-) {
-    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
-    let mut next = State::default();
-    for _ in 0..(seconds / time_step_s).round() as usize {
-        let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
-        std::mem::swap(state, &mut next);
-        watch(&report, state);
-    }
-}
-
-/// Throws every node of a body.
-fn throw(state: &mut State, body: BodyIdx, rod: &Rod, velocity: Vector3<f64>) {
-    for node in 0..rod.n_nodes() {
-        let dofs = rod.node_dofs(node).unwrap();
-        state.bodies[body.0].v[dofs].copy_from_slice(velocity.as_slice());
-    }
+fn add_segments(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
+    add_rod(builder, name, rod, |body| {
+        Geometry::of_segments(name, body, surface(0.3))
+    })
 }
 
 #[test]
@@ -90,9 +44,9 @@ fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope
         .unwrap();
 
         let mut builder = WorldBuilder::default();
-        let (body, _) = add_rod(&mut builder, "flying", &flying);
+        let (body, _) = add_segments(&mut builder, "flying", &flying);
         let plate = Shape::cuboid(Vector3::new(0.5, 0.5, 1e-3)).unwrap();
-        add_fixed(&mut builder, "plate", plate, Vector3::zeros());
+        builder.add_geometry(fixed("plate", plate, Vector3::zeros(), surface(0.3)));
         let world = builder.build().unwrap();
         let mut state = world.default_state();
         throw(&mut state, body, &flying, Vector3::new(0.0, 0.0, -speed));
@@ -113,7 +67,7 @@ fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope
         );
 
         let mut builder = WorldBuilder::default();
-        let (body, _) = add_rod(&mut builder, "flying", &flying);
+        let (body, _) = add_segments(&mut builder, "flying", &flying);
         let strung = damped(Centreline::straight(
             Point3::new(0.0031, -0.1, 0.0),
             Point3::new(0.0031, 0.1, 0.0),
@@ -123,7 +77,7 @@ fn a_thin_fast_rope_passes_neither_through_a_thin_plate_nor_through_another_rope
         .end(End::Finish, EndCondition::Pinned)
         .build()
         .unwrap();
-        let (wire, _) = add_rod(&mut builder, "strung", &strung);
+        let (wire, _) = add_segments(&mut builder, "strung", &strung);
         let world = builder.build().unwrap();
         let mut state = world.default_state();
         throw(&mut state, body, &flying, Vector3::new(0.0, 0.0, -speed));
@@ -162,9 +116,9 @@ fn a_segment_between_two_nodes_rests_on_a_bar_that_no_node_touches() {
     .build()
     .unwrap();
     let mut builder = WorldBuilder::default();
-    let (body, _) = add_rod(&mut builder, "rod", &rod);
+    let (body, _) = add_segments(&mut builder, "rod", &rod);
     let bar = Shape::cuboid(Vector3::new(0.02, 0.1, 0.02)).unwrap();
-    add_fixed(&mut builder, "bar", bar, Vector3::zeros());
+    builder.add_geometry(fixed("bar", bar, Vector3::zeros(), surface(0.3)));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     run(&world, &mut state, 1e-3, 0.15, |_, _| {});
@@ -185,7 +139,7 @@ fn a_rod_between_two_moving_belts_spins_without_going_anywhere() {
     let speed = 0.05;
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
-    let (body, _) = add_rod(&mut builder, "rod", &rod);
+    let (body, _) = add_segments(&mut builder, "rod", &rod);
     let mut belt = |name: &str, shape: Shape, z: f64, v: f64| {
         let mount = Mount::World(Isometry3::translation(0.0, 0.0, z));
         let mut belt = Geometry::new(name, mount, shape, surface(0.3));
@@ -213,16 +167,10 @@ fn a_rod_between_two_moving_belts_spins_without_going_anywhere() {
 
 #[test]
 fn a_coil_dropped_on_the_floor_lies_on_itself() {
-    // Three turns of a helix, each a little wider than the one above.
-    let coil = Centreline::curve(Closure::Open, 90, |s| {
-        let angle = 3.0 * std::f64::consts::TAU * s;
-        let r = 0.012 - 5e-4 * s;
-        Point3::new(r * angle.cos(), r * angle.sin(), 0.0025 + 0.009 * s)
-    });
-    let rod = damped(coil).build().unwrap();
+    let rod = coil(RADIUS).build().unwrap();
     let mut builder = WorldBuilder::default();
-    let (body, geometry) = add_rod(&mut builder, "coil", &rod);
-    add_fixed(&mut builder, "floor", Shape::half_space(), Vector3::zeros());
+    let (body, geometry) = add_segments(&mut builder, "coil", &rod);
+    builder.add_geometry(floor(surface(0.3)));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let mut met_itself = 0;
@@ -234,24 +182,8 @@ fn a_coil_dropped_on_the_floor_lies_on_itself() {
         met_itself += own.filter(|c| c.force_W.norm() > 0.0).count();
     });
     assert!(met_itself > 100, "{met_itself}");
-    // No two parts of it overlap.
-    let x = |i: usize| rod.position(&state.bodies[body.0], i);
-    for i in 0..rod.n_edges() {
-        for j in 0..i {
-            if !rod.may_touch(i, j) {
-                continue;
-            }
-            let least = (0..=8)
-                .flat_map(|k| (0..=8).map(move |l| (f64::from(k) / 8.0, f64::from(l) / 8.0)))
-                .map(|(s, t)| {
-                    let p = x(i).coords.lerp(&x(i + 1).coords, s);
-                    let q = x(j).coords.lerp(&x(j + 1).coords, t);
-                    (p - q).norm()
-                })
-                .fold(f64::INFINITY, f64::min);
-            assert!(least > 1.9 * RADIUS, "edges {i} and {j}: {least}");
-        }
-    }
+    let (least, i, j) = nearest_strands(&rod, &state.bodies[body.0]);
+    assert!(least > 1.9 * RADIUS, "edges {i} and {j}: {least}");
 }
 
 #[test]
@@ -272,8 +204,8 @@ fn a_strip_is_as_wide_as_its_section() {
     .build()
     .unwrap();
     let mut builder = WorldBuilder::default();
-    let (body, _) = add_rod(&mut builder, "strip", &strip);
-    add_fixed(&mut builder, "floor", Shape::half_space(), Vector3::zeros());
+    let (body, _) = add_segments(&mut builder, "strip", &strip);
+    builder.add_geometry(floor(surface(0.3)));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     run(&world, &mut state, 1e-3, 0.05, |_, _| {});
@@ -294,16 +226,15 @@ fn two_ropes_that_touch_keep_their_momenta() {
                 Point3::new(s, 0.002, z)
             }
         };
-        RodBuilder::new(Centreline::straight(end(-0.05), end(0.05), 10))
-            .section(Section::Circle { radius: RADIUS }, rubber())
+        rope(Centreline::straight(end(-0.05), end(0.05), 10), RADIUS)
             .build()
             .unwrap()
     };
     let (low, high) = (across(false, 0.0), across(true, 0.00205));
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());
-    let (a, _) = add_rod(&mut builder, "low", &low);
-    let (b, _) = add_rod(&mut builder, "high", &high);
+    let (a, _) = add_segments(&mut builder, "low", &low);
+    let (b, _) = add_segments(&mut builder, "high", &high);
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     throw(&mut state, b, &high, Vector3::new(0.2, 0.3, -0.4));

@@ -1,106 +1,20 @@
 //! The pressure field of a filament: a polygonal section swept along its segments, highest on the centreline.
 //!
-//! Every triangle of the section makes a prism of three tetrahedra on every segment; a cone closes each end of an open chain, so
-//! that a touch end-on begins without a step. Sections at joints lie in the plane that halves the bend: neighbours share them.
+//! Every triangle of the section makes a prism of three tetrahedra on every segment. A cone closes each end of an open chain, so
+//! that a touch end-on begins without a step; at a flat tip a piece of prism does, in which the pressure falls to nothing at the
+//! last vertex. Sections at joints lie in the plane that halves the bend: neighbours share them.
 //!
 //! Source: Li and Chou (2025), III-B 2.
 
-use std::f64::consts::TAU;
 use std::ops::Range as Span;
 
 use nalgebra::{Point3, Vector3};
 
-use super::{FlatSection, across};
+use super::section_mesh::SectionMesh;
+use super::{FlatSection, Tips, across};
 use crate::GeometryError;
 use crate::field::{Compliance, Parts, PieceKind, PressureField};
 use crate::range_tree::Range;
-
-/// A flat section wider than this part of its height has a medial line, others a medial point.
-const FLAT: f64 = 1.5;
-
-/// The section's points, m across the segment along m1 and t × m1, with the part of the modulus that the pressure there is.
-/// Medial points come first.
-#[derive(Clone, Debug)]
-struct SectionMesh {
-    points: Vec<([f64; 2], f64)>,
-    n_medial: usize,
-    triangles: Vec<[u32; 3]>,
-    /// From the medial points to the surface, m.
-    depth: f64,
-    is_round: bool,
-}
-
-impl SectionMesh {
-    /// A polygon of the disc's area.
-    fn round(radius: f64, compliance: &Compliance) -> Self {
-        let wanted = (TAU * radius / compliance.mesh_resolution_hint).ceil();
-        let n = (wanted.clamp(8.0, 64.0)) as u32;
-        let angle = TAU / f64::from(n);
-        let circumradius = radius * (angle / angle.sin()).sqrt();
-        let apothem = circumradius * (0.5 * angle).cos();
-        let outside = compliance.margin / apothem;
-        let mut points = vec![([0.0, 0.0], 1.0)];
-        for k in 0..n {
-            let (s, c) = (f64::from(k) * angle).sin_cos();
-            let r = circumradius * (1.0 + outside);
-            points.push(([r * c, r * s], -outside));
-        }
-        Self {
-            points,
-            n_medial: 1,
-            triangles: (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect(),
-            depth: apothem,
-            is_round: true,
-        }
-    }
-
-    fn flat(halves: [f64; 2], compliance: &Compliance) -> Self {
-        let (margin, depth) = (compliance.margin, halves[0].min(halves[1]));
-        let outside = -margin / depth;
-        let [a, b] = halves.map(|h| h + margin);
-        let corners = [[-a, -b], [a, -b], [a, b], [-a, b]].map(|x| (x, outside));
-        let medial = halves.map(|h| if h > FLAT * depth { h - depth } else { 0.0 });
-        let n_medial = if medial == [0.0; 2] { 1 } else { 2 };
-        let mut points = vec![([-medial[0], -medial[1]], 1.0)];
-        if n_medial == 2 {
-            points.push((medial, 1.0));
-        }
-        points.extend(corners);
-        let c = n_medial as u32;
-        let triangles = match (n_medial, medial[0] > 0.0) {
-            (1, _) => (0..4).map(|k| [0, c + k, c + (k + 1) % 4]).collect(),
-            (_, true) => vec![
-                [0, c + 3, c],
-                [1, c + 1, c + 2],
-                [0, c, c + 1],
-                [0, 1, c + 1],
-                [1, c + 2, c + 3],
-                [0, 1, c + 3],
-            ],
-            (_, false) => vec![
-                [0, c, c + 1],
-                [1, c + 2, c + 3],
-                [0, c + 1, c + 2],
-                [0, 1, c + 2],
-                [1, c + 3, c],
-                [0, 1, c],
-            ],
-        };
-        Self {
-            points,
-            n_medial,
-            triangles,
-            depth,
-            is_round: false,
-        }
-    }
-
-    /// The furthest a point is from the centreline, m.
-    fn reach(&self) -> f64 {
-        let far = self.points.iter().map(|([x, y], _)| x.hypot(*y));
-        far.fold(0.0, f64::max)
-    }
-}
 
 /// A free end of a chain: its vertex and segment.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +42,7 @@ struct Layout {
     runs: Vec<Run>,
     n_segments: usize,
     margin: f64,
+    ends: Tips,
 }
 
 /// Where they are: the field's vertices, and tangent and m1 at the vertices of the filament.
@@ -156,16 +71,17 @@ pub(super) struct Course<'a> {
 }
 
 impl FilamentField {
-    /// `radius`: of a round section; `closed` says of each chain, given by the range of its segments, whether it is a ring.
+    /// `radius`: of a round section; `chains`: of each the range of its segments and whether it is a ring, and how those end that
+    /// are none.
     pub(super) fn new(
         course: &Course<'_>,
         radius: f64,
-        chains: impl Iterator<Item = (Span<usize>, bool)>,
+        (chains, ends): (impl Iterator<Item = (Span<usize>, bool)>, Tips),
         compliance: &Compliance,
     ) -> Result<Self, GeometryError> {
         compliance.validate()?;
         let section = match course.sections.first() {
-            Some(flat) => SectionMesh::flat([flat.half_1, flat.half_2], compliance),
+            Some(flat) => SectionMesh::of_flat(flat, compliance),
             None => SectionMesh::round(radius, compliance),
         };
         if !(section.depth > 0.0 && section.depth.is_finite()) {
@@ -180,17 +96,8 @@ impl FilamentField {
             .collect();
         let n = section.points.len() as u32;
         let mut tets = Vec::new();
-        for ends in course.segments {
-            let [a, b] = ends.map(|v| v * n);
-            for triangle in &section.triangles {
-                let mut sorted = *triangle;
-                sorted.sort_unstable();
-                let [i, j, k] = sorted;
-                // The diagonal of every side runs from the lower point here to the higher one there.
-                tets.push([a + i, a + j, a + k, b + k]);
-                tets.push([a + i, a + j, b + j, b + k]);
-                tets.push([a + i, b + i, b + j, b + k]);
-            }
+        for vertices in course.segments {
+            section.sweep(vertices.map(|v| v * n), &mut tets);
         }
         let mut vertices = n * course.points.len() as u32;
         let modulus = compliance.hydroelastic_modulus;
@@ -209,19 +116,16 @@ impl FilamentField {
                     sign,
                     first: tets.len() as u32,
                 });
-                let (base, apex) = (n * vertex, vertices);
-                let medial = section.n_medial as u32;
-                for &[i, j, k] in &section.triangles {
-                    if j < medial {
-                        tets.push([base + i, base + j, base + k, apex + i]);
-                        tets.push([base + j, base + k, apex + i, apex + j]);
-                    } else {
-                        tets.push([base + i, base + j, base + k, apex + i]);
-                    }
-                }
-                vertices += medial;
                 let outside = -compliance.margin / section.depth * modulus;
-                pressures.extend((0..medial).map(|_| outside));
+                let more = match ends {
+                    Tips::Round => section.cone([n * vertex, vertices], &mut tets),
+                    Tips::Flat => {
+                        section.sweep([n * vertex, vertices], &mut tets);
+                        n
+                    }
+                };
+                vertices += more;
+                pressures.extend((0..more).map(|_| outside));
             }
         }
         let length =
@@ -231,6 +135,19 @@ impl FilamentField {
             .iter()
             .map(|s| length(*s))
             .fold(0.0, f64::max);
+        if ends == Tips::Flat {
+            for (i, vertices) in course.segments.iter().enumerate() {
+                let cut = tips.iter().filter(|tip| tip.segment as usize == i).count();
+                let least = cut as f64 * section.depth;
+                if cut > 0 && length(*vertices) <= least {
+                    return Err(GeometryError::ShortTip {
+                        segment: i,
+                        length: length(*vertices),
+                        least,
+                    });
+                }
+            }
+        }
         let extent = match course.sections.first() {
             // The broad side of one segment is three points: it resists rolling about the centreline.
             Some(flat) => {
@@ -245,6 +162,7 @@ impl FilamentField {
             runs,
             n_segments: course.segments.len(),
             margin: compliance.margin,
+            ends,
         };
         let mut places = Places::default();
         layout.place(course, &mut places);
@@ -317,7 +235,10 @@ impl Layout {
         let n_triangles = self.section.triangles.len();
         let in_segment = 3 * n_triangles as u32;
         let prisms = in_segment * self.n_segments as u32;
-        let in_tip = (n_triangles + if self.section.n_medial == 2 { 2 } else { 0 }) as u32;
+        let in_tip = match self.ends {
+            Tips::Round => (n_triangles + if self.section.n_medial == 2 { 2 } else { 0 }) as u32,
+            Tips::Flat => in_segment,
+        };
         let all = prisms + in_tip * self.tips.len() as u32;
         let together = match self.piece_kind() {
             PieceKind::Linear => (3, 1),
@@ -356,11 +277,21 @@ impl Layout {
         }
         let n = self.section.points.len();
         for tip in &self.tips {
-            let [t, _] = axes[tip.vertex as usize];
-            let out = t * (tip.sign * (self.section.depth + self.margin));
-            for k in 0..self.section.n_medial {
-                let medial = vertices[n * tip.vertex as usize + k];
-                vertices.push(medial + out);
+            let out = axes[tip.vertex as usize][0] * tip.sign;
+            let base = n * tip.vertex as usize;
+            match self.ends {
+                Tips::Round => {
+                    let out = out * (self.section.depth + self.margin);
+                    for k in base..base + self.section.n_medial {
+                        vertices.push(vertices[k] + out);
+                    }
+                }
+                Tips::Flat => {
+                    for k in base..base + n {
+                        vertices.push(vertices[k] + out * self.margin);
+                        vertices[k] -= out * self.section.depth;
+                    }
+                }
             }
         }
     }
@@ -440,36 +371,4 @@ fn turned_along(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vec
     (turned - to * to.dot(&turned))
         .try_normalize(1e-12)
         .unwrap_or_else(|| across(to))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::f64::consts::PI;
-
-    use super::*;
-
-    #[test]
-    fn a_section_has_the_area_of_what_it_stands_for() {
-        let compliance = Compliance {
-            margin: 0.0,
-            ..Compliance::default()
-        };
-        let area = |mesh: &SectionMesh| -> f64 {
-            let triangles = mesh.triangles.iter();
-            triangles
-                .map(|t| {
-                    let [a, b, c] = t.map(|k| mesh.points[k as usize].0);
-                    0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs()
-                })
-                .sum()
-        };
-        assert!((area(&SectionMesh::round(0.3, &compliance)) - PI * 0.09).abs() < 1e-12);
-        for halves in [[0.1, 0.5], [0.5, 0.1], [0.2, 0.2], [0.2, 0.25]] {
-            let area = area(&SectionMesh::flat(halves, &compliance));
-            assert!(
-                (area - 4.0 * halves[0] * halves[1]).abs() < 1e-12,
-                "{halves:?}: {area}"
-            );
-        }
-    }
 }

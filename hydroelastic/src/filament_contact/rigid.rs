@@ -1,4 +1,4 @@
-//! Segments as rigid capsules and boxes for the time of a step, so that every rigid shape is met as such shapes are.
+//! Segments as rigid solids for the time of a step, so that every rigid shape is met as such shapes are.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -6,7 +6,8 @@ use super::joints::{Found, Kind, Place, place_on};
 use super::round::Ball;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
-use crate::filament::{Filament, RigidSegment};
+use crate::filament::{Filament, RigidSegment, Solid};
+use crate::narrow_phase::CAP_CORNERS;
 use crate::posed::{RigidShape, Twist};
 use crate::{GeometryError, Shape, point_contact};
 
@@ -28,10 +29,11 @@ pub(super) fn on_shape(
     points.clear();
     point_contact::touch(segment.posed(&shape), *partner.shape, q, points);
     // The planes of a half space are met by each vertex for itself.
-    let is_lone =
-        points.len() == 1 && !f.is_flat() && !matches!(partner.shape.shape, Shape::HalfSpace);
+    let is_lone = points.len() == 1
+        && segment.solid != Solid::Box
+        && !matches!(partner.shape.shape, Shape::HalfSpace);
     for c in points.iter() {
-        let feature = (c.key.0 & u64::from(u32::MAX)) as u32;
+        let (_, feature) = c.key.features();
         let mut one = segment.found((f, i), c, Place::Feature(feature));
         if is_lone {
             one.kind = Kind::Nearest;
@@ -43,7 +45,7 @@ pub(super) fn on_shape(
     Ok(())
 }
 
-/// Two segments, at least one of them flat.
+/// Two segments that are not both capsules.
 pub(super) fn on_segment(
     (f, i): (&Filament, usize),
     (g, j): (&Filament, usize),
@@ -55,19 +57,28 @@ pub(super) fn on_segment(
     let (shape_A, shape_B) = (a.shape.clone()?, b.shape.clone()?);
     points.clear();
     point_contact::touch(a.posed(&shape_A), b.posed(&shape_B), q, points);
+    let is_lone = points.len() == 1 && a.solid != Solid::Box && b.solid != Solid::Box;
     for c in points.iter() {
-        let (point_B, s) = b.material_point(j, c.b.offset);
-        let mut one = a.found((f, i), c, place_on(g, j, s));
-        one.contact.b = point_B;
-        if let (Place::Vertex(_), _) | (_, Place::Vertex(_)) = (one.at, one.other) {
-            one.tag = 4 * quadrant(&c.a.offset) + quadrant(&c.b.offset);
+        let (feature_A, feature_B) = c.key.features();
+        let on_line = b.fraction_of_core((g, j), &c.b.offset, &-c.normal_W);
+        let mut one = a.found((f, i), c, place_on(g, j, on_line));
+        one.contact.b = b.material_point(j, c.b.offset);
+        if is_lone {
+            one.kind = Kind::Nearest;
+            one.tag = 0;
+        } else if let (Place::Vertex(_), _) | (_, Place::Vertex(_)) = (one.at, one.other) {
+            let (on_A, on_B) = (
+                a.corner(&c.a.offset, feature_A),
+                b.corner(&c.b.offset, feature_B),
+            );
+            one.tag = CAP_CORNERS as u64 * on_A + on_B;
         }
         found.push(one);
     }
     Ok(())
 }
 
-/// A flat segment against a ball.
+/// A segment that is no capsule against a ball.
 pub(super) fn on_ball(
     (f, i): (&Filament, usize),
     ball: &Ball,
@@ -116,43 +127,62 @@ impl RigidSegment {
         }
     }
 
-    /// The material point at `p_SC` of the segment's frame, and its fraction along the line between the vertices. What lies
-    /// beyond an end goes on along the line.
-    fn material_point(&self, i: usize, p_SC: Vector3<f64>) -> (MaterialPoint, f64) {
+    /// The material point at `p_SC` of the segment's frame. What lies beyond an end goes on along the line between the vertices.
+    fn material_point(&self, i: usize, p_SC: Vector3<f64>) -> MaterialPoint {
         let s = 0.5 + p_SC.z / self.length.max(f64::MIN_POSITIVE);
         let across = Vector3::new(p_SC.x, p_SC.y, 0.0);
-        let point = MaterialPoint {
+        MaterialPoint {
             primitive: Primitive::Edge(i as u32),
             weights: [1.0 - s, s, 0.0, 0.0],
             offset: self.X_WS.rotation * across,
+        }
+    }
+
+    /// Where along the line between the vertices the contact at `p_SC` belongs; `inward` is the normal into the segment. The core
+    /// of a capsule ends where its normal starts: a contact on a cap is at the vertex.
+    fn fraction_of_core(
+        &self,
+        (f, i): (&Filament, usize),
+        p_SC: &Vector3<f64>,
+        inward: &Vector3<f64>,
+    ) -> f64 {
+        let z = match self.solid {
+            Solid::Capsule => {
+                let p_WC = self.X_WS * Point3::from(*p_SC);
+                let center = p_WC + inward * f.radius(i);
+                self.X_WS.inverse_transform_point(&center).z
+            }
+            Solid::Cylinder | Solid::Box => p_SC.z,
         };
-        (point, s)
+        0.5 + z / self.length.max(f64::MIN_POSITIVE)
+    }
+
+    /// Tells apart what touches at an end of the segment: which corner of a box, which point of a rim.
+    fn corner(&self, p_SC: &Vector3<f64>, feature: u32) -> u64 {
+        match self.solid {
+            Solid::Capsule => 0,
+            Solid::Cylinder => u64::from(feature) % CAP_CORNERS as u64,
+            Solid::Box => quadrant(p_SC),
+        }
     }
 
     /// The contact `c` of this segment, told of filament `f`.
     fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
-        let (point, s) = self.material_point(i, c.a.offset);
+        let point = self.material_point(i, c.a.offset);
         let share = match c.stiffness {
             crate::PointStiffness::Share(share) | crate::PointStiffness::OfArea { share, .. } => {
                 share
             }
             crate::PointStiffness::OfPatch { .. } => 1.0,
         };
-        // The core of a capsule ends where its normal starts; a contact on a cap is at the vertex.
-        let on_line = if f.is_flat() {
-            s
-        } else {
-            let p_WA = self.X_WS * Point3::from(c.a.offset);
-            let centre = self
-                .X_WS
-                .inverse_transform_point(&(p_WA + c.normal_W * f.radius(i)));
-            0.5 + centre.z / self.length.max(f64::MIN_POSITIVE)
-        };
-        let at = place_on(f, i, on_line);
-        // Both segments at a vertex know it by other features, but their corners there lie on the same sides of it.
+        let at = place_on(
+            f,
+            i,
+            self.fraction_of_core((f, i), &c.a.offset, &c.normal_W),
+        );
+        // Both segments at a vertex know it by other features, but their corners there are the same.
         let tag = match at {
-            Place::Vertex(_) if f.is_flat() => quadrant(&c.a.offset),
-            Place::Vertex(_) => 0,
+            Place::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
             _ => c.key.0,
         };
         Found {

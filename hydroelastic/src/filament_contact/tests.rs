@@ -1,11 +1,13 @@
 //! Filaments against each other, themselves, balls and shapes.
 
+mod sections;
+
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::{
     ContactGeometry, ContactPoint, DeformingSurface, Filament, FilamentContact, FlatSection,
-    GeometryDispatcher, PointStiffness, Posed, Primitive, Query, RigidShape, SelfExclusion, Shape,
-    Twist,
+    GeometryDispatcher, Outline, PointStiffness, Posed, Primitive, Query, RigidShape,
+    SelfExclusion, Shape, Twist,
 };
 
 const RADIUS: f64 = 0.01;
@@ -228,6 +230,7 @@ fn a_strip_on_the_floor_stands_on_both_edges() {
         m_1: Vector3::y(),
         half_1: 0.01,
         half_2: 0.001,
+        outline: Outline::Rectangle,
     };
     f.move_to(&points, &[Vector3::zeros(); 7], &[section; 6], DT)
         .unwrap();

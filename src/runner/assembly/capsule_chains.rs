@@ -62,7 +62,7 @@ impl Draft<'_> {
             model: Box::new(chain),
             regions,
             self_contact: said.self_contact,
-            touches: Touches::Segments,
+            touches: Touches::Segments(said.tips),
         })
     }
 }

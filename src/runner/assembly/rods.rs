@@ -77,7 +77,7 @@ impl Draft<'_> {
             model: Box::new(rod),
             regions,
             self_contact: said.self_contact,
-            touches: Touches::Segments,
+            touches: Touches::Segments(said.tips),
         })
     }
 }

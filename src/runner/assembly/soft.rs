@@ -7,6 +7,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{BodyState, DeformableModel};
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, GeometryIdx};
 use pliant_fem::{FemBody, FemBuilder, Region};
+use pliant_hydroelastic::Tips;
 
 use super::Draft;
 use super::directory::{Owner, WeldedEnd};
@@ -63,7 +64,7 @@ pub(super) struct Made {
 pub(super) enum Touches {
     Surface,
     Vertices,
-    Segments,
+    Segments(Tips),
 }
 
 impl Draft<'_> {
@@ -81,10 +82,11 @@ impl Draft<'_> {
         let of = match made.touches {
             Touches::Surface => Geometry::of_surface,
             Touches::Vertices => Geometry::of_vertices,
-            Touches::Segments => Geometry::of_segments,
+            Touches::Segments(_) => Geometry::of_segments,
         };
         let mut geometry = of(name, body, self.material(entry.surface));
-        if let Touches::Segments = made.touches {
+        if let Touches::Segments(tips) = made.touches {
+            geometry = geometry.with_tips(tips);
             geometry.compliance = self.filament_compliance(entry)?;
         }
         let geometry = self.add_geometry(Owner::Soft(body), geometry);

@@ -5,6 +5,7 @@ mod section;
 
 use nalgebra::Vector3;
 use pliant_der::{Drive, Linearised, NaturalShape, Rayleigh, RodProperties, Section};
+use pliant_hydroelastic::Tips;
 
 use super::centreline::{CentrelineEntry, centreline};
 use super::{Matter, SelfContact, Shown, SoftEntry, common, with_soft_keys};
@@ -58,7 +59,7 @@ static ROD: TableSchema = TableSchema {
             value: "section",
             unit: "",
             default: REQUIRED,
-            about: "its cross-section; rectangles touch as boxes, others as capsules",
+            about: "its cross-section; segments touch as capsules, elliptic cylinders or boxes",
         },
         Key {
             name: "youngs_modulus",
@@ -184,6 +185,13 @@ static ROD: TableSchema = TableSchema {
             about: "how its last node is held",
         },
         Key {
+            name: "tips",
+            value: "`round` or `flat`",
+            unit: "",
+            default: "`round`",
+            about: "its free ends: round sections end in half balls, all of them in cones where they touch in patches; `flat`: cut at the last node",
+        },
+        Key {
             name: "self_contact",
             value: "`present` or `absent`",
             unit: "",
@@ -218,6 +226,8 @@ pub struct RodEntry {
     pub rest_length_scale: f64,
     /// How its first and last node are held.
     pub ends: [RodEnd; 2],
+    /// How it ends where it touches.
+    pub tips: Tips,
     /// Whether it touches itself.
     pub self_contact: SelfContact,
 }
@@ -232,7 +242,7 @@ pub enum RodModel {
 }
 
 /// What a chain of capsules has no use for.
-const OF_ELASTIC_RODS: [&str; 11] = [
+const OF_ELASTIC_RODS: [&str; 12] = [
     "linearised",
     "mass_damping",
     "director",
@@ -243,6 +253,7 @@ const OF_ELASTIC_RODS: [&str; 11] = [
     "rest_length_scale",
     "start",
     "finish",
+    "tips",
     "stretching_stiffness",
 ];
 
@@ -283,6 +294,9 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
     if line.is_closed() && ends != [RodEnd::Free; 2] {
         return Err(table.conflict("a closed centreline has no `start` and no `finish`"));
     }
+    if line.is_closed() && table.optional("tips").is_some() {
+        return Err(table.conflict("a closed centreline has no `tips`"));
+    }
     let model = table.choice_or_first(
         "model",
         &[
@@ -313,6 +327,7 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
         drive: natural::drive(table)?,
         rest_length_scale: table.positive_or("rest_length_scale", 1.0)?,
         ends,
+        tips: table.choice_or_first("tips", &[("round", Tips::Round), ("flat", Tips::Flat)])?,
         self_contact: table.choice_or_first(
             "self_contact",
             &[

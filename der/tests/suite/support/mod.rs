@@ -2,3 +2,4 @@
 
 pub(crate) mod all_hold;
 pub(crate) mod close;
+pub(crate) mod worlds;

@@ -1,7 +1,7 @@
 //! Filaments that bring their own pressure field.
 
 use super::*;
-use crate::{Filament, FlatSection};
+use crate::{Filament, FlatSection, Outline, Tips};
 
 const E: f64 = 1e5;
 
@@ -84,6 +84,7 @@ fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
                 m_1,
                 half_1: halves[0],
                 half_2: halves[1],
+                outline: Outline::Rectangle,
             };
             vec![section; n]
         };
@@ -105,6 +106,79 @@ fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
             "in the middle of its length"
         );
         assert!(moment.x.abs() < 1e-9 * found.z);
+    }
+}
+
+#[test]
+fn an_ellipse_presses_on_a_plane_with_the_integral_of_its_pressure() {
+    let (half_1, half_2, length) = (0.01, 0.003, 0.1);
+    let floor = Body::rigid(Shape::half_space());
+    for (m_1, wide, high) in [
+        (Vector3::y(), half_1, half_2),
+        (Vector3::z(), half_2, half_1),
+    ] {
+        let section = FlatSection {
+            m_1,
+            half_1,
+            half_2,
+            outline: Outline::Ellipse,
+        };
+        for depth in [0.1, 0.3, 0.6] {
+            let height = high * (1.0 - depth);
+            let force = |length: f64| {
+                let f = line(0, [0.0, 0.0, height], [length, 0.0, height], 4, half_2);
+                let f = f.with_field(&soft(0.0005), &[section; 4]).unwrap();
+                wrench(&found(Posed::Filament(&f), floor.at(Isometry3::identity()))).0
+            };
+            let between = force(2.0 * length) - force(length);
+            // A disc of radius 1, stretched: x = wide u, z = high w.
+            let exact = length * wide * on_plane(1.0, 1.0 - depth);
+            assert!(
+                (between.z - exact).abs() < 0.02 * exact && between.xy().norm() < 1e-6 * exact,
+                "{m_1:?} at {depth}: {between:?} for {exact}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_flat_tip_presses_with_its_face_and_reaches_no_further_than_its_end() {
+    let floor = Body::rigid(Shape::half_space());
+    let radius = 0.01;
+    let rectangle = FlatSection {
+        m_1: Vector3::x(),
+        half_1: 0.02,
+        half_2: 0.005,
+        outline: Outline::Rectangle,
+    };
+    let oval = FlatSection {
+        outline: Outline::Ellipse,
+        ..rectangle
+    };
+    let disc = std::f64::consts::PI * radius * radius;
+    for (sections, area, depth) in [
+        (vec![], disc, radius),
+        (vec![rectangle; 2], 0.04 * 0.01, 0.005),
+        (vec![oval; 2], disc, 0.005),
+    ] {
+        let force = |sunk: f64, tips: Tips| {
+            let f = line(0, [0.0, 0.0, -sunk], [0.0, 0.0, 0.1], 2, radius);
+            let f = f.with_tips(tips).with_field(&soft(0.001), &sections);
+            let f = f.unwrap();
+            wrench(&found(Posed::Filament(&f), floor.at(Isometry3::identity()))).0
+        };
+        for sunk in [1e-5, 1e-4] {
+            let found = force(sunk, Tips::Flat);
+            // The pressure falls over the depth to all of the face, but at its rim over the same depth to the side.
+            let exact = E * sunk / depth * area;
+            let rim = 2.5 * sunk / depth;
+            assert!(
+                (found.z / exact - 1.0).abs() < 0.01 + rim && found.xy().norm() < 1e-9 * exact,
+                "{sections:?} sunk by {sunk}: {found:?} for {exact}"
+            );
+        }
+        assert_eq!(force(-1e-5, Tips::Flat), Vector3::zeros());
+        assert!(force(-1e-5, Tips::Round).z > 0.0, "its cone is there");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Filaments with a pressure field on a soft body.
 
 use super::*;
-use crate::{FlatSection, PatchContact};
+use crate::{FlatSection, Outline, PatchContact};
 
 const RADIUS: f64 = 0.01;
 
@@ -25,6 +25,7 @@ fn filament(z: f64, flat: bool, speed: f64) -> Filament {
                 m_1: Vector3::y(),
                 half_1: 2.0 * RADIUS,
                 half_2: RADIUS,
+                outline: Outline::Rectangle,
             };
             n
         ],

@@ -24,7 +24,7 @@ pub(super) static ELLIPSE: TableSchema = TableSchema {
         value: "2 numbers > 0",
         unit: "m",
         default: REQUIRED,
-        about: "along m1 and m2; in contact it is a round rod as thick as the smaller one",
+        about: "along m1 and m2",
     }],
 };
 pub(super) static RECTANGLE: TableSchema = TableSchema {

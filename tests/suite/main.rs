@@ -20,6 +20,7 @@ mod replay_in_browser;
 mod replay_size;
 mod rod_rivals;
 mod rods_in_scenes;
+mod rods_on_points;
 mod scene_documentation;
 mod scene_faults;
 mod scene_features;

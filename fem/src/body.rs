@@ -226,8 +226,9 @@ impl FemBody {
     /// F of a tetrahedron.
     #[must_use]
     pub fn deformation_gradient(&self, state: &BodyState, tet: TetIdx) -> Matrix3<f64> {
-        let parts = &*self.parts;
-        parts.deformation(&parts.elements[tet.index()], &vectors(&state.q))
+        let element = &self.parts.elements[tet.index()];
+        let place = |vertex: u32| Vector3::from_column_slice(&state.q[3 * vertex as usize..][..3]);
+        element.gradient_of(&element.vertices.map(place)) + self.parts.kinematics.out_of_plane()
     }
 
     /// Cauchy stress σ = P Fᵀ/det F of a tetrahedron, Pa, world axes, without damping.

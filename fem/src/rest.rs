@@ -52,7 +52,12 @@ impl RestElement {
     /// Σ y_a ∇N_aᵀ of a field with values `y` at the vertices.
     #[inline]
     pub(crate) fn gradient(&self, y: &[Vector3<f64>]) -> Matrix3<f64> {
-        let at = self.vertices.map(|vertex| y[vertex as usize]);
+        self.gradient_of(&self.vertices.map(|vertex| y[vertex as usize]))
+    }
+
+    /// The same of a field with values `at` its own four vertices.
+    #[inline]
+    pub(crate) fn gradient_of(&self, at: &[Vector3<f64>; 4]) -> Matrix3<f64> {
         let mut gradient = Matrix3::zeros();
         for (k, g) in self.gradients.iter().enumerate() {
             let edge = at[k + 1] - at[0];

@@ -10,6 +10,7 @@ mod any_state;
 mod contact;
 mod explicit;
 mod one_step;
+mod random_problems;
 mod shapes;
 mod support;
 mod tools;

@@ -11,6 +11,7 @@ mod contact;
 mod explicit;
 mod one_step;
 mod random_problems;
+mod sand;
 mod shapes;
 mod support;
 mod tools;

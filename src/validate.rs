@@ -34,6 +34,7 @@ mod points_ball;
 mod points_spin;
 mod rods;
 mod rolling_ball;
+mod rolling_rod;
 mod rubber_press;
 mod sliding_box;
 mod standing_stack;
@@ -229,6 +230,7 @@ pub const CASES: &[Case] = &[
     sliding_box::CASE,
     incline::CASE,
     rolling_ball::CASE,
+    rolling_rod::CASE,
     points_ball::CASE,
     points_spin::CASE,
     standing_stack::CASE,

@@ -33,6 +33,7 @@ cases! {
     a_sliding_box_stops_where_it_must => "sliding-box",
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
+    a_rod_rolls_and_slides_with_the_right_spin => "rolling-rod",
     a_ball_of_points_rolls_as_a_rigid_one_of_the_same_points_and_inertia => "points-ball",
     a_cube_of_points_that_spins_keeps_volume_and_angular_momentum => "points-spin",
     a_stack_stands_still => "standing-stack",

@@ -272,7 +272,7 @@ fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
     let floor = builder.add_geometry(hard_floor());
     let world = builder.build().unwrap();
     let mut state = world.default_state();
-    for _ in 0..80 {
+    for _ in 0..50 {
         run(&world, &mut state, 1e-3, 0.01, |_, _| {});
         let (least, i, j) = nearest_strands(&rod, &state.bodies[body.0]);
         assert!(least > 1.5 * RADIUS, "edges {i} and {j}: {least}");

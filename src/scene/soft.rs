@@ -179,7 +179,7 @@ pub struct SoftEntry {
 #[non_exhaustive]
 pub enum Matter {
     /// Finite elements.
-    Fem(FemEntry),
+    Fem(Box<FemEntry>),
     /// Particles on the scene's grid.
     Points(PointsEntry),
     /// A rod.

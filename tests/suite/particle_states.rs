@@ -64,7 +64,7 @@ fn last<T: npyz::Deserialize>(
     assert_eq!(array.shape()[1..], *each, "{name}");
     let values: Vec<T> = array.into_vec().expect(name);
     let of_a_frame = N * each.iter().product::<u64>() as usize;
-    assert!(values.len() > of_a_frame && values.len() % of_a_frame == 0);
+    assert!(values.len() > of_a_frame && values.len().is_multiple_of(of_a_frame));
     let first = values.len() - of_a_frame;
     values.into_iter().skip(first).collect()
 }

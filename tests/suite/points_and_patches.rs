@@ -139,7 +139,7 @@ fn dough_touches_in_points_beside_a_tower_that_stands_on_a_patch() {
 #[test]
 fn a_kind_that_asks_dough_for_a_patch_is_refused_by_name_until_its_pairs_are_points() {
     let patch = "[contact]\nkind = \"patch\"\n";
-    let refused = outcome(&scene(patch, "")).err().expect("no patch");
+    let refused = outcome(&scene(patch, "")).expect_err("no patch");
     for word in [
         "\"dough\"",
         "touched at its points",
@@ -152,14 +152,12 @@ fn a_kind_that_asks_dough_for_a_patch_is_refused_by_name_until_its_pairs_are_poi
     let with =
         |other: &str| format!("[[pairs]]\nbetween = [\"dough\", \"{other}\"]\nkind = \"point\"\n");
     let all_but_pad = ["floor", "low", "high", "plate"].map(with).concat();
-    let refused = outcome(&scene(patch, &all_but_pad))
-        .err()
-        .expect("no patch");
+    let refused = outcome(&scene(patch, &all_but_pad)).expect_err("no patch");
     for word in ["\"dough\"", "\"pad\"", "touched at its points"] {
         assert!(refused.contains(word), "{word:?} is not in: {refused}");
     }
     let one = "[[pairs]]\nbetween = [\"dough\", \"plate\"]\nkind = \"patch\"\n";
-    let refused = outcome(&scene("", one)).err().expect("no patch");
+    let refused = outcome(&scene("", one)).expect_err("no patch");
     assert!(refused.contains("\"plate\""), "{refused}");
     check_rests(patch, &(all_but_pad + &with("pad")));
 }

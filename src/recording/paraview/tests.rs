@@ -285,14 +285,14 @@ fn particles_bring_their_states_as_point_data() {
     };
     let mut lacking = deformed.clone();
     lacking[1].states.as_mut().expect("just given").masses.pop();
-    let refused = recording.push_frame(frame(lacking)).err().expect("refused");
+    let refused = recording.push_frame(frame(lacking)).expect_err("refused");
     assert!(
         refused.to_string().contains("masses of \"dough\""),
         "{refused}"
     );
     let mut broken = deformed.clone();
     broken[0].states.as_mut().expect("just given").velocities[1].x = f64::NAN;
-    let refused = recording.push_frame(frame(broken)).err().expect("refused");
+    let refused = recording.push_frame(frame(broken)).expect_err("refused");
     assert!(
         refused.to_string().contains("particle 1 of \"sand\""),
         "{refused}"

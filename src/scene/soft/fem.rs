@@ -199,7 +199,7 @@ pub(super) fn fem(
 ) -> Result<SoftEntry, SceneError> {
     let mut table = item.table(&FEM)?;
     let entry = common(context, &mut table, materials, |table, regions| {
-        own(context, table, regions).map(Matter::Fem)
+        own(context, table, regions).map(|fem| Matter::Fem(Box::new(fem)))
     })?;
     table.finish();
     Ok(entry)

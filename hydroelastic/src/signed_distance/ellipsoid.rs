@@ -75,7 +75,7 @@ pub(super) fn nearest<T: RealField + Copy, const N: usize>(
     q
 }
 
-/// φ of an ellipsoid with semi-axes a: the distance to its [`nearest`] point, negative inside. The Hessian is S(1 + φS)⁻¹ with
+/// φ of an ellipsoid with semi-axes a: the distance to its nearest point, negative inside. The Hessian is S(1 + φS)⁻¹ with
 /// S the shape operator of the surface there.
 pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> SignedDistance<T> {
     let a2 = semi_axes.component_mul(semi_axes);

@@ -58,14 +58,14 @@ pub(super) fn rows() -> Vec<PaperRow> {
             printed: None,
         },
         row(
-            run("chain", "torus-chain", &["links=100"], 0.4),
+            run("chain", "torus-chain", &["links=100"], 2.0),
             90_000.0,
             (3880.2, 5663),
             0.020,
             10.0,
         ),
         row(
-            run("torus", "torus-refinement", &["fine=4"], 0.4),
+            run("torus", "torus-refinement", &["fine=4"], 10.0),
             28_800.0,
             (53.0, 394),
             0.017,

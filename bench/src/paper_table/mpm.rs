@@ -37,7 +37,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
                 "dough tearing",
                 "dough-tearing",
                 &["h=0.02", "ppc=5.5"],
-                0.7,
+                1.65,
             ),
             (0.02, 1_647),
             2_974.7,
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
             20.0,
         ),
         row(
-            run("dough rolling", "dough-rolling", &["h=0.02", "ppc=12"], 0.3),
+            run("dough rolling", "dough-rolling", &["h=0.02", "ppc=12"], 1.0),
             (0.02, 5_863),
             5_827.3,
             (496.3, 723),
@@ -62,7 +62,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
             20.0,
         ),
         row(
-            run("shake", "close-lift-shake", &["ppc=27"], 0.5),
+            run("shake", "close-lift-shake", &["ppc=27"], 3.0),
             (0.01, 3_456),
             1_576.0,
             (763.7, 1_626),

@@ -59,7 +59,7 @@ static FEM: TableSchema = TableSchema {
             value: "three expressions of `x`, `y`, `z`",
             unit: "N/m³",
             default: "none",
-            about: "a force beside gravity on every m³ of rest volume, by where it is in the world (m) when a step starts: wind, buoyancy, a magnet",
+            about: "a force beside gravity on every m³ of rest volume, by where it is in the world (m) when a step starts: wind, buoyancy, a magnet; coordinates go before parameters of the same name",
         },
         Key {
             name: "mass_matrix",

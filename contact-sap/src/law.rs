@@ -81,6 +81,18 @@ impl ContactLaw {
     }
 }
 
+impl ContactLaw {
+    /// The same contact with `share` of its stiffness; a law of a user's own stays as it is.
+    pub(crate) fn with_stiffness_times(&self, share: f64) -> Self {
+        match self {
+            ContactLaw::Lagged(law) => ContactLaw::Lagged(law.with_stiffness_times(share)),
+            ContactLaw::Similar(law) => ContactLaw::Similar(law.with_stiffness_times(share)),
+            ContactLaw::Sap(law) => ContactLaw::Sap(law.with_stiffness_times(share)),
+            ContactLaw::Custom(law) => ContactLaw::Custom(Arc::clone(law)),
+        }
+    }
+}
+
 impl RowLaw {
     /// Checks every number: a law that passes is finite and convex. Custom laws are trusted.
     ///

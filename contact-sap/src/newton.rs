@@ -1,5 +1,6 @@
 //! Newton's method.
 
+mod continuation;
 mod local;
 mod mixed;
 mod schur;
@@ -41,7 +42,8 @@ pub struct NewtonSettings {
 ///
 /// Globally convergent to the unique minimiser, quadratically at the end. Where few participants of a large island hold
 /// nearly all of the residual, they are solved first with the rest held. The tolerance is tested before anything is
-/// factored, so that a guess that already solves the problem costs no factorisation. Needs every A assembled.
+/// factored, so that a guess that already solves the problem costs no factorisation. A solve that is long starts again from
+/// softer contact. Needs every A assembled.
 ///
 /// Source: Castro, Permenter, Han (2022), section VI.
 pub struct Newton {
@@ -393,9 +395,37 @@ impl IslandSolver for NewtonSettings {
             Wanted::Estimate => self.stop.of_estimate(),
         };
         let settings = Self { stop, ..*self };
+        settings.solve_with_continuation(p, workspace, answer)
+    }
+
+    fn hessian_solve(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut NewtonWorkspace,
+        velocity: &[f64],
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        let Iterate {
+            evaluation,
+            systems,
+            ..
+        } = &mut workspace.whole;
+        systems.exact_solve(p, evaluation, NAME, velocity, x)
+    }
+}
+
+impl NewtonSettings {
+    /// Solves the problem as it is, from `answer.velocity`.
+    fn solve_at_once(
+        &self,
+        p: &IslandProblem<'_>,
+        workspace: &mut NewtonWorkspace,
+        answer: &mut IslandAnswer,
+    ) -> Result<(), SolveError> {
+        let wanted = p.course.wanted();
         let mut before = IslandReport::default();
         if p.course != Course::New(Wanted::Everything)
-            && settings.solve_for_impulses(p, workspace, answer)?
+            && self.solve_for_impulses(p, workspace, answer)?
         {
             if wanted != Wanted::Everything || answer.report.left_out == 0 {
                 return Ok(());
@@ -412,7 +442,7 @@ impl IslandSolver for NewtonSettings {
             reduced_local,
         } = workspace;
         let e = &mut whole.evaluation;
-        let mut progress = Progress::begin(p, e, &settings.stop, Rate::Superlinear, answer);
+        let mut progress = Progress::begin(p, e, &self.stop, Rate::Superlinear, answer);
         local.begin(p, MEMBERS_MIN);
         let ahead = Ahead {
             local,
@@ -424,24 +454,9 @@ impl IslandSolver for NewtonSettings {
                 rounds: 0,
             }),
         };
-        settings.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
+        self.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(p, &whole.evaluation);
         answer.report.follow(&before);
         Ok(())
-    }
-
-    fn hessian_solve(
-        &self,
-        p: &IslandProblem<'_>,
-        workspace: &mut NewtonWorkspace,
-        velocity: &[f64],
-        x: &mut [f64],
-    ) -> Result<(), SolveError> {
-        let Iterate {
-            evaluation,
-            systems,
-            ..
-        } = &mut workspace.whole;
-        systems.exact_solve(p, evaluation, NAME, velocity, x)
     }
 }

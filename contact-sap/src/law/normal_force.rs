@@ -56,6 +56,15 @@ impl NormalForce {
         }
     }
 
+    /// That of the same contact with `share` of its stiffness: a and s are proportional to k, the rest does not know it.
+    pub(super) fn with_stiffness_times(self, share: f64) -> Self {
+        Self {
+            preload: share * self.preload,
+            slope: share * self.slope,
+            ..self
+        }
+    }
+
     /// v̂: at and above this normal velocity the impulse is zero; −∞ without stiffness.
     #[must_use]
     #[inline]

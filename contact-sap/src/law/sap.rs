@@ -58,6 +58,14 @@ impl Sap {
         }
     }
 
+    /// The same contact with `share` of its stiffness.
+    pub(super) fn with_stiffness_times(self, share: f64) -> Self {
+        Self {
+            r_n: self.r_n / share,
+            ..self
+        }
+    }
+
     pub(super) fn validate(&self) -> Result<(), Fault> {
         unit("normal's length", self.normal.norm())?;
         positive("normal regularisation, from stiffness (1/kg)", self.r_n)?;

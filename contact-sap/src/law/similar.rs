@@ -39,6 +39,14 @@ impl Similar {
         }
     }
 
+    /// The same contact with `share` of its stiffness.
+    pub(super) fn with_stiffness_times(self, share: f64) -> Self {
+        Self {
+            normal_force: self.normal_force.with_stiffness_times(share),
+            ..self
+        }
+    }
+
     /// The softened slip at `v_c`.
     #[inline]
     pub(crate) fn slip(&self, v_c: &Vector3<f64>) -> SmoothNorm {

@@ -110,6 +110,30 @@ fn check_models(p: &ContactParameters, normal: Vector3<f64>, n0: f64, rng: &mut 
 }
 
 #[test]
+fn a_share_of_a_laws_stiffness_is_the_law_of_that_share_of_stiffness() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let n = Vector3::new(0.3, -0.2, 0.9).normalize();
+    for (signed_distance, share) in [(-1e-3, 1e-3), (1e-4, 0.1), (-0.2, 0.5)] {
+        let stiff = parameters(signed_distance, 1e3);
+        let soft = parameters(signed_distance, share * 1e3);
+        let pairs = models(&stiff, n, 0.2)
+            .into_iter()
+            .zip(models(&soft, n, 0.2));
+        for (stiff_law, expected) in pairs {
+            let law = stiff_law.with_stiffness_times(share);
+            for v in velocities(&stiff, &n, &mut rng) {
+                let (found, wanted) = (law.impulse(&v), expected.impulse(&v));
+                let off = (found - wanted).norm();
+                assert!(
+                    off <= 1e-12 * wanted.norm(),
+                    "{law:?}: {found} for {wanted}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn every_model_is_consistent_at_the_edges_of_its_parameters() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let oblique = Vector3::new(0.48, -0.6, 0.64);

@@ -303,10 +303,11 @@ fn step(
 #[test]
 fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() {
     const PROBLEMS: usize = 3000;
-    let mut rng = ChaCha8Rng::seed_from_u64(41);
+    let mut rng =
+        ChaCha8Rng::seed_from_u64(41);
     let judge = Judge::Gradient(SolverKind::Newton.build(tight()));
     let mut stepper = StrongImplicit::new(judge);
-    let (mut contacts, mut iterations, mut most, mut unsolved) = (0, 0, 0, 0);
+    let (mut contacts, mut iterations, mut most) = (0, 0, 0);
     let mut worst = 0.0_f64;
     for number in 0..PROBLEMS {
         let problem = problem(&mut rng, WIDE);
@@ -315,22 +316,19 @@ fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() 
         assert_eq!(lost, None, "problem {number}");
         contacts += report.contacts.len();
         iterations += report.solve.iterations;
-        if !report.solve.is_trusted() {
-            let is_lagged = matches!(problem.model, ContactModel::Lagged(_));
-            assert!(!is_lagged, "problem {number}: {:?}", report.solve);
-            unsolved += 1;
-            continue;
-        }
+        assert!(
+            report.solve.is_trusted(),
+            "problem {number}, {:?}: {:?}",
+            problem.model,
+            report.solve
+        );
         assert!(off < 1e-6, "problem {number}: momentum off by {off:e}");
         worst = worst.max(off);
         most = most.max(report.solve.iterations);
     }
     eprintln!(
-        "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations ({most} at most), momentum off by {worst:.1e} at most, \
-         {unsolved} not solved"
+        "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations ({most} at most), momentum off by {worst:.1e} at most"
     );
-    // Of the models whose cones are curved, a light block of finite elements on stiff contact: a thousandth of them.
-    assert!(unsolved <= 3, "{unsolved} problems");
     assert!(contacts > 3 * PROBLEMS, "{contacts} contacts");
 }
 

@@ -58,7 +58,7 @@ pub struct PressureField {
     tets: Vec<Tetrahedron>,
     /// Of each tetrahedron.
     pieces: Vec<u32>,
-    piece_kind: PieceKind,
+    piece_kinds: Vec<PieceKind>,
     skin: Vec<SkinFace>,
     tet_tree: RangeTree,
     skin_tree: RangeTree,
@@ -222,6 +222,7 @@ impl PressureField {
                 }
             })
             .collect();
+        let n_tets = parts.tets.len();
         let mut field = Self {
             vertices: mesh.vertices().to_vec(),
             pressures: parts.pressures,
@@ -229,7 +230,7 @@ impl PressureField {
             neighbours,
             tets: Vec::new(),
             pieces: Vec::new(),
-            piece_kind: PieceKind::Linear,
+            piece_kinds: vec![PieceKind::Linear; n_tets],
             skin,
             tet_tree: RangeTree::default(),
             skin_tree: RangeTree::default(),
@@ -294,15 +295,15 @@ impl PressureField {
     }
 
     /// The same with a piece named for each tetrahedron.
-    pub(crate) fn in_pieces(mut self, pieces: Vec<u32>, kind: PieceKind) -> Self {
-        debug_assert_eq!(pieces.len(), self.corners.len());
-        self.pieces = pieces;
-        self.piece_kind = kind;
+    pub(crate) fn in_pieces(mut self, pieces: impl Iterator<Item = (u32, PieceKind)>) -> Self {
+        (self.pieces, self.piece_kinds) = pieces.unzip();
+        debug_assert_eq!(self.pieces.len(), self.corners.len());
         self
     }
 
-    pub(crate) fn piece_kind(&self) -> PieceKind {
-        self.piece_kind
+    /// Of the piece that a tetrahedron belongs to.
+    pub(crate) fn piece_kind(&self, tet: u32) -> PieceKind {
+        self.piece_kinds[tet as usize]
     }
 
     /// Moves the vertices; each keeps its pressure, and the trees keep their shape while their boxes are fitted anew. Tetrahedra

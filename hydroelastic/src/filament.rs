@@ -303,11 +303,11 @@ impl Filament {
         self.field.as_ref().map(|field| field.field())
     }
 
-    /// Second moment from which a piece of a patch is three points instead of one, m⁴.
-    pub(crate) fn patch_extent(&self) -> f64 {
+    /// Second moment from which what is cut from the piece of a tetrahedron of the field is three points instead of one, m⁴.
+    pub(crate) fn patch_extent(&self, tet: u32) -> f64 {
         self.field
             .as_ref()
-            .map_or(f64::INFINITY, |field| field.extent())
+            .map_or(f64::INFINITY, |field| field.extent(tet))
     }
 
     /// How far the field reaches from the centreline, m.
@@ -369,9 +369,9 @@ impl Filament {
         outline == Some(Outline::Rectangle)
     }
 
-    /// Whether it has a field about round segments.
-    pub(crate) fn is_round(&self) -> bool {
-        let kind = self.field().map(PressureField::piece_kind);
+    /// Whether what is cut from a tetrahedron of the field is to press through the axis.
+    pub(crate) fn presses_through_axis(&self, tet: u32) -> bool {
+        let kind = self.field().map(|field| field.piece_kind(tet));
         kind == Some(PieceKind::AboutAxis)
     }
 

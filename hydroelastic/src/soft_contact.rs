@@ -25,7 +25,7 @@ use crate::patch::{CarriedOverlap, ContactPatch, Order, PatchGeometry};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
 use drawn::Drawn;
-use patch_points::Piece;
+use patch_points::{Extent, Piece};
 use vertex_distances::VertexDistances;
 
 /// Contact of deforming surfaces that bring a [`SoftMesh`]; where points are asked for, with round filaments only.
@@ -241,7 +241,7 @@ fn on_rigid(
     find_pieces(mesh, r, margin, 0.0, w);
     let X_GW = r.X_WG.inverse();
     let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
-    patch_points::emit(mesh, on_frame, None, &mut w.pieces, out);
+    patch_points::emit(mesh, on_frame, Extent::OfPatch, &mut w.pieces, out);
     w.touched.clear();
     w.touched.resize(mesh.n_triangles(), false);
     for piece in &w.pieces {

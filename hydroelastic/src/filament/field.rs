@@ -2,7 +2,7 @@
 //!
 //! Every triangle of the section makes a prism of three tetrahedra on every segment. A cone closes each end of an open chain, so
 //! that a touch end-on begins without a step; at a flat tip a piece of prism does, in which the pressure falls to nothing at the
-//! last vertex. Sections at joints lie in the plane that halves the bend: neighbours share them.
+//! last vertex, straight over its face and to the sides along the rim. Sections at joints lie in the plane that halves the bend: neighbours share them.
 //!
 //! Source: Li and Chou (2025), III-B 2.
 
@@ -15,6 +15,9 @@ use super::{FlatSection, Tips, across};
 use crate::GeometryError;
 use crate::field::{Compliance, Parts, PieceKind, PressureField};
 use crate::range_tree::Range;
+
+/// Of the three tetrahedra of a prism, this one has none of the first section's rim.
+const LAST_OF_PRISM: u32 = 2;
 
 /// A free end of a chain: its vertex and segment.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +60,10 @@ struct Places {
 pub(crate) struct FilamentField {
     layout: Layout,
     field: PressureField,
-    /// Second moment from which a piece of a patch is three points instead of one, m⁴.
+    /// Second moment from which a piece of a patch beside the segments is three points instead of one, m⁴.
     extent: f64,
+    /// The same of the face of a flat tip, m⁴.
+    face_extent: f64,
     /// Reused.
     places: Places,
 }
@@ -173,9 +178,10 @@ impl FilamentField {
             depth: layout.section.depth,
             margin: compliance.margin,
         })?
-        .in_pieces(layout.pieces(), layout.piece_kind())
+        .in_pieces(layout.pieces())
         .without_shell();
         Ok(Self {
+            face_extent: layout.section.second_moment(),
             layout,
             field,
             extent,
@@ -197,19 +203,20 @@ impl FilamentField {
         self.layout.section.reach()
     }
 
-    pub(super) fn extent(&self) -> f64 {
-        self.extent
+    /// Second moment from which what is cut from the piece of a tetrahedron is three points instead of one, m⁴.
+    pub(super) fn extent(&self, tet: u32) -> f64 {
+        match self.layout.is_face(tet) {
+            true => self.face_extent,
+            false => self.extent,
+        }
     }
 
     /// The segment that carries a tetrahedron.
     pub(super) fn segment_of(&self, tet: u32) -> usize {
-        let layout = &self.layout;
-        let segment = tet as usize / (3 * layout.section.triangles.len());
-        if segment < layout.n_segments {
-            return segment;
+        match self.layout.tip_of(tet) {
+            Some(tip) => tip.segment as usize,
+            None => tet as usize / (3 * self.layout.section.triangles.len()),
         }
-        let tip = layout.tips.partition_point(|tip| tip.first <= tet) - 1;
-        layout.tips[tip].segment as usize
     }
 
     /// The tetrahedra on a segment, those of a tip of it included, with the boxes and pressures that they span.
@@ -229,33 +236,41 @@ impl FilamentField {
 }
 
 impl Layout {
+    /// The tip beyond the segments that a tetrahedron is part of.
+    fn tip_of(&self, tet: u32) -> Option<&Tip> {
+        let past = self.tips.partition_point(|tip| tip.first <= tet);
+        past.checked_sub(1).map(|tip| &self.tips[tip])
+    }
+
+    /// Whether a tetrahedron lies behind the face of a flat tip, nearer to it than to the rim.
+    fn is_face(&self, tet: u32) -> bool {
+        match (self.ends, self.tip_of(tet)) {
+            (Tips::Flat, Some(tip)) => self.section.is_over_second(tet - tip.first),
+            _ => false,
+        }
+    }
+
     /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure. All of a segment share one
-    /// about a round section: they press through its axis, wherever they are around it.
-    fn pieces(&self) -> Vec<u32> {
+    /// about a round section: they press through its axis, wherever they are around it. Behind the face of a flat tip all do, of any section.
+    fn pieces(&self) -> impl Iterator<Item = (u32, PieceKind)> + '_ {
         let n_triangles = self.section.triangles.len();
         let in_segment = 3 * n_triangles as u32;
-        let prisms = in_segment * self.n_segments as u32;
         let in_tip = match self.ends {
             Tips::Round => (n_triangles + if self.section.n_medial == 2 { 2 } else { 0 }) as u32,
             Tips::Flat => in_segment,
         };
+        let prisms = in_segment * self.n_segments as u32;
         let all = prisms + in_tip * self.tips.len() as u32;
-        let together = match self.piece_kind() {
-            PieceKind::Linear => (3, 1),
-            PieceKind::AboutAxis => (in_segment, in_tip),
-        };
-        let first = |t: u32| match t.checked_sub(prisms) {
-            None => t - t % together.0,
-            Some(of_tips) => t - of_tips % together.1,
-        };
-        (0..all).map(first).collect()
-    }
-
-    fn piece_kind(&self) -> PieceKind {
-        match self.section.is_round {
-            true => PieceKind::AboutAxis,
-            false => PieceKind::Linear,
-        }
+        (0..all).map(move |t| {
+            let tip = self.tip_of(t);
+            match (self.section.is_round, tip) {
+                (_, Some(tip)) if self.is_face(t) => (tip.first + LAST_OF_PRISM, PieceKind::Linear),
+                (true, Some(tip)) => (tip.first, PieceKind::AboutAxis),
+                (true, None) => (t - t % in_segment, PieceKind::AboutAxis),
+                (false, Some(_)) if self.ends == Tips::Round => (t, PieceKind::Linear),
+                (false, _) => (t - t % 3, PieceKind::Linear),
+            }
+        })
     }
 
     fn place(&self, course: &Course<'_>, places: &mut Places) {

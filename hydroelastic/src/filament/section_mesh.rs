@@ -134,6 +134,27 @@ impl SectionMesh {
         }
     }
 
+    /// Whether a tetrahedron of such a prism, told by its number in it, has no point of the first section's rim: where the
+    /// pressure is nothing on all of the second section, it falls straight towards that there.
+    pub(super) fn is_over_second(&self, tet: u32) -> bool {
+        let mut sorted = self.triangles[tet as usize / 3];
+        sorted.sort_unstable();
+        let of_first = &sorted[..3 - tet as usize % 3];
+        of_first.iter().all(|k| (*k as usize) < self.n_medial)
+    }
+
+    /// Second moment of the section about its middle (trace), m⁴.
+    pub(super) fn second_moment(&self) -> f64 {
+        let points = |t: &[u32; 3]| t.map(|k| Vector2::from(self.points[k as usize].0));
+        let of_triangle = |t: &[u32; 3]| {
+            let [a, b, c] = points(t);
+            let area = 0.5 * (b - a).perp(&(c - a)).abs();
+            let squares = a.norm_squared() + b.norm_squared() + c.norm_squared();
+            area / 12.0 * (squares + (a + b + c).norm_squared())
+        };
+        self.triangles.iter().map(of_triangle).sum()
+    }
+
     /// Appends the tetrahedra between such a section and its medial points further out, and returns how many these are.
     pub(super) fn cone(&self, [base, apex]: [u32; 2], tets: &mut Vec<[u32; 4]>) -> u32 {
         let medial = self.n_medial as u32;

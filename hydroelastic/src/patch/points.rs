@@ -10,6 +10,7 @@ use crate::contact_geometry::Query;
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
+use crate::filament::Filament;
 use crate::posed::Posed;
 
 /// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
@@ -114,21 +115,12 @@ impl PointBuffers {
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
-        let extent = match posed {
-            (Posed::Filament(f), Posed::Filament(g)) => f.patch_extent().max(g.patch_extent()),
-            (Posed::Filament(f), _) | (_, Posed::Filament(f)) => f.patch_extent(),
-            _ => patch.second.trace(),
-        };
         let target = Target {
             placed,
             rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
             strength,
-            together: match posed {
-                (Posed::Filament(f), Posed::Filament(g)) => f.is_round() || g.is_round(),
-                (Posed::Filament(f), _) | (_, Posed::Filament(f)) => f.is_round(),
-                _ => false,
-            },
+            patch: patch.second.trace(),
             time_step_s: q.time_step_s,
             foresight: match posed {
                 (Posed::Rigid(a), Posed::Rigid(b)) => {
@@ -143,7 +135,7 @@ impl PointBuffers {
             },
         };
         for sum in &self.groups {
-            emit_group(sum, extent, found, &target, out);
+            emit_group(sum, found, &target, out);
         }
     }
 }
@@ -155,8 +147,8 @@ struct Target<'a> {
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
     strength: Strength,
-    /// Pieces of a group lie about an axis: one point has their load, not that of the largest.
-    together: bool,
+    /// Second moment of all polygons (trace), m⁴.
+    patch: f64,
     time_step_s: f64,
     foresight: Foresight,
 }
@@ -173,6 +165,37 @@ enum Foresight {
 }
 
 impl Target<'_> {
+    /// Of what is known of the first and the second, that of A and that of B.
+    fn of_sides<T>(&self, (first, second): (T, T)) -> (T, T) {
+        match self.placed.order {
+            Order::AsGiven => (first, second),
+            Order::Swapped => (second, first),
+        }
+    }
+
+    /// The filaments among the sides, with the elements of a piece on them.
+    fn filaments(&self, elements: (u32, u32)) -> impl Iterator<Item = (&Filament, u32)> {
+        let (on_A, on_B) = self.of_sides(elements);
+        [(self.posed.0, on_A), (self.posed.1, on_B)]
+            .into_iter()
+            .filter_map(|side| match side {
+                (Posed::Filament(f), element) => Some((&**f, element)),
+                _ => None,
+            })
+    }
+
+    /// Whether a group on these elements lies about an axis: one point has its load, not that of its largest piece.
+    fn lies_about_axis(&self, elements: (u32, u32)) -> bool {
+        let mut filaments = self.filaments(elements);
+        filaments.any(|(f, tet)| f.presses_through_axis(tet))
+    }
+
+    /// Second moment of which a group has to have a share to be three points, m⁴ (trace).
+    fn extent(&self, elements: (u32, u32)) -> f64 {
+        let of_filaments = self.filaments(elements).map(|(f, tet)| f.patch_extent(tet));
+        of_filaments.reduce(f64::max).unwrap_or(self.patch)
+    }
+
     /// Whether a point that does not press yet, on these elements, at this distance and of this normal from B into A, counts.
     fn counts(
         &self,
@@ -191,10 +214,7 @@ impl Target<'_> {
             }
             Posed::Deforming(_) => None,
         };
-        let (on_A, on_B) = match self.placed.order {
-            Order::AsGiven => elements,
-            Order::Swapped => (elements.1, elements.0),
-        };
+        let (on_A, on_B) = self.of_sides(elements);
         let motion = || {
             let v_A = velocity(self.posed.0, on_A)?;
             let v_B = velocity(self.posed.1, on_B)?;
@@ -268,14 +288,8 @@ impl Spread {
     }
 }
 
-/// The points of one group in a patch of second moment `extent` (trace).
-fn emit_group(
-    sum: &GroupSum,
-    extent: f64,
-    found: &Found,
-    target: &Target<'_>,
-    out: &mut Vec<ContactPoint>,
-) {
+/// The points of one group.
+fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<ContactPoint>) {
     let piece = &found.pieces[sum.piece as usize];
     if sum.moments.area <= 0.0 {
         return;
@@ -287,7 +301,8 @@ fn emit_group(
         strength,
         ..
     } = target;
-    let together = target.together.then_some(&sum.load);
+    let together = target.lies_about_axis(piece.elements).then_some(&sum.load);
+    let extent = target.extent(piece.elements);
     let normal = match together.and_then(|load| unit(&(load.normal * load.force.signum()))) {
         Some((normal, _)) => rotation * normal,
         None => rotation * piece.balance.normal,

@@ -4,6 +4,7 @@ mod choice;
 mod degenerate;
 mod fields_of_filaments;
 mod filament;
+mod flat_tips;
 mod flood;
 mod laws;
 

@@ -42,7 +42,7 @@ pub(super) fn find(
             if m.area <= 0.0 {
                 continue;
             }
-            let (gap, gap_gradient, slope) = match field.piece_kind() {
+            let (gap, gap_gradient, slope) = match field.piece_kind(first) {
                 PieceKind::Linear => (
                     -pressure.at(&m.centroid) / balance.slope,
                     pressure.gradient * (-1.0 / balance.slope),

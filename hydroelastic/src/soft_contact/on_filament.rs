@@ -5,7 +5,7 @@
 
 use nalgebra::{Isometry3, Point3};
 
-use super::patch_points::{Piece, emit};
+use super::patch_points::{Extent, Piece, emit};
 use super::{Workspace, on_field, segments};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, Primitive};
@@ -37,7 +37,9 @@ pub(super) fn collide(
             offset,
         }
     };
-    emit(mesh, on_segment, Some(f.patch_extent()), &mut w.pieces, out);
+    // The number of a piece is that of one of its tetrahedra.
+    let extent = Extent::OfPiece(&|piece| f.patch_extent(piece.feature));
+    emit(mesh, on_segment, extent, &mut w.pieces, out);
     let held = &mut w.held;
     held.clear();
     let pressing = w.pieces.iter().filter(|piece| piece.gap < 0.0);

@@ -25,12 +25,21 @@ pub(super) struct Piece {
     pub(super) slope: Option<f64>,
 }
 
+/// Second moment of which a piece has to have a share to be three points instead of one, m⁴ (trace).
+#[derive(Clone, Copy)]
+pub(super) enum Extent<'a> {
+    /// That of all pieces together.
+    OfPatch,
+    /// One for each piece.
+    OfPiece(&'a dyn Fn(&Piece) -> f64),
+}
+
 /// Appends the points of all pieces, the soft body being A; `on_other` names the material point of B that is at a place in the
-/// world. `extent`: second moment from which a piece is three points instead of one, m⁴, instead of a share of the patch's.
+/// world.
 pub(super) fn emit(
     mesh: &SoftMesh,
     on_other: impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
-    extent: Option<f64>,
+    extent: Extent<'_>,
     pieces: &mut [Piece],
     out: &mut Vec<ContactPoint>,
 ) {
@@ -39,8 +48,11 @@ pub(super) fn emit(
     for piece in pieces.iter() {
         patch.add(&piece.moments, 1.0);
     }
-    let extent = extent.unwrap_or(patch.second.trace());
     for piece in pieces.iter() {
+        let extent = match extent {
+            Extent::OfPatch => patch.second.trace(),
+            Extent::OfPiece(extent) => extent(piece),
+        };
         emit_piece(mesh, &on_other, piece, extent, out);
     }
 }

@@ -16,6 +16,7 @@ use boxes::SegmentBoxes;
 use field::{Course, FilamentField};
 
 pub(crate) use rigid_segment::{RigidSegment, Solid};
+pub(crate) use section::Inscribed;
 pub use section::{FlatSection, Outline, Tips};
 
 /// Chains of segments that move with their vertices.
@@ -373,6 +374,12 @@ impl Filament {
     pub(crate) fn presses_through_axis(&self, tet: u32) -> bool {
         let kind = self.field().map(|field| field.piece_kind(tet));
         kind == Some(PieceKind::AboutAxis)
+    }
+
+    /// The section of a segment that is an ellipse.
+    pub(crate) fn ellipse(&self, i: usize) -> Option<&FlatSection> {
+        let section = self.sections.get(i);
+        section.filter(|section| section.outline == Outline::Ellipse)
     }
 
     pub(crate) fn radius(&self, i: usize) -> f64 {

@@ -1,5 +1,7 @@
 //! What a filament looks like across and at its ends.
 
+use std::f64::consts::FRAC_PI_2;
+
 use nalgebra::Vector3;
 
 /// The cross-section of a segment that is not round.
@@ -25,6 +27,66 @@ impl FlatSection {
     }
 }
 
+/// A circle inside of a section.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Inscribed {
+    /// Of its middle from the centreline, m, world frame.
+    pub(crate) center: Vector3<f64>,
+    /// m.
+    pub(crate) radius: f64,
+    /// How much of it is beside the next one inwards, at most 1: circles that fall together count as one.
+    pub(crate) share: f64,
+}
+
+impl Inscribed {
+    /// How many circles an ellipse has on either side of the middle one.
+    const ON_EACH_SIDE: i32 = 3;
+
+    /// All of a circle.
+    pub(crate) fn of_circle(radius: f64) -> Self {
+        Self {
+            center: Vector3::zeros(),
+            radius,
+            share: 1.0,
+        }
+    }
+
+    /// Circles along the longer axis of an ellipse with unit tangent `t`, that touch it from inside.
+    ///
+    /// With semi-axes a > b that at x has the radius b √(1 − x²/(a² − b²)), and the last ones, at x = ±(a² − b²)/a, touch it at its
+    /// ends. They reach as far as the ellipse in as many directions, and short of it in between: by no more than b/13 up to a = 10 b.
+    pub(crate) fn of_ellipse(
+        section: &FlatSection,
+        t: &Vector3<f64>,
+    ) -> impl Iterator<Item = Self> {
+        let m_2 = t.cross(&section.m_1);
+        let (along, a, b) = match section.half_1 >= section.half_2 {
+            true => (section.m_1, section.half_1, section.half_2),
+            false => (m_2, section.half_2, section.half_1),
+        };
+        let last = (a * a - b * b) / a;
+        let place = move |k: i32| {
+            let x = last * (FRAC_PI_2 * f64::from(k) / f64::from(Self::ON_EACH_SIDE)).sin();
+            // x² is at most (1 − b²/a²) of a² − b².
+            let part = (x / a).powi(2) / (1.0 - (b / a).powi(2)).max(f64::MIN_POSITIVE);
+            (x, b * (1.0 - part).max((b / a).powi(2)).sqrt())
+        };
+        (-Self::ON_EACH_SIDE..=Self::ON_EACH_SIDE).map(move |k| {
+            let (x, radius) = place(k);
+            let inwards = place(k - k.signum()).0;
+            let share = match k {
+                0 => 1.0,
+                _ => ((x - inwards).abs() / (2.0 * radius)).min(1.0),
+            };
+            Self {
+                center: along * x,
+                radius,
+                share,
+            }
+        })
+    }
+}
+
 /// The outline of a section that is not round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outline {
@@ -43,4 +105,42 @@ pub enum Tips {
     Round,
     /// Cut at the last vertex, across the last segment.
     Flat,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_inside_of_an_ellipse_reach_as_far_as_it_does() {
+        let (t, m_1) = (Vector3::x(), Vector3::y());
+        for (half_1, half_2) in [(0.01, 0.01), (0.01, 0.0099), (0.004, 0.001), (0.002, 0.02)] {
+            let section = FlatSection {
+                m_1,
+                half_1,
+                half_2,
+                outline: Outline::Ellipse,
+            };
+            let circles: Vec<_> = Inscribed::of_ellipse(&section, &t).collect();
+            let reach = |n: &Vector3<f64>| {
+                let reach = circles.iter().map(|c| c.center.dot(n) + c.radius);
+                reach.fold(f64::NEG_INFINITY, f64::max)
+            };
+            let least = half_1.min(half_2);
+            for i in 0..=360 {
+                let (s, c) = f64::from(i).to_radians().sin_cos();
+                let exact = (half_1 * c).hypot(half_2 * s);
+                let short = exact - reach(&Vector3::new(0.0, c, s));
+                let allowed = if i % 90 == 0 { 1e-12 } else { least / 13.0 };
+                assert!(
+                    (-1e-12..=allowed).contains(&short),
+                    "{half_1} {half_2} at {i} degrees: short by {short}"
+                );
+            }
+            let round = half_1 == half_2;
+            let shares: f64 = circles.iter().map(|c| c.share).sum();
+            assert!(if round { shares == 1.0 } else { shares > 1.0 }, "{shares}");
+            assert!(circles.iter().all(|c| c.share <= 1.0));
+        }
+    }
 }

@@ -1,15 +1,20 @@
-//! Segments of a filament on a soft body: balls along each segment, near enough to each other that no triangle comes between.
+//! Segments of a filament on a soft body: balls along each segment, near enough to each other that no triangle comes between, and
+//! across one that is elliptic.
 
 use nalgebra::{Point3, Vector3};
 
 use super::balls::{self, Touch};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
-use crate::filament::Filament;
+use crate::filament::{Filament, Inscribed};
 use crate::soft_mesh::SoftMesh;
 
-/// Appends the points where the balls touch, the soft body being A; those of a segment have one point's stiffness together. Their
-/// radius is the segment's unless another is given, m.
+/// What a key can tell apart on one segment.
+const BALLS_MAX: u32 = 256;
+
+/// Appends the points where the balls touch, the soft body being A. Those along a segment have one point's stiffness together;
+/// across an ellipse each by as much of it as is beside its neighbour. Another `radius` than that of the section, m, is that of balls
+/// on the centreline.
 pub(super) fn collide(
     mesh: &SoftMesh,
     (f, radius): (&Filament, Option<f64>),
@@ -21,53 +26,86 @@ pub(super) fn collide(
     f.boxes().visit(
         |x| x.intersects(&bounds),
         |segment| {
-            let r = radius.unwrap_or(f.radius(segment));
-            on_segment(mesh, f, (segment, r), q, stack, out);
+            let mut row = Row {
+                mesh,
+                f,
+                segment,
+                first: 0,
+            };
+            match (f.ellipse(segment), radius) {
+                (Some(section), None) => {
+                    let [a, b] = f.ends(segment);
+                    let t = (b - a).try_normalize(1e-300).unwrap_or_else(Vector3::x);
+                    for circle in Inscribed::of_ellipse(section, &t) {
+                        row.touch(&circle, q, stack, out);
+                    }
+                }
+                _ => {
+                    let r = radius.unwrap_or(f.radius(segment));
+                    row.touch(&Inscribed::of_circle(r), q, stack, out);
+                }
+            }
         },
     );
 }
 
-fn on_segment(
-    mesh: &SoftMesh,
-    f: &Filament,
-    (segment, r): (usize, f64),
-    q: &Query,
-    stack: &mut Vec<(u32, u32)>,
-    out: &mut Vec<ContactPoint>,
-) {
-    let ([a, b], [v_a, v_b]) = (f.ends(segment), f.end_velocities(segment));
-    // At most a diameter apart, and never beyond what a key can tell.
-    let n = ((b - a).norm() / (2.0 * r).max(1e-300))
-        .ceil()
-        .clamp(1.0, 255.0) as u32;
-    for k in 0..n {
-        let s = (f64::from(k) + 0.5) / f64::from(n);
-        let (p, v) = (a + (b - a) * s, v_a.lerp(&v_b, s));
-        let Some(touch) = balls::touch(mesh, &p, r, &v, q, stack) else {
-            continue;
-        };
-        let Touch {
-            point,
-            place,
-            normal,
-            gap,
-            entry,
-            feature,
-        } = touch;
-        let offset: Vector3<f64> = normal * r;
-        out.push(ContactPoint {
-            p_WC: nalgebra::center(&Point3::from(place), &(p + offset)),
-            normal_W: normal,
-            signed_distance: gap,
-            stiffness: PointStiffness::Share(1.0 / f64::from(n)),
-            a: point,
-            b: MaterialPoint {
-                primitive: Primitive::Edge(segment as u32),
-                weights: [1.0 - s, s, 0.0, 0.0],
-                offset,
-            },
-            key: ContactKey::new(feature, 256 * segment as u32 + k),
-            entry,
-        });
+/// Rows of balls along one segment.
+struct Row<'a> {
+    mesh: &'a SoftMesh,
+    f: &'a Filament,
+    segment: usize,
+    /// Number of the next ball on this segment.
+    first: u32,
+}
+
+impl Row<'_> {
+    /// Those that go round in a circle of the section.
+    fn touch(
+        &mut self,
+        circle: &Inscribed,
+        q: &Query,
+        stack: &mut Vec<(u32, u32)>,
+        out: &mut Vec<ContactPoint>,
+    ) {
+        let Self {
+            mesh, f, segment, ..
+        } = *self;
+        let ([a, b], [v_a, v_b]) = (f.ends(segment), f.end_velocities(segment));
+        let r = circle.radius;
+        // At most a diameter apart, and never beyond what a key can tell.
+        let n = ((b - a).norm() / (2.0 * r).max(1e-300)).ceil();
+        let n = n.clamp(1.0, f64::from((BALLS_MAX - self.first) / 2)) as u32;
+        let first = self.first;
+        self.first += n;
+        for k in 0..n {
+            let s = (f64::from(k) + 0.5) / f64::from(n);
+            let (p, v) = (a + (b - a) * s + circle.center, v_a.lerp(&v_b, s));
+            let Some(touch) = balls::touch(mesh, &p, r, &v, q, stack) else {
+                continue;
+            };
+            let Touch {
+                point,
+                place,
+                normal,
+                gap,
+                entry,
+                feature,
+            } = touch;
+            let offset: Vector3<f64> = normal * r;
+            out.push(ContactPoint {
+                p_WC: nalgebra::center(&Point3::from(place), &(p + offset)),
+                normal_W: normal,
+                signed_distance: gap,
+                stiffness: PointStiffness::Share(circle.share / f64::from(n)),
+                a: point,
+                b: MaterialPoint {
+                    primitive: Primitive::Edge(segment as u32),
+                    weights: [1.0 - s, s, 0.0, 0.0],
+                    offset: circle.center + offset,
+                },
+                key: ContactKey::new(feature, BALLS_MAX * segment as u32 + first + k),
+                entry,
+            });
+        }
     }
 }

@@ -16,6 +16,7 @@ mod half_space;
 mod manifold;
 mod mesh;
 mod separation;
+mod shares;
 mod sharpen;
 
 use nalgebra::{Isometry3, Vector3};
@@ -155,7 +156,7 @@ pub(crate) fn half_space_points(
     let start = out.len();
     half_space::collide(a, X_BA, reach, out);
     if let Shape::Mesh(_) = a {
-        mesh::share_out(&mut out[start..], a.size());
+        shares::share_out(&mut out[start..], a.size());
     }
 }
 

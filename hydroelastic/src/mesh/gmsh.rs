@@ -1,16 +1,20 @@
 //! Gmsh MSH: version 2 (ASCII), 4.0 (ASCII), 4.1 (ASCII and binary). Sections other than nodes and elements are skipped.
 
 mod element_types;
+mod elements;
+mod nodes;
 mod numbers;
 
-use super::cells::{CellKind, Cells, Grid};
+use super::cells::{Cells, Grid};
 use super::cursor::{Cursor, Word, parse_number};
 use super::error::{Flaw, MeshError, quote};
 use super::names::{Names, Naming, Numbering, Spots};
 use super::report::{LoadReport, Severity};
 use super::scalar::Endian;
 use element_types::element_type;
+use elements::{RawElements, read_elements};
 use nalgebra::Vector3;
+use nodes::read_nodes;
 use numbers::Numbers;
 use std::collections::BTreeMap;
 
@@ -19,15 +23,6 @@ enum Layout {
     Version2,
     Version40,
     Version41,
-}
-
-/// An element with the node numbers as in the file.
-struct RawElements {
-    kinds: Vec<CellKind>,
-    tags: Vec<u64>,
-    lines: Vec<u32>,
-    ends: Vec<usize>,
-    nodes: Vec<u64>,
 }
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
@@ -292,213 +287,4 @@ fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshEr
         what,
         "Each section ends with $End and its name",
     ))
-}
-
-type Nodes = (Vec<u64>, Vec<Vector3<f64>>, Vec<u32>);
-
-fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshError> {
-    let header = || "$Nodes, first line".to_owned();
-    let blocks = if layout == Layout::Version2 {
-        1
-    } else {
-        numbers.count(8, 20, "node blocks")?
-    };
-    let total = numbers.count(7, 32, "nodes")?;
-    if layout == Layout::Version41 {
-        numbers.tag(&header)?;
-        numbers.tag(&header)?;
-    }
-    numbers.end_record(&header)?;
-    let mut tags = Vec::with_capacity(total);
-    let mut points = Vec::with_capacity(total);
-    let mut lines = Vec::with_capacity(total);
-    for block in 0..blocks {
-        let name = || format!("$Nodes, block {block}");
-        let line = numbers.cursor.line();
-        let mut parameters = 0;
-        let mut in_block = total;
-        if layout != Layout::Version2 {
-            let first = numbers.int(&name)?;
-            let second = numbers.int(&name)?;
-            let dimension = if layout == Layout::Version41 {
-                first
-            } else {
-                second
-            };
-            let parametric = numbers.int(&name)?;
-            in_block = numbers.count(7, 32, "nodes of a block")?;
-            numbers.end_record(&name)?;
-            if !(0..=3).contains(&dimension) || !(0..=1).contains(&parametric) {
-                let what = format!("{}: dimension {dimension}, parametric {parametric}", name());
-                return Err(numbers.cursor.syntax(
-                    line,
-                    what,
-                    "The dimension is 0 to 3, parametric 0 or 1",
-                ));
-            }
-            parameters = parametric * dimension;
-        }
-        if in_block > total - tags.len() {
-            let what = format!(
-                "{} has {in_block} nodes, but only {} are left",
-                name(),
-                total - tags.len()
-            );
-            return Err(numbers.cursor.syntax(
-                line,
-                what,
-                "The blocks together have the number of nodes in the first line",
-            ));
-        }
-        if layout == Layout::Version41 {
-            for _ in 0..in_block {
-                tags.push(numbers.tag(&|| format!("{}, node number", name()))?);
-                numbers.end_record(&name)?;
-            }
-        }
-        for _ in 0..in_block {
-            let line = numbers.cursor.line();
-            if layout != Layout::Version41 {
-                tags.push(numbers.tag(&|| format!("node {} of {total}", points.len()))?);
-            }
-            let tag = tags[points.len()];
-            let name = || format!("node {tag}");
-            let mut point = Vector3::zeros();
-            for x in point.iter_mut() {
-                *x = numbers.coordinate(&name)?;
-            }
-            for _ in 0..parameters {
-                numbers.coordinate(&name)?;
-            }
-            numbers.end_record(&name)?;
-            points.push(point);
-            lines.push(line);
-        }
-    }
-    if points.len() < total {
-        let what = format!(
-            "$Nodes announces {total} nodes, its blocks have {}",
-            points.len()
-        );
-        return Err(numbers.place_error(
-            what,
-            "The blocks together have the number of nodes in the first line",
-        ));
-    }
-    Ok((tags, points, lines))
-}
-
-fn read_elements(numbers: &mut Numbers<'_>, layout: Layout) -> Result<RawElements, MeshError> {
-    let header = || "$Elements, first line".to_owned();
-    let blocks = if layout == Layout::Version2 {
-        1
-    } else {
-        numbers.count(8, 20, "element blocks")?
-    };
-    let total = numbers.count(4, 16, "elements")?;
-    if layout == Layout::Version41 {
-        numbers.tag(&header)?;
-        numbers.tag(&header)?;
-    }
-    numbers.end_record(&header)?;
-    let mut elements = RawElements {
-        kinds: Vec::with_capacity(total),
-        tags: Vec::with_capacity(total),
-        lines: Vec::with_capacity(total),
-        ends: Vec::with_capacity(total),
-        nodes: Vec::new(),
-    };
-    for block in 0..blocks {
-        let name = || format!("$Elements, block {block}");
-        let line = numbers.cursor.line();
-        let mut in_block = total;
-        let mut block_type = None;
-        if layout != Layout::Version2 {
-            numbers.int(&name)?;
-            numbers.int(&name)?;
-            let code = numbers.int(&name)?;
-            in_block = numbers.count(4, 16, "elements of a block")?;
-            numbers.end_record(&name)?;
-            block_type = Some(code);
-        }
-        if in_block > total - elements.kinds.len() {
-            let left = total - elements.kinds.len();
-            let what = format!(
-                "{} has {in_block} elements, but only {left} are left",
-                name()
-            );
-            return Err(numbers.cursor.syntax(
-                line,
-                what,
-                "The blocks together have the number in the first line",
-            ));
-        }
-        for _ in 0..in_block {
-            read_element(numbers, &mut elements, block_type, total)?;
-        }
-    }
-    if elements.kinds.len() < total {
-        let what = format!(
-            "$Elements announces {total} elements, its blocks have {}",
-            elements.kinds.len()
-        );
-        return Err(numbers.place_error(
-            what,
-            "The blocks together have the number in the first line",
-        ));
-    }
-    Ok(elements)
-}
-
-fn read_element(
-    numbers: &mut Numbers<'_>,
-    elements: &mut RawElements,
-    block_type: Option<i64>,
-    total: usize,
-) -> Result<(), MeshError> {
-    let line = numbers.cursor.line();
-    let count = elements.kinds.len();
-    let tag = numbers.tag(&|| format!("$Elements, element {count} of {total}"))?;
-    let name = || format!("element {tag}");
-    let code = match block_type {
-        Some(code) => code,
-        None => {
-            let code = numbers.int(&name)?;
-            let n_tags = numbers.count(2, 4, &format!("tags of element {tag}"))?;
-            for _ in 0..n_tags {
-                numbers.int(&name)?;
-            }
-            code
-        }
-    };
-    let known = u32::try_from(code)
-        .ok()
-        .and_then(|code| element_type(code).map(|known| (code, known)));
-    let Some((code, (_, dimension, n_nodes))) = known else {
-        let what = format!("element {tag} has type {code}, which is not known");
-        let flaw = Flaw::new(
-            numbers.cursor.place(line),
-            what,
-            "Triangles are type 2, tetrahedra type 4",
-        );
-        return Err(MeshError::Unsupported(flaw));
-    };
-    let kind = match (code, dimension) {
-        (2, _) => CellKind::Triangle,
-        (3, _) => CellKind::Polygon,
-        (4, _) => CellKind::Tet,
-        (_, 0 | 1) => CellKind::Thin,
-        (_, 2) => CellKind::OtherSurface(code),
-        _ => CellKind::OtherVolume(code),
-    };
-    for _ in 0..n_nodes {
-        let node = numbers.tag(&name)?;
-        elements.nodes.push(node);
-    }
-    numbers.end_record(&name)?;
-    elements.kinds.push(kind);
-    elements.tags.push(tag);
-    elements.lines.push(line);
-    elements.ends.push(elements.nodes.len());
-    Ok(())
 }

@@ -6,16 +6,19 @@
 //! have none of their own and give no bump. What several features say about the same place is counted once: points near each
 //! other share the stiffness of one.
 
+mod corners;
+
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::convex::{Convex, Core, Placed};
 use super::feature::feature_id;
 use super::manifold::{ManifoldBuffers, PairPoint, manifold};
 use super::separation::{Separation, separation, separation_along};
+use super::shares::share_out;
 use crate::Shape;
 use crate::aabb::Aabb;
-use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
-use crate::signed_distance::mesh_nearest;
+use crate::shape::{MeshFeature, MeshShape};
+use corners::{corner_on_faces, corners_on_faces};
 
 /// Reused storage.
 #[derive(Default)]
@@ -193,118 +196,6 @@ impl MeshBuffers {
     }
 }
 
-/// Corners of the features of A that look at the faces of the mesh.
-fn corners_on_faces(
-    a: &Placed<'_>,
-    round_A: f64,
-    mesh: &MeshShape,
-    reach: f64,
-    manifolds: &mut ManifoldBuffers,
-    buffers: &mut MeshBuffers,
-    out: &mut Vec<PairPoint>,
-) {
-    buffers.corners.clear();
-    for &t in &buffers.triangles {
-        let normal = mesh.normal(t);
-        let height = normal.dot(&(a.support(&-normal) - mesh.corners(t)[0].coords)) - round_A;
-        if height <= reach {
-            for c in manifolds.corners_towards(a, &-normal) {
-                buffers.corners.push((c.vertex, c.p));
-            }
-        }
-    }
-    // A corner met from several triangles is one; rims give other points for other normals.
-    buffers.corners.sort_unstable_by(|x, y| {
-        let place = |p: &Vector3<f64>, q: &Vector3<f64>| {
-            p.x.total_cmp(&q.x)
-                .then(p.y.total_cmp(&q.y))
-                .then(p.z.total_cmp(&q.z))
-        };
-        x.0.cmp(&y.0).then(place(&x.1, &y.1))
-    });
-    buffers.corners.dedup();
-    let shallow = SHALLOW * (a.core.thickness() + round_A);
-    for &(vertex, p) in &buffers.corners {
-        corner_on_faces(
-            &p,
-            round_A,
-            vertex,
-            mesh,
-            (reach, shallow),
-            &mut buffers.near,
-            out,
-        );
-    }
-}
-
-/// A ball (or point) of A against the faces of the mesh that it lies above, or has just entered.
-fn corner_on_faces(
-    center: &Vector3<f64>,
-    radius: f64,
-    feature_A: u32,
-    mesh: &MeshShape,
-    (reach, shallow): (f64, f64),
-    near: &mut Vec<u32>,
-    out: &mut Vec<PairPoint>,
-) {
-    let at = Point3::from(*center);
-    let (nearest, _, feature) = mesh_nearest(mesh, &at);
-    if nearest.value - radius > reach {
-        return;
-    }
-    let inside = nearest.value <= 0.0;
-    // In a hollow several faces hold the corner. Of the faces behind it those no deeper than twice the nearest, or shallow: not
-    // the far side of a plate.
-    let depth = if inside {
-        (-2.0 * nearest.value).max(shallow)
-    } else {
-        0.0
-    };
-    near.clear();
-    let around = Aabb::from_half_extents(at, Vector3::repeat((reach + radius).max(depth)));
-    mesh.triangles_in(&around, |t| near.push(t));
-    near.sort_unstable();
-    let start = out.len();
-    let push =
-        |normal: Vector3<f64>, height: f64, feature: MeshFeature, out: &mut Vec<PairPoint>| {
-            let known = out[start..]
-                .iter()
-                .any(|p| p.normal.dot(&normal) > 1.0 - 1e-9);
-            if !known {
-                out.push(PairPoint {
-                    p_A: center - normal * radius,
-                    p_B: center - normal * height,
-                    normal,
-                    phi: height - radius,
-                    share: 1.0,
-                    feature_A,
-                    feature_B: id_of(feature),
-                });
-            }
-        };
-    for &t in near.iter() {
-        let normal = *mesh.normal(t);
-        let corners = mesh.corners(t);
-        let height = normal.dot(&(at - corners[0]));
-        let in_front = height >= 0.0 && nearest.value >= 0.0 && height - radius <= reach;
-        let behind =
-            height < 0.0 && inside && -height <= depth && normal.dot(&nearest.gradient) > -0.5;
-        if !in_front && !behind {
-            continue;
-        }
-        // Flat neighbours share their edges: a foot on the seam belongs to either, and is pushed once.
-        let foot = at - normal * height;
-        let (on, feature) = closest_on_triangle(&foot, &corners);
-        let seam = 1e-9 * (corners[1] - corners[0]).norm();
-        if feature == TriangleFeature::Face || (on - foot).norm() <= seam {
-            push(normal, height, MeshFeature::Face(t), out);
-        }
-    }
-    if out.len() == start && inside {
-        push(nearest.gradient, nearest.value, feature, out);
-    }
-}
-
 fn id_of(feature: MeshFeature) -> u32 {
     match feature {
         MeshFeature::Face(t) => feature_id::face(t),
@@ -452,39 +343,6 @@ fn edge_on_edge(
         feature_A: feature_id::edge(e),
         feature_B: feature_id::edge(f),
     });
-}
-
-/// Gives points of the same two features (the ends of a line, say) different numbers, in their order.
-fn tell_apart(points: &mut [PairPoint]) {
-    for i in 1..points.len() {
-        let (before, rest) = points.split_at_mut(i);
-        let p = &mut rest[0];
-        while before
-            .iter()
-            .any(|q| (q.feature_A, q.feature_B) == (p.feature_A, p.feature_B))
-        {
-            // Far beyond the indices of any mesh that is met in one place.
-            p.feature_A = p.feature_A.wrapping_add(1 << 26);
-        }
-    }
-}
-
-/// Points nearer to each other than a twentieth of the size share the stiffness of one point, the more the nearer they are.
-pub(crate) fn share_out(points: &mut [PairPoint], size: f64) {
-    tell_apart(points);
-    let radius = 0.05 * size;
-    for i in 0..points.len() {
-        let mut neighbours = 0.0;
-        for q in points.iter() {
-            let p = &points[i];
-            let distance = (p.p_B - q.p_B).norm();
-            if distance < radius {
-                let alike = p.normal.dot(&q.normal).max(0.0);
-                neighbours += (1.0 - distance / radius) * alike;
-            }
-        }
-        points[i].share = 1.0 / neighbours.max(1.0);
-    }
 }
 
 trait RetainFrom<T> {

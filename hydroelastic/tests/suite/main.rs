@@ -11,5 +11,6 @@ mod mesh_readers;
 mod patch_soak;
 mod patch_truth;
 mod published_meshes;
+mod tet_mesh_checks;
 mod tetrahedralise;
 mod vtu_files;

@@ -1,0 +1,122 @@
+//! Corners of a partner above or below the faces of a mesh.
+
+use nalgebra::{Point3, Vector3};
+
+use super::{MeshBuffers, SHALLOW, id_of};
+use crate::aabb::Aabb;
+use crate::narrow_phase::convex::Placed;
+use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};
+use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
+use crate::signed_distance::mesh_nearest;
+
+/// Corners of the features of A that look at the faces of the mesh.
+pub(super) fn corners_on_faces(
+    a: &Placed<'_>,
+    round_A: f64,
+    mesh: &MeshShape,
+    reach: f64,
+    manifolds: &mut ManifoldBuffers,
+    buffers: &mut MeshBuffers,
+    out: &mut Vec<PairPoint>,
+) {
+    buffers.corners.clear();
+    for &t in &buffers.triangles {
+        let normal = mesh.normal(t);
+        let height = normal.dot(&(a.support(&-normal) - mesh.corners(t)[0].coords)) - round_A;
+        if height <= reach {
+            for c in manifolds.corners_towards(a, &-normal) {
+                buffers.corners.push((c.vertex, c.p));
+            }
+        }
+    }
+    // A corner met from several triangles is one; rims give other points for other normals.
+    buffers.corners.sort_unstable_by(|x, y| {
+        let place = |p: &Vector3<f64>, q: &Vector3<f64>| {
+            p.x.total_cmp(&q.x)
+                .then(p.y.total_cmp(&q.y))
+                .then(p.z.total_cmp(&q.z))
+        };
+        x.0.cmp(&y.0).then(place(&x.1, &y.1))
+    });
+    buffers.corners.dedup();
+    let shallow = SHALLOW * (a.core.thickness() + round_A);
+    for &(vertex, p) in &buffers.corners {
+        corner_on_faces(
+            &p,
+            round_A,
+            vertex,
+            mesh,
+            (reach, shallow),
+            &mut buffers.near,
+            out,
+        );
+    }
+}
+
+/// A ball (or point) of A against the faces of the mesh that it lies above, or has just entered.
+pub(super) fn corner_on_faces(
+    center: &Vector3<f64>,
+    radius: f64,
+    feature_A: u32,
+    mesh: &MeshShape,
+    (reach, shallow): (f64, f64),
+    near: &mut Vec<u32>,
+    out: &mut Vec<PairPoint>,
+) {
+    let at = Point3::from(*center);
+    let (nearest, _, feature) = mesh_nearest(mesh, &at);
+    if nearest.value - radius > reach {
+        return;
+    }
+    let inside = nearest.value <= 0.0;
+    // In a hollow several faces hold the corner. Of the faces behind it those no deeper than twice the nearest, or shallow: not
+    // the far side of a plate.
+    let depth = if inside {
+        (-2.0 * nearest.value).max(shallow)
+    } else {
+        0.0
+    };
+    near.clear();
+    let around = Aabb::from_half_extents(at, Vector3::repeat((reach + radius).max(depth)));
+    mesh.triangles_in(&around, |t| near.push(t));
+    near.sort_unstable();
+    let start = out.len();
+    let push =
+        |normal: Vector3<f64>, height: f64, feature: MeshFeature, out: &mut Vec<PairPoint>| {
+            let known = out[start..]
+                .iter()
+                .any(|p| p.normal.dot(&normal) > 1.0 - 1e-9);
+            if !known {
+                out.push(PairPoint {
+                    p_A: center - normal * radius,
+                    p_B: center - normal * height,
+                    normal,
+                    phi: height - radius,
+                    share: 1.0,
+                    feature_A,
+                    feature_B: id_of(feature),
+                });
+            }
+        };
+    for &t in near.iter() {
+        let normal = *mesh.normal(t);
+        let corners = mesh.corners(t);
+        let height = normal.dot(&(at - corners[0]));
+        let in_front = height >= 0.0 && nearest.value >= 0.0 && height - radius <= reach;
+        let behind =
+            height < 0.0 && inside && -height <= depth && normal.dot(&nearest.gradient) > -0.5;
+        if !in_front && !behind {
+            continue;
+        }
+        // Flat neighbours share their edges: a foot on the seam belongs to either, and is pushed once.
+        let foot = at - normal * height;
+        let (on, feature) = closest_on_triangle(&foot, &corners);
+        let seam = 1e-9 * (corners[1] - corners[0]).norm();
+        if feature == TriangleFeature::Face || (on - foot).norm() <= seam {
+            push(normal, height, MeshFeature::Face(t), out);
+        }
+    }
+    if out.len() == start && inside {
+        push(nearest.gradient, nearest.value, feature, out);
+    }
+}

@@ -4,68 +4,24 @@
 //! place, and the bits do not depend on how many there are. Where all vertices move in all directions the columns are
 //! 3×3 blocks in a row, and products run over blocks.
 
+mod assembly;
+mod blocks;
+
 use std::ops::Range;
 
-use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
 use rayon::prelude::*;
 use sprs::CsMatI;
 
 use crate::dofs::{DofMap, HELD};
-use crate::material::{Lame, hooke_block};
 use crate::mesh_links::MeshLinks;
-use crate::stuff::PerElement;
+
+use assembly::Assembly;
+pub(crate) use blocks::{BlockTable, ElementBlocks, HookeBlocks};
 
 /// Below this many vertices one thread assembles and multiplies faster than two.
 const PARALLEL_MIN: usize = 512;
 const CHUNK: usize = 64;
-
-/// Stiffness blocks of elements.
-pub(crate) trait ElementBlocks: Sync {
-    /// Calls `add(a, K_ab)` for the four vertices a of an element and its vertex b = `local`.
-    fn for_each(&self, element: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
-}
-
-/// Hooke's law in turned axes, by the turned and scaled shape gradients √(cV) R∇N of every element.
-pub(crate) struct HookeBlocks<'a> {
-    pub(crate) lames: &'a PerElement<Lame>,
-    pub(crate) gradients: &'a [[Vector3<f64>; 4]],
-}
-
-impl ElementBlocks for HookeBlocks<'_> {
-    #[inline]
-    fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let h = &self.gradients[element];
-        let lame = self.lames.at(element);
-        for a in 0..4 {
-            add(a, hooke_block(lame, &h[a], &h[local]));
-        }
-    }
-}
-
-/// Any law: K_ab of a ≤ b, ten blocks an element, in the order of [`BlockTable::index`].
-pub(crate) struct BlockTable<'a>(pub(crate) &'a [[Matrix3<f64>; 10]]);
-
-impl BlockTable<'_> {
-    /// Place of (a, b), a ≤ b.
-    pub(crate) fn index(a: usize, b: usize) -> usize {
-        [0, 4, 7, 9][a] + b - a
-    }
-}
-
-impl ElementBlocks for BlockTable<'_> {
-    #[inline]
-    fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
-        let blocks = &self.0[element];
-        for a in 0..4 {
-            if a <= local {
-                add(a, blocks[Self::index(a, local)]);
-            } else {
-                add(a, blocks[Self::index(local, a)].transpose());
-            }
-        }
-    }
-}
 
 /// The mass part of A.
 #[derive(Clone, Copy, Debug)]
@@ -307,105 +263,15 @@ impl Dynamics for System {
     }
 }
 
-/// What every thread needs.
-struct Assembly<'a, S> {
-    links: &'a MeshLinks,
-    dofs: &'a DofMap,
-    rows: &'a [[u32; 4]],
-    whole: bool,
-    mass: MassPart<'a>,
-    stiffness: &'a S,
-}
-
-impl<S: ElementBlocks> Assembly<'_, S> {
-    /// Fills the values of `columns`, which are theirs alone; halves go to other threads while they are large.
-    fn columns(&self, columns: &[Column], values: &mut [f64]) {
-        if columns.len() >= PARALLEL_MIN.max(2 * CHUNK) {
-            let (left, right) = columns.split_at(columns.len() / 2);
-            let (mine, theirs) = values.split_at_mut(left.iter().map(Column::n_values).sum());
-            rayon::join(|| self.columns(left, mine), || self.columns(right, theirs));
-            return;
-        }
-        let mut values = values;
-        for column in columns {
-            let (own, rest) = values.split_at_mut(column.n_values());
-            self.column(column, own);
-            values = rest;
-        }
-    }
-
-    fn column(&self, column: &Column, values: &mut [f64]) {
-        values.fill(0.0);
-        if let MassPart::Lumped(scale, mass) = self.mass {
-            let mass = scale * mass[column.vertex as usize];
-            for (k, values) in values.chunks_exact_mut(column.length).enumerate() {
-                values[column.own_row + k] += mass;
-            }
-        }
-        for incidence in column.incidences.clone() {
-            let (element, local) = self.links.element(incidence);
-            let rows = &self.rows[incidence];
-            if self.whole {
-                let length = column.length;
-                self.stiffness.for_each(element, local, |a, block| {
-                    if rows[a] == HELD {
-                        return;
-                    }
-                    let mut at = rows[a] as usize;
-                    for c in 0..3 {
-                        let values = &mut values[at..at + 3];
-                        values[0] += block[(0, c)];
-                        values[1] += block[(1, c)];
-                        values[2] += block[(2, c)];
-                        at += length;
-                    }
-                });
-            } else {
-                self.stiffness.for_each(element, local, |a, block| {
-                    self.add_block(column, incidence, a, &block, values);
-                });
-            }
-            if let MassPart::Consistent(scale, mass) = self.mass {
-                let mass = scale * mass[element];
-                for a in 0..4 {
-                    let entry = crate::mass::consistent_entry(mass, a, local);
-                    let block = Matrix3::from_diagonal_element(entry);
-                    self.add_block(column, incidence, a, &block, values);
-                }
-            }
-        }
-    }
-
-    /// Adds a block of vertex a of an incidence, as far as its rows and columns are in the solve.
-    fn add_block(
-        &self,
-        column: &Column,
-        incidence: usize,
-        a: usize,
-        block: &Matrix3<f64>,
-        values: &mut [f64],
-    ) {
-        let row = self.rows[incidence][a];
-        if row == HELD {
-            return;
-        }
-        let vertex = self.links.corners(incidence)[a];
-        let columns = (0..3).filter(|c| column.free[*c]);
-        for (c, values) in columns.zip(values.chunks_exact_mut(column.length)) {
-            let values = &mut values[row as usize..];
-            for (value, (r, _)) in values.iter_mut().zip(self.dofs.free(vertex)) {
-                *value += block[(r, c)];
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nalgebra::DMatrix;
+    use nalgebra::{DMatrix, Matrix3, Vector3};
     use pliant_contact_sap::conformance::check_dynamics;
     use pliant_hydroelastic::mesh::generate::tet_cuboid;
+
+    use crate::material::{Lame, hooke_block};
+    use crate::stuff::PerElement;
 
     const LAME: Lame = Lame {
         mu: 2.0,

@@ -28,4 +28,5 @@ mod scene_patches;
 mod scene_settings;
 mod shoelace_in_points;
 mod soft_body_faults;
+mod soft_scene_features;
 mod validate;

@@ -13,6 +13,7 @@ mod inverse_kinematics;
 mod joint_forces;
 mod kinematics;
 mod project_robots;
+mod published_files;
 mod random_trees;
 mod rigid_tree;
 mod robots;

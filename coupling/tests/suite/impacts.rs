@@ -2,24 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::rigid_contact::{material, solver};
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{ConvexContactSolver, PdGains, SolverKind, StopCriteria};
+use pliant_contact_sap::PdGains;
 use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
-use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_hydroelastic::Shape;
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,
 };
-
-fn material(friction: f64) -> ContactMaterial {
-    ContactMaterial {
-        friction,
-        ..ContactMaterial::default()
-    }
-}
-
-fn solver() -> Box<dyn ConvexContactSolver> {
-    SolverKind::Newton.build(StopCriteria::default())
-}
 
 /// A ball of 0.1 kg and 50 mm with a thin plate, its top at z = 0, in its way; gravity off.
 fn ball_and_plate(friction: f64, p_WB: Vector3<f64>, v: Vector3<f64>) -> World {

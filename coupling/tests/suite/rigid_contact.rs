@@ -29,14 +29,14 @@ fn box_body(lengths: Vector3<f64>, mass: f64, X_WB: Isometry3<f64>, v: [f64; 6])
     RigidTree::new(Arc::new(model)).starting_at(&q, &v)
 }
 
-fn material(friction: f64) -> ContactMaterial {
+pub(crate) fn material(friction: f64) -> ContactMaterial {
     ContactMaterial {
         friction,
         ..ContactMaterial::default()
     }
 }
 
-fn solver() -> Box<dyn ConvexContactSolver> {
+pub(crate) fn solver() -> Box<dyn ConvexContactSolver> {
     SolverKind::Newton.build(StopCriteria::default())
 }
 

@@ -1,0 +1,129 @@
+//! A solver whose every answer is looked at.
+
+use super::{Violation, promise, residual};
+use crate::error::SolveError;
+use crate::problem::ContactProblem;
+use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria, StopReason, Wanted};
+
+/// The solver's sums and ours differ by round-off, and islands have scales of their own.
+const MARGIN: f64 = 3.0;
+
+/// Checks that `solution` is as good as its `report` says: ‖D∇ℓ‖ at its velocities, computed anew by dense matrices, is within three
+/// times what `stop` allows, or 1e-6 of its terms where the cost stalled at round-off. A solver that stopped at its limit of
+/// iterations promises nothing.
+///
+/// # Errors
+/// The gradient, the terms it balances, and why the solver stopped.
+pub fn check_solution(
+    problem: &ContactProblem<'_>,
+    solution: &Solution,
+    report: &SolveReport,
+    stop: &StopCriteria,
+) -> Result<(), Violation> {
+    let (gradient, scale) = residual(problem, &solution.velocity);
+    let allowed = match report.stop {
+        StopReason::Converged => stop.absolute_tolerance + stop.relative_tolerance * scale,
+        StopReason::CostStalledAtRoundOff => 1e-6 * scale,
+        StopReason::IterationLimit => f64::INFINITY,
+    };
+    promise(gradient <= MARGIN * allowed, || {
+        format!(
+            "‖D∇ℓ‖ is {gradient:e}, the terms it balances are {scale:e}, and the solver says {:?}",
+            report.stop
+        )
+    })
+}
+
+/// A solver whose answers are held against [`check_solution`], for steppers to step random worlds with. It panics at one that is not
+/// what its report says.
+pub struct Judged {
+    solver: Box<dyn ConvexContactSolver>,
+    stop: StopCriteria,
+}
+
+impl Judged {
+    /// Judges `solver`, which was built with `stop`.
+    #[must_use]
+    pub fn new(solver: Box<dyn ConvexContactSolver>, stop: StopCriteria) -> Self {
+        Self { solver, stop }
+    }
+
+    fn judge(
+        &self,
+        problem: &ContactProblem<'_>,
+        wanted: Wanted,
+        out: &Solution,
+        report: &SolveReport,
+    ) {
+        if wanted == Wanted::Estimate || report.left_out > 0 {
+            return;
+        }
+        if let Err(violation) = check_solution(problem, out, report, &self.stop) {
+            panic!("{violation}");
+        }
+    }
+}
+
+impl ConvexContactSolver for Judged {
+    fn solve_for(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        wanted: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let report = self.solver.solve_for(problem, guess, wanted, out)?;
+        self.judge(problem, wanted, out, &report);
+        Ok(report)
+    }
+
+    fn solve_again(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        guess: &[f64],
+        wanted: Wanted,
+        out: &mut Solution,
+    ) -> Result<SolveReport, SolveError> {
+        let report = self.solver.solve_again(problem, guess, wanted, out)?;
+        self.judge(problem, wanted, out, &report);
+        Ok(report)
+    }
+
+    fn hessian_solve(
+        &mut self,
+        problem: &ContactProblem<'_>,
+        at: &Solution,
+        x: &mut [f64],
+    ) -> Result<(), SolveError> {
+        self.solver.hessian_solve(problem, at, x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::scenes::Scene;
+    use crate::newton::Newton;
+
+    #[test]
+    fn a_solution_is_held_against_what_its_report_says() {
+        for scene in Scene::all() {
+            scene.with_problem(|problem| {
+                let stop = StopCriteria::default();
+                let mut out = Solution::default();
+                let mut judged = Judged::new(Box::new(Newton::default()), stop);
+                let report = judged.solve(problem, &vec![0.0; problem.n_dofs()], &mut out);
+                let report = report.unwrap();
+                // Moved by more than any tolerance.
+                out.velocity.iter_mut().for_each(|v| *v += 1e-2);
+                let violation = check_solution(problem, &out, &report, &stop).unwrap_err();
+                assert!(violation.to_string().contains("∇ℓ"), "{violation}");
+                let gave_up = SolveReport {
+                    stop: StopReason::IterationLimit,
+                    ..report
+                };
+                check_solution(problem, &out, &gave_up, &stop).unwrap();
+            });
+        }
+    }
+}

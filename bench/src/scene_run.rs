@@ -183,6 +183,10 @@ impl SceneResult {
                 self.summary.overlooked_contact_steps,
                 "with bodies overlooked",
             ),
+            (
+                self.summary.unforeseen_turn_steps,
+                "with turns not foreseen",
+            ),
             (self.summary.doubtful_friction_steps, "of doubtful friction"),
         ] {
             if steps > 0 {

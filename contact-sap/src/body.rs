@@ -164,6 +164,12 @@ pub trait BodyStep: Send + Sync {
         let _ = v;
         false
     }
+    /// How far what b foresees of the motion is from velocities `v`, as a multiple of what [`BodyStep::foresee`] leaves as it is: it
+    /// would take another b from above 1; 0 of bodies that foresee nothing.
+    fn foresight_error(&self, v: &[f64]) -> f64 {
+        let _ = v;
+        0.0
+    }
     /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
     /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.
     fn velocities_last(&self) -> bool {

@@ -191,6 +191,7 @@ impl<S: ConvexContactSolver> Adaptive<S> {
                     worse.solve,
                     worse.friction,
                     worse.overlooked,
+                    worse.foresight,
                     worse.implicit,
                 ));
             }
@@ -219,9 +220,10 @@ impl<S: ConvexContactSolver> Adaptive<S> {
         self.here = here;
         warnings.dedup();
         report.warnings = warnings;
-        if let Some((solve, friction, overlooked, implicit)) = untrusted {
+        if let Some((solve, friction, overlooked, foresight, implicit)) = untrusted {
             (report.solve, report.friction) = (solve, friction);
-            (report.overlooked, report.implicit) = (overlooked, implicit);
+            (report.overlooked, report.foresight) = (overlooked, foresight);
+            report.implicit = implicit;
         }
         Ok(outcome)
     }

@@ -30,8 +30,8 @@ pub use friction_limits::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{
-    ContactForce, Doubt, ImplicitReport, PairForce, RowForce, RowOwner, StepReport, TieForce,
-    Wrench,
+    ContactForce, Doubt, ForesightReport, ImplicitReport, PairForce, RowForce, RowOwner,
+    StepReport, TieForce, Wrench,
 };
 pub use settings::{
     ContactModel, ContactSettings, DissipationRule, Linearisation, Speculation, Stiction,

@@ -17,6 +17,8 @@ pub struct StepReport {
     pub friction: FrictionError,
     /// A pair of geometries that meets on the way that the bodies go, by contacts that the problem does not have.
     pub overlooked: Option<(GeometryIdx, GeometryIdx)>,
+    /// Whether bodies that are touched move as their rest shapes were turned for.
+    pub foresight: ForesightReport,
     /// How far the implicit equations were solved.
     pub implicit: ImplicitReport,
     /// Velocities solved for.
@@ -41,6 +43,8 @@ pub enum Doubt {
     Overlooked((GeometryIdx, GeometryIdx)),
     /// The implicit equations of soft bodies were not met: [`StepReport::implicit`].
     ImplicitEquations,
+    /// A body that is touched does not move as it foresaw: [`StepReport::foresight`].
+    Foresight(BodyIdx),
     /// Friction of a pair is not what its loads allow: [`StepReport::friction`].
     Friction((GeometryIdx, GeometryIdx)),
 }
@@ -63,6 +67,10 @@ impl Doubt {
             Self::ImplicitEquations => {
                 "the implicit equations of soft bodies were not met; shorten the time step".into()
             }
+            Self::Foresight(body) => format!(
+                "body \"{}\" does not turn as its rest shape was turned for, however often it is solved for again; shorten the time step",
+                world.body_name(body)
+            ),
             Self::Friction(pair) => format!(
                 "friction of {} does not settle to within {} % of what the loads there allow; shorten the time step",
                 names(pair),
@@ -70,6 +78,18 @@ impl Doubt {
             ),
         }
     }
+}
+
+/// How bodies that are touched moved, against what their equations foresaw of it, such as where rest shapes turn: see
+/// [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ForesightReport {
+    /// How often the step was solved again, because a body was to foresee what was found.
+    pub corrections: usize,
+    /// The body that is furthest off when there were as many corrections as are allowed; `None`: it settled.
+    pub unsettled: Option<BodyIdx>,
+    /// How far it is off, as a multiple of what it tolerates; 0 if it settled.
+    pub error: f64,
 }
 
 /// How the implicit equations of a step were solved; all zero by [`Linearisation::Once`](crate::Linearisation::Once), and where no
@@ -220,8 +240,8 @@ impl StepReport {
     }
 
     /// Why the step is not to be believed, the gravest reason first; `None`: the solver met its tolerance or the limit of f64, nobody
-    /// goes through anybody else, friction is that of the normal forces found, to [`FRICTION_TOLERANCE`], and so are the implicit
-    /// equations, if they were to be met.
+    /// goes through anybody else, the implicit equations are met, if they were to be, bodies turn as they foresaw, and friction is that
+    /// of the normal forces found, to [`FRICTION_TOLERANCE`].
     #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
         if !self.solve.is_trusted() {
@@ -230,6 +250,8 @@ impl StepReport {
             Some(Doubt::Overlooked(pair))
         } else if self.implicit.missed {
             Some(Doubt::ImplicitEquations)
+        } else if let Some(body) = self.foresight.unsettled {
+            Some(Doubt::Foresight(body))
         } else {
             let wrong = self.friction.share > FRICTION_TOLERANCE;
             self.friction.pair.filter(|_| wrong).map(Doubt::Friction)

@@ -21,14 +21,11 @@ use crate::error::StepError;
 use crate::friction_limits::FrictionLimits;
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
-use crate::report::{ImplicitReport, RowOwner, StepReport};
+use crate::report::{ForesightReport, ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
 use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, GeometryIdx, World};
-
-/// How often a step is solved again because bodies that touch do not move as they foresaw.
-const FORESIGHTS_MAX: usize = 3;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).
@@ -54,6 +51,7 @@ pub struct StrongImplicit<S> {
     limits: FrictionLimits,
     /// A pair that meets on the way found last, by contacts that were not added.
     overlooked: Option<(GeometryIdx, GeometryIdx)>,
+    foresight: ForesightReport,
     implicit: ImplicitReport,
     solution: Solution,
     guess: Vec<f64>,
@@ -93,6 +91,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             solved_path: Vec::new(),
             limits: FrictionLimits::default(),
             overlooked: None,
+            foresight: ForesightReport::default(),
             implicit: ImplicitReport::default(),
             solution: Solution::default(),
             guess: Vec::new(),
@@ -220,7 +219,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
         }
         let mut report = self.solve_with(world, state, time_step, steps)?;
-        for _ in 0..FORESIGHTS_MAX {
+        self.foresight = ForesightReport::default();
+        loop {
             // More than at first, where pairs were overlooked.
             find_touched(
                 world,
@@ -228,6 +228,10 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 &self.owners,
                 &mut self.touched,
             );
+            if self.foresight.corrections == world.parts.foresights_max {
+                self.judge_foresight(steps);
+                break;
+            }
             let mut changed = false;
             for (b, step) in steps
                 .iter_mut()
@@ -240,10 +244,23 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             if !changed {
                 break;
             }
+            self.foresight.corrections += 1;
             self.guess.clone_from(&self.solution.velocity);
             report = merged(report, self.solve_with(world, state, time_step, steps)?);
         }
         Ok(report)
+    }
+
+    /// Looks for the body whose motion is furthest from what it foresaw.
+    fn judge_foresight(&mut self, steps: &[Box<dyn BodyStep>]) {
+        for (b, step) in steps.iter().enumerate().filter(|(b, _)| self.touched[*b]) {
+            let range = self.offsets[b]..self.offsets[b + 1];
+            let error = step.foresight_error(&self.solution.velocity[range]);
+            if error > self.foresight.error.max(1.0) {
+                self.foresight.error = error;
+                self.foresight.unsettled = Some(BodyIdx(b));
+            }
+        }
     }
 
     /// Lends the dynamics of all bodies to `work`.

@@ -270,6 +270,7 @@ pub(crate) struct WorldParts {
     pub(crate) gravity: Vector3<f64>,
     pub(crate) integration: Integration,
     pub(crate) linearisation: Linearisation,
+    pub(crate) foresights_max: usize,
     pub(crate) contact: ContactSettings,
     /// Ascending once the world is built.
     pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
@@ -410,6 +411,12 @@ impl World {
     #[must_use]
     pub fn linearisation(&self) -> Linearisation {
         self.parts.linearisation
+    }
+
+    /// How often a step is solved again because bodies that are touched do not move as they foresaw.
+    #[must_use]
+    pub fn foresights_max(&self) -> usize {
+        self.parts.foresights_max
     }
 
     /// Energies and momenta of all bodies together.

@@ -181,6 +181,10 @@ impl BodyStep for FemStep {
         self.turn_as(v, turning::TARGET_CHANGE_TOUCHED)
     }
 
+    fn foresight_error(&self, v: &[f64]) -> f64 {
+        self.target_error(v) / turning::TARGET_CHANGE_TOUCHED
+    }
+
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
         let stencil = self.parts.stencil(p)?;
         out.set_weights(stencil.weights().iter().copied());

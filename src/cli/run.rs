@@ -185,6 +185,12 @@ pub(super) fn report(summary: &RunSummary) -> String {
             summary.overlooked_contact_steps
         );
     }
+    if summary.unforeseen_turn_steps > 0 {
+        text += &format!(
+            "in {} steps a soft body does not turn as foreseen\n",
+            summary.unforeseen_turn_steps
+        );
+    }
     if summary.doubtful_friction_steps > 0 {
         text += &format!(
             "in {} steps friction is not what its loads allow\n",

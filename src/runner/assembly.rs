@@ -77,6 +77,7 @@ impl Assembly {
             .gravity(scene.simulation.gravity)
             .integration(scene.simulation.integration)
             .linearisation(scene.simulation.linearisation)
+            .foresights_max(scene.simulation.foresights_max)
             .contact(scene.contact);
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;

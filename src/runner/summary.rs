@@ -40,6 +40,9 @@ pub struct RunSummary {
     /// Steps that converged, but where two bodies may have passed through each other: see
     /// [`StepReport::overlooked`](pliant_coupling::StepReport::overlooked).
     pub overlooked_contact_steps: u64,
+    /// Steps that converged, but in which a soft body that is touched does not turn as its rest shape was turned for: see
+    /// [`StepReport::foresight`](pliant_coupling::StepReport::foresight).
+    pub unforeseen_turn_steps: u64,
     /// Steps that converged to friction that is not what its loads allow: see
     /// [`StepReport::friction`](pliant_coupling::StepReport::friction).
     pub doubtful_friction_steps: u64,
@@ -92,6 +95,7 @@ pub(super) struct Tally {
     systems: LinearSystems,
     unconverged: u64,
     overlooked_contact: u64,
+    unforeseen_turn: u64,
     doubtful_friction: u64,
     solver: StageTimes,
     pub(super) drives: Duration,
@@ -112,6 +116,7 @@ impl Tally {
         match report.doubt() {
             Some(Doubt::Unsolved | Doubt::ImplicitEquations) => self.unconverged += 1,
             Some(Doubt::Overlooked(_)) => self.overlooked_contact += 1,
+            Some(Doubt::Foresight(_)) => self.unforeseen_turn += 1,
             Some(Doubt::Friction(_)) => self.doubtful_friction += 1,
             None => {}
         }
@@ -145,6 +150,7 @@ impl Tally {
             linear_systems: self.systems,
             unconverged_steps: self.unconverged,
             overlooked_contact_steps: self.overlooked_contact,
+            unforeseen_turn_steps: self.unforeseen_turn,
             doubtful_friction_steps: self.doubtful_friction,
             stages: Stages {
                 drives_s: self.drives.as_secs_f64(),

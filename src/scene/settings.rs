@@ -96,6 +96,13 @@ static SIMULATION: TableSchema = TableSchema {
             default: "`once`",
             about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
         },
+        Key {
+            name: "foresights_max",
+            value: "whole number",
+            unit: "",
+            default: "3",
+            about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a doubtful step",
+        },
     ],
 };
 
@@ -229,6 +236,8 @@ pub struct Simulation {
     pub integration: Integration,
     /// How often a step linearises bodies of nonlinear laws.
     pub linearisation: Linearisation,
+    /// How often a step is solved again because soft bodies that are touched do not turn as foreseen.
+    pub foresights_max: usize,
 }
 
 /// The time steppers a scene can name.
@@ -365,6 +374,10 @@ pub(super) fn simulation(
             ("until-met", Linearisation::until_met()),
         ],
     )?;
+    let foresights_max = match table.optional("foresights_max") {
+        None => 3,
+        Some(item) => item.integer(0, 100)? as usize,
+    };
     table.finish();
     Ok(Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
@@ -376,6 +389,7 @@ pub(super) fn simulation(
         stepper,
         integration,
         linearisation,
+        foresights_max,
     })
 }
 

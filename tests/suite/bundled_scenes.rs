@@ -46,6 +46,11 @@ fn check_text(
         50 * overlooked <= summary.steps,
         "{name} {settings:?}: {overlooked}"
     );
+    let unforeseen = summary.unforeseen_turn_steps;
+    assert!(
+        50 * unforeseen <= summary.steps,
+        "{name} {settings:?}: {unforeseen}"
+    );
     let doubtful = summary.doubtful_friction_steps;
     // A heap that settles: a chain of contacts whose loads hang on each other's friction.
     let allowed = if name == "clutter" { 20 } else { 50 };

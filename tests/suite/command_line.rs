@@ -111,6 +111,7 @@ fn json_is_one_object_with_the_promised_fields() {
         "stages",
         "steps",
         "unconverged_steps",
+        "unforeseen_turn_steps",
         "wall_s",
     ];
     assert_eq!(fields, promised);

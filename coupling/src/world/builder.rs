@@ -30,6 +30,7 @@ impl Default for WorldBuilder {
                 gravity: Vector3::new(0.0, 0.0, -9.81),
                 integration: Integration::default(),
                 linearisation: Linearisation::default(),
+                foresights_max: 3, // one or two are usual
                 contact: ContactSettings::default(),
                 pair_rules: Vec::new(),
                 groups: Vec::new(),
@@ -59,6 +60,13 @@ impl WorldBuilder {
     /// How often a step linearises bodies that are not linear; once unless set.
     pub fn linearisation(&mut self, linearisation: Linearisation) -> &mut Self {
         self.parts.linearisation = linearisation;
+        self
+    }
+
+    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, 3 unless set; a step that
+    /// ends so is not trusted: [`Doubt::Foresight`](crate::Doubt::Foresight).
+    pub fn foresights_max(&mut self, corrections: usize) -> &mut Self {
+        self.parts.foresights_max = corrections;
         self
     }
 

@@ -67,8 +67,8 @@ impl ElementState {
         self.targets = targets;
     }
 
-    /// T from where velocities `v` lead, if any of them changes by more than `least`; whether it did.
-    fn expect_turn_of(&mut self, step: &FemStep, v: &[Vector3<f64>], least: f64) -> bool {
+    /// T from where velocities `v` lead, and by how much any of them differs from what is foreseen.
+    fn targets_of(&self, step: &FemStep, v: &[Vector3<f64>]) -> (Vec<Matrix3<f64>>, f64) {
         let parts = &*step.parts;
         let mut targets = vec![Matrix3::identity(); parts.elements.len()];
         let moved = v
@@ -90,12 +90,12 @@ impl ElementState {
             None => Matrix3::identity(),
         };
         let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
-        let changed = change > least;
-        if changed {
-            self.targets = targets;
-            self.corrected = true;
-        }
-        changed
+        (targets, change)
+    }
+
+    /// Whether anything turns noticeably, as foreseen or with velocities `v`.
+    fn turns(&self, step: &FemStep, v: &[Vector3<f64>]) -> bool {
+        self.turn.max(self.largest_turn(step, v)) >= TURN_CORRECTED
     }
 
     /// Largest angle by which an element turns in a step with velocities `v` of all vertices, rad.
@@ -151,14 +151,30 @@ impl FemStep {
         }
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
-        let mut elements = std::mem::take(&mut self.elements);
-        let turns = elements.turn.max(elements.largest_turn(self, &velocities)) >= TURN_CORRECTED;
-        let changed = turns && elements.expect_turn_of(self, &velocities, least);
-        self.elements = elements;
-        if changed {
-            self.write_right_hand_side();
+        if !self.elements.turns(self, &velocities) {
+            return false;
         }
-        changed
+        let (targets, change) = self.elements.targets_of(self, &velocities);
+        if change <= least {
+            return false;
+        }
+        self.elements.targets = targets;
+        self.elements.corrected = true;
+        self.write_right_hand_side();
+        true
+    }
+
+    /// By how much rest strains differ from where velocities `v` of the solve turn the elements.
+    pub(super) fn target_error(&self, v: &[f64]) -> f64 {
+        if !self.follows() {
+            return 0.0;
+        }
+        let mut velocities = Vec::new();
+        self.all_velocities(v, &mut velocities);
+        match self.elements.turns(self, &velocities) {
+            true => self.elements.targets_of(self, &velocities).1,
+            false => 0.0,
+        }
     }
 
     /// A factor of A at rest, for steps as long as this one.

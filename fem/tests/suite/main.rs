@@ -9,6 +9,7 @@ mod adaptive_step;
 mod bad_input;
 mod contact;
 mod crushing;
+mod foreseen_turns;
 mod implicit;
 mod linear_algebra;
 mod loads;

@@ -6,11 +6,8 @@ use std::sync::Arc;
 
 use crate::support::GRAVITY;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::conformance::residual;
-use pliant_contact_sap::{
-    ContactProblem, ConvexContactSolver, FrictionLimit, Integration, Solution, SolveError,
-    SolveReport, SolverKind, StopCriteria, StopReason, Wanted,
-};
+use pliant_contact_sap::conformance::Judged;
+use pliant_contact_sap::{FrictionLimit, Integration, SolverKind, StopCriteria};
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, StrongImplicit,
     World, WorldBuilder,
@@ -31,66 +28,6 @@ fn tight() -> StopCriteria {
     StopCriteria {
         relative_tolerance: 1e-9,
         ..StopCriteria::default()
-    }
-}
-
-/// A solver whose answers are judged: the gradient is computed anew, by dense matrices.
-struct Judged(Box<dyn ConvexContactSolver>);
-
-impl Judged {
-    fn judge(problem: &ContactProblem<'_>, wanted: Wanted, out: &Solution, report: &SolveReport) {
-        if wanted == Wanted::Estimate || report.left_out > 0 {
-            return;
-        }
-        let (gradient, scale) = residual(problem, &out.velocity);
-        let allowed = match report.stop {
-            StopReason::Converged => {
-                tight().absolute_tolerance + tight().relative_tolerance * scale
-            }
-            StopReason::CostStalledAtRoundOff => 1e-6 * scale,
-            StopReason::IterationLimit => f64::INFINITY,
-        };
-        // The two sums differ by round-off of stiff bodies.
-        assert!(
-            gradient <= 2.0 * allowed,
-            "gradient {gradient:e} of {scale:e}, {:?}",
-            report.stop
-        );
-    }
-}
-
-impl ConvexContactSolver for Judged {
-    fn solve_for(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        wanted: Wanted,
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        let report = self.0.solve_for(problem, guess, wanted, out)?;
-        Self::judge(problem, wanted, out, &report);
-        Ok(report)
-    }
-
-    fn solve_again(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        guess: &[f64],
-        wanted: Wanted,
-        out: &mut Solution,
-    ) -> Result<SolveReport, SolveError> {
-        let report = self.0.solve_again(problem, guess, wanted, out)?;
-        Self::judge(problem, wanted, out, &report);
-        Ok(report)
-    }
-
-    fn hessian_solve(
-        &mut self,
-        problem: &ContactProblem<'_>,
-        at: &Solution,
-        x: &mut [f64],
-    ) -> Result<(), SolveError> {
-        self.0.hessian_solve(problem, at, x)
     }
 }
 
@@ -204,8 +141,8 @@ fn momentum(world: &World, state: &State, partner: Option<BodyIdx>) -> Vector3<f
 fn ten_thousand_random_problems_are_solved_and_balanced() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let (mut contacts, mut iterations, mut long, mut worst) = (0, 0, 0, 0.0_f64);
-    let (mut untrusted, mut inverted, mut most) = (0, 0, 0);
-    let mut solver = StrongImplicit::new(Judged(SolverKind::Newton.build(tight())));
+    let (mut untrusted, mut unforeseen, mut inverted, mut most) = (0, 0, 0, 0);
+    let mut solver = StrongImplicit::new(Judged::new(SolverKind::Newton.build(tight()), tight()));
     let mut next = State::default();
     for problem in 0..PROBLEMS {
         let mut builder = WorldBuilder::default();
@@ -279,7 +216,10 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
                 "problem {problem}, {model:?}: {:?}",
                 report.solve
             );
-            untrusted += 1;
+            match report.foresight.unsettled {
+                Some(_) => unforeseen += 1,
+                None => untrusted += 1,
+            }
         }
         most = most.max(report.solve.iterations);
         long += usize::from(report.solve.iterations > 100);
@@ -306,11 +246,13 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
         iterations += report.solve.iterations;
     }
     eprintln!(
-        "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations ({most} at most, more than 100 in {long}), momentum off by {worst:.1e} at most, {untrusted} not trusted, {inverted} refused by a barrier"
+        "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations ({most} at most, more than 100 in {long}), momentum off by {worst:.1e} at most, {untrusted} not trusted, {unforeseen} did not turn as foreseen, {inverted} refused by a barrier"
     );
     assert!(contacts > 3 * PROBLEMS);
     // Of the lagged model, μ up to 1.5: friction that does not settle within twelve corrections, and says so.
     assert!(untrusted <= 30, "{untrusted} problems");
+    // Struck at 3 m/s while they turn, in steps of up to 20 ms: rest shapes that do not settle within three corrections.
+    assert!(unforeseen <= 60, "{unforeseen} problems");
     assert!(inverted < PROBLEMS / 50, "{inverted} problems");
 }
 

@@ -73,7 +73,12 @@ pub(crate) fn run(
     let mut next = State::default();
     for _ in 0..(seconds / time_step_s).round() as usize {
         let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(
+            report.is_trusted(),
+            "{:?}: {:?}",
+            report.doubt(),
+            report.solve
+        );
         std::mem::swap(state, &mut next);
         watch(&report, state);
     }

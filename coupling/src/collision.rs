@@ -198,7 +198,7 @@ impl Collision {
         };
         let query = Query::new(time_step_s, parts.gravity.norm()).map_err(failed(0, 0))?;
         let model = parts.contact.model;
-        let glides = matches!(model, ContactModel::Similar | ContactModel::Sap);
+        let glides = parts.contact.glides();
         let mut query = query;
         if let ContactModel::Energy { range_m } = model {
             query.margin += range_m;

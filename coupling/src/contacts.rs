@@ -202,7 +202,10 @@ impl ContactAssembly {
                     }
                     _ => Dissipation::RelaxationTime(material.relaxation_time_s),
                 },
-                friction: material.friction,
+                friction: match settings.glides() && point.entry > 0.0 {
+                    true => 0.0,
+                    false => material.friction,
+                },
                 stiction_speed: settings.stiction_speed,
                 inverse_inertia: w,
                 near_rigid: settings.near_rigid_period(),

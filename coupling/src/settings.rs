@@ -82,7 +82,8 @@ impl Stiction {
 /// What is done about contacts that would only begin within the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Speculation {
-    /// Swept paths are followed and contacts entered where they are hit.
+    /// Swept paths are followed and contacts entered where they are hit; by the similar and the SAP model without friction in that step,
+    /// as their gliding gap would act from afar.
     #[default]
     Swept,
     /// Only the resting margin is looked at; fast bodies may tunnel.
@@ -154,9 +155,14 @@ impl Default for ContactSettings {
 }
 
 impl ContactSettings {
-    /// Whether contacts are entered where predicted paths meet: never for models whose gliding gap acts at a distance.
+    /// Whether contacts are entered where predicted paths meet: never by the energy, which acts as far as it reaches.
     pub(crate) fn follows_paths(&self) -> bool {
-        self.speculation == Speculation::Swept && matches!(self.model, ContactModel::Lagged(_))
+        self.speculation == Speculation::Swept && !matches!(self.model, ContactModel::Energy { .. })
+    }
+
+    /// Whether friction keeps sliding bodies apart by a gap of μ‖v_t‖ times a time.
+    pub(crate) fn glides(&self) -> bool {
+        matches!(self.model, ContactModel::Similar | ContactModel::Sap)
     }
 
     /// Checks every number.

@@ -41,7 +41,7 @@ static SOLVER: TableSchema = TableSchema {
             name: "iterations_max",
             value: "whole number",
             unit: "",
-            default: "200",
+            default: "300",
             about: "iterations after which a step is reported as unconverged",
         },
         Key {

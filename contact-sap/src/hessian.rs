@@ -25,7 +25,7 @@ use crate::linear_algebra::LinearSystems;
 pub(crate) use body_graph::BodyGraph;
 pub(crate) use multifrontal::{Factor, Multifrontal, Remainder};
 pub(crate) use ordering::{Elimination, Graph, minimum_degree};
-pub(crate) use real::Real;
+pub(crate) use real::{LANES_MAX, Real};
 pub(crate) use sparse::SparseHessian;
 
 /// Islands up to this many velocities are factored dense; beyond, even a compact pile is sparse enough to gain (measured:

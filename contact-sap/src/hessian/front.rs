@@ -1,10 +1,13 @@
 //! The dense kernel of a factorisation: eliminates the first columns of a symmetric front.
 
+mod strips;
+
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 
 use crate::hessian::Real;
+use strips::Strips;
 
 /// Fronts with at least this many pivots, and rows below them, are eliminated by blocks: strips would stream what is left through
 /// memory once for every six pivots.
@@ -12,9 +15,6 @@ const BLOCKED_MIN: (usize, usize) = (32, 128);
 
 /// With at least this many pivots they are, whatever is below.
 const BLOCKED_PIVOTS_MIN: usize = 96;
-
-/// Columns that are eliminated at once: as many as the registers hold.
-const STRIP: usize = 6;
 
 /// Columns of a block: few, for they are eliminated on one thread and come to a thread as one, and enough for a product of
 /// matrices to pay (measured from 24 to 192).
@@ -121,119 +121,6 @@ fn subtract_product<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
     );
 }
 
-/// [`eliminate_in_strips`], compiled for the widest registers that the processor has.
-struct Strips<'a, T> {
-    panel: &'a mut [T],
-    rest: &'a mut [T],
-    m: usize,
-    first: usize,
-    k: usize,
-}
-
-impl<T: Real> pulp::WithSimd for Strips<'_, T> {
-    type Output = Result<(), usize>;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> Self::Output {
-        eliminate_in_strips(self.panel, self.rest, self.m, self.first, self.k)
-    }
-}
-
-/// Eliminates the k columns of `panel`, whose diagonal begins at row `top`. An empty `rest` is left to somebody else.
-#[inline(always)]
-fn eliminate_in_strips<T: Real>(
-    panel: &mut [T],
-    rest: &mut [T],
-    m: usize,
-    top: usize,
-    k: usize,
-) -> Result<(), usize> {
-    let mut first = 0;
-    let n_rest = if rest.is_empty() { 0 } else { m - k };
-    while first < k {
-        let width = STRIP.min(k - first);
-        let (strip, right) = panel[first * m..].split_at_mut(width * m);
-        factor_strip(strip, m, top + first, width).map_err(|j| first + j)?;
-        let done = first + width;
-        for (t, column) in right.chunks_exact_mut(m).take(k - done).enumerate() {
-            let row = top + done + t;
-            subtract_strip(strip, m, width, row, &mut column[row..]);
-        }
-        if n_rest > 0 {
-            for (t, column) in rest.chunks_exact_mut(n_rest).enumerate() {
-                subtract_strip(strip, m, width, k + t, &mut column[t..]);
-            }
-        }
-        first = done;
-    }
-    Ok(())
-}
-
-/// Factors the columns of a strip, whose diagonal begins at row `first`.
-#[inline(always)]
-fn factor_strip<T: Real>(
-    strip: &mut [T],
-    m: usize,
-    first: usize,
-    width: usize,
-) -> Result<(), usize> {
-    for j in 0..width {
-        let (head, tail) = strip[j * m..].split_at_mut(m);
-        let pivot = head[first + j];
-        if !pivot.is_pivot() {
-            return Err(j);
-        }
-        let l_jj = pivot.root();
-        let by_l_jj = T::ONE / l_jj;
-        head[first + j] = l_jj;
-        let below = &mut head[first + j + 1..];
-        for x in below.iter_mut() {
-            *x *= by_l_jj;
-        }
-        for (t, column) in tail.chunks_exact_mut(m).take(width - j - 1).enumerate() {
-            let l = below[t];
-            for (x, b) in column[first + j + 1 + t..].iter_mut().zip(&below[t..]) {
-                *x -= *b * l;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// column −= L_strip L_strip[row, :]ᵀ for the rows from `row` down.
-#[inline(always)]
-fn subtract_strip<T: Real>(strip: &[T], m: usize, width: usize, row: usize, column: &mut [T]) {
-    let n = column.len();
-    let at = |l: usize| &strip[l * m + row..][..n];
-    if width == STRIP {
-        let [a, b, c, d, e, f] = [at(0), at(1), at(2), at(3), at(4), at(5)];
-        let [a0, b0, c0, d0, e0, f0] = [a[0], b[0], c[0], d[0], e[0], f[0]];
-        for i in 0..n {
-            let low = a[i] * a0 + b[i] * b0 + c[i] * c0;
-            let high = d[i] * d0 + e[i] * e0 + f[i] * f0;
-            column[i] -= low + high;
-        }
-        return;
-    }
-    let mut l = 0;
-    while l + 3 <= width {
-        let [a, b, c] = [at(l), at(l + 1), at(l + 2)];
-        let [a0, b0, c0] = [a[0], b[0], c[0]];
-        for i in 0..n {
-            column[i] -= a[i] * a0 + b[i] * b0 + c[i] * c0;
-        }
-        l += 3;
-    }
-    while l < width {
-        let a = at(l);
-        let a0 = a[0];
-        for i in 0..n {
-            column[i] -= a[i] * a0;
-        }
-        l += 1;
-    }
-}
-
 /// x ← L⁻¹x for the k pivots of a panel, and `below` −= what they explain of the rows under them.
 #[inline(always)]
 pub(crate) fn forward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], below: &mut [T]) {
@@ -282,6 +169,7 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 #[cfg(test)]
 mod tests {
     use nalgebra::DMatrix;
+    use pulp::WithSimd;
 
     use super::*;
 
@@ -320,6 +208,47 @@ mod tests {
         let about = [(k + below, k), (k + below - 1, k), (k + below + 7, k + 5)];
         for (m, k) in sizes.into_iter().chain(about) {
             check(m, k);
+        }
+    }
+
+    #[test]
+    fn every_small_front_is_reduced_in_both_precisions_on_any_processor() {
+        fn relative_error<T: Real + Into<f64>>(
+            of: impl Fn(Strips<'_, T>),
+            m: usize,
+            k: usize,
+        ) -> f64 {
+            let root = DMatrix::from_fn(m, m, |i, j| ((i * 5 + j * 11) as f64).sin());
+            let a = &root * root.transpose() + DMatrix::identity(m, m);
+            let numbers = |part: DMatrix<f64>| part.iter().map(|x| T::of(*x)).collect::<Vec<T>>();
+            let mut panel = numbers(a.columns(0, k).into());
+            let mut rest = numbers(a.view((k, k), (m - k, m - k)).into());
+            of(Strips {
+                panel: &mut panel,
+                rest: &mut rest,
+                m,
+                first: 0,
+                k,
+            });
+            // L of the pivots, with the Schur complement in place of what is left, gives A back.
+            let l = DMatrix::from_fn(
+                m,
+                k,
+                |i, j| if i < j { 0.0 } else { panel[j * m + i].into() },
+            );
+            let mut back = &l * l.transpose();
+            for (j, i) in (k..m).flat_map(|j| (j..m).map(move |i| (j, i))) {
+                back[(i, j)] += rest[(j - k) * (m - k) + i - k].into();
+            }
+            (back - &a).lower_triangle().norm() / a.norm()
+        }
+        for (m, k) in (1..=26).flat_map(|m| (1..=m).map(move |k| (m, k))) {
+            let widest = |strips: Strips<'_, f64>| pulp::Arch::new().dispatch(strips).expect("SPD");
+            assert!(relative_error(widest, m, k) < 1e-14, "{m} {k}");
+            let scalar = |s: Strips<'_, f64>| s.with_simd(pulp::Scalar::new()).expect("SPD");
+            assert!(relative_error(scalar, m, k) < 1e-14, "{m} {k}");
+            let single = |strips: Strips<'_, f32>| pulp::Arch::new().dispatch(strips).expect("SPD");
+            assert!(relative_error(single, m, k) < 1e-6, "{m} {k}");
         }
     }
 

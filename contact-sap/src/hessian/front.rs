@@ -9,12 +9,12 @@ use faer::{Accum, MatMut, MatRef, Par};
 use crate::hessian::Real;
 use strips::Strips;
 
-/// Fronts with at least this many pivots, and rows below them, are eliminated by blocks: strips would stream what is left through
-/// memory once for every six pivots.
-const BLOCKED_MIN: (usize, usize) = (32, 128);
+/// Fronts with at least this many pivots, and rows below them, are eliminated by blocks, whose products threads share: they are no
+/// slower than strips on one thread there.
+const BLOCKED_MIN: (usize, usize) = (64, 256);
 
 /// With at least this many pivots they are, whatever is below.
-const BLOCKED_PIVOTS_MIN: usize = 96;
+const BLOCKED_PIVOTS_MIN: usize = 160;
 
 /// Columns of a block: few, for they are eliminated on one thread and come to a thread as one, and enough for a product of
 /// matrices to pay (measured from 24 to 192).

@@ -33,6 +33,7 @@ mod pendulum;
 mod points_ball;
 mod points_spin;
 mod rods;
+mod rolling;
 mod rolling_ball;
 mod rolling_rod;
 mod rubber_press;

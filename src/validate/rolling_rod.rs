@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::{Point3, Vector3};
 use pliant_coupling::Geometry;
 use pliant_der::{Centreline, Material, Rod, RodBuilder, RodError, Section};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, material};
+use super::laboratory::Outcome;
+use super::rolling::{Incline, Motion, TIME_STEP_S};
 use super::stiction::STICTION_SPEED;
 use super::{Case, CaseKind, CaseLength, Finding};
 
@@ -17,7 +18,6 @@ pub(super) const CASE: Case = Case {
     needs: None,
 };
 
-const TIME_STEP_S: f64 = 1e-3;
 const RADIUS: f64 = 0.01;
 const LENGTH: f64 = 0.2;
 const EDGES: usize = 8;
@@ -28,88 +28,41 @@ const STIFFNESS: f64 = 1e4;
 const CREEPS: f64 = 10.0;
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
+    // 1/3 tan θ is 0.059, 0.192, 0.192, 0.333.
+    let inclines = [(10.0, 0.5), (30.0, 0.2), (30.0, 0.18), (45.0, 0.25)];
     let mut findings = Vec::new();
-    for model in MODELS {
-        // 1/3 tan θ is 0.059, 0.192, 0.192, 0.333.
-        for (angle_deg, friction) in [(10.0, 0.5), (30.0, 0.2), (30.0, 0.18), (45.0, 0.25)] {
-            findings.extend(roll(model, angle_deg, friction)?);
-        }
+    for incline in Incline::all(CASE.name, STIFFNESS, inclines) {
+        findings.extend(roll(&incline)?);
     }
     Ok(findings)
 }
 
-/// How the rod moves.
-#[derive(Clone, Copy, Debug)]
-enum Motion {
-    Rolling,
-    Sliding,
-}
-
-/// Acceleration and angular acceleration of a cylinder of radius R: with F the friction, m a = m g sin θ − F and ½mR² α = F R.
-///
-/// ```text
-/// rolling   a = α R = 2/3 g sin θ,      as long as F/m = g sin θ/3 ≤ μ g cos θ
-/// sliding   a = g(sin θ − μ cos θ),     α = 2 μ g cos θ/R
-/// ```
-fn accelerations(angle: f64, friction: f64) -> (Motion, f64, f64) {
-    let rolling = 2.0 / 3.0 * G * angle.sin();
-    let most = friction * G * angle.cos();
-    if rolling / 2.0 <= most {
-        return (Motion::Rolling, rolling, rolling / RADIUS);
-    }
-    let alpha = 2.0 * most / RADIUS;
-    (Motion::Sliding, G * angle.sin() - most, alpha)
-}
-
-fn roll(model: Model, angle_deg: f64, friction: f64) -> Outcome<Vec<Finding>> {
-    let angle = angle_deg.to_radians();
-    let X_WG = Isometry3::rotation(Vector3::y() * angle);
-    let surface = material(STIFFNESS, friction);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(X_WG);
-    let section = Section::Circle { radius: RADIUS };
+fn roll(incline: &Incline) -> Outcome<Vec<Finding>> {
+    let X_WG = incline.X_WG();
     let end = |y: f64| X_WG * Point3::new(0.0, y, RADIUS);
     let line = Centreline::straight(end(-0.5 * LENGTH), end(0.5 * LENGTH), EDGES);
+    let section = Section::Circle { radius: RADIUS };
     let rod = RodBuilder::new(line)
         .section(section, Material::isotropic(1e7, 0.5, DENSITY)?)
         .build()?;
+    let mut lab = incline.laboratory();
     let body = lab.builder.add_body("rod", Box::new(rod.clone()));
-    lab.builder
-        .add_geometry(Geometry::of_segments("rod", body, surface));
+    let segments = Geometry::of_segments("rod", body, incline.surface());
+    lab.builder.add_geometry(segments);
     let mut run = lab.start(TIME_STEP_S)?;
-    let downhill = X_WG.rotation * Vector3::x();
+    let downhill = incline.downhill();
     let rolling = Rolling::of(&rod)?;
     let found = run.growth(|run| {
         let v = &run.body(body).v;
         [rolling.speed(v, &downhill), rolling.spin(v)]
     })?;
-
-    let (motion, a, alpha) = accelerations(angle, friction);
-    let name = |what: &str| {
-        let model = model.name();
-        format!("rolling-rod: {motion:?}, {what} at μ = {friction}, θ = {angle_deg}°, {model}")
-    };
-    let [v, omega] = found.after;
+    let law = incline.law(RADIUS, 0.5 * RADIUS * RADIUS);
     let source = "momentum balance of a cylinder; solver stops at 1e-6 of the momentum";
-    let mut findings = vec![
-        Finding::equals(
-            name("acceleration (m/s²)"),
-            found.rate[0],
-            a,
-            run.solver_acceleration(v),
-            source,
-        ),
-        Finding::equals(
-            name("angular acceleration (rad/s²)"),
-            found.rate[1],
-            alpha,
-            run.solver_acceleration(omega),
-            source,
-        ),
-    ];
-    if let Motion::Rolling = motion {
+    let mut findings = Vec::from(incline.findings(&law, &run, &found, [0.0; 2], source));
+    if let Motion::Rolling = law.motion {
+        let [v, omega] = found.after;
         findings.push(Finding::equals(
-            name("ω r/v"),
+            incline.name(law.motion, "ω r/v"),
             omega * RADIUS / v,
             1.0,
             CREEPS * STICTION_SPEED / v,

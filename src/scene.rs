@@ -78,8 +78,8 @@ pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
     CentrelineEntry, DrainEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry,
-    Matter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact, Shown,
-    SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
+    Matter, NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel,
+    SelfContact, Shown, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};

@@ -33,6 +33,14 @@ impl Random {
         low + (high - low) * self.unit()
     }
 
+    /// Two independent normal numbers of mean 0 and variance 1. Source: Box and Muller (1958), A note on the generation of random normal deviates.
+    pub(super) fn normal_pair(&mut self) -> [f64; 2] {
+        // In (0, 1], whose logarithm is finite.
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        let (sin, cos) = (std::f64::consts::TAU * self.unit()).sin_cos();
+        [radius * cos, radius * sin]
+    }
+
     /// Uniform in the box between two corners.
     pub(super) fn in_box(&mut self, low: &Vector3<f64>, high: &Vector3<f64>) -> Vector3<f64> {
         // In this order, whatever the compiler thinks of closures.

@@ -34,7 +34,7 @@ pub use force_density::ForceDensity;
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
-pub use rod::{RodEnd, RodEntry, RodModel};
+pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();

@@ -1,7 +1,8 @@
 //! Rods and adaptive steps in scene files: small scenes that judge themselves, and what is refused.
 
 use pliant::runner::{Outcome, RunOptions, RunOutcome, check, run};
-use pliant::scene::{Scene, SceneOptions};
+use pliant::scene::{CentrelineEntry, Matter, Scene, SceneOptions};
+use pliant_der::NaturalStrain;
 
 fn parse(fragment: &str) -> Result<Scene, String> {
     let text = format!("schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 1\n{fragment}");
@@ -232,6 +233,86 @@ fn a_bar_rests_in_points_between_the_vertices_of_a_soft_block() {
     let _ = check_runs(&text);
 }
 
+#[test]
+fn an_elliptic_rod_on_a_soft_block_lies_as_high_as_the_semi_axis_that_it_lies_on() {
+    let (block, bar) = BAR_ON_BLOCK
+        .split_once("[[rods]]")
+        .expect("a bar on a block");
+    let bar = bar
+        .replace(
+            "circle = { radius = 0.008 }",
+            "ellipse = { semi_axes = [0.008, 0.004] }",
+        )
+        .replace("pi*0.008^2", "pi*0.008*0.004")
+        // So much that the upright one, left to itself, needs seconds to fall.
+        .replace("mass_damping = 10", "mass_damping = 1000");
+    let put = |name: &str, y: &str, z: &str, director: &str| {
+        let line = "from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285]";
+        let there = format!("from = [-0.06, {y}, {z}], to = [0.06, {y}, {z}]");
+        let bar = bar.replace("name = \"bar\"", &format!("name = \"{name}\""));
+        format!(
+            "[[rods]]{}director = {director}\n",
+            bar.replace(line, &there)
+        ) + &format!(
+            "[[observables]]\nname = \"{name}.z\"\nquantity = \"position\"\nof = \"{name}\"\ncomponent = \"z\"\n"
+        )
+    };
+    let text = block.to_owned()
+        + &put("lying", "-0.02", "0.024", "[0, 1, 0]")
+        + &put("upright", "0.02", "0.028", "[0, 0, 1]")
+        + &expect(
+            "higher",
+            "quantity = \"expression\"\nexpression = \"upright.z - lying.z\"\nunit = \"m\"",
+            "0.004",
+            "1e-4",
+        )
+        + &expect(
+            "carried",
+            "quantity = \"contact-force\"\nof = \"block\"\nwith = \"upright\"\ncomponent = \"z\"",
+            "\"-0.3*0.12*9.81\"",
+            "\"0.05*0.3*0.12*9.81\"",
+        );
+    let _ = check_runs(&text);
+}
+
+#[test]
+fn scattered_natural_twist_turns_what_is_welded_to_the_end_by_what_the_joints_add_up_to() {
+    let said = "natural_scatter = { twist = 4, seed = 11 }\n";
+    let scene = parse(&(STRIP.to_owned() + said)).expect("a strip");
+    let Matter::Rod(strip) = &scene.soft.entries[0].matter else {
+        panic!("not a rod");
+    };
+    let CentrelineEntry::Nodes(line) = &strip.centreline else {
+        panic!("{:?}", strip.centreline);
+    };
+    let n = line.nodes.len();
+    let scatter = strip.scatter.expect("it is scattered");
+    let strains = scatter.strains(&NaturalStrain::default(), n);
+    let edge = 0.4 / (n - 1) as f64;
+    // A held end has half an edge of its own.
+    let length = |node: usize| {
+        if node == 0 || node == n - 1 {
+            0.5 * edge
+        } else {
+            edge
+        }
+    };
+    let nodes = strains.iter().enumerate();
+    let turn: f64 = nodes.map(|(i, s)| length(i) * s.twist_rate).sum();
+    let text = STRIP.to_owned()
+        + said
+        + "start = \"clamped\"\nfinish = \"welded\"\n"
+        + "[[bodies]]\nname = \"cube\"\nshape = { box = { size = [0.02, 0.02, 0.02] } }\npose = { position = [0.41, 0, 0] }\n"
+        + "[[ties]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
+        + &expect(
+            "turned",
+            "quantity = \"orientation\"\nof = \"cube\"\ncomponent = \"roll\"",
+            &turn.to_string(),
+            "0.01",
+        );
+    let _ = check_runs(&text);
+}
+
 /// A stub of 3 cm, 1 cm thick, that is put down on its end.
 const STUB: &str = "[contact]\nkind = \"KIND\"\n[materials.default]\nstiffness = 1e5\n[materials.rubber]\nhydroelastic = \"compliant\"\nhydroelastic_modulus = 1e6\n[materials.stone]\nhydroelastic = \"rigid\"\n[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\nmaterial = \"stone\"\n[[rods]]\nname = \"stub\"\nmaterial = \"rubber\"\ntips = \"flat\"\ncentreline = { line = { from = [0, 0, 0], to = [0, 0, 0.03], edges = 3 } }\nsection = { SECTION }\nyoungs_modulus = 1e7\nmass_damping = 5\nstiffness_damping = 1e-3\nregions.foot = { vertices = { numbers = [0] } }\n";
 
@@ -279,6 +360,22 @@ fn rods_say_what_is_wrong_where_it_stands() {
         (
             format!("{CORD}natural_shape = \"as-built\"\nnatural_twist = 1\n"),
             "leaves no `natural_curvature`",
+        ),
+        (
+            format!("{CORD}natural_shape = \"as-built\"\nnatural_scatter = {{ twist = 1 }}\n"),
+            "leaves no `natural_scatter`",
+        ),
+        (
+            format!("{CORD}natural_scatter = {{ seed = 3 }}\n"),
+            "nothing is scattered: say `twist`, `curvature` or both",
+        ),
+        (
+            format!("{CORD}natural_scatter = {{ twist = -1 }}\n"),
+            "twist = -1",
+        ),
+        (
+            format!("{CORD}natural_scatter = {{ twist = 1, seed = 0.5 }}\n"),
+            "seed = 0.5",
         ),
         (
             with(

@@ -3,7 +3,8 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyState, DeformableModel, Surface};
 use pliant_der::{
-    Centreline, Closure, End, EndCondition, FreeMotionSettings, Rod, RodBuilder, RodError,
+    Centreline, Closure, End, EndCondition, FreeMotionSettings, NaturalShape, NaturalStrain, Rod,
+    RodBuilder, RodError,
 };
 
 use super::Draft;
@@ -38,10 +39,20 @@ impl Draft<'_> {
         if said.model == RodModel::CapsuleChain {
             return self.capsule_chain(entry, said, &line.moved(&entry.pose), regions);
         }
+        let natural = match (said.scatter, &said.natural) {
+            (Some(scatter), NaturalShape::Uniform(mean)) => {
+                NaturalShape::PerNode(scatter.strains(mean, line.nodes.len()))
+            }
+            (Some(scatter), _) => {
+                let straight = NaturalStrain::default();
+                NaturalShape::PerNode(scatter.strains(&straight, line.nodes.len()))
+            }
+            (None, shape) => shape.clone(),
+        };
         let mut builder = RodBuilder::new(line.moved(&entry.pose))
             .properties(said.properties)
             .outline(said.section)
-            .natural_shape(said.natural.clone())
+            .natural_shape(natural)
             .rest_length_scale(said.rest_length_scale)
             .damping(said.damping)
             .free_motion(FreeMotionSettings {

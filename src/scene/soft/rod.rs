@@ -3,6 +3,8 @@
 mod natural;
 mod section;
 
+pub use natural::NaturalScatter;
+
 use nalgebra::Vector3;
 use pliant_der::{Drive, Linearised, NaturalShape, Rayleigh, RodProperties, Section};
 use pliant_hydroelastic::Tips;
@@ -15,8 +17,9 @@ use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema};
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 4] = [
+pub(super) static TABLES: [&TableSchema; 5] = [
     &ROD,
+    &natural::SCATTER,
     &section::CIRCLE,
     &section::ELLIPSE,
     &section::RECTANGLE,
@@ -150,18 +153,25 @@ static ROD: TableSchema = TableSchema {
             about: "rate at which the section turns about the tangent, the same everywhere",
         },
         Key {
+            name: "natural_scatter",
+            value: "natural_scatter",
+            unit: "",
+            default: "none",
+            about: "how the natural strains differ from node to node at random, besides those two",
+        },
+        Key {
             name: "curvature_schedule",
             value: "list of [time, factor]",
             unit: "s, 1",
             default: "always 1",
-            about: "factor on the natural curvature, linear in between",
+            about: "factor on the natural curvature and its scatter, linear in between",
         },
         Key {
             name: "twist_schedule",
             value: "list of [time, factor]",
             unit: "s, 1",
             default: "always 1",
-            about: "factor on the natural twist",
+            about: "factor on the natural twist and its scatter",
         },
         Key {
             name: "rest_length_scale",
@@ -220,6 +230,8 @@ pub struct RodEntry {
     pub director: Option<Vector3<f64>>,
     /// In which it is unstressed.
     pub natural: NaturalShape,
+    /// How its natural strains differ from node to node.
+    pub scatter: Option<NaturalScatter>,
     /// How the natural curvature changes.
     pub drive: Option<Drive>,
     /// Edges at rest over those of the centreline.
@@ -242,12 +254,13 @@ pub enum RodModel {
 }
 
 /// What a chain of capsules has no use for.
-const OF_ELASTIC_RODS: [&str; 12] = [
+const OF_ELASTIC_RODS: [&str; 13] = [
     "linearised",
     "mass_damping",
     "director",
     "natural_curvature",
     "natural_twist",
+    "natural_scatter",
     "curvature_schedule",
     "twist_schedule",
     "rest_length_scale",
@@ -324,6 +337,7 @@ fn own(context: &Context, table: &TableReader<'_>) -> Result<RodEntry, SceneErro
         )?,
         director: director(table)?,
         natural: natural::shape(table)?,
+        scatter: natural::scatter(table)?,
         drive: natural::drive(table)?,
         rest_length_scale: table.positive_or("rest_length_scale", 1.0)?,
         ends,

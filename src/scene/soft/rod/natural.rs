@@ -3,7 +3,65 @@
 use pliant_der::{Drive, NaturalShape, NaturalStrain, Schedule};
 
 use crate::scene::error::SceneError;
+use crate::scene::random::Random;
+use crate::scene::schema::{Key, TableSchema};
 use crate::scene::table::TableReader;
+
+pub(super) static SCATTER: TableSchema = TableSchema {
+    name: "natural_scatter",
+    keys: &[
+        Key {
+            name: "curvature",
+            value: "number >= 0",
+            unit: "1/m",
+            default: "0",
+            about: "standard deviation of each component of the curvature at a node",
+        },
+        Key {
+            name: "twist",
+            value: "number >= 0",
+            unit: "rad/m",
+            default: "0",
+            about: "standard deviation of the twist rate at a node; times the length of an edge it is that of an angle",
+        },
+        Key {
+            name: "seed",
+            value: "integer in 0 .. 4294967295",
+            unit: "",
+            default: "0",
+            about: "of the random numbers; copies of a rod that are to differ have one each, such as `seed = \"i\"`",
+        },
+    ],
+};
+
+/// Natural strains that differ from node to node: independent normal deviates of mean 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NaturalScatter {
+    /// Standard deviation of each component of the curvature, 1/m.
+    pub curvature: f64,
+    /// Standard deviation of the twist rate, rad/m.
+    pub twist: f64,
+    /// Of the random numbers: the same seed gives the same rod, on every machine.
+    pub seed: u64,
+}
+
+impl NaturalScatter {
+    /// One strain for each of `n_nodes` nodes, about `mean`. Of one seed the deviates are the same whatever they are multiplied by.
+    #[must_use]
+    pub fn strains(&self, mean: &NaturalStrain, n_nodes: usize) -> Vec<NaturalStrain> {
+        let mut random = Random::new(self.seed);
+        let mut strain = || {
+            let [along_2, along_1] = random.normal_pair();
+            let [twist, _] = random.normal_pair();
+            NaturalStrain {
+                curvature_1: mean.curvature_1 + self.curvature * along_2,
+                curvature_2: mean.curvature_2 + self.curvature * along_1,
+                twist_rate: mean.twist_rate + self.twist * twist,
+            }
+        };
+        (0..n_nodes).map(|_| strain()).collect()
+    }
+}
 
 /// In which shape a rod is unstressed, its own natural strains besides.
 #[derive(Clone, Copy)]
@@ -45,6 +103,31 @@ pub(super) fn shape(table: &TableReader<'_>) -> Result<NaturalShape, SceneError>
     }
 }
 
+/// Reads how the natural strains differ from node to node, where they do.
+pub(super) fn scatter(table: &TableReader<'_>) -> Result<Option<NaturalScatter>, SceneError> {
+    let Some(item) = table.optional("natural_scatter") else {
+        return Ok(None);
+    };
+    if let NaturalShape::AsBuilt = shape(table)? {
+        return Err(
+            table.conflict("`natural_shape = \"as-built\"` leaves no `natural_scatter` open")
+        );
+    }
+    let own = item.table(&SCATTER)?;
+    let scatter = NaturalScatter {
+        curvature: own.non_negative_or("curvature", 0.0)?,
+        twist: own.non_negative_or("twist", 0.0)?,
+        seed: own
+            .optional("seed")
+            .map_or(Ok(0), |item| item.integer(0, u64::from(u32::MAX)))?,
+    };
+    if scatter.curvature == 0.0 && scatter.twist == 0.0 {
+        return Err(own.conflict("nothing is scattered: say `twist`, `curvature` or both"));
+    }
+    own.finish();
+    Ok(Some(scatter))
+}
+
 /// Reads how the natural curvature and twist change, where they do.
 pub(super) fn drive(table: &TableReader<'_>) -> Result<Option<Drive>, SceneError> {
     let curvature = schedule(table, "curvature_schedule")?;
@@ -68,4 +151,43 @@ fn schedule(table: &TableReader<'_>, key: &'static str) -> Result<Option<Schedul
         points.push((time_s, factor));
     }
     Ok(Some(Schedule { points }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scattered_strains_have_the_mean_and_the_deviation_that_are_asked_for() {
+        let mean = NaturalStrain {
+            curvature_1: 80.0,
+            curvature_2: 0.0,
+            twist_rate: -2.0,
+        };
+        let scatter = NaturalScatter {
+            curvature: 5.0,
+            twist: 3.0,
+            seed: 7,
+        };
+        let n = 10_000;
+        let strains = scatter.strains(&mean, n);
+        let of = |component: fn(&NaturalStrain) -> f64, mean: f64, deviation: f64| {
+            let values = strains.iter().map(|s| (component(s) - mean) / deviation);
+            let sums = values.fold((0.0, 0.0), |(a, b), x| (a + x, b + x * x));
+            // Four standard deviations of a mean, and of a mean square.
+            let n = n as f64;
+            assert!((sums.0 / n).abs() < 4.0 / n.sqrt(), "{}", sums.0 / n);
+            assert!(
+                (sums.1 / n - 1.0).abs() < 4.0 * (2.0 / n).sqrt(),
+                "{}",
+                sums.1 / n
+            );
+        };
+        of(|s| s.curvature_1, 80.0, 5.0);
+        of(|s| s.curvature_2, 0.0, 5.0);
+        of(|s| s.twist_rate, -2.0, 3.0);
+        assert_eq!(strains, scatter.strains(&mean, n));
+        let other = NaturalScatter { seed: 8, ..scatter };
+        assert_ne!(strains, other.strains(&mean, n));
+    }
 }

@@ -1,16 +1,17 @@
 //! Rods that touch in patches: their segments have a pressure field.
 
 use crate::support::close::close;
-use crate::support::worlds::{DAMPED, add_rod, coil, floor, nearest_strands, rope, run, throw};
+use crate::support::worlds::{
+    DAMPED, MODULUS, add_rod, coil, hard_floor, nearest_strands, rope, run, soft, throw,
+};
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_coupling::{
     BodyIdx, Geometry, GeometryIdx, Mount, PatchFinder, State, World, WorldBuilder, WorldError,
 };
 use pliant_der::{Centreline, NaturalShape, Rayleigh, Rod};
-use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
+use pliant_hydroelastic::{ContactMaterial, PatchGeometry, Shape};
 
 const RADIUS: f64 = 0.001;
-const MODULUS: f64 = 1e5;
 
 fn damped(line: Centreline) -> Rod {
     rope(line, RADIUS).damping(DAMPED).build().unwrap()
@@ -23,24 +24,10 @@ fn surface(friction: f64) -> ContactMaterial {
     }
 }
 
-fn soft() -> Compliance {
-    Compliance {
-        hydroelastic_modulus: MODULUS,
-        margin: 2e-5,
-        // 32 sides.
-        mesh_resolution_hint: 2e-4,
-        slab_thickness: None,
-    }
-}
-
 fn add_soft(builder: &mut WorldBuilder, name: &str, rod: &Rod) -> (BodyIdx, GeometryIdx) {
     add_rod(builder, name, rod, |body| {
         Geometry::of_segments(name, body, surface(0.3)).with_compliance(soft())
     })
-}
-
-fn hard_floor() -> Geometry {
-    floor(surface(0.3)).with_patch(PatchGeometry::RigidHalfSpace)
 }
 
 /// Depth in the floor, in radii, at which ∫ E (1 − √(h² + x²)/r) dx bears `load` (N/m).
@@ -75,7 +62,7 @@ fn a_rope_on_the_floor_sinks_in_until_its_pressure_bears_it() {
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::new(0.0, 0.0, -g));
     let (body, _) = add_soft(&mut builder, "rope", &rod);
-    builder.add_geometry(hard_floor());
+    builder.add_geometry(hard_floor(surface(0.3)));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let mut force = Vector3::zeros();
@@ -115,7 +102,7 @@ impl OnFloor {
         let mut builder = WorldBuilder::default();
         builder.gravity(Vector3::new(0.0, 0.0, -98.1));
         let (body, _) = add_soft(&mut builder, "rope", &rod);
-        builder.add_geometry(hard_floor());
+        builder.add_geometry(hard_floor(surface(0.3)));
         let world = builder.build().unwrap();
         let mut state = world.default_state();
         run(&world, &mut state, 2e-3, 1.0, |_, _| {});
@@ -269,7 +256,7 @@ fn a_coil_that_falls_on_itself_is_borne_by_the_patches_between_its_turns() {
         .unwrap();
     let mut builder = WorldBuilder::default();
     let (body, coil) = add_soft(&mut builder, "coil", &rod);
-    let floor = builder.add_geometry(hard_floor());
+    let floor = builder.add_geometry(hard_floor(surface(0.3)));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     for _ in 0..50 {

@@ -4,29 +4,19 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::BodyState;
 use pliant_coupling::{Geometry, WorldBuilder};
 use pliant_der::{Centreline, Material, Rayleigh, Rod, RodBuilder, Section};
-use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Tips};
+use pliant_hydroelastic::{Compliance, ContactMaterial, Tips};
 
 use crate::support::close::close;
-use crate::support::worlds::{DAMPED, add_rod, floor, rope, rubber, run};
+use crate::support::worlds::{DAMPED, MODULUS, add_rod, hard_floor, rope, rubber, run, soft};
 
 const A: f64 = 0.004;
 const B: f64 = 0.001;
-const MODULUS: f64 = 1e5;
 
 fn stiff() -> ContactMaterial {
     ContactMaterial {
         stiffness: 1e6,
         friction: 0.3,
         ..ContactMaterial::default()
-    }
-}
-
-fn soft() -> Compliance {
-    Compliance {
-        hydroelastic_modulus: MODULUS,
-        margin: 2e-5,
-        mesh_resolution_hint: 2e-4,
-        slab_thickness: None,
     }
 }
 
@@ -49,9 +39,20 @@ fn oval(height: f64, angle: f64, damping: Rayleigh) -> Rod {
 
 /// The rod after a while on the floor, and the mean upward force of the floor in the last quarter of the time, N.
 fn settled(rod: &Rod, geometry: Geometry, seconds: f64) -> (BodyState, f64) {
+    settled_under(Vector3::z() * -9.81, rod, geometry, seconds)
+}
+
+/// The same under another gravity, m/s².
+fn settled_under(
+    gravity: Vector3<f64>,
+    rod: &Rod,
+    geometry: Geometry,
+    seconds: f64,
+) -> (BodyState, f64) {
     let mut builder = WorldBuilder::default();
+    builder.gravity(gravity);
     let (body, _) = add_rod(&mut builder, "rod", rod, |_| geometry);
-    builder.add_geometry(floor(stiff()).with_patch(PatchGeometry::RigidHalfSpace));
+    builder.add_geometry(hard_floor(stiff()));
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     run(&world, &mut state, 1e-3, 0.75 * seconds, |_, _| {});
@@ -139,6 +140,33 @@ fn a_stub_with_flat_tips_stands_on_its_end_in_points_and_in_patches() {
     );
     let top = rod.position(&state, 3);
     close("upright", top.coords.xy().norm(), 0.0, 1e-4);
+}
+
+#[test]
+fn a_stub_on_its_flat_end_tips_when_its_weight_points_past_the_edge() {
+    // Stands 50 mm high on 10 mm: that is where its weight leans by 1 in 5.
+    let wood = Material::isotropic(1e8, 0.3, 700.0).unwrap();
+    let line = Centreline::straight(Point3::origin(), Point3::new(0.0, 0.0, 0.05), 5);
+    let rod = RodBuilder::new(line)
+        .section(Section::Circle { radius: 0.005 }, wood)
+        .damping(DAMPED)
+        .build()
+        .unwrap();
+    let leaning = |part: f64| {
+        let gravity = Vector3::new(0.2 * part, 0.0, -1.0) * 9.81;
+        // So hard that a pressure looked at once a step would rattle: each point has to resist within it.
+        let hard = Compliance {
+            hydroelastic_modulus: 1e8,
+            ..soft()
+        };
+        let geometry = segments().with_tips(Tips::Flat).with_compliance(hard);
+        let (state, _) = settled_under(gravity, &rod, geometry, 0.6);
+        let axis = rod.position(&state, 5) - rod.position(&state, 0);
+        axis.normalize().z
+    };
+    close("stands", leaning(0.9), 1.0, 1e-4);
+    let fallen = leaning(1.1);
+    assert!(fallen < 0.5, "it falls: {fallen}");
 }
 
 #[test]

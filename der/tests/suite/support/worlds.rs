@@ -6,7 +6,7 @@ use pliant_coupling::{
     BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
 };
 use pliant_der::{Centreline, Closure, Material, Rayleigh, Rod, RodBuilder, Section};
-use pliant_hydroelastic::{ContactMaterial, Shape};
+use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
 
 /// Of what soon comes to rest.
 pub(crate) const DAMPED: Rayleigh = Rayleigh {
@@ -16,6 +16,19 @@ pub(crate) const DAMPED: Rayleigh = Rayleigh {
 
 pub(crate) fn rubber() -> Material {
     Material::isotropic(1e6, 0.49, 1100.0).unwrap()
+}
+
+/// E of [`soft`], Pa.
+pub(crate) const MODULUS: f64 = 1e5;
+
+/// The field of segments a millimetre thick or more: circles have 32 sides and more.
+pub(crate) fn soft() -> Compliance {
+    Compliance {
+        hydroelastic_modulus: MODULUS,
+        margin: 2e-5,
+        mesh_resolution_hint: 2e-4,
+        slab_thickness: None,
+    }
 }
 
 /// A round rope of rubber, undamped.
@@ -74,6 +87,11 @@ pub(crate) fn fixed(name: &str, shape: Shape, at: Vector3<f64>, of: ContactMater
 /// The plane z = 0.
 pub(crate) fn floor(of: ContactMaterial) -> Geometry {
     fixed("floor", Shape::half_space(), Vector3::zeros(), of)
+}
+
+/// The same with a rigid surface for patches.
+pub(crate) fn hard_floor(of: ContactMaterial) -> Geometry {
+    floor(of).with_patch(PatchGeometry::RigidHalfSpace)
 }
 
 /// Steps a world on, with a look at every step, none of which may be in doubt.

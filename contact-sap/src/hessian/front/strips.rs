@@ -203,10 +203,11 @@ impl<T: Real, const C: usize> Corner<T, C> {
                 return Err(j);
             }
             let by_pivot = T::ONE / pivot;
+            let column = l[j];
             for c in j + 1..C {
-                let x = l[j][c] * by_pivot;
-                for i in c..C {
-                    l[c][i] -= l[j][i] * x;
+                let x = column[c] * by_pivot;
+                for (to, of) in l[c][c..].iter_mut().zip(&column[c..]) {
+                    *to -= *of * x;
                 }
             }
         }
@@ -214,8 +215,8 @@ impl<T: Real, const C: usize> Corner<T, C> {
         for j in 0..C {
             l[j][j] = l[j][j].root();
             inverse[j] = T::ONE / l[j][j];
-            for i in j + 1..C {
-                l[j][i] *= inverse[j];
+            for below in &mut l[j][j + 1..] {
+                *below *= inverse[j];
             }
         }
         for (c, l) in l.iter().enumerate() {

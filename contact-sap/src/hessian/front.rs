@@ -23,8 +23,8 @@ const BLOCK: usize = 48;
 /// Products of fewer multiplications are not worth another thread: some 30 µs.
 const PARALLEL_WORK_MIN: usize = 1_000_000;
 
-/// Eliminates `k` pivots of an m×m front: `panel` is its first k columns, m×k, and becomes those of L; `rest` is what lies
-/// right of them, (m−k)×(m−k), and becomes the Schur complement. Both column-major, lower triangles.
+/// Eliminates `k` pivots of an m×m front: `panel` is its first k columns, m×k, and becomes those of L; `rest`, (m−k)×(m−k), becomes
+/// −L_b L_bᵀ of the rows L_b below the pivots, which what lies right of the panel is to be added to. Both column-major, lower triangles.
 ///
 /// # Errors
 /// The first pivot that is not positive.
@@ -64,28 +64,29 @@ pub(crate) fn eliminate<T: Real>(
         let below = MatRef::from_column_major_slice(block, m, width);
         subtract_products(
             right.subrows_mut(first, m - first),
+            Accum::Add,
             below.subrows(first, m - first),
         );
     }
     let rest = MatMut::from_column_major_slice_mut(rest, m - k, m - k);
     let below = MatRef::from_column_major_slice(panel, m, k);
-    subtract_products(rest, below.subrows(k, m - k));
+    subtract_products(rest, Accum::Replace, below.subrows(k, m - k));
     Ok(())
 }
 
-/// C −= L Lᵀ in the lower triangle of C, of which `columns` are the first: by groups of them, in parallel where that pays. The
-/// groups follow from the sizes alone, so that threads leave no trace in the bits.
-fn subtract_products<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
+/// C ← C − L Lᵀ, or −L Lᵀ, in the lower triangle of C, of which `columns` are the first: by groups of them, in parallel where that
+/// pays. The groups follow from the sizes alone, so that threads leave no trace in the bits.
+fn subtract_products<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_, T>) {
     let n = columns.ncols();
     if n < 2 * BLOCK {
-        return subtract_product(columns, l);
+        return subtract_product(columns, accum, l);
     }
     let left = n / 2 / BLOCK * BLOCK;
     let work = n * l.nrows() * l.ncols() / 2;
     let (left_columns, right_columns) = columns.split_at_col_mut(left);
     let right_columns = right_columns.split_at_row_mut(left).1;
-    let of_left = || subtract_products(left_columns, l);
-    let of_right = || subtract_products(right_columns, l.split_at_row(left).1);
+    let of_left = || subtract_products(left_columns, accum, l);
+    let of_right = || subtract_products(right_columns, accum, l.split_at_row(left).1);
     if work < PARALLEL_WORK_MIN {
         of_left();
         of_right();
@@ -95,7 +96,7 @@ fn subtract_products<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
 }
 
 /// [`subtract_products`] in one product, and one of triangles.
-fn subtract_product<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
+fn subtract_product<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_, T>) {
     let n = columns.ncols();
     let (diagonal, below) = columns.split_at_row_mut(n);
     let (of_diagonal, of_below) = l.split_at_row(n);
@@ -103,7 +104,7 @@ fn subtract_product<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
     triangular::matmul(
         diagonal,
         BlockStructure::TriangularLower,
-        Accum::Add,
+        accum,
         of_diagonal,
         whole,
         of_diagonal.transpose(),
@@ -113,7 +114,7 @@ fn subtract_product<T: Real>(columns: MatMut<'_, T>, l: MatRef<'_, T>) {
     );
     matmul(
         below,
-        Accum::Add,
+        accum,
         of_below,
         of_diagonal.transpose(),
         -T::ONE,
@@ -178,14 +179,14 @@ mod tests {
         let root = DMatrix::from_fn(m, m, |i, j| ((i * 5 + j * 11) as f64).sin());
         let a = &root * root.transpose() + DMatrix::identity(m, m);
         let mut panel = a.columns(0, k).clone_owned().as_slice().to_vec();
-        let mut rest = a.view((k, k), (m - k, m - k)).clone_owned();
+        let mut rest = DMatrix::from_element(m - k, m - k, f64::NAN);
         eliminate(&mut panel, rest.as_mut_slice(), m, k).expect("SPD");
 
         let pivots = a.view((0, 0), (k, k)).clone_owned();
         let border = a.view((k, 0), (m - k, k)).clone_owned();
         let inverse = pivots.clone().try_inverse().expect("SPD");
-        let schur = a.view((k, k), (m - k, m - k)) - &border * &inverse * border.transpose();
-        let difference = (rest - schur).lower_triangle();
+        let explained = &border * &inverse * border.transpose();
+        let difference = (rest + explained).lower_triangle();
         assert!(difference.norm() < 1e-10 * a.norm(), "{m} {k}");
 
         // L Lᵀx = a's columns: forward and backward undo it.
@@ -222,7 +223,7 @@ mod tests {
             let a = &root * root.transpose() + DMatrix::identity(m, m);
             let numbers = |part: DMatrix<f64>| part.iter().map(|x| T::of(*x)).collect::<Vec<T>>();
             let mut panel = numbers(a.columns(0, k).into());
-            let mut rest = numbers(a.view((k, k), (m - k, m - k)).into());
+            let mut rest = vec![T::of(f64::NAN); (m - k) * (m - k)];
             of(Strips {
                 panel: &mut panel,
                 rest: &mut rest,
@@ -230,7 +231,7 @@ mod tests {
                 first: 0,
                 k,
             });
-            // L of the pivots, with the Schur complement in place of what is left, gives A back.
+            // L of the pivots gives their columns back, and the rest cancels what it makes of the others.
             let l = DMatrix::from_fn(
                 m,
                 k,
@@ -240,7 +241,10 @@ mod tests {
             for (j, i) in (k..m).flat_map(|j| (j..m).map(move |i| (j, i))) {
                 back[(i, j)] += rest[(j - k) * (m - k) + i - k].into();
             }
-            (back - &a).lower_triangle().norm() / a.norm()
+            let columns_of_pivots = a.columns(0, k);
+            back.columns_mut(0, k)
+                .zip_apply(&columns_of_pivots, |x, a| *x -= a);
+            back.lower_triangle().norm() / a.norm()
         }
         for (m, k) in (1..=26).flat_map(|m| (1..=m).map(move |k| (m, k))) {
             let widest = |strips: Strips<'_, f64>| pulp::Arch::new().dispatch(strips).expect("SPD");

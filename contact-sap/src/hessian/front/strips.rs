@@ -9,8 +9,8 @@ use crate::hessian::{LANES_MAX, Real};
 /// many are not left it has three, the velocities of most nodes, or one.
 const STRIP: usize = 6;
 
-/// Eliminates the k columns of `panel`, m×k, whose diagonal begins at row `first`, from themselves and from `rest`, what lies right
-/// of them; an empty one is left to somebody else. For the widest registers that the processor has.
+/// Eliminates the k columns of `panel`, m×k, whose diagonal begins at row `first`; `rest` becomes what they take from the columns right of
+/// them, an empty one is left to somebody else. For the widest registers that the processor has.
 pub(super) struct Strips<'a, T> {
     pub(super) panel: &'a mut [T],
     pub(super) rest: &'a mut [T],
@@ -44,13 +44,14 @@ impl<T: Real> pulp::WithSimd for Strips<'_, T> {
         }
         let n = if rest.is_empty() { 0 } else { m - k };
         let l = Panel { values: panel, m };
+        let zero = |_| T::splat(simd, T::ZERO);
         let mut done = 0;
         while done < n {
             let columns = &mut rest[done * n..];
             done += match n - done {
-                STRIP.. => l.subtract_from::<S, STRIP>(simd, columns, n, done),
-                3.. => l.subtract_from::<S, 3>(simd, columns, n, done),
-                _ => l.subtract_from::<S, 1>(simd, columns, n, done),
+                STRIP.. => l.take::<S, STRIP>(simd, zero, columns, n, done),
+                3.. => l.take::<S, 3>(simd, zero, columns, n, done),
+                _ => l.take::<S, 1>(simd, zero, columns, n, done),
             };
         }
         Ok(())
@@ -75,7 +76,7 @@ impl<T: Real> Panel<'_, T> {
     ) -> Result<usize, usize> {
         let m = self.m;
         if !self.values.is_empty() {
-            self.subtract_from::<S, C>(simd, strip, m, row);
+            self.take::<S, C>(simd, |x| x, strip, m, row);
         }
         let corner = Corner::<T, C>::factor(strip, m, row)?;
         let width = T::lanes::<S>();
@@ -98,12 +99,13 @@ impl<T: Real> Panel<'_, T> {
         Ok(C)
     }
 
-    /// Subtracts L Lᵀ from C columns of n rows, the last of which are those of L, from the first one's diagonal, row `at`, down;
-    /// returns C.
+    /// Subtracts L Lᵀ from what `before` makes of C columns of n rows, the last of which are those of L, from the first one's
+    /// diagonal, row `at`, down; returns C.
     #[inline(always)]
-    fn subtract_from<S: pulp::Simd, const C: usize>(
+    fn take<S: pulp::Simd, const C: usize>(
         self,
         simd: S,
+        before: impl Fn(T::Register<S>) -> T::Register<S>,
         columns: &mut [T],
         n: usize,
         at: usize,
@@ -116,7 +118,7 @@ impl<T: Real> Panel<'_, T> {
             for (c, sums) in sums.iter().enumerate() {
                 let to = T::registers_mut::<S>(&mut columns[c * n + i..][..2 * width]);
                 for r in 0..2 {
-                    to[r] = T::minus(simd, to[r], sums[r]);
+                    to[r] = T::minus(simd, before(to[r]), sums[r]);
                 }
             }
             i += 2 * width;
@@ -125,7 +127,7 @@ impl<T: Real> Panel<'_, T> {
             let sums = self.products::<S, 1, C>(simd, above + i, above + at);
             for (c, sums) in sums.iter().enumerate() {
                 let to = T::registers_mut::<S>(&mut columns[c * n + i..][..width]);
-                to[0] = T::minus(simd, to[0], sums[0]);
+                to[0] = T::minus(simd, before(to[0]), sums[0]);
             }
             i += width;
         }
@@ -134,7 +136,7 @@ impl<T: Real> Panel<'_, T> {
         }
         let sums = self.last_products::<S, C>(simd, above + at);
         for (column, sum) in columns.chunks_exact_mut(n).zip(sums) {
-            let left = T::minus(simd, last::<T, S>(column), sum);
+            let left = T::minus(simd, before(last::<T, S>(column)), sum);
             set_last(simd, column, n - i, left);
         }
         C

@@ -1,5 +1,7 @@
 //! The numbers of a factorisation by fronts.
 
+use std::ops::Range;
+
 use super::tree::Portion;
 use super::{Multifrontal, Supernode};
 use crate::hessian::Real;
@@ -75,15 +77,22 @@ impl Multifrontal {
             stack: &mut *stack,
         };
         self.each_subtree(children, portion, &|s, own| self.factor_subtree(s, own))?;
-        clear(rest, m - k);
-        let mut end = self.stack_of(children);
-        for &child in children.iter().rev() {
-            let child = &self.supernodes[child as usize];
-            let start = end - child.subtree.stack;
-            self.add_remainder(child, &stack[start..], (panel, rest), (m, k));
-            end = start;
+        let remainders = || {
+            let mut end = self.stack_of(children);
+            children.iter().rev().map(move |&child| {
+                let child = &self.supernodes[child as usize];
+                end -= child.subtree.stack;
+                (child, end)
+            })
+        };
+        for (child, start) in remainders() {
+            self.add_remainder(child, &stack[start..], panel, 0..k, m);
         }
-        self.eliminate(s, panel, rest)
+        self.eliminate(s, panel, rest)?;
+        for (child, start) in remainders() {
+            self.add_remainder(child, &stack[start..], rest, k..m, m);
+        }
+        Ok(())
     }
 
     /// [`Multifrontal::factor_subtree`], one supernode after the other.
@@ -103,16 +112,24 @@ impl Multifrontal {
             let panel = &mut panels[supernode.panel - first_panel..][..m * k];
             let (remainders, rest) = stack.split_at_mut(height);
             let rest = &mut rest[..r * r];
-            clear(rest, r);
             // Children on top of the stack, the last one first.
-            let mut end = height;
-            for &child in self.children(supernode).iter().rev() {
-                let child = &self.supernodes[child as usize];
-                let start = end - child.rows_below().pow(2);
-                self.add_remainder(child, &remainders[start..end], (panel, rest), (m, k));
-                end = start;
+            let children = || {
+                let mut end = height;
+                self.children(supernode).iter().rev().map(move |&child| {
+                    let child = &self.supernodes[child as usize];
+                    end -= child.rows_below().pow(2);
+                    (child, end)
+                })
+            };
+            for (child, start) in children() {
+                self.add_remainder(child, &remainders[start..], panel, 0..k, m);
             }
             self.eliminate(s, panel, rest)?;
+            let mut end = height;
+            for (child, start) in children() {
+                self.add_remainder(child, &remainders[start..], rest, k..m, m);
+                end = start;
+            }
             // The lower triangle of the remainder moves down to where its children were.
             if end < height {
                 for t in 0..r {
@@ -125,35 +142,34 @@ impl Multifrontal {
         Ok(())
     }
 
-    /// Eliminates the pivots of an assembled front.
+    /// Eliminates the pivots of a front whose first columns are assembled; what they leave of the rest is to be added to.
     fn eliminate<T: Real>(&self, s: usize, panel: &mut [T], rest: &mut [T]) -> Result<(), usize> {
         let Supernode { k, m, .. } = self.supernodes[s];
         eliminate(panel, rest, m, k).map_err(|pivot| self.dof_of(s, pivot))
     }
 
-    /// Adds what a child has left to its parent's front, m×m of which `panel` holds the first k columns, `rest` the others.
+    /// Adds some columns of what a child has left, those that lie in `columns` of the parent's front of m rows, to these; `part`
+    /// begins with the first of them, on its diagonal.
     fn add_remainder<T: Real>(
         &self,
         child: &Supernode,
         remainder: &[T],
-        (panel, rest): (&mut [T], &mut [T]),
-        (m, k): (usize, usize),
+        part: &mut [T],
+        columns: Range<usize>,
+        m: usize,
     ) {
         let r = child.rows_below();
+        let first = columns.start;
+        let n = m - first;
         let runs = &self.runs[child.runs.clone()];
-        for (a, columns) in runs.iter().enumerate() {
-            for j in 0..columns.length {
-                let from = &remainder[(columns.from + j) * r..(columns.from + j + 1) * r];
-                let to = columns.to + j;
-                let (column, first_row) = if to < k {
-                    (&mut panel[to * m..(to + 1) * m], 0)
-                } else {
-                    (&mut rest[(to - k) * (m - k)..(to - k + 1) * (m - k)], k)
-                };
+        for (a, run) in runs.iter().enumerate() {
+            for j in (0..run.length).filter(|j| columns.contains(&(run.to + j))) {
+                let from = &remainder[(run.from + j) * r..][..r];
+                let column = &mut part[(run.to + j - first) * n..][..n];
                 for (b, rows) in runs[a..].iter().enumerate() {
                     let skip = if b == 0 { j } else { 0 };
                     let from = &from[rows.from + skip..rows.from + rows.length];
-                    let to = &mut column[rows.to + skip - first_row..][..from.len()];
+                    let to = &mut column[rows.to + skip - first..][..from.len()];
                     to.iter_mut().zip(from).for_each(|(to, from)| *to += *from);
                 }
             }
@@ -216,12 +232,5 @@ impl Remainder<'_> {
             (position as usize - self.border, row as usize - self.pivots)
         };
         self.blocks.iter().map(of)
-    }
-}
-
-/// Zeros in a lower triangle of n×n.
-fn clear<T: Real>(triangle: &mut [T], n: usize) {
-    for (j, column) in triangle.chunks_exact_mut(n.max(1)).enumerate() {
-        column[j..].fill(T::ZERO);
     }
 }

@@ -53,6 +53,8 @@ impl Pull {
                 set("edges=300".into())?,
                 set(format!("rods.cord.mass_damping={}", self.drag))?,
             ],
+            // It moves slowly, and how often strands pass is not asked.
+            time_step_s: Some(0.004),
             ..SceneOptions::default()
         };
         let scene = Scene::load("knot-tightening", &options)?;

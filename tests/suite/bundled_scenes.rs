@@ -315,6 +315,7 @@ fn chain_of_rings_hangs_by_its_weight() {
 #[test]
 fn knot_is_pulled_tight() {
     check_scene("knot-tightening", &[]);
+    check_scene("knot-tightening", &["unknotting=4"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
 use pliant_coupling::{
     Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, ExchangeAt,
-    Linearisation, Speculation, Stiction,
+    Linearisation, Speculation, Stiction, World,
 };
 
 use super::error::SceneError;
@@ -100,7 +100,7 @@ static SIMULATION: TableSchema = TableSchema {
             name: "foresights_max",
             value: "whole number",
             unit: "",
-            default: "3",
+            default: "10",
             about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a doubtful step",
         },
     ],
@@ -375,7 +375,7 @@ pub(super) fn simulation(
         ],
     )?;
     let foresights_max = match table.optional("foresights_max") {
-        None => 3,
+        None => World::FORESIGHTS_MAX,
         Some(item) => item.integer(0, 100)? as usize,
     };
     table.finish();

@@ -30,7 +30,7 @@ impl Default for WorldBuilder {
                 gravity: Vector3::new(0.0, 0.0, -9.81),
                 integration: Integration::default(),
                 linearisation: Linearisation::default(),
-                foresights_max: 3, // one or two are usual
+                foresights_max: World::FORESIGHTS_MAX,
                 contact: ContactSettings::default(),
                 pair_rules: Vec::new(),
                 groups: Vec::new(),
@@ -63,8 +63,8 @@ impl WorldBuilder {
         self
     }
 
-    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, 3 unless set; a step that
-    /// ends so is not trusted: [`Doubt::Foresight`](crate::Doubt::Foresight).
+    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, [`World::FORESIGHTS_MAX`]
+    /// unless set; a step that ends so is not trusted: [`Doubt::Foresight`](crate::Doubt::Foresight).
     pub fn foresights_max(&mut self, corrections: usize) -> &mut Self {
         self.parts.foresights_max = corrections;
         self

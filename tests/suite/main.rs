@@ -18,6 +18,7 @@ mod points_on_finite_elements;
 mod press_in_long_steps;
 mod replay_in_browser;
 mod replay_size;
+mod rod_faults;
 mod rod_rivals;
 mod rods_in_scenes;
 mod rods_on_points;

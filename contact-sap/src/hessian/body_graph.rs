@@ -85,8 +85,6 @@ impl BodyGraph {
                 }
             }
         }
-        edges.sort_unstable();
-        edges.dedup();
-        Graph::from_edges(n, &mut edges)
+        Graph::from_edges(n, &edges)
     }
 }

@@ -152,7 +152,7 @@ impl PlaneCuts<'_> {
                 }
             }
         }
-        let leaf = Graph::from_edges(nodes.len(), &mut edges);
+        let leaf = Graph::from_edges(nodes.len(), &edges);
         let order = minimum_degree(&leaf);
         self.order.extend(order.iter().map(|&k| nodes[k as usize]));
         for &i in nodes {
@@ -190,7 +190,7 @@ mod tests {
             }
         }
         places.push(None);
-        (Graph::from_edges(n as usize + 1, &mut edges), places)
+        (Graph::from_edges(n as usize + 1, &edges), places)
     }
 
     #[test]

@@ -67,9 +67,8 @@ impl Coarse {
         if self.symbolic.is_none() || self.key != self.next_key {
             // A copy, so that the next step finds room in both.
             self.key.clone_from(&self.next_key);
-            let mut edges = self.key.pairs.clone();
             let starts = &self.key.starts;
-            let graph = Graph::from_edges(starts.len() - 1, &mut edges);
+            let graph = Graph::from_edges(starts.len() - 1, &self.key.pairs);
             let elimination = Elimination::new(&graph, minimum_degree(&graph));
             let fronts = Multifrontal::new(&graph, &elimination, starts);
             self.symbolic = Some(Symbolic {

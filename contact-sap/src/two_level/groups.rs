@@ -30,7 +30,7 @@ impl Groups {
         if self.is_dense() {
             let n = node_ends.len();
             self.of_node = (0..n as u32).collect();
-            self.lay_out(&Graph::from_edges(n, &mut Vec::new()));
+            self.lay_out(&Graph::from_edges(n, &[]));
             return;
         }
         let graph = std::mem::take(&mut self.body.graph);
@@ -160,7 +160,7 @@ mod tests {
         let mut edges: Vec<(u32, u32)> = (1..1000).map(|i| (i, i - 1)).collect();
         edges.extend((7..1000).map(|i| (i, i - 7)));
         edges.extend([(1001, 1000), (1002, 1000), (1002, 1001)]);
-        let graph = Graph::from_edges(1003, &mut edges);
+        let graph = Graph::from_edges(1003, &edges);
         let group = bisect(&graph);
         let count = *group.iter().max().unwrap() as usize + 1;
         let mut sizes = vec![0; count];

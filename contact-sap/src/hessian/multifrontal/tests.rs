@@ -29,7 +29,7 @@ fn check(n: usize, edges_per_node: usize, seed: u64) {
             }
         }
     }
-    let graph = Graph::from_edges(n, &mut edges);
+    let graph = Graph::from_edges(n, &edges);
     let elimination = Elimination::new(&graph, minimum_degree(&graph));
     let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
 
@@ -97,8 +97,8 @@ fn all_but_the_border_leave_its_schur_complement() {
     // A path of four nodes of two velocities and one apart, and a border of two with one and two: the first and the third node touch
     // one of them, the fourth the other. The one apart has nothing to leave.
     let node_starts = [0, 2, 4, 6, 8, 10, 11, 13];
-    let mut edges = vec![(1, 0), (2, 1), (3, 2), (5, 0), (5, 2), (6, 3)];
-    let graph = Graph::from_edges(7, &mut edges);
+    let edges = vec![(1, 0), (2, 1), (3, 2), (5, 0), (5, 2), (6, 3)];
+    let graph = Graph::from_edges(7, &edges);
     let elimination = Elimination {
         order: (0..7).collect(),
         position: (0..7).collect(),
@@ -162,7 +162,7 @@ fn all_but_the_border_leave_its_schur_complement() {
 
 #[test]
 fn a_bad_pivot_names_its_velocity() {
-    let graph = Graph::from_edges(3, &mut vec![(0, 1), (1, 2)]);
+    let graph = Graph::from_edges(3, &[(0, 1), (1, 2)]);
     let elimination = Elimination::new(&graph, vec![2, 0, 1]);
     let node_starts = [0, 2, 4, 6];
     let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
@@ -181,7 +181,7 @@ fn a_bad_pivot_names_its_velocity() {
 
 #[test]
 fn a_border_of_nothing_leaves_nothing() {
-    let graph = Graph::from_edges(2, &mut vec![(0, 1)]);
+    let graph = Graph::from_edges(2, &[(0, 1)]);
     let elimination = Elimination::new(&graph, vec![0, 1]);
     let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &[0, 1, 2], 0);
     let mut factor = Factor::<f64>::default();
@@ -222,7 +222,7 @@ impl Cube {
             }
         }
         let n = EDGE.pow(3);
-        let graph = Graph::from_edges(n, &mut edges);
+        let graph = Graph::from_edges(n, &edges);
         let elimination = Elimination::new(&graph, nested_dissection(&graph));
         let node_starts: Vec<usize> = (0..=n).map(|i| 3 * i).collect();
         let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);

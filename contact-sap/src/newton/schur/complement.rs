@@ -202,7 +202,7 @@ impl Complement {
                 edges.extend(below.map(|other| (other as u32, node as u32)));
             }
         }
-        let graph = Graph::from_edges(self.n_nodes(), &mut edges);
+        let graph = Graph::from_edges(self.n_nodes(), &edges);
         let elimination = Elimination::new(&graph, minimum_degree(&graph));
         Multifrontal::new(&graph, &elimination, &self.node_starts).work()
     }

@@ -150,7 +150,7 @@ impl ReducedBody {
                         .map(|other| (*own, other)),
                 );
             }
-            let graph = Graph::from_edges(self.kept_starts.len() - 1, &mut edges);
+            let graph = Graph::from_edges(self.kept_starts.len() - 1, &edges);
             Complement::new(self.kept_starts.clone(), &graph, &self.cliques)
         })
     }
@@ -179,9 +179,9 @@ impl ReducedBody {
             let others = others.filter(|other| other < own && (*other as usize) < n_left);
             edges.extend(others.map(|other| (*own, other)));
         }
-        let graph = Graph::from_edges(n_nodes, &mut edges);
+        let graph = Graph::from_edges(n_nodes, &edges);
         edges.retain(|(i, j)| i.max(j) < &(n_left as u32));
-        let among_those_that_go = Graph::from_edges(n_left, &mut edges);
+        let among_those_that_go = Graph::from_edges(n_left, &edges);
         let order = (0..n_left as u32).collect();
         let mut elimination = Elimination::new(&among_those_that_go, order);
         let stay = n_left as u32..n_nodes as u32;

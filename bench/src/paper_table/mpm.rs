@@ -33,12 +33,7 @@ pub(super) fn rows() -> Vec<PaperRow> {
     vec![
         row(one_ball, (0.2, 6_777), 1_075.5, (2.6, 6), 1.16, 20.0),
         row(
-            run(
-                "dough tearing",
-                "dough-tearing",
-                &["h=0.02", "ppc=5.5"],
-                1.65,
-            ),
+            run("dough tearing", "dough-tearing", &[], 2.05),
             (0.02, 1_647),
             2_974.7,
             (113.7, 306),
@@ -46,7 +41,12 @@ pub(super) fn rows() -> Vec<PaperRow> {
             20.0,
         ),
         row(
-            run("dough rolling", "dough-rolling", &["h=0.02", "ppc=12"], 1.0),
+            run(
+                "dough rolling",
+                "dough-rolling",
+                &["h=0.02", "length=0.48"],
+                1.0,
+            ),
             (0.02, 5_863),
             5_827.3,
             (496.3, 723),
@@ -85,8 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn ball_and_water_have_as_many_particles_as_the_papers() {
-        for name in ["ball on slope", "water pouring"] {
+    fn all_rows_have_as_many_particles_as_the_papers() {
+        for name in [
+            "ball on slope",
+            "dough tearing",
+            "dough rolling",
+            "water pouring",
+        ] {
             let rows = rows();
             let row = rows.iter().find(|row| row.run.name == name).unwrap();
             let count = row.printed.unwrap().points.unwrap().count as f64;

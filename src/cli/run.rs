@@ -151,7 +151,8 @@ pub(super) fn run_with_progress(
     options: &RunOptions,
 ) -> Result<RunOutcome, Failure> {
     let mut line = ProgressLine::new();
-    let outcome = run(scene, options, &mut |progress| line.show(progress));
+    // On a worker of the pool: work that comes from outside is handed over piece by piece, a product with A at a time.
+    let outcome = rayon::scope(|_| run(scene, options, &mut |progress| line.show(progress)));
     line.end();
     Ok(outcome?)
 }

@@ -90,6 +90,20 @@ fn one_convex_problem_holds_a_cube_without_a_tremble() {
 }
 
 #[test]
+fn the_step_as_it_was_published_holds_it_too() {
+    let published = [
+        "contact.model=sap",
+        "grid.rotation_target=start",
+        "solver.linear_algebra=schur",
+    ];
+    let late = Late::of("panels", 0.01, 0.24, &published);
+    assert!((late.mean("left.normal") - 10.0).abs() < 0.02);
+    let carried = late.mean("left.friction") + late.mean("right.friction");
+    assert!((carried - 2.0 * SHARE).abs() < 0.01 * SHARE, "{carried} N");
+    assert!(late.deviation("left.sideways") < 0.01 * SHARE);
+}
+
+#[test]
 fn exchange_at_particles_finds_the_load_and_trembles_sideways_however_short_the_step() {
     for (time_step_s, until_s, off) in [(0.001, 0.24, 0.05), (0.0002, 0.12, 0.005)] {
         let late = Late::of("panels", time_step_s, until_s, &[EXCHANGE, AT_PARTICLES]);

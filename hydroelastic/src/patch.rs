@@ -14,6 +14,7 @@ mod points;
 mod polygon;
 mod rimless;
 mod slab_on_surface;
+mod small_fields;
 mod surface;
 
 use std::cell::RefCell;

@@ -55,6 +55,14 @@ impl Range {
             && (0..3).all(|k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
     }
 
+    /// Whether the boxes have something in common.
+    #[inline]
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        // Without short cuts: most fail, each in its own way, and no branch is foreseen.
+        let along = |k: usize| (self.min[k] <= other.max[k]) & (other.min[k] <= self.max[k]);
+        along(0) & along(1) & along(2)
+    }
+
     fn merged(&self, other: &Self) -> Self {
         Self {
             min: self.min.inf(&other.min),
@@ -243,6 +251,36 @@ impl RangeTree {
         visit: impl FnMut(u32),
     ) {
         self.visit_inside(stack, wanted, |_| true, visit);
+    }
+
+    /// Visits the items whose boxes meet that of `bounds`, in the order of [`Self::visit`].
+    #[inline]
+    pub(crate) fn visit_near(
+        &self,
+        stack: &mut Vec<(u32, u32)>,
+        bounds: &Range,
+        mut visit: impl FnMut(u32),
+    ) {
+        stack.clear();
+        if self
+            .nodes
+            .first()
+            .is_some_and(|root| root.range.meets(bounds))
+        {
+            stack.push((0, 0));
+        }
+        while let Some((i, _)) = stack.pop() {
+            let node = &self.nodes[i as usize];
+            if node.right == LEAF {
+                visit(node.item);
+                continue;
+            }
+            for child in [node.right, i + 1] {
+                if self.nodes[child as usize].range.meets(bounds) {
+                    stack.push((child, 0));
+                }
+            }
+        }
     }
 
     /// [`Self::visit`] with a test that is too dear for single items, asked of boxes around several of them.

@@ -37,6 +37,7 @@ pub struct SoftMesh {
     /// Of all points; zero inside.
     vertex_normals: Vec<Vector3<f64>>,
     edges: Vec<SkinEdge>,
+    edge_normals: Vec<Vector3<f64>>,
     triangle_tree: RangeTree,
     edge_tree: RangeTree,
     /// Around the surface now and at the end of the step, drift left out.
@@ -121,6 +122,7 @@ impl SoftMesh {
             vertex_area: 0.5 * doubled / vertices.len() as f64,
             vertices,
             vertex_normals: vec![Vector3::zeros(); n],
+            edge_normals: Vec::new(),
             edges: edges(triangles),
             triangle_tree: RangeTree::default(),
             edge_tree: RangeTree::default(),
@@ -299,6 +301,12 @@ impl SoftMesh {
         for normal in &mut self.vertex_normals {
             *normal = normal.try_normalize(0.0).unwrap_or_default();
         }
+        self.edge_normals.clear();
+        self.edge_normals.extend(self.edges.iter().map(|edge| {
+            let other = self.normals.get(edge.other as usize);
+            let sum = self.normals[edge.triangle as usize] + other.copied().unwrap_or_default();
+            sum.try_normalize(0.0).unwrap_or_default()
+        }));
     }
 
     fn triangle_range(&self, triangle: u32) -> Range {
@@ -378,10 +386,9 @@ impl SoftMesh {
         self.edges.len()
     }
 
-    /// The sum of the normals of both triangles of an edge.
-    pub(crate) fn edge_normal(&self, edge: &SkinEdge) -> Vector3<f64> {
-        let other = self.normals.get(edge.other as usize);
-        self.normal(edge.triangle) + other.copied().unwrap_or_default()
+    /// Unit, halfway between the normals of both triangles of an edge; zero for an edge that takes no part.
+    pub(crate) fn edge_normal(&self, edge: u32) -> &Vector3<f64> {
+        &self.edge_normals[edge as usize]
     }
 
     /// Over swept boxes, drift left out.

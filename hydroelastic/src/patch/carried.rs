@@ -6,7 +6,7 @@ use super::contact_patch::{ContactPatch, PairStrength};
 use super::flood::Flood;
 use super::found::Found;
 use super::points::{PointBuffers, Strength};
-use super::{Order, Placed, Side, field_on_field};
+use super::{Order, Placed, Side, field_on_field, small_fields};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
 use crate::field::{OUTSIDE, PressureField};
@@ -84,9 +84,8 @@ impl CarriedOverlap {
         (placed, area)
     }
 
-    /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth
-    /// passes through; of a body with itself each pair once, those near each other in `own` left out. Polygons up to `sliver` (m²)
-    /// lead the search on, but are not kept.
+    /// Finds the polygons; of a body with itself each once, those of tetrahedra near each other in `own` left out. Those up to `sliver`
+    /// (m²) are not kept.
     fn find(
         &mut self,
         first: &PressureField,
@@ -94,10 +93,21 @@ impl CarriedOverlap {
         own: Option<&SoftMesh>,
         sliver: f64,
     ) {
-        let Self { flood, found, .. } = self;
+        let found = &mut self.found;
         found.clear();
         found.set_scale(first.depth().min(second.depth()));
         found.drop_up_to(sliver);
+        if own.is_none() && small_fields::is_small(first) && small_fields::is_small(second) {
+            field_on_field::find_in_small(first, second, found);
+        } else {
+            self.walk(first, second, own);
+        }
+    }
+
+    /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth
+    /// passes through. Polygons too small to be kept lead the search on.
+    fn walk(&mut self, first: &PressureField, second: &PressureField, own: Option<&SoftMesh>) {
+        let Self { flood, found, .. } = self;
         flood.begin();
         let identity = Relative::new(&Isometry3::identity());
         let ordered = |i: u32, j: u32| match own {
@@ -159,55 +169,118 @@ fn swallowed(first: &PressureField, second: &PressureField) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::balance::Balance;
+    use super::super::found::Group;
+    use super::super::polygon::Moments;
     use super::*;
     use crate::mesh::generate::tet_cuboid;
     use nalgebra::{Point3, UnitQuaternion, Vector3};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    fn cuboid(cells: [u32; 3], X: &Isometry3<f64>, rng: &mut ChaCha8Rng) -> SoftMesh {
-        let mesh = tet_cuboid(Vector3::repeat(0.05), cells).unwrap();
-        let mut noise = || Vector3::from_fn(|_, _| rng.random_range(-1e-3..1e-3));
+    fn cuboid(
+        noise: f64,
+        half: Vector3<f64>,
+        cells: [u32; 3],
+        X: &Isometry3<f64>,
+        rng: &mut ChaCha8Rng,
+    ) -> SoftMesh {
+        let mesh = tet_cuboid(half, cells).unwrap();
+        let mut any = || rng.random_range(-1.0..1.0) * noise * half.min();
         let vertices = mesh.vertices().iter();
-        let points: Vec<Point3<f64>> = vertices.map(|x| X * Point3::from(x + noise())).collect();
+        let points: Vec<Point3<f64>> = vertices
+            .map(|x| X * Point3::from(x + Vector3::from_fn(|_, _| any())))
+            .collect();
         let triangles = &mesh.boundary().triangles;
         let triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|v| v.0)).collect();
         let tets: Vec<[u32; 4]> = mesh.tets().iter().map(|t| t.map(|v| v.0)).collect();
         SoftMesh::new(&points, &triangles, &tets).unwrap()
     }
 
+    type Key = ((u32, u32), Group, Moments, Balance);
+
+    fn keys(found: &mut Found) -> Vec<Key> {
+        found.sort();
+        let sorted = found.sorted();
+        sorted
+            .map(|(_, p)| (p.elements, p.group, p.moments, p.balance))
+            .collect()
+    }
+
+    fn found(lower: &SoftMesh, upper: &SoftMesh) -> CarriedOverlap {
+        let sliver = SLIVER * upper.vertex_area();
+        let mut overlap = CarriedOverlap::default();
+        overlap.find(lower.depth(), upper.depth(), None, sliver);
+        overlap
+    }
+
+    /// What looking at all pairs of tetrahedra finds, which is what has been found.
+    fn found_by_looking_at_all_pairs(lower: &SoftMesh, upper: &SoftMesh) -> Found {
+        let sliver = SLIVER * upper.vertex_area();
+        let (mut flood, mut all) = (Flood::default(), Found::default());
+        let identity = Relative::new(&Isometry3::identity());
+        let (first, second) = (lower.depth(), upper.depth());
+        field_on_field::find_among_all(first, second, &identity, &mut flood, &mut all);
+        all.pieces.retain(|piece| piece.moments.area > sliver);
+        assert_eq!(keys(&mut found(lower, upper).found), keys(&mut all));
+        all
+    }
+
     #[test]
-    fn a_walk_from_where_skins_cross_finds_what_looking_at_all_pairs_finds() {
+    fn overlap_is_what_looking_at_all_pairs_finds() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
-        let mut polygons = 0;
-        for cells in [[1, 1, 1], [3, 1, 2], [3, 3, 3]] {
-            for tilt in [0.0, 1e-3, 0.3] {
-                for _ in 0..20 {
-                    let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
-                    let shift = Vector3::new(any(0.05), any(0.05), 0.095 + any(5e-3));
-                    let turn = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
-                    let X = Isometry3::from_parts(shift.into(), turn);
-                    let lower = cuboid([2, 2, 1], &Isometry3::identity(), &mut rng);
-                    let upper = cuboid(cells, &X, &mut rng);
-                    let sliver = SLIVER * upper.vertex_area();
-                    let (first, second) = (lower.depth(), upper.depth());
-                    let mut overlap = CarriedOverlap::default();
-                    overlap.find(first, second, None, sliver);
-                    overlap.found.sort();
-                    let (mut flood, mut all) = (Flood::default(), Found::default());
-                    let identity = Relative::new(&Isometry3::identity());
-                    field_on_field::find_among_all(first, second, &identity, &mut flood, &mut all);
-                    all.pieces.retain(|piece| piece.moments.area > sliver);
-                    all.sort();
-                    let keys = |found: &Found| -> Vec<_> {
-                        let sorted = found.sorted();
-                        sorted.map(|(_, p)| (p.elements, p.group)).collect()
-                    };
-                    assert_eq!(keys(&overlap.found), keys(&all), "{cells:?} {X}");
-                    polygons += all.pieces.len();
+        let half = Vector3::repeat(0.05);
+        for cells in [[1, 1, 1], [2, 2, 1]] {
+            let mut polygons = 0;
+            for upper in [[1, 1, 1], [3, 1, 2], [3, 3, 3]] {
+                for tilt in [0.0, 1e-3, 0.3] {
+                    for _ in 0..20 {
+                        let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
+                        let shift = Vector3::new(any(0.05), any(0.05), 0.095 + any(5e-3));
+                        let turn = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
+                        let X = Isometry3::from_parts(shift.into(), turn);
+                        let lower = cuboid(0.02, half, cells, &Isometry3::identity(), &mut rng);
+                        let upper = cuboid(0.02, half, upper, &X, &mut rng);
+                        polygons += found_by_looking_at_all_pairs(&lower, &upper).pieces.len();
+                    }
                 }
             }
+            assert!(polygons > 500, "{cells:?}: {polygons}");
         }
-        assert!(polygons > 1000, "{polygons}");
+    }
+
+    #[test]
+    fn overlap_of_sides_that_lie_in_one_plane_is_what_a_walk_finds() {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let half = Vector3::repeat(0.05);
+        for (x, y) in [(0.0, 0.0), (0.03, 0.02), (0.0, 0.1)] {
+            for deep in [0.0, 1e-16, 1e-12, 1e-6] {
+                let X = Isometry3::translation(x, y, 0.1 - deep);
+                let lower = cuboid(0.0, half, [1, 1, 1], &Isometry3::identity(), &mut rng);
+                let upper = cuboid(0.0, half, [1, 1, 1], &X, &mut rng);
+                let mut overlap = found(&lower, &upper);
+                let at_once = keys(&mut overlap.found);
+                overlap.found.pieces.clear();
+                overlap.walk(lower.depth(), upper.depth(), None);
+                assert_eq!(at_once, keys(&mut overlap.found), "{x} {y} {deep}");
+                assert_eq!(at_once.is_empty(), y > 0.05, "{x} {y} {deep}");
+            }
+        }
+    }
+
+    /// Depth in a long brick of twelve tetrahedra falls from its middle on, and balances what is deeper in itself.
+    #[test]
+    fn a_brick_wholly_inside_of_another_is_found() {
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let [long, small] = [Vector3::new(0.2, 0.05, 0.05), Vector3::repeat(0.02)];
+        for _ in 0..20 {
+            let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
+            let place = Vector3::new(0.15 + any(5e-3), any(5e-3), any(5e-3));
+            let X = Isometry3::new(place, Vector3::from_fn(|_, _| any(0.3)));
+            let outer = cuboid(0.02, long, [1, 1, 1], &Isometry3::identity(), &mut rng);
+            let inner = cuboid(0.02, small, [1, 1, 1], &X, &mut rng);
+            let found = found_by_looking_at_all_pairs(&outer, &inner);
+            assert!(!found.pieces.is_empty());
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! Two compliant bodies: the surface on which their pressures are equal.
 
-use nalgebra::Vector3;
+use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
 use super::found::Found;
 use super::polygon::{Affine, ON_FACE, Polygon};
-use super::rimless;
+use super::{rimless, small_fields};
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
 use crate::range_tree::Relative;
 
@@ -145,6 +145,7 @@ fn run(
     );
 }
 
+/// Adds the polygon of a pair of tetrahedra, if it has one that counts; the faces that it touches, also of one too small to count.
 pub(crate) fn pair(
     first: &PressureField,
     second: &PressureField,
@@ -153,6 +154,41 @@ pub(crate) fn pair(
     j: u32,
     found: &mut Found,
 ) -> Option<u8> {
+    let mut polygon = balanced(first, second, X, i, j)?;
+    if !polygon.clip_to(&second.functions_of(j).sides, 4) {
+        return None;
+    }
+    if !found.drops(&polygon.area_vector()) {
+        push(first, second, X, (i, j), &mut polygon, found);
+    }
+    Some(polygon.touched_faces())
+}
+
+/// Adds the polygons of all pairs of tetrahedra of two small fields in one frame, as [`small_fields::visit_pairs`] finds them.
+pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Found) {
+    let X = Relative::new(&Isometry3::identity());
+    small_fields::visit_pairs(first, second, |i, j| {
+        let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
+        let Some(mut polygon) = balanced(first, second, &X, i, j) else {
+            return;
+        };
+        let normal = tet_1.pressure.gradient - tet_2.pressure.gradient;
+        if !polygon.leaves_at_most(found.area_min(), &normal, &tet_2.sides)
+            && polygon.clip_to(&tet_2.sides, 4)
+        {
+            push(first, second, &X, (i, j), &mut polygon, found);
+        }
+    });
+}
+
+/// Where in the first of two tetrahedra their pressures are equal.
+fn balanced(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    i: u32,
+    j: u32,
+) -> Option<Polygon> {
     let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
     if tet_1.is_flat() || tet_2.is_flat() {
         return None;
@@ -163,34 +199,36 @@ pub(crate) fn pair(
     for k in 0..4 {
         h[k] = pressures[k] - tet_2.pressure.at(&corners[k]);
     }
-    let mut polygon = Polygon::slice(&corners, &h)?;
-    if !polygon.clip_to(&tet_2.sides, 4) {
-        return None;
-    }
-    if found.drops(&polygon.area_vector()) {
-        return Some(polygon.touched_faces());
-    }
+    Polygon::slice(&corners, &h)
+}
+
+/// Adds a polygon on which the pressures of two tetrahedra are equal.
+fn push(
+    first: &PressureField,
+    second: &PressureField,
+    X: &Relative,
+    (i, j): (u32, u32),
+    polygon: &mut Polygon,
+    found: &mut Found,
+) {
+    let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
     let gradient = X.rotation * tet_1.pressure.gradient;
-    if let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) {
-        // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
-        let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
-            Affine {
-                gradient,
-                offset: pressures[0] - gradient.dot(&corners[0]),
-            }
-        } else {
-            tet_2.pressure
-        };
-        balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
-        found.push(
-            &mut polygon,
-            (i, j),
-            (first.piece(i), second.piece(j)),
-            &balance,
-            &pressure,
-        );
-    }
-    Some(polygon.touched_faces())
+    let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) else {
+        return;
+    };
+    // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+    let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
+        let corner = X.point(&first.corner_points(i)[0]);
+        Affine {
+            gradient,
+            offset: first.corner_pressures(i)[0] - gradient.dot(&corner),
+        }
+    } else {
+        tet_2.pressure
+    };
+    balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
+    let pieces = (first.piece(i), second.piece(j));
+    found.push(polygon, (i, j), pieces, &balance, &pressure);
 }
 
 /// A polygon inside of a face is found by the tetrahedra on both of its sides and counts half for each.

@@ -72,6 +72,11 @@ impl Found {
         !counts
     }
 
+    /// Polygons of no more than this area are dropped, m².
+    pub(crate) fn area_min(&self) -> f64 {
+        self.area_min
+    }
+
     pub(crate) fn corners(&self, piece: &Piece) -> &[Vector3<f64>] {
         &self.corners[piece.first_corner as usize..][..piece.corner_count as usize]
     }

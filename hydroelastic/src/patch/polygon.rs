@@ -10,7 +10,7 @@ pub(crate) const ON_FACE: f64 = 1e-10;
 /// Corners where a function is at most this part of its highest value at the corners of the tetrahedron are zeros of it. Near its
 /// surface the pressure of a hard field is small against its modulus, and yet all there is of a soft partner's: not much more than
 /// round-off, or the rim of the patch would move.
-const AT_ZERO: f64 = 1e-12;
+pub(crate) const AT_ZERO: f64 = 1e-12;
 
 /// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
 const CORNERS_MAX: usize = 12;
@@ -135,6 +135,33 @@ impl Polygon {
         }
         let mut sides = (first_face..).zip(sides);
         sides.all(|(face, side)| self.clip(side, face))
+    }
+
+    /// Whether what [`Self::clip_to`] would leave inside of a tetrahedron is no larger than `area` (m²) for certain: no more than the
+    /// strip inside of one of its faces, if the polygon isn't nearly parallel to that. `normal`: across the polygon, of any length.
+    pub(crate) fn leaves_at_most(
+        &self,
+        area: f64,
+        normal: &Vector3<f64>,
+        sides: &[Affine; 4],
+    ) -> bool {
+        /// sin² of the least angle to a face of which the strip is known to its digits.
+        const PARALLEL: f64 = 1e-6;
+        let corners = self.corners();
+        let bounds = (corners[0], corners[0]);
+        let (low, high) = corners
+            .iter()
+            .fold(bounds, |(low, high), x| (low.inf(x), high.sup(x)));
+        let (length_2, normal_2) = ((high - low).norm_squared(), normal.norm_squared());
+        sides.iter().any(|side| {
+            let heights = corners.iter().map(|x| side.at(x) + ON_FACE);
+            let highest = heights.fold(0.0, f64::max);
+            let (steepest, across) = (side.gradient.norm_squared(), side.gradient.dot(normal));
+            // Squared: (highest/slope) length <= area, with the slope along the polygon.
+            let slope_2 = steepest * normal_2 - across * across;
+            slope_2 > PARALLEL * steepest * normal_2
+                && highest * highest * length_2 * normal_2 <= area * area * slope_2
+        })
     }
 
     /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.

@@ -51,14 +51,21 @@ struct Approach {
 /// Where two features are nearest at a moment: what the distance is, and where on either.
 type Nearest = (Vector3<f64>, [f64; 4], [f64; 4]);
 
-/// The moment at which two features come within reach, by steps that their distance allows; at once within the margin.
+/// The moment at which two features, now at `nearest_now`, come within reach, by steps that their distance allows; at once within the
+/// margin.
 ///
 /// `speed`: what the distance shrinks by within the step at most, m.
-fn approach(nearest: impl Fn(f64) -> Nearest, speed: f64, margin: f64) -> Option<Approach> {
+fn approach(
+    nearest_now: Nearest,
+    nearest: impl Fn(f64) -> Nearest,
+    speed: impl FnOnce() -> f64,
+    margin: f64,
+) -> Option<Approach> {
     let mut entry = 0.0;
-    let (mut apart, mut weights_S, mut weights_T) = nearest(0.0);
+    let (mut apart, mut weights_S, mut weights_T) = nearest_now;
     let start = apart.norm();
     if start > margin {
+        let speed = speed();
         // Within a thousandth of the way they meet; what is left counts as gap.
         let reach = (1e-3 * start).min(margin.max(1e-6 * start));
         let mut gap = start;
@@ -99,10 +106,6 @@ fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64
     }
 }
 
-fn overlap(a: &Range, b: &Range) -> bool {
-    (0..3).all(|k| a.min[k] <= b.max[k] && b.min[k] <= a.max[k])
-}
-
 fn vertices_on_triangles(
     s: &SoftMesh,
     t: &SoftMesh,
@@ -116,50 +119,46 @@ fn vertices_on_triangles(
         let (p, path) = (s.point(v), s.path(v));
         let relative = path - t.drift();
         let bounds = swept(std::iter::once((p, relative)), q.margin);
-        if !overlap(&bounds, &root) {
+        if !bounds.meets(&root) {
             continue;
         }
         let outward = s.vertex_normal(v);
         let mut best: Option<(u32, Approach, f64)> = None;
-        t.triangle_tree().visit(
-            stack,
-            |range| overlap(range, &bounds),
-            |triangle| {
-                let (corners, normal) = (t.triangle(triangle), t.normal(triangle));
-                if *normal == Vector3::zeros()
-                    || is_self && corners.iter().any(|c| t.near().excludes(v, *c))
-                    || outward.dot(normal) > AWAY_COSINE
-                {
-                    return;
-                }
-                let x = t.corners(triangle);
-                // From behind nothing comes in.
-                if normal.dot(&(p - x[0])) < 0.0 {
-                    return;
-                }
-                let paths = corners.map(|c| t.path(c));
-                let speed = paths.iter().map(|u| (path - u).norm()).fold(0.0, f64::max);
-                let nearest = |time: f64| {
-                    let moved = [0, 1, 2].map(|k| x[k] + paths[k] * time);
-                    let at = Point3::from(p + path * time);
-                    let (c, _) = closest_on_triangle(&at, &moved.map(Point3::from));
-                    let weights = barycentric(&moved, &c.coords);
-                    (at - c, [1.0, 0.0, 0.0, 0.0], weights)
+        t.triangle_tree().visit_near(stack, &bounds, |triangle| {
+            let (corners, normal) = (t.triangle(triangle), t.normal(triangle));
+            if *normal == Vector3::zeros()
+                || is_self && corners.iter().any(|c| t.near().excludes(v, *c))
+                || outward.dot(normal) > AWAY_COSINE
+            {
+                return;
+            }
+            let x = t.corners(triangle);
+            // From behind nothing comes in.
+            if normal.dot(&(p - x[0])) < 0.0 {
+                return;
+            }
+            let paths = corners.map(|c| t.path(c));
+            let speed = || paths.iter().map(|u| (path - u).norm()).fold(0.0, f64::max);
+            let nearest = |time: f64| {
+                let moved = [0, 1, 2].map(|k| x[k] + paths[k] * time);
+                let at = Point3::from(p + path * time);
+                let (c, _) = closest_on_triangle(&at, &moved.map(Point3::from));
+                let weights = barycentric(&moved, &c.coords);
+                (at - c, [1.0, 0.0, 0.0, 0.0], weights)
+            };
+            if let Some(found) = approach(nearest(0.0), nearest, speed, q.margin) {
+                let rank = found.entry + found.apart.norm() * 1e-9;
+                let rank = if found.entry > 0.0 {
+                    1.0 + rank
+                } else {
+                    found.apart.norm().min(1.0)
                 };
-                if let Some(found) = approach(nearest, speed, q.margin) {
-                    let rank = found.entry + found.apart.norm() * 1e-9;
-                    let rank = if found.entry > 0.0 {
-                        1.0 + rank
-                    } else {
-                        found.apart.norm().min(1.0)
-                    };
-                    let faces = outward.dot(&found.apart) <= AWAY_COSINE * found.apart.norm();
-                    if faces && best.as_ref().is_none_or(|b| rank < b.2) {
-                        best = Some((triangle, found, rank));
-                    }
+                let faces = outward.dot(&found.apart) <= AWAY_COSINE * found.apart.norm();
+                if faces && best.as_ref().is_none_or(|b| rank < b.2) {
+                    best = Some((triangle, found, rank));
                 }
-            },
-        );
+            }
+        });
         if let Some((triangle, found, _)) = best {
             let normal = *t.normal(triangle);
             let place_T = weighted(t, t.triangle(triangle), &found.weights_T);
@@ -190,65 +189,61 @@ fn edges_on_edges(
         let [u0, u1] = edge_S.vertices.map(|v| s.path(v));
         let ends = [(p0, u0 - t.drift()), (p1, u1 - t.drift())];
         let bounds = swept(ends.into_iter(), q.margin);
-        if !overlap(&bounds, &root) {
+        if !bounds.meets(&root) {
             continue;
         }
-        let normal_S = s.edge_normal(edge_S);
+        let normal_S = s.edge_normal(e);
         let mut best: Option<(u32, Approach, f64)> = None;
-        t.edge_tree().visit(
-            stack,
-            |range| overlap(range, &bounds),
-            |f| {
-                let edge_T = t.edge(f);
-                let near = || {
-                    let excluded =
-                        |v: u32| edge_T.vertices.iter().any(|w| t.near().excludes(v, *w));
-                    edge_S.vertices.iter().any(|v| excluded(*v))
-                };
-                if is_self && (f >= e || near()) {
-                    return;
-                }
-                let normal_T = t.edge_normal(edge_T);
-                if normal_S.dot(&normal_T) > AWAY_COSINE * normal_S.norm() * normal_T.norm() {
-                    return;
-                }
-                let [r0, r1] = edge_T.vertices.map(|v| t.point(v));
-                let [w0, w1] = edge_T.vertices.map(|v| t.path(v));
-                let speed = [u0 - w0, u0 - w1, u1 - w0, u1 - w1];
-                let speed = speed.iter().map(Vector3::norm).fold(0.0, f64::max);
-                let nearest = |time: f64| {
-                    let a = [p0 + u0 * time, p1 + u1 * time];
-                    let b = [r0 + w0 * time, r1 + w1 * time];
-                    let (x, y) = closest_on_segments(&a, &b);
-                    let apart = a[0] + (a[1] - a[0]) * x - b[0] - (b[1] - b[0]) * y;
-                    (apart, [1.0 - x, x, 0.0, 0.0], [1.0 - y, y, 0.0, 0.0])
-                };
-                // From outside of both, or not at all.
-                let (start, ..) = nearest(0.0);
-                if start.dot(&normal_T) <= 0.0 || start.dot(&normal_S) >= 0.0 {
-                    return;
-                }
-                let Some(found) = approach(nearest, speed, q.margin) else {
-                    return;
-                };
-                // At the end of an edge a vertex meets something.
-                let inner = |w: &[f64; 4]| w[0] > 1e-6 && w[1] > 1e-6;
-                if !inner(&found.weights_S) || !inner(&found.weights_T) {
-                    return;
-                }
-                let rank = if found.entry > 0.0 {
-                    1.0 + found.entry
-                } else {
-                    found.apart.norm().min(1.0)
-                };
-                if best.as_ref().is_none_or(|b| rank < b.2) {
-                    best = Some((f, found, rank));
-                }
-            },
-        );
+        t.edge_tree().visit_near(stack, &bounds, |f| {
+            let edge_T = t.edge(f);
+            let near = || {
+                let excluded = |v: u32| edge_T.vertices.iter().any(|w| t.near().excludes(v, *w));
+                edge_S.vertices.iter().any(|v| excluded(*v))
+            };
+            if is_self && (f >= e || near()) {
+                return;
+            }
+            let normal_T = t.edge_normal(f);
+            if normal_S.dot(normal_T) > AWAY_COSINE {
+                return;
+            }
+            let [r0, r1] = edge_T.vertices.map(|v| t.point(v));
+            let [w0, w1] = edge_T.vertices.map(|v| t.path(v));
+            let speed = || {
+                let speeds = [u0 - w0, u0 - w1, u1 - w0, u1 - w1];
+                speeds.iter().map(Vector3::norm).fold(0.0, f64::max)
+            };
+            let nearest = |time: f64| {
+                let a = [p0 + u0 * time, p1 + u1 * time];
+                let b = [r0 + w0 * time, r1 + w1 * time];
+                let (x, y) = closest_on_segments(&a, &b);
+                let apart = a[0] + (a[1] - a[0]) * x - b[0] - (b[1] - b[0]) * y;
+                (apart, [1.0 - x, x, 0.0, 0.0], [1.0 - y, y, 0.0, 0.0])
+            };
+            // From outside of both, or not at all.
+            let now = nearest(0.0);
+            if now.0.dot(normal_T) <= 0.0 || now.0.dot(normal_S) >= 0.0 {
+                return;
+            }
+            let Some(found) = approach(now, nearest, speed, q.margin) else {
+                return;
+            };
+            // At the end of an edge a vertex meets something.
+            let inner = |w: &[f64; 4]| w[0] > 1e-6 && w[1] > 1e-6;
+            if !inner(&found.weights_S) || !inner(&found.weights_T) {
+                return;
+            }
+            let rank = if found.entry > 0.0 {
+                1.0 + found.entry
+            } else {
+                found.apart.norm().min(1.0)
+            };
+            if best.as_ref().is_none_or(|b| rank < b.2) {
+                best = Some((f, found, rank));
+            }
+        });
         if let Some((f, found, _)) = best {
             let edge_T = t.edge(f);
-            let normal = t.edge_normal(edge_T);
             let (a, b) = (
                 on_edge(edge_S, &found.weights_S),
                 on_edge(edge_T, &found.weights_T),
@@ -256,7 +251,14 @@ fn edges_on_edges(
             let place_S = weighted(s, &edge_S.vertices, &found.weights_S);
             let place_T = weighted(t, &edge_T.vertices, &found.weights_T);
             let key = ContactKey::new(e.wrapping_mul(2).wrapping_add(1), u32::MAX - f);
-            push((a, &place_S), (b, &place_T), &found, &normal, key, out);
+            push(
+                (a, &place_S),
+                (b, &place_T),
+                &found,
+                t.edge_normal(f),
+                key,
+                out,
+            );
         }
     }
 }
@@ -366,10 +368,12 @@ mod tests {
                 [1.0; 4],
             )
         };
-        let found = approach(nearest, 4.0, 1e-3).unwrap();
+        let meet = |speed: f64| approach(nearest(0.0), nearest, || speed, 1e-3);
+        let found = meet(4.0).unwrap();
         assert!((found.entry - 0.25).abs() < 1e-3, "{}", found.entry);
-        assert!(approach(nearest, 0.9, 1e-3).is_none());
-        let at_rest = approach(|_| (Vector3::x() * 5e-4, [1.0; 4], [1.0; 4]), 0.0, 1e-3);
+        assert!(meet(0.9).is_none());
+        let near = (Vector3::x() * 5e-4, [1.0; 4], [1.0; 4]);
+        let at_rest = approach(near, |_| near, || 0.0, 1e-3);
         assert_eq!(at_rest.unwrap().entry, 0.0);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) use body_graph::BodyGraph;
 pub(crate) use multifrontal::{Factor, Multifrontal, Remainder};
 pub(crate) use ordering::{Elimination, Graph, minimum_degree};
 pub(crate) use real::{LANES_MAX, Real};
-pub(crate) use sparse::SparseHessian;
+pub(crate) use sparse::{Layout, SparseHessian};
 
 /// Islands up to this many velocities are factored dense; beyond, even a compact pile is sparse enough to gain (measured:
 /// equal at 48, twice as fast sparse at 100).
@@ -37,6 +37,7 @@ const DENSE_MAX: usize = 48;
 pub(crate) struct Hessian {
     storage: Storage,
     dense: DenseHessian,
+    layout: Layout,
     sparse: SparseHessian<f64>,
     scratch: Vec<f64>,
 }
@@ -68,15 +69,34 @@ impl Hessian {
         Ok(())
     }
 
-    /// Lays out memory for the island of `p`.
+    /// Lays H out for the island of `p`, with memory for its values.
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
+        if p.island.n_dofs > DENSE_MAX {
+            self.lay_out(p);
+        }
+        self.make_room(p);
+    }
+
+    /// Lays the sparse H out, also for values of another precision.
+    pub(crate) fn lay_out(&mut self, p: &IslandProblem<'_>) -> &Layout {
+        self.layout.begin(p);
+        &self.layout
+    }
+
+    /// Memory for the values, where H is laid out already.
+    pub(crate) fn make_room(&mut self, p: &IslandProblem<'_>) {
         if p.island.n_dofs <= DENSE_MAX {
             self.storage = Storage::Dense;
             self.dense.begin(p);
         } else {
             self.storage = Storage::Sparse;
-            self.sparse.begin(p);
+            self.sparse.begin(&self.layout, p);
         }
+    }
+
+    /// How the sparse H was laid out last.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Counts a system that was solved by the last factor.
@@ -91,7 +111,15 @@ impl Hessian {
     pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation, shift: f64) {
         match self.storage {
             Storage::Dense => self.dense.assemble(p, e, shift, &mut self.scratch),
-            Storage::Sparse => self.sparse.assemble(p, e, &[], shift, &mut self.scratch),
+            Storage::Sparse => {
+                let Self {
+                    layout,
+                    sparse,
+                    scratch,
+                    ..
+                } = self;
+                sparse.assemble(layout, p, e, &[], shift, scratch);
+            }
         }
     }
 
@@ -99,7 +127,7 @@ impl Hessian {
     pub(crate) fn factor(&mut self) -> Result<(), FailedPivot> {
         match self.storage {
             Storage::Dense => self.dense.factor(),
-            Storage::Sparse => self.sparse.factor(),
+            Storage::Sparse => self.sparse.factor(&self.layout),
         }
     }
 
@@ -107,7 +135,7 @@ impl Hessian {
     pub(crate) fn solve(&mut self, x: &mut [f64]) {
         match self.storage {
             Storage::Dense => self.dense.solve(x),
-            Storage::Sparse => self.sparse.solve(x),
+            Storage::Sparse => self.sparse.solve(&self.layout, x),
         }
     }
 }

@@ -15,19 +15,28 @@ use crate::island::{Course, IslandProblem};
 /// Values that a thread copies at a time.
 const COPIED: usize = 1 << 16;
 
-/// H in the panels of its supernodes. Symbolic work is kept while the pattern stands.
+/// What is symbolic in H, for values of any precision; kept while the pattern stands.
 #[derive(Default)]
-pub(crate) struct SparseHessian<T> {
+pub(crate) struct Layout {
     key: PatternKey,
     next_key: PatternKey,
     pattern: Option<Pattern>,
-    factor: Factor<T>,
-    /// A in the panels, for H of the next iteration; empty before the first.
-    without_contact: Vec<T>,
     /// For each basis in turn, the place of every pair of its pieces that is scattered.
     places: Vec<Place>,
     edges: Vec<(u32, u32)>,
     laid_out: LaidOut,
+    /// How often it was laid out.
+    count: u64,
+}
+
+/// The values of H in the panels of its supernodes, as a [`Layout`] has them.
+#[derive(Default)]
+pub(crate) struct SparseHessian<T> {
+    factor: Factor<T>,
+    /// A in the panels, for H of the next iteration; empty before the first.
+    without_contact: Vec<T>,
+    /// The count of the layout that memory is there for.
+    laid_out: u64,
     cell: CellSum<T>,
     /// Of the basis that is added: pairs of a point and a piece that is none, which are added after the others.
     late: Vec<(usize, usize, Place)>,
@@ -62,13 +71,14 @@ struct Pattern {
     scatter: Vec<u32>,
 }
 
-impl<T: Real> SparseHessian<T> {
+impl Layout {
+    /// Lays H out for the island of `p`.
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         if self.laid_out.is_that_of(p) {
             return;
         }
         self.laid_out.read(p);
-        self.without_contact.clear();
+        self.count += 1;
         self.next_key.read(p);
         if self.pattern.is_none() || self.key != self.next_key {
             // A copy, so that the next step finds room in both.
@@ -77,7 +87,6 @@ impl<T: Real> SparseHessian<T> {
             self.pattern = Some(pattern);
         }
         let Some(pattern) = &self.pattern else { return };
-        pattern.fronts.reserve(&mut self.factor, p.island.n_dofs);
         let position = &pattern.elimination.position;
         self.places.clear();
         for basis in &p.island.bases {
@@ -97,16 +106,38 @@ impl<T: Real> SparseHessian<T> {
         }
     }
 
+    /// Multiplications of a factorisation.
+    pub(crate) fn factor_work(&self) -> f64 {
+        self.pattern.as_ref().map_or(0.0, |p| p.fronts.work())
+    }
+}
+
+impl<T: Real> SparseHessian<T> {
+    /// Makes room for the values of an island laid out in `layout`.
+    pub(crate) fn begin(&mut self, layout: &Layout, p: &IslandProblem<'_>) {
+        if self.laid_out == layout.count {
+            return;
+        }
+        self.laid_out = layout.count;
+        self.without_contact.clear();
+        if let Some(pattern) = &layout.pattern {
+            pattern.fronts.reserve(&mut self.factor, p.island.n_dofs);
+        }
+    }
+
     /// D H D of the aggregates of `e`, H where `scale`, the diagonal of D, is empty; with `shift` times the diagonal of A added.
     pub(crate) fn assemble(
         &mut self,
+        layout: &Layout,
         p: &IslandProblem<'_>,
         e: &Evaluation,
         scale: &[f64],
         shift: f64,
         scratch: &mut Vec<f64>,
     ) {
-        let Some(pattern) = &self.pattern else { return };
+        let Some(pattern) = &layout.pattern else {
+            return;
+        };
         let values = &mut self.factor.values;
         if self.without_contact.is_empty() {
             values.fill(T::ZERO);
@@ -127,7 +158,7 @@ impl<T: Real> SparseHessian<T> {
             }
         }
         let set = p.set();
-        let mut places = self.places.iter();
+        let mut places = layout.places.iter();
         for (basis, active) in p.island.bases.iter().zip(&e.active) {
             let r = basis.n_rows;
             let pieces = &p.island.pieces[basis.pieces.clone()];
@@ -180,22 +211,21 @@ impl<T: Real> SparseHessian<T> {
         }
     }
 
-    pub(crate) fn factor(&mut self) -> Result<(), FailedPivot> {
-        let Some(pattern) = &self.pattern else {
+    pub(crate) fn factor(&mut self, layout: &Layout) -> Result<(), FailedPivot> {
+        let Some(pattern) = &layout.pattern else {
             return Ok(());
         };
         let factored = pattern.fronts.factor(&mut self.factor);
         factored.map_err(|dof| FailedPivot { dof })
     }
 
-    /// Multiplications of a factorisation, and of a solve.
-    pub(crate) fn work(&self) -> (f64, f64) {
-        let factor = self.pattern.as_ref().map_or(0.0, |p| p.fronts.work());
-        (factor, 2.0 * self.factor.values.len() as f64)
+    /// Multiplications of a solve.
+    pub(crate) fn solve_work(&self) -> f64 {
+        2.0 * self.factor.values.len() as f64
     }
 
-    pub(crate) fn solve(&mut self, x: &mut [T]) {
-        if let Some(pattern) = &self.pattern {
+    pub(crate) fn solve(&mut self, layout: &Layout, x: &mut [T]) {
+        if let Some(pattern) = &layout.pattern {
             pattern.fronts.solve(&mut self.factor, x);
         }
     }

@@ -9,7 +9,7 @@
 //! precisions", for the idea; the outer iteration is that of conjugate gradients, as H is positive definite.
 
 use crate::evaluation::Evaluation;
-use crate::hessian::{FailedPivot, SparseHessian};
+use crate::hessian::{FailedPivot, Layout, SparseHessian};
 use crate::island::IslandProblem;
 
 /// Multiplications of a factorisation that take the time of one of a triangular solve, which waits for memory.
@@ -18,7 +18,7 @@ const MULTIPLICATIONS_PER_SOLVED: f64 = 12.0;
 /// An earlier factor may take iterations for this share of the time that a new one costs.
 const SHARE_OF_FACTOR: f64 = 0.5;
 
-/// The factor of one island. Memory is reused; symbolic work is reused while the pattern stands.
+/// The factor of one island, in a layout shared with the factor in double precision. Memory is reused.
 #[derive(Default)]
 pub(super) struct Mixed {
     hessian: SparseHessian<f32>,
@@ -28,16 +28,11 @@ pub(super) struct Mixed {
 }
 
 impl Mixed {
-    /// Lays out memory for the island of `p`; what was factored before is forgotten.
-    pub(super) fn begin(&mut self, p: &IslandProblem<'_>) {
-        self.hessian.begin(p);
+    /// Makes room for the island of `p`, laid out in `layout`; what was factored before is forgotten.
+    pub(super) fn begin(&mut self, layout: &Layout, p: &IslandProblem<'_>) {
+        self.hessian.begin(layout, p);
         self.is_factored = false;
         self.x.resize(p.island.n_dofs, 0.0);
-    }
-
-    /// Multiplications of a factorisation.
-    pub(super) fn work(&self) -> f64 {
-        self.hessian.work().0
     }
 
     /// Whether there is a factor of an earlier system of this solve.
@@ -46,27 +41,28 @@ impl Mixed {
     }
 
     /// Iterations with an earlier factor that are worth it.
-    pub(super) fn iterations_worth(&self) -> usize {
-        let (factor, solve) = self.hessian.work();
+    pub(super) fn iterations_worth(&self, layout: &Layout) -> usize {
+        let (factor, solve) = (layout.factor_work(), self.hessian.solve_work());
         (SHARE_OF_FACTOR * factor / (MULTIPLICATIONS_PER_SOLVED * solve)) as usize
     }
 
     /// Factors H of the aggregates of `e`.
     pub(super) fn factor(
         &mut self,
+        layout: &Layout,
         p: &IslandProblem<'_>,
         e: &Evaluation,
     ) -> Result<(), FailedPivot> {
         self.is_factored = false;
         let hessian = &mut self.hessian;
-        hessian.assemble(p, e, &e.scale, 0.0, &mut self.scratch);
-        hessian.factor()?;
+        hessian.assemble(layout, p, e, &e.scale, 0.0, &mut self.scratch);
+        hessian.factor(layout)?;
         self.is_factored = true;
         Ok(())
     }
 
     /// z ≈ H⁻¹r with the last factor; `scale` is the diagonal of D.
-    pub(super) fn apply(&mut self, scale: &[f64], r: &[f64], z: &mut [f64]) {
+    pub(super) fn apply(&mut self, layout: &Layout, scale: &[f64], r: &[f64], z: &mut [f64]) {
         let largest = r.iter().zip(scale).map(|(r, d)| (r * d).abs());
         let largest = largest.fold(0.0, f64::max);
         if largest == 0.0 {
@@ -77,7 +73,7 @@ impl Mixed {
         for ((x, r), d) in self.x.iter_mut().zip(r).zip(scale) {
             *x = (r * d * to_one) as f32;
         }
-        self.hessian.solve(&mut self.x);
+        self.hessian.solve(layout, &mut self.x);
         for ((z, x), d) in z.iter_mut().zip(&self.x).zip(scale) {
             *z = f64::from(*x) * d * largest;
         }

@@ -151,18 +151,20 @@ impl Systems {
         Ok(())
     }
 
-    /// Lays out a factor in single precision, unless one in double precision is cheap enough.
+    /// Makes ready for a factor in single precision, unless one in double precision is cheap enough.
     fn begin_mixed(&mut self, p: &IslandProblem<'_>) {
         if self.laid_out {
             return;
         }
-        self.mixed.begin(p);
-        if self.choice != LinearAlgebra::Mixed && self.mixed.work() < MIXED_WORK_MIN {
+        self.laid_out = true;
+        let layout = self.hessian.lay_out(p);
+        if self.choice != LinearAlgebra::Mixed && layout.factor_work() < MIXED_WORK_MIN {
             self.method = Method::Direct;
+            self.hessian.make_room(p);
             return;
         }
+        self.mixed.begin(layout, p);
         self.gradients.begin(p);
-        self.laid_out = true;
     }
 
     /// Conjugate gradients behind a factor in single precision: that of an earlier system while little changes; false if that
@@ -181,14 +183,14 @@ impl Systems {
         if self.mixed.is_factored() && ratio < LITTLE_CHANGED {
             let limits = Limits {
                 relative_residual,
-                iterations_max: self.mixed.iterations_worth(),
+                iterations_max: self.mixed.iterations_worth(self.hessian.layout()),
             };
             if self.conjugate(p, e, limits, report) {
                 return true;
             }
         }
         let clock = Instant::now();
-        let factored = self.mixed.factor(p, e);
+        let factored = self.mixed.factor(self.hessian.layout(), p, e);
         report.factorisations += 1;
         report.stages.linear_solve += clock.elapsed();
         let limits = Limits {
@@ -209,8 +211,8 @@ impl Systems {
         let clock = Instant::now();
         aim(e);
         let mut dv = std::mem::take(&mut e.dv);
-        let mixed = &mut self.mixed;
-        let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(&e.scale, r, z);
+        let (mixed, layout) = (&mut self.mixed, self.hessian.layout());
+        let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(layout, &e.scale, r, z);
         let reached = self.gradients.solve(p, e, limits, &mut dv, precondition);
         e.dv = dv;
         report.inner_iterations += reached.iterations;

@@ -291,7 +291,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             made_of("{ preset = \"rubber\", c1 = 1 }"),
-            "`c1` is no constant of the law `linear-corotated`",
+            "`c1` is no constant of the law `linear-corotated`, which takes `youngs_modulus`, `poissons_ratio`",
         ),
         (
             made_of("{ law = \"mooney-rivlin\", preset = \"rubber\" }"),

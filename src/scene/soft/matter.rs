@@ -120,6 +120,7 @@ const LAWS: [(&str, Law); 6] = [
 const SOLID: [&str; 2] = ["youngs_modulus", "poissons_ratio"];
 const GRAINS: [&str; 2] = ["friction_angle", "friction_cone"];
 const FLUID: [&str; 4] = ["bulk_modulus", "exponent", "viscosity", "tension"];
+const YIELD: &str = "yield_stress";
 
 /// `made_of`.
 pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
@@ -128,17 +129,20 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
     }
     let table = item.table(&MADE_OF_POINTS)?;
     let law = table.choice_or_first("law", &LAWS)?;
-    let others: Vec<&'static str> = match law {
-        Law::Liquid => SOLID.into_iter().chain(GRAINS).collect(),
-        Law::Sand => FLUID.to_vec(),
-        _ => GRAINS.into_iter().chain(FLUID).collect(),
+    let own: Vec<&'static str> = match law {
+        Law::Liquid => FLUID.to_vec(),
+        Law::Sand => [SOLID, GRAINS].concat(),
+        Law::LinearCorotated | Law::Hencky => [&SOLID[..], &[YIELD]].concat(),
+        Law::Corotated | Law::NeoHookean => SOLID.to_vec(),
     };
-    let flows = matches!(law, Law::LinearCorotated | Law::Hencky);
-    let others = others.into_iter().chain((!flows).then_some("yield_stress"));
-    for key in others {
+    let all = SOLID.into_iter().chain(GRAINS).chain(FLUID).chain([YIELD]);
+    for key in all.filter(|key| !own.contains(key)) {
         if table.optional(key).is_some() {
             let word = LAWS.iter().find(|(_, l)| *l == law).map_or("", |(w, _)| w);
-            return Err(table.conflict(format!("`{key}` is no constant of the law `{word}`")));
+            return Err(table.conflict(format!(
+                "`{key}` is no constant of the law `{word}`, which takes `{}`",
+                own.join("`, `")
+            )));
         }
     }
     let made = build(law, &table)?;
@@ -158,7 +162,7 @@ fn build(
         None => Err(table.missing(key)),
     };
     let yields = table
-        .optional("yield_stress")
+        .optional(YIELD)
         .map(|item| item.positive())
         .transpose()?;
     if law == Law::Liquid {

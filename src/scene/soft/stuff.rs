@@ -86,6 +86,10 @@ const LAWS: [(&str, Law); 7] = [
     ("mooney-rivlin", Law::MooneyRivlin),
 ];
 
+/// The constants of a law of Lamé's two parameters, and of Mooney and Rivlin's.
+const MODULI: [&str; 2] = ["youngs_modulus", "poissons_ratio"];
+const MOONEY_RIVLIN: [&str; 3] = ["c1", "c2", "bulk_modulus"];
+
 /// `made_of`.
 pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
     if item.is_text() {
@@ -107,7 +111,7 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
         density: preset.map(|preset| preset.density),
         law: match law {
             Law::Lame(kind) => {
-                without(&table, &["c1", "c2", "bulk_modulus"], kind.name())?;
+                without(&table, &MOONEY_RIVLIN, kind.name(), &MODULI)?;
                 let modulus = constant(&table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
                 let ratio = constant(&table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
                 let of_ratio = |e: &FemError| matches!(e, FemError::PoissonsRatio(_));
@@ -123,11 +127,7 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
                         "presets have no C1 and C2; give `c1`, `c2` and `bulk_modulus` with `law = \"mooney-rivlin\"`",
                     ));
                 }
-                without(
-                    &table,
-                    &["youngs_modulus", "poissons_ratio"],
-                    "mooney-rivlin",
-                )?;
+                without(&table, &MODULI, "mooney-rivlin", &MOONEY_RIVLIN)?;
                 let [c1, c2, bulk] = [
                     constant(&table, "c1", None)?.0,
                     constant(&table, "c2", None)?.0,
@@ -154,14 +154,22 @@ fn constant<'a>(
     }
 }
 
-/// Refuses constants of other laws.
-fn without(table: &TableReader<'_>, keys: &[&'static str], law: &str) -> Result<(), SceneError> {
+/// Refuses constants of other laws; `own` are those of this one.
+fn without(
+    table: &TableReader<'_>,
+    keys: &[&'static str],
+    law: &str,
+    own: &[&str],
+) -> Result<(), SceneError> {
     let given: Vec<_> = keys
         .iter()
         .filter(|key| table.optional(key).is_some())
         .collect();
     match given.first() {
-        Some(key) => Err(table.conflict(format!("`{key}` is no constant of the law `{law}`"))),
+        Some(key) => Err(table.conflict(format!(
+            "`{key}` is no constant of the law `{law}`, which takes `{}`",
+            own.join("`, `")
+        ))),
         None => Ok(()),
     }
 }

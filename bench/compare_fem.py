@@ -79,6 +79,7 @@ def main():
             subprocess.run([arguments.binary, "fem", "scene", name, folder], check=True)
             commands = {
                 "pliant": [arguments.binary, "fem", "peer", name],
+                "pliant, lagged": [arguments.binary, "fem", "peer", name, "--rotation", "lagged"],
                 "drake": [sys.executable, str(PEER), folder],
             }
             rounds = {engine: [] for engine in commands}

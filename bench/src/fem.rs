@@ -3,5 +3,5 @@
 mod engine;
 mod scene;
 
-pub use engine::{FemEngine, FemOutcome, measure_fem, peak_memory_kib};
+pub use engine::{FemEngine, FemModel, FemOutcome, measure_fem, peak_memory_kib};
 pub use scene::{FemMesh, FemScene, Hook, SoftBody, Wall, chain, fem_catalogue, torus_of};

@@ -6,7 +6,7 @@ use std::time::Instant;
 use nalgebra::Vector3;
 use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings, StopCriteria, StopReason};
 use pliant_coupling::{Geometry, Mount, State, StepReport, StrongImplicit, World, WorldBuilder};
-use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, lame_parameters};
+use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, Rotation, lame_parameters};
 use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use serde::{Deserialize, Serialize};
@@ -56,12 +56,21 @@ pub struct FemOutcome {
     pub peak_kib: u64,
 }
 
+/// What is left to choose of how a scene is solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FemModel {
+    /// How Newton's systems are solved.
+    pub linear_algebra: LinearAlgebra,
+    /// How turning elements are treated; Drake's lag.
+    pub rotation: Rotation,
+}
+
 impl FemEngine {
     /// Builds the world of `scene`.
     ///
     /// # Errors
     /// [`BenchError`] for a scene that cannot be built.
-    pub fn new(scene: &FemScene, linear_algebra: LinearAlgebra) -> Result<Self, BenchError> {
+    pub fn new(scene: &FemScene, model: FemModel) -> Result<Self, BenchError> {
         let mut builder = WorldBuilder::default();
         let material = ContactMaterial {
             stiffness: STIFFNESS_PER_AREA,
@@ -74,6 +83,7 @@ impl FemEngine {
         let mesh = scene.mesh.build()?;
         for (k, body) in scene.bodies.iter().enumerate() {
             let mut soft = FemBuilder::new(mesh.clone(), law.clone(), scene.density)
+                .rotation(model.rotation)
                 .damping(Rayleigh {
                     mass: 0.0,
                     stiffness: scene.damping_s,
@@ -102,7 +112,7 @@ impl FemEngine {
         let state = world.default_state();
         let stepper = StrongImplicit::new(Newton::new(NewtonSettings {
             stop: StopCriteria::default(),
-            linear_algebra,
+            linear_algebra: model.linear_algebra,
             ..NewtonSettings::default()
         }));
         Ok(Self {
@@ -155,13 +165,14 @@ fn boundary(mesh: &TetMesh) -> Result<Shape, BenchError> {
 ///
 /// # Errors
 /// Whatever ends the run.
-pub fn measure_fem(
-    scene: &FemScene,
-    linear_algebra: LinearAlgebra,
-) -> Result<FemOutcome, BenchError> {
-    let mut engine = FemEngine::new(scene, linear_algebra)?;
+pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, BenchError> {
+    let mut engine = FemEngine::new(scene, model)?;
+    let turns = match model.rotation {
+        Rotation::Followed => "",
+        Rotation::Lagged => ", lagged",
+    };
     let mut outcome = FemOutcome {
-        engine: format!("pliant, {linear_algebra}"),
+        engine: format!("pliant, {}{turns}", model.linear_algebra),
         n_dofs: engine.n_dofs,
         ..FemOutcome::default()
     };

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
 use pliant_bench::fem::{
-    FemMesh, FemOutcome, FemScene, chain, fem_catalogue, measure_fem, torus_of,
+    FemMesh, FemModel, FemOutcome, FemScene, chain, fem_catalogue, measure_fem, torus_of,
 };
 use pliant_contact_sap::LinearAlgebra;
+use pliant_fem::Rotation;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -26,9 +27,29 @@ pub(crate) enum Command {
         /// How Newton's systems are solved.
         #[arg(long, default_value = "automatic")]
         linear_algebra: String,
+        /// Where rest shapes are while elements turn.
+        #[arg(long, value_enum, default_value_t = RestShapes::Followed)]
+        rotation: RestShapes,
     },
     /// Times scenes of growing size on one and on two threads.
     Growth,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum RestShapes {
+    /// Where elements will have turned to.
+    Followed,
+    /// Where they were, as in Drake.
+    Lagged,
+}
+
+impl From<RestShapes> for Rotation {
+    fn from(shapes: RestShapes) -> Self {
+        match shapes {
+            RestShapes::Followed => Self::Followed,
+            RestShapes::Lagged => Self::Lagged,
+        }
+    }
 }
 
 impl Command {
@@ -46,8 +67,13 @@ impl Command {
             Self::Peer {
                 name,
                 linear_algebra,
+                rotation,
             } => {
-                let outcome = measure(&find(&name)?, way(&linear_algebra)?, 1)?;
+                let model = FemModel {
+                    linear_algebra: way(&linear_algebra)?,
+                    rotation: rotation.into(),
+                };
+                let outcome = measure(&find(&name)?, model, 1)?;
                 println!("{}", serde_json::to_string(&outcome)?);
             }
             Self::Growth => {
@@ -80,13 +106,13 @@ fn way(name: &str) -> Result<LinearAlgebra, String> {
 
 fn measure(
     scene: &FemScene,
-    way: LinearAlgebra,
+    model: FemModel,
     threads: usize,
 ) -> Result<FemOutcome, Box<dyn std::error::Error>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;
-    Ok(pool.install(|| measure_fem(scene, way))?)
+    Ok(pool.install(|| measure_fem(scene, model))?)
 }
 
 /// A row for each scene, the slope in a log-log plot against the one before.
@@ -97,8 +123,8 @@ fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
     );
     let mut before: Option<(f64, f64)> = None;
     for scene in scenes {
-        let one = measure(scene, LinearAlgebra::Automatic, 1)?;
-        let two = measure(scene, LinearAlgebra::Automatic, 2)?;
+        let one = measure(scene, FemModel::default(), 1)?;
+        let two = measure(scene, FemModel::default(), 2)?;
         let (n, t) = (one.n_dofs as f64, mean(&one.step_s));
         let slope = before.map_or(String::new(), |(m, s)| {
             format!("{:.2}", (t / s).ln() / (n / m).ln())

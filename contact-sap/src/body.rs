@@ -158,18 +158,15 @@ pub trait BodyStep: Send + Sync {
     fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
         Ok(None)
     }
-    /// Takes what b foresees of the motion from velocities `v`, which were found with everything that acts on the body. True if b is
-    /// another one by that, so that they have to be found again; A stays.
-    fn foresee(&mut self, v: &[f64]) -> bool {
-        let _ = v;
-        false
-    }
-    /// How far what b foresees of the motion is from velocities `v`, as a multiple of what [`BodyStep::foresee`] leaves as it is: it
-    /// would take another b from above 1; 0 of bodies that foresee nothing.
-    fn foresight_error(&self, v: &[f64]) -> f64 {
+    /// How far what b foresees of the motion is from velocities `v`, found with everything that acts on the body, as a multiple of
+    /// what is tolerated: above 1 [`BodyStep::foresee`] makes another b of it. 0 of bodies that foresee nothing.
+    fn foresight_error(&mut self, v: &[f64]) -> f64 {
         let _ = v;
         0.0
     }
+    /// Takes what b foresees of the motion from the velocities of the last [`BodyStep::foresight_error`], so that they have to be
+    /// found again; A stays.
+    fn foresee(&mut self) {}
     /// Whether velocity i of this step stands for the same as velocity i of the last one, so that what constraints did to it then
     /// tells something of what they will do now. Not if they are those of a grid that is laid anew in every step.
     fn velocities_last(&self) -> bool {

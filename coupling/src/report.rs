@@ -86,7 +86,7 @@ impl Doubt {
 pub struct ForesightReport {
     /// How often the step was solved again, because a body was to foresee what was found.
     pub corrections: usize,
-    /// The body that is furthest off when there were as many corrections as are allowed; `None`: it settled.
+    /// The body that is furthest off after the last correction that is allowed, or that is worth trying; `None`: all settled.
     pub unsettled: Option<BodyIdx>,
     /// How far it is off, as a multiple of what it tolerates; 0 if it settled.
     pub error: f64,

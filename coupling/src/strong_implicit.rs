@@ -3,6 +3,7 @@
 mod consistent;
 mod constraints;
 mod forces;
+mod foresight;
 mod implicit;
 
 use nalgebra::Vector3;
@@ -14,6 +15,7 @@ use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
 
 use consistent::merged;
 use constraints::find_touched;
+use foresight::Foresights;
 
 use crate::collision::Collision;
 use crate::contacts::ContactAssembly;
@@ -21,7 +23,7 @@ use crate::error::StepError;
 use crate::friction_limits::FrictionLimits;
 use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
-use crate::report::{ForesightReport, ImplicitReport, RowOwner, StepReport};
+use crate::report::{ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
 use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
@@ -51,7 +53,7 @@ pub struct StrongImplicit<S> {
     limits: FrictionLimits,
     /// A pair that meets on the way found last, by contacts that were not added.
     overlooked: Option<(GeometryIdx, GeometryIdx)>,
-    foresight: ForesightReport,
+    foresights: Foresights,
     implicit: ImplicitReport,
     solution: Solution,
     guess: Vec<f64>,
@@ -91,7 +93,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             solved_path: Vec::new(),
             limits: FrictionLimits::default(),
             overlooked: None,
-            foresight: ForesightReport::default(),
+            foresights: Foresights::default(),
             implicit: ImplicitReport::default(),
             solution: Solution::default(),
             guess: Vec::new(),
@@ -219,7 +221,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
         }
         let mut report = self.solve_with(world, state, time_step, steps)?;
-        self.foresight = ForesightReport::default();
+        self.foresights.begin();
         loop {
             // More than at first, where pairs were overlooked.
             find_touched(
@@ -228,38 +230,19 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 &self.owners,
                 &mut self.touched,
             );
-            if self.foresight.corrections == world.parts.foresights_max {
-                self.judge_foresight(steps);
-                break;
+            let wrong = self.foresights.judge(
+                steps,
+                &self.touched,
+                &self.offsets,
+                &self.solution.velocity,
+                world.parts.foresights_max,
+            );
+            if !wrong {
+                return Ok(report);
             }
-            let mut changed = false;
-            for (b, step) in steps
-                .iter_mut()
-                .enumerate()
-                .filter(|(b, _)| self.touched[*b])
-            {
-                let range = self.offsets[b]..self.offsets[b + 1];
-                changed |= step.foresee(&self.solution.velocity[range]);
-            }
-            if !changed {
-                break;
-            }
-            self.foresight.corrections += 1;
+            self.foresights.correct(steps);
             self.guess.clone_from(&self.solution.velocity);
             report = merged(report, self.solve_with(world, state, time_step, steps)?);
-        }
-        Ok(report)
-    }
-
-    /// Looks for the body whose motion is furthest from what it foresaw.
-    fn judge_foresight(&mut self, steps: &[Box<dyn BodyStep>]) {
-        for (b, step) in steps.iter().enumerate().filter(|(b, _)| self.touched[*b]) {
-            let range = self.offsets[b]..self.offsets[b + 1];
-            let error = step.foresight_error(&self.solution.velocity[range]);
-            if error > self.foresight.error.max(1.0) {
-                self.foresight.error = error;
-                self.foresight.unsettled = Some(BodyIdx(b));
-            }
         }
     }
 

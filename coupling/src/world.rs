@@ -413,8 +413,8 @@ impl World {
         self.parts.linearisation
     }
 
-    /// What [`WorldBuilder::foresights_max`] is unless set. One or two corrections are usual, each halves the error or better, and four
-    /// to eight settle links of a chain that strike each other as they swing.
+    /// What [`WorldBuilder::foresights_max`] is unless set. One or two corrections are usual; four to eight settle links of a chain that
+    /// strike each other as they swing, but not always those of a long one that falls on its links at half a radian a step.
     pub const FORESIGHTS_MAX: usize = 10;
 
     /// How often a step is solved again at most because bodies that are touched do not move as they foresaw.

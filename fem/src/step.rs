@@ -177,12 +177,12 @@ impl BodyStep for FemStep {
         self.turn_freely()
     }
 
-    fn foresee(&mut self, v: &[f64]) -> bool {
-        self.turn_as(v, turning::TARGET_CHANGE_TOUCHED)
+    fn foresight_error(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v) / self.elements.target_tolerance()
     }
 
-    fn foresight_error(&self, v: &[f64]) -> f64 {
-        self.target_error(v) / turning::TARGET_CHANGE_TOUCHED
+    fn foresee(&mut self) {
+        self.turn_as_found();
     }
 
     fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {

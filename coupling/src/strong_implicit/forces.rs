@@ -136,7 +136,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         report.solve = solve;
         report.friction = self.limits.error();
         report.overlooked = self.overlooked;
-        report.foresight = self.foresight;
+        report.foresight = self.foresights.report;
         report.implicit = self.implicit;
         report.n_dofs = self.start.len();
         report.warnings.clear();

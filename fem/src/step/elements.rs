@@ -26,6 +26,8 @@ pub(super) struct ElementState {
     pub(super) rotations: Vec<Matrix3<f64>>,
     /// T; empty where no element turns.
     pub(super) targets: Vec<Matrix3<f64>>,
+    /// T of the motion that was last compared with what is foreseen.
+    pub(super) targets_found: Vec<Matrix3<f64>>,
     /// Largest turn expected in the step, rad.
     pub(super) turn: f64,
     /// The targets are no longer those of `begin`.

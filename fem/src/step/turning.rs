@@ -24,8 +24,10 @@ use crate::polar_decomposition::rotation_of;
 const TURN_CORRECTED: f64 = 0.014;
 /// Corrections of T up to this are not worth a solve
 const TARGET_CHANGE_MIN: f64 = 1e-4;
-/// or, where it is one with contact, up to this.
-pub(super) const TARGET_CHANGE_TOUCHED: f64 = 1e-3;
+/// or, where it is one with contact, up to this
+const TARGET_CHANGE_TOUCHED: f64 = 1e-3;
+/// or this part of the largest T − I: what stays of the chord's error.
+const TARGET_PART_TOUCHED: f64 = 0.05;
 /// Turns up to this (rad) are taken from the rates alone: what the chord then misses is θ⁴/24.
 const TURN_SMALL: f64 = 1e-3;
 /// Below this T is I to round-off.
@@ -67,10 +69,11 @@ impl ElementState {
         self.targets = targets;
     }
 
-    /// T from where velocities `v` lead, and by how much any of them differs from what is foreseen.
-    fn targets_of(&self, step: &FemStep, v: &[Vector3<f64>]) -> (Vec<Matrix3<f64>>, f64) {
+    /// Finds T where velocities `v` lead; by how much any of them differs from what is foreseen.
+    fn find_targets(&mut self, step: &FemStep, v: &[Vector3<f64>]) -> f64 {
         let parts = &*step.parts;
-        let mut targets = vec![Matrix3::identity(); parts.elements.len()];
+        let mut targets = std::mem::take(&mut self.targets_found);
+        targets.resize(parts.elements.len(), Matrix3::identity());
         let moved = v
             .iter()
             .zip(&step.q)
@@ -90,7 +93,16 @@ impl ElementState {
             None => Matrix3::identity(),
         };
         let change = parallel::largest(targets.len(), |e| (targets[e] - before(e)).norm());
-        (targets, change)
+        self.targets_found = targets;
+        change
+    }
+
+    /// How far T may be from where velocities found with contact lead.
+    pub(super) fn target_tolerance(&self) -> f64 {
+        let targets = &self.targets_found;
+        let identity = Matrix3::identity();
+        let turned = parallel::largest(targets.len(), |e| (targets[e] - identity).norm());
+        TARGET_CHANGE_TOUCHED.max(TARGET_PART_TOUCHED * turned)
     }
 
     /// Whether anything turns noticeably, as foreseen or with velocities `v`.
@@ -129,8 +141,8 @@ impl FemStep {
         v.clone_from(&self.start);
         let mut free_motion = std::mem::take(&mut self.free_motion);
         let solved = free_motion.solve(&self.system, turn.as_ref(), Exactness::Estimate, &mut v);
-        if solved.is_ok() {
-            self.turn_as(&v, TARGET_CHANGE_MIN);
+        if solved.is_ok() && self.target_error(&v) > TARGET_CHANGE_MIN {
+            self.turn_as_found();
         }
         let exactness = Exactness::Solution;
         let solved =
@@ -143,38 +155,28 @@ impl FemStep {
         }
     }
 
-    /// Takes rest strains and b to where velocities `v` of the solve turn the elements, if any changes by more than `least`;
-    /// whether it did.
-    pub(super) fn turn_as(&mut self, v: &[f64], least: f64) -> bool {
-        if !self.follows() {
-            return false;
-        }
-        let mut velocities = Vec::new();
-        self.all_velocities(v, &mut velocities);
-        if !self.elements.turns(self, &velocities) {
-            return false;
-        }
-        let (targets, change) = self.elements.targets_of(self, &velocities);
-        if change <= least {
-            return false;
-        }
-        self.elements.targets = targets;
-        self.elements.corrected = true;
-        self.write_right_hand_side();
-        true
-    }
-
-    /// By how much rest strains differ from where velocities `v` of the solve turn the elements.
-    pub(super) fn target_error(&self, v: &[f64]) -> f64 {
+    /// By how much rest strains differ from where velocities `v` of the solve turn the elements, which it keeps.
+    pub(super) fn target_error(&mut self, v: &[f64]) -> f64 {
         if !self.follows() {
             return 0.0;
         }
         let mut velocities = Vec::new();
         self.all_velocities(v, &mut velocities);
-        match self.elements.turns(self, &velocities) {
-            true => self.elements.targets_of(self, &velocities).1,
-            false => 0.0,
+        if !self.elements.turns(self, &velocities) {
+            return 0.0;
         }
+        let mut elements = std::mem::take(&mut self.elements);
+        let error = elements.find_targets(self, &velocities);
+        self.elements = elements;
+        error
+    }
+
+    /// Takes rest strains and b to where the velocities of the last [`FemStep::target_error`] turn the elements.
+    pub(super) fn turn_as_found(&mut self) {
+        let elements = &mut self.elements;
+        std::mem::swap(&mut elements.targets, &mut elements.targets_found);
+        elements.corrected = true;
+        self.write_right_hand_side();
     }
 
     /// A factor of A at rest, for steps as long as this one.

@@ -88,7 +88,8 @@ impl Alone {
             self.solve();
         } else {
             self.solve();
-            if self.step.foresee(&self.solution.velocity) {
+            if self.step.foresight_error(&self.solution.velocity) > 1.0 {
+                self.step.foresee();
                 self.solve();
             }
         }

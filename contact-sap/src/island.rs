@@ -83,6 +83,9 @@ pub(crate) struct IslandBasis {
     pub(crate) first_scalar: usize,
 }
 
+/// Work on islands with fewer velocities than these stays on one thread: waking others costs what it does.
+pub(crate) const PARALLEL_DOFS_MIN: usize = 2000;
+
 /// Bases of fewer rows have their K summed once and kept: it is small beside what is done with it.
 const KEPT_ROWS_MAX: usize = 48;
 
@@ -446,9 +449,25 @@ impl<'a> IslandProblem<'a> {
 
     /// y = A x.
     pub(crate) fn apply(&self, x: &[f64], y: &mut [f64]) {
-        for member in &self.island.members {
-            let dofs = member.dofs();
-            self.dynamics(member).apply(&x[dofs.clone()], &mut y[dofs]);
+        self.apply_members(&self.island.members, x, y);
+    }
+
+    /// The rows of A x that belong to `members`, which follow each other; on all threads where there are many.
+    fn apply_members(&self, members: &[Member], x: &[f64], y: &mut [f64]) {
+        if members.len() > 1 && y.len() >= PARALLEL_DOFS_MIN {
+            let (left, right) = members.split_at(members.len() / 2);
+            let (y_left, y_right) = y.split_at_mut(right[0].first_dof - left[0].first_dof);
+            rayon::join(
+                || self.apply_members(left, x, y_left),
+                || self.apply_members(right, x, y_right),
+            );
+            return;
+        }
+        let mut y = y;
+        for member in members {
+            let (own, rest) = y.split_at_mut(member.n_dofs);
+            self.dynamics(member).apply(&x[member.dofs()], own);
+            y = rest;
         }
     }
 

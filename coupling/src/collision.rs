@@ -1,5 +1,7 @@
 //! Which geometries of a world touch in this step, and where.
 
+mod meetings;
+mod meshes;
 mod ways;
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -12,9 +14,11 @@ use pliant_hydroelastic::{
 use crate::doubles::Doubles;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
-use crate::settings::{ContactModel, DissipationRule, Speculation};
+use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
+use meetings::Meeting;
+use meshes::Fit;
 use ways::{Course, Diversion};
 
 /// A contact point and the geometries it belongs to, a < b.
@@ -77,6 +81,8 @@ pub(crate) struct Collision {
     sections: Vec<FlatSection>,
     /// Of each geometry on a surface its mesh, where the body is.
     soft: Vec<Option<SoftMesh>>,
+    /// What this search asks of them.
+    fits: Vec<Fit>,
     proxies: Vec<Proxy>,
     broad_phase: BroadPhase,
     pairs: Vec<(
@@ -217,21 +223,10 @@ impl Collision {
                 filament.stand_still();
             }
         }
-        for (g, mesh) in self.soft.iter_mut().enumerate() {
-            if let (Some(mesh), Some(body)) = (mesh, parts.geometries[g].mount.deforming()) {
-                let surface = &self.surfaces[body.0];
-                mesh.move_to(
-                    &surface.vertices,
-                    &surface.triangles,
-                    &self.vertex_velocities[g],
-                    time_step_s,
-                )
-                .map_err(failed(g, g))?;
-            }
-        }
+        self.move_meshes(parts, time_step_s)
+            .map_err(|(g, source)| failed(g, g)(source))?;
         self.contacts.clear();
         let mut contacts = std::mem::take(&mut self.contacts);
-        let mut points = std::mem::take(&mut self.points);
         let mut proxies = std::mem::take(&mut self.proxies);
         proxies.clear();
         let (friction, tau) = parts.largest_friction_and_relaxation();
@@ -270,73 +265,24 @@ impl Collision {
         let other_pairs = pairs.iter().map(|(a, b)| (a.0 as usize, b.0 as usize));
         looked_at.clear();
         looked_at.extend(other_pairs.chain(self_pairs).filter(is_looked_at));
-        for &(a, b) in &looked_at {
-            let deforms = |g: usize| parts.geometries[g].mount.deforming().is_some();
-            for (own, other) in [(a, b), (b, a)] {
-                if let Some(mesh) = &mut self.soft[own] {
-                    mesh.fit_skin();
-                    if deforms(other) {
-                        mesh.carry_depth().map_err(failed(own, own))?;
-                    }
-                }
-            }
-        }
-        let result = looked_at.iter().try_for_each(|&(a, b)| {
-            points.clear();
-            let mut query = Query {
-                choice: world.choice(GeometryIdx(a), GeometryIdx(b)),
-                ..query
-            };
-            if glides {
-                query.margin += self.gliding_gap(world, a, b, time_step_s);
-            }
-            let collide = |course: Course, points: &mut Vec<ContactPoint>| {
-                let (posed_a, posed_b) =
-                    (self.posed(world, a, course), self.posed(world, b, course));
-                geometry
-                    .collide(posed_a, posed_b, &query, points)
-                    .ok_or_else(|| StepError::NoContactGeometry {
-                        a: parts.geometries[a].name.clone(),
-                        b: parts.geometries[b].name.clone(),
-                    })?
-                    .map_err(failed(a, b))
-            };
-            let course = self.course(a, b);
-            collide(course, &mut points)?;
-            if course == Course::Steady && points.is_empty() && self.is_driven(world, a, b) {
-                collide(Course::Free, &mut points)?;
-            }
-            if parts.contact.speculation == Speculation::Overlapping {
-                points.retain(|point| point.signed_distance < 0.0);
-            }
-            let is_new = |point: &&ContactPoint| {
-                let name = (GeometryIdx(a), GeometryIdx(b), point.key);
-                search == Search::All || self.known.binary_search(&name).is_err()
-            };
-            contacts.extend(points.iter().filter(is_new).map(|point| PairContact {
-                a: GeometryIdx(a),
-                b: GeometryIdx(b),
-                // Sides that touch now do so at one place.
-                p_WA: match point.entry > 0.0 {
-                    true => self.world_point(world, a, &point.a),
-                    false => point.p_WC,
-                },
-                p_WB: match point.entry > 0.0 {
-                    true => self.world_point(world, b, &point.b),
-                    false => point.p_WC,
-                },
-                point: *point,
-            }));
-            Ok(())
-        });
+        self.looked_at = looked_at;
+        self.fit_meshes(parts)
+            .map_err(|(g, source)| failed(g, g)(source))?;
+        let meeting = Meeting {
+            world,
+            state,
+            geometry,
+            query,
+            time_step_s,
+            search,
+        };
+        let result = self.meet(meeting, &mut contacts);
         self.known
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
         self.doubles.drop_from(parts, &mut contacts);
         self.contacts = contacts;
-        self.points = points;
         self.proxies = proxies;
         self.pairs = pairs;
-        self.looked_at = looked_at;
         result
     }
 

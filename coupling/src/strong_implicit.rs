@@ -12,6 +12,7 @@ use pliant_contact_sap::{
     SolveReport, StepInput, TimeStep,
 };
 use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
+use rayon::prelude::*;
 
 use consistent::merged;
 use constraints::find_touched;
@@ -28,6 +29,9 @@ use crate::state::State;
 use crate::stiction::StuckContact;
 use crate::ties::TieAssembly;
 use crate::world::{BodyIdx, GeometryIdx, World};
+
+/// Bodies with fewer velocities than these in all are opened on one thread: waking others costs what some hundred elements do.
+const PARALLEL_DOFS_MIN: usize = 2000;
 
 /// Steps a [`World`] by one convex contact problem a step (Han, Masterjohn, Castro 2023, section VI), with the world's
 /// [`Integration`](pliant_contact_sap::Integration).
@@ -172,10 +176,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
 
     /// Opens the step of every body and linearises it.
     fn begin(&mut self, world: &World, state: &State, time_step_s: f64) -> Result<(), StepError> {
-        self.offsets.clear();
-        self.offsets.push(0);
-        self.start.clear();
-        for (b, step) in self.steps.iter_mut().enumerate() {
+        let open = |(b, step): (usize, &mut Box<dyn BodyStep>)| {
             let input = StepInput {
                 time_step: TimeStep {
                     length_s: time_step_s,
@@ -184,9 +185,24 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 gravity: world.parts.gravity,
                 control: &state.controls[b],
             };
-            step.begin(&state.bodies[b], &input)
-                .and_then(|()| step.linearise())
-                .map_err(|source| StepError::of_body(world, state, BodyIdx(b), source))?;
+            let opened = step.begin(&state.bodies[b], &input);
+            let failed = opened.and_then(|()| step.linearise()).err();
+            failed.map(|source| StepError::of_body(world, state, BodyIdx(b), source))
+        };
+        let n_dofs: usize = state.bodies.iter().map(|body| body.v.len()).sum();
+        let failed = if self.steps.len() > 1 && n_dofs >= PARALLEL_DOFS_MIN {
+            let steps = self.steps.par_iter_mut().with_max_len(1).enumerate();
+            steps.map(open).find_map_first(|failed| failed)
+        } else {
+            self.steps.iter_mut().enumerate().find_map(open)
+        };
+        if let Some(failed) = failed {
+            return Err(failed);
+        }
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.start.clear();
+        for step in &self.steps {
             self.start.extend_from_slice(step.start_velocity());
             self.offsets.push(self.start.len());
         }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
-use crate::island::{Island, IslandProblem, Member};
+use crate::island::{Island, IslandProblem, Member, PARALLEL_DOFS_MIN};
 use crate::islands::IslandAnswer;
 
 pub(crate) use reduced_body::ReducedBody;
@@ -79,7 +79,7 @@ impl Condensed {
 
     /// Brings the graphs of sparse bodies up to date.
     fn update_graphs(&mut self, p: &IslandProblem<'_>) {
-        for (member, reduced) in p.island.members.iter().zip(&mut self.bodies) {
+        let update = |(reduced, member): (&mut ReducedBody, &Member)| {
             let source = Some((member.participant, p.generation));
             if reduced.is_reduced && reduced.graph_source != source {
                 if reduced.body.update(p.dynamics(member), &reduced.node_ends) {
@@ -87,16 +87,26 @@ impl Condensed {
                 }
                 reduced.graph_source = source;
             }
-        }
+        };
+        each(&mut self.bodies, &p.island.members, p.island.n_dofs, update);
     }
 
     fn lay_out(&mut self, p: &IslandProblem<'_>) {
-        for body in self.bodies.iter_mut().filter(|body| body.is_reduced) {
-            let nodes = body.first_node..body.first_node + body.n_nodes;
-            body.find_cliques(&self.touched[nodes]);
-            body.lay_out_complement();
-            body.lay_out_elimination();
-        }
+        let touched = &self.touched;
+        let lay_out = |(body, _): (&mut ReducedBody, &Member)| {
+            if body.is_reduced {
+                let nodes = body.first_node..body.first_node + body.n_nodes;
+                body.find_cliques(&touched[nodes]);
+                body.lay_out_complement();
+                body.lay_out_elimination();
+            }
+        };
+        each(
+            &mut self.bodies,
+            &p.island.members,
+            p.island.n_dofs,
+            lay_out,
+        );
         self.island.clear();
         self.home.clear();
         self.home.resize(p.island.n_nodes(), (0, 0));
@@ -154,13 +164,7 @@ impl Condensed {
                 body.eliminate(source, p.dynamics(member));
             }
         };
-        let bodies = &mut self.bodies;
-        if p.island.n_dofs > 2000 && members.len() > 1 {
-            let pairs = bodies.par_iter_mut().zip(members.par_iter());
-            pairs.for_each(eliminate);
-        } else {
-            bodies.iter_mut().zip(members).for_each(eliminate);
-        }
+        each(&mut self.bodies, members, p.island.n_dofs, eliminate);
         for (body, member) in self.bodies.iter().zip(members) {
             if let Some(dof) = body.failed.filter(|_| body.is_reduced) {
                 return Err(p.island.indefinite_at(member.first_dof + dof));
@@ -201,14 +205,35 @@ impl Condensed {
 
     /// The velocities of the whole that belong to those of the reduced island.
     pub(super) fn extend(&mut self, v: &mut [f64]) {
-        for (body, member) in self.bodies.iter_mut().zip(&self.island.members) {
-            let own = &self.answer.velocity[member.dofs()];
-            let v = &mut v[body.first_dof..body.first_dof + body.n_dofs];
+        let kept = &self.answer.velocity;
+        let members = &self.island.members;
+        let expand = |(body, member): (&mut ReducedBody, &Member)| {
             if body.is_reduced {
-                body.expand(own, v);
-            } else {
-                v.copy_from_slice(own);
+                body.expand(&kept[member.dofs()]);
+            }
+        };
+        each(&mut self.bodies, members, v.len(), expand);
+        for (body, member) in self.bodies.iter().zip(members) {
+            let v = &mut v[body.first_dof..body.first_dof + body.n_dofs];
+            match body.is_reduced {
+                true => body.expanded(v),
+                false => v.copy_from_slice(&kept[member.dofs()]),
             }
         }
+    }
+}
+
+/// Does `work` to every body and its member of an island with so many velocities, on all threads where there are many.
+fn each(
+    bodies: &mut [ReducedBody],
+    members: &[Member],
+    n_dofs: usize,
+    work: impl Fn((&mut ReducedBody, &Member)) + Sync + Send,
+) {
+    if n_dofs >= PARALLEL_DOFS_MIN && members.len() > 1 {
+        let pairs = bodies.par_iter_mut().zip(members.par_iter());
+        pairs.with_max_len(1).for_each(work);
+    } else {
+        bodies.iter_mut().zip(members).for_each(work);
     }
 }

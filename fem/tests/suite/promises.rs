@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::support::touching::{Touch, add_floor, add_soft, run, surface};
+use crate::support::{built, corotated};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Vector3};
 use pliant_contact_sap::conformance::{check_body, check_dynamics};
 use pliant_contact_sap::{
@@ -9,6 +11,7 @@ use pliant_contact_sap::{
     DeformableModel, Load, MaterialPoint, Newton, NewtonCg, NewtonCgSettings, Preconditioner,
     Primitive, Solution, StepInput, Surface,
 };
+use pliant_coupling::WorldBuilder;
 use pliant_fem::{
     AnchorCompliance, Axis, Domain, FemBody, FemBuilder, Kinematics, LawKind, LinearCorotated,
     MassKind, Material, MooneyRivlin, Preconditioning, Rayleigh, Region, Rotation, UniformForce,
@@ -29,10 +32,6 @@ fn rubber() -> Arc<dyn Material> {
 
 fn builder() -> FemBuilder {
     FemBuilder::new(block(), rubber(), 1000.0)
-}
-
-fn built(builder: FemBuilder) -> FemBody {
-    builder.build().unwrap().0
 }
 
 /// Turned, stretched, shaken, in motion.
@@ -213,6 +212,40 @@ fn a_step_has_the_same_bits_for_any_number_of_threads() {
         let one = run(1);
         assert!(one == run(2) && one == run(3));
     }
+}
+
+#[test]
+fn a_heap_has_the_same_bits_for_any_number_of_threads() {
+    // Large enough for bodies, meshes, pairs and eliminations to be shared.
+    let mut builder = WorldBuilder::default();
+    add_floor(&mut builder, surface(0.5));
+    for i in 0..8 {
+        let [x, y, z] = [i & 1, i >> 1 & 1, i >> 2].map(|k| f64::from(k) * 0.098);
+        let pose = Isometry3::new(
+            Vector3::new(x, y, z + 0.049),
+            Vector3::z() * (0.1 * f64::from(i)),
+        );
+        let mesh = tet_cuboid(Vector3::repeat(0.05), [5, 5, 5]).unwrap();
+        let cube = built(FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0).pose(pose));
+        let name = format!("cube {i}");
+        add_soft(&mut builder, &name, cube, surface(0.5), Touch::Surface);
+    }
+    let world = builder.build().unwrap();
+    let of_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(|| {
+            let mut state = world.default_state();
+            let mut touched = 0;
+            run(&world, &mut state, 0.01, 0.03, |report, _| {
+                touched = touched.max(report.contacts.len());
+            });
+            assert!(touched > 100, "{touched}");
+            let values = state.bodies.iter().flat_map(|body| &body.q);
+            values.map(|q| q.to_bits()).collect::<Vec<_>>()
+        })
+    };
+    let one = of_threads(1);
+    assert!(one == of_threads(2) && one == of_threads(3));
 }
 
 #[test]

@@ -308,10 +308,16 @@ impl ReducedBody {
         self.source = Some(source);
     }
 
-    /// v of the body, from that of the nodes that stayed.
-    pub(super) fn expand(&mut self, kept: &[f64], v: &mut [f64]) {
+    /// Finds v of the body from that of the nodes that stayed.
+    pub(super) fn expand(&mut self, kept: &[f64]) {
         if let Some(symbolic) = &self.symbolic {
             symbolic.fronts.expand(&mut self.factor, kept, &mut self.x);
+        }
+    }
+
+    /// What [`ReducedBody::expand`] found.
+    pub(super) fn expanded(&self, v: &mut [f64]) {
+        if let Some(symbolic) = &self.symbolic {
             for (number, v) in symbolic.dof.iter().zip(v) {
                 *v = self.x[*number as usize];
             }

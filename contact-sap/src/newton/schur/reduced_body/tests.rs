@@ -175,7 +175,8 @@ fn check(body: &Body, touched: &[bool]) -> ReducedBody {
     let whole = whole.solve(&DVector::from_column_slice(b));
     let kept: Vec<f64> = p.iter().map(|dof| whole[*dof]).collect();
     let mut v = DVector::zeros(b.len());
-    reduced.expand(&kept, v.as_mut_slice());
+    reduced.expand(&kept);
+    reduced.expanded(v.as_mut_slice());
     assert!((v - whole).norm() < 1e-11);
     reduced
 }

@@ -1,0 +1,127 @@
+//! The narrow phase: where the pairs that are looked at meet, pair by pair, on all threads where it pays. Every pair is computed by
+//! itself and they are put together in their order, so the number of threads leaves no trace.
+
+use pliant_hydroelastic::{ContactGeometry, ContactPoint, Query};
+use rayon::prelude::*;
+
+use super::ways::Course;
+use super::{Collision, PairContact, Search};
+use crate::error::StepError;
+use crate::settings::Speculation;
+use crate::state::State;
+use crate::world::{GeometryIdx, World};
+
+/// Fewer vertices than these in all pairs stay on one thread: waking others costs what looking at some hundred does.
+const PARALLEL_VERTICES_MIN: usize = 1000;
+
+/// What all pairs of a search have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Meeting<'a> {
+    pub(super) world: &'a World,
+    pub(super) state: &'a State,
+    pub(super) geometry: &'a dyn ContactGeometry,
+    pub(super) query: Query,
+    pub(super) time_step_s: f64,
+    pub(super) search: Search,
+}
+
+impl Collision {
+    /// Contacts of the pairs that are looked at, into `contacts`.
+    pub(super) fn meet(
+        &mut self,
+        meeting: Meeting<'_>,
+        contacts: &mut Vec<PairContact>,
+    ) -> Result<(), StepError> {
+        if !self.pays_in_parallel() {
+            let mut points = std::mem::take(&mut self.points);
+            let mut pairs = self.looked_at.iter();
+            let met =
+                pairs.try_for_each(|pair| self.meet_in(*pair, meeting, &mut points, contacts));
+            self.points = points;
+            return met;
+        }
+        let pairs = self.looked_at.par_iter().with_max_len(1);
+        let met = pairs.map_init(Vec::new, |points, pair| {
+            let mut contacts = Vec::new();
+            let met = self.meet_in(*pair, meeting, points, &mut contacts);
+            met.map(|()| contacts)
+        });
+        for found in met.collect::<Vec<_>>() {
+            contacts.extend(found?);
+        }
+        Ok(())
+    }
+
+    fn pays_in_parallel(&self) -> bool {
+        let size = |g: usize| self.vertex_velocities[g].len();
+        let pairs = &self.looked_at;
+        pairs.len() > 1
+            && rayon::current_num_threads() > 1
+            && pairs.iter().map(|&(a, b)| size(a) + size(b)).sum::<usize>() >= PARALLEL_VERTICES_MIN
+    }
+
+    /// Contacts of one pair, added to `out`.
+    fn meet_in(
+        &self,
+        (a, b): (usize, usize),
+        meeting: Meeting<'_>,
+        points: &mut Vec<ContactPoint>,
+        out: &mut Vec<PairContact>,
+    ) -> Result<(), StepError> {
+        let Meeting {
+            world,
+            state,
+            geometry,
+            time_step_s,
+            search,
+            ..
+        } = meeting;
+        let parts = &world.parts;
+        let pair = (GeometryIdx(a), GeometryIdx(b));
+        let mut query = Query {
+            choice: world.choice(pair.0, pair.1),
+            ..meeting.query
+        };
+        if parts.contact.glides() {
+            query.margin += self.gliding_gap(world, a, b, time_step_s);
+        }
+        points.clear();
+        let collide = |course: Course, points: &mut Vec<ContactPoint>| {
+            let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, course));
+            geometry
+                .collide(posed_a, posed_b, &query, points)
+                .ok_or_else(|| StepError::NoContactGeometry {
+                    a: parts.geometries[a].name.clone(),
+                    b: parts.geometries[b].name.clone(),
+                })?
+                .map_err(|source| StepError::of_pair(world, state, pair, source))
+        };
+        let course = self.course(a, b);
+        collide(course, points)?;
+        if course == Course::Steady && points.is_empty() && self.is_driven(world, a, b) {
+            collide(Course::Free, points)?;
+        }
+        if parts.contact.speculation == Speculation::Overlapping {
+            points.retain(|point| point.signed_distance < 0.0);
+        }
+        let is_new = |point: &&ContactPoint| {
+            let name = (pair.0, pair.1, point.key);
+            search == Search::All || self.known.binary_search(&name).is_err()
+        };
+        out.extend(points.iter().filter(is_new).map(|point| PairContact {
+            a: pair.0,
+            b: pair.1,
+            // Sides that touch now do so at one place.
+            p_WA: match point.entry > 0.0 {
+                true => self.world_point(world, a, &point.a),
+                false => point.p_WC,
+            },
+            p_WB: match point.entry > 0.0 {
+                true => self.world_point(world, b, &point.b),
+                false => point.p_WC,
+            },
+            point: *point,
+        }));
+        Ok(())
+    }
+}

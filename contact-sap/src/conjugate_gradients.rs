@@ -2,7 +2,7 @@
 
 use crate::evaluation::Evaluation;
 use crate::island::IslandProblem;
-use crate::long_vectors::{dot, scale_and_add, scaled_norm_squared, step_along};
+use crate::long_vectors::{add_scaled, dot, scale_and_add, scaled_norm_squared, step_along};
 
 /// Memory of one island's systems.
 #[derive(Default)]
@@ -10,8 +10,10 @@ pub(crate) struct ConjugateGradients {
     r: Vec<f64>,
     z: Vec<f64>,
     p: Vec<f64>,
+    a_p: Vec<f64>,
     h_p: Vec<f64>,
     x: Vec<f64>,
+    a_x: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
@@ -37,8 +39,10 @@ impl ConjugateGradients {
             &mut self.r,
             &mut self.z,
             &mut self.p,
+            &mut self.a_p,
             &mut self.h_p,
             &mut self.x,
+            &mut self.a_x,
         ] {
             x.resize(n, 0.0);
         }
@@ -47,7 +51,7 @@ impl ConjugateGradients {
 
     /// x ← H⁻¹x within `limits`; `precondition` writes M⁻¹r into its second argument.
     ///
-    /// Whatever was reached is a direction of descent.
+    /// Whatever was reached is a direction of descent. [`ConjugateGradients::product`] is A times it.
     pub(crate) fn solve(
         &mut self,
         p: &IslandProblem<'_>,
@@ -58,6 +62,7 @@ impl ConjugateGradients {
     ) -> Reached {
         self.r.copy_from_slice(x);
         self.x.fill(0.0);
+        self.a_x.fill(0.0);
         let target = limits.relative_residual.powi(2) * scaled_norm_squared(&self.r, &e.scale);
         precondition(&self.r, &mut self.z);
         self.p.copy_from_slice(&self.z);
@@ -71,16 +76,20 @@ impl ConjugateGradients {
                 reached.converged = false;
                 break;
             }
-            hessian_product(p, e, &self.p, &mut self.coordinates, &mut self.h_p);
+            p.apply(&self.p, &mut self.a_p);
+            self.h_p.copy_from_slice(&self.a_p);
+            add_contact_product(p, e, &self.p, &mut self.coordinates, &mut self.h_p);
             let curvature = dot(&self.p, &self.h_p);
             if curvature <= 0.0 {
                 if reached.iterations == 0 {
                     // Still a direction of descent; who steps along it sees whether A is to blame.
                     self.x.copy_from_slice(&self.p);
+                    self.a_x.copy_from_slice(&self.a_p);
                 }
                 break;
             }
             let alpha = rz / curvature;
+            add_scaled(&mut self.a_x, alpha, &self.a_p);
             let (x, r) = (
                 (&mut self.x[..], &self.p[..]),
                 (&mut self.r[..], &self.h_p[..]),
@@ -98,17 +107,21 @@ impl ConjugateGradients {
         x.copy_from_slice(&self.x);
         reached
     }
+
+    /// A x of the last solution.
+    pub(crate) fn product(&self) -> &[f64] {
+        &self.a_x
+    }
 }
 
-/// y = H x.
-fn hessian_product(
+/// y += ΣBᵀKB x.
+fn add_contact_product(
     p: &IslandProblem<'_>,
     e: &Evaluation,
     x: &[f64],
     coordinates: &mut [f64],
     y: &mut [f64],
 ) {
-    p.apply(x, y);
     let set = p.set();
     let active = p.island.bases.iter().zip(&e.active).filter(|(_, a)| **a);
     for (basis, _) in active {

@@ -6,6 +6,7 @@ use crate::constraint_set::ContactRecord;
 use crate::island::{IslandBasis, IslandProblem};
 use crate::law::{ContactLaw, ContactLine};
 use crate::levers::dot;
+use crate::long_vectors::add_scaled;
 use crate::potential::Potential;
 
 /// Everything that is known of an island at velocities v and along a direction Δv. Memory is reused.
@@ -13,8 +14,9 @@ use crate::potential::Potential;
 pub(crate) struct Evaluation {
     /// v.
     pub(crate) v: Vec<f64>,
-    /// A v.
+    /// A v, and how it is known.
     pub(crate) a_v: Vec<f64>,
+    product: Product,
     /// b.
     pub(crate) b: Vec<f64>,
     /// D = diag(A)^(−1/2).
@@ -37,11 +39,25 @@ pub(crate) struct Evaluation {
     /// Δv, A Δv, and what they do to the constraint velocities.
     pub(crate) dv: Vec<f64>,
     pub(crate) a_dv: Vec<f64>,
+    /// Whether whoever found Δv has left A Δv, too.
+    direction_has_product: bool,
     pub(crate) dv_c: Vec<Vector3<f64>>,
     pub(crate) dv_s: Vec<f64>,
     lines: Vec<ContactLine>,
     /// Stacked u or Σ Φᵀγ of all bases.
     coordinates: Vec<f64>,
+}
+
+/// How A v is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Product {
+    /// Not for this v.
+    #[default]
+    Unknown,
+    /// From that of an earlier v and of the directions since.
+    Summed,
+    /// As a product.
+    Exact,
 }
 
 /// ‖D∇ℓ‖ and what it is measured against.
@@ -91,6 +107,14 @@ impl Evaluation {
         for d in &mut self.scale {
             *d = 1.0 / d.sqrt();
         }
+        self.product = Product::Unknown;
+        self.direction_has_product = false;
+    }
+
+    /// The velocities, to be set by somebody else.
+    pub(crate) fn velocities_mut(&mut self) -> &mut [f64] {
+        self.product = Product::Unknown;
+        &mut self.v
     }
 
     /// Constraint velocities and impulses at v.
@@ -118,7 +142,7 @@ impl Evaluation {
         }
     }
 
-    /// Impulses, A v and the gradient at v.
+    /// Impulses, A v and the gradient at v. A v is that of before and of the step since, where it can be.
     pub(crate) fn update(&mut self, p: &IslandProblem<'_>) -> Residual {
         self.update_impulses(p);
         let set = p.set();
@@ -140,7 +164,25 @@ impl Evaluation {
                 piece.add_transposed_product(set, f, &mut self.j_gamma);
             }
         }
+        match self.product {
+            Product::Unknown => self.update_product(p),
+            Product::Summed | Product::Exact => self.update_gradient(),
+        }
+    }
+
+    /// Whether A v, and with it the gradient, carries the round-off of all steps since it was a product.
+    pub(crate) fn is_summed(&self) -> bool {
+        self.product == Product::Summed
+    }
+
+    /// A v as a product, and the gradient with it, after [`Evaluation::update`].
+    pub(crate) fn update_product(&mut self, p: &IslandProblem<'_>) -> Residual {
         p.apply(&self.v, &mut self.a_v);
+        self.product = Product::Exact;
+        self.update_gradient()
+    }
+
+    fn update_gradient(&mut self) -> Residual {
         let (mut norm, mut momentum, mut impulse) = (0.0, 0.0, 0.0);
         for i in 0..self.v.len() {
             let g = self.a_v[i] - self.b[i] - self.j_gamma[i];
@@ -251,9 +293,17 @@ impl Evaluation {
             .filter(|(_, g)| **g != Matrix3::zeros())
     }
 
-    /// Takes `dv` as the direction: A Δv and the constraint velocities along it.
+    /// Leaves `a_dv`, A Δv, for [`Evaluation::begin_direction`].
+    pub(crate) fn set_direction_product(&mut self, a_dv: &[f64]) {
+        self.a_dv.copy_from_slice(a_dv);
+        self.direction_has_product = true;
+    }
+
+    /// Takes `dv` as the direction: A Δv, unless that was left here, and the constraint velocities along it.
     pub(crate) fn begin_direction(&mut self, p: &IslandProblem<'_>) -> QuadraticPart {
-        p.apply(&self.dv, &mut self.a_dv);
+        if !std::mem::take(&mut self.direction_has_product) {
+            p.apply(&self.dv, &mut self.a_dv);
+        }
         constraint_velocities(
             p,
             &self.dv,
@@ -364,10 +414,12 @@ impl Evaluation {
                 .sum::<f64>()
     }
 
-    /// v += αΔv.
+    /// v += αΔv, and A v likewise.
     pub(crate) fn advance(&mut self, alpha: f64) {
-        for (v, dv) in self.v.iter_mut().zip(&self.dv) {
-            *v += alpha * dv;
+        add_scaled(&mut self.v, alpha, &self.dv);
+        if self.product != Product::Unknown {
+            add_scaled(&mut self.a_v, alpha, &self.a_dv);
+            self.product = Product::Summed;
         }
     }
 }

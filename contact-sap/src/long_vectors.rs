@@ -51,6 +51,14 @@ pub(crate) fn step_along(
     )
 }
 
+/// y += s x.
+pub(crate) fn add_scaled(y: &mut [f64], s: f64, x: &[f64]) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || y.iter_mut().zip(x).for_each(|(y, x)| *y += s * x),
+    );
+}
+
 /// y = x + s y.
 pub(crate) fn scale_and_add(y: &mut [f64], s: f64, x: &[f64]) {
     pulp::Arch::new().dispatch(
@@ -88,12 +96,15 @@ mod tests {
             assert!((scaled_norm_squared(&a, &b) - plain).abs() < 1e-14);
             let mut z = a.clone();
             scale_and_add(&mut z, 0.5, &b);
+            let mut y = a.clone();
+            add_scaled(&mut y, -0.5, &b);
             let (mut x, mut r) = (a.clone(), b.clone());
             let norm = step_along(0.5, (&mut x, &b), (&mut r, &a), &a);
             let plain: f64 = r.iter().zip(&a).map(|(r, a)| (r * a).powi(2)).sum();
             assert!((norm - plain).abs() < 1e-14);
             for i in 0..n {
                 assert_eq!(z[i], b[i] + 0.5 * a[i]);
+                assert_eq!(y[i], a[i] - 0.5 * b[i]);
                 assert_eq!(x[i], a[i] + 0.5 * b[i]);
                 assert_eq!(r[i], b[i] - 0.5 * a[i]);
             }

@@ -249,7 +249,7 @@ impl NewtonSettings {
         progress.finish(&p, &reduced.evaluation);
         let clock = Instant::now();
         iterate.estimates.copy(0, &reduced.estimates, 0, n_contacts);
-        condensed.extend(&mut iterate.evaluation.v);
+        condensed.extend(iterate.evaluation.velocities_mut());
         let (sum, own) = (&mut whole_progress.report, &condensed.answer.report);
         sum.iterations += own.iterations;
         sum.inner_iterations += own.inner_iterations;

@@ -104,6 +104,7 @@ impl IslandSolver for NewtonCgSettings {
             progress.report.inner_iterations +=
                 self.solve_system(p, e, blocks, gradients, eta, &mut dv);
             e.dv = dv;
+            e.set_direction_product(gradients.product());
             progress.report.stages.linear_solve += clock.elapsed();
 
             let clock = Instant::now();

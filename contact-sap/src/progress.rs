@@ -76,7 +76,10 @@ impl<'a> Progress<'a> {
         e: &mut Evaluation,
     ) -> Result<Option<Residual>, SolveError> {
         let clock = Instant::now();
-        let residual = e.update(p);
+        let mut residual = e.update(p);
+        if e.is_summed() && self.may_end(residual) {
+            residual = e.update_product(p);
+        }
         let verdict = if residual.norm.is_finite() {
             Ok(self.judge(residual))
         } else {
@@ -90,6 +93,13 @@ impl<'a> Progress<'a> {
             }
             None => Some(residual),
         })
+    }
+
+    /// Whether [`Progress::judge`] may find a reason to stop: that is judged without the round-off of sums.
+    fn may_end(&self, residual: Residual) -> bool {
+        residual.norm <= self.criteria.tolerance(residual)
+            || self.at_round_off.is_some()
+            || self.report.iterations >= self.criteria.iterations_max
     }
 
     /// Why to stop here, if there is a reason.

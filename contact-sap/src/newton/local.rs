@@ -226,8 +226,9 @@ impl LocalPart {
         e: &mut Evaluation,
         estimates: &mut DualEstimates,
     ) {
+        let v = e.velocities_mut();
         self.for_each_member(p, |whole, part| {
-            e.v[whole].copy_from_slice(&self.answer.velocity[part]);
+            v[whole].copy_from_slice(&self.answer.velocity[part]);
         });
         for (part, &b) in self.island.bases.iter().zip(&self.bases) {
             let whole = p.island.bases[b].first_contact;

@@ -215,6 +215,9 @@ impl Systems {
         let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(layout, &e.scale, r, z);
         let reached = self.gradients.solve(p, e, limits, &mut dv, precondition);
         e.dv = dv;
+        if reached.converged {
+            e.set_direction_product(self.gradients.product());
+        }
         report.inner_iterations += reached.iterations;
         report.systems.mixed += usize::from(reached.converged);
         report.stages.linear_solve += clock.elapsed();
@@ -263,6 +266,9 @@ impl Systems {
         let precondition = |r: &[f64], z: &mut [f64]| two_level.apply(p, r, z);
         let reached = self.gradients.solve(p, e, limits, &mut dv, precondition);
         e.dv = dv;
+        if reached.converged {
+            e.set_direction_product(self.gradients.product());
+        }
         self.last_residual = residual.norm;
         self.count += 1;
         report.inner_iterations += reached.iterations;

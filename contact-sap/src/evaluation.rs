@@ -25,6 +25,8 @@ pub(crate) struct Evaluation {
     pub(crate) j_gamma: Vec<f64>,
     /// ∇ℓ = A v − b − Jᵀγ.
     pub(crate) gradient: Vec<f64>,
+    /// What a direction is to answer on top of −∇ℓ: impulses of contacts that Newton's method takes for closed before they are.
+    pub(crate) foreseen: Vec<f64>,
     /// Velocity and impulse of each contact.
     pub(crate) v_c: Vec<Vector3<f64>>,
     pub(crate) gamma: Vec<Vector3<f64>>,
@@ -87,6 +89,7 @@ impl Evaluation {
             &mut self.scale,
             &mut self.j_gamma,
             &mut self.gradient,
+            &mut self.foreseen,
             &mut self.dv,
             &mut self.a_dv,
         ] {
@@ -291,6 +294,14 @@ impl Evaluation {
         contacts
             .zip(tangents)
             .filter(|(_, g)| **g != Matrix3::zeros())
+    }
+
+    /// Δv ← foreseen impulses − ∇ℓ, for a solver to put H⁻¹ before it.
+    pub(crate) fn aim(&mut self) {
+        let each = self.gradient.iter().zip(&self.foreseen);
+        for (dv, (gradient, foreseen)) in self.dv.iter_mut().zip(each) {
+            *dv = foreseen - gradient;
+        }
     }
 
     /// Leaves `a_dv`, A Δv, for [`Evaluation::begin_direction`].

@@ -178,6 +178,10 @@ impl NewtonSettings {
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
+            if estimates.mislead(e) {
+                estimates.forget_closings();
+                continue;
+            }
             estimates.update(p, e);
             progress.advance(p, e, quadratic, &self.line_search)?;
             progress.report.stages.line_search += clock.elapsed();

@@ -97,10 +97,8 @@ impl IslandSolver for NewtonCgSettings {
             // Solving past the tolerance of the outer iteration would be thrown away.
             let floor = 0.3 * self.stop.tolerance(residual) / residual.norm;
             let eta = (0.9 * ratio * ratio).min(progress.forcing_max()).max(floor);
+            e.aim();
             let mut dv = std::mem::take(&mut e.dv);
-            for (dv, g) in dv.iter_mut().zip(&e.gradient) {
-                *dv = -g;
-            }
             progress.report.inner_iterations +=
                 self.solve_system(p, e, blocks, gradients, eta, &mut dv);
             e.dv = dv;
@@ -109,6 +107,10 @@ impl IslandSolver for NewtonCgSettings {
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
+            if estimates.mislead(e) {
+                estimates.forget_closings();
+                continue;
+            }
             if self.friction == FrictionTangent::PrimalDual {
                 estimates.update(p, e);
             }

@@ -59,6 +59,25 @@ impl Lagged {
         }
     }
 
+    /// Whether nothing presses at `v_c`.
+    #[inline]
+    pub(crate) fn is_open(&self, v_c: &Vector3<f64>) -> bool {
+        self.normal.dot(v_c) >= self.normal_force.release_velocity()
+    }
+
+    /// Whether it overlaps as the step begins: it presses unless it opens.
+    pub(crate) fn overlaps(&self) -> bool {
+        self.normal_force.release_velocity() > 0.0
+    }
+
+    /// The line on which its impulse goes on where it opens, N·s at `v_c` along the normal, and how steep that is, kg.
+    #[inline]
+    pub(crate) fn held_closed(&self, v_c: &Vector3<f64>) -> (f64, f64) {
+        let stiffness = self.normal_force.stiffness_at_release();
+        let release = self.normal_force.release_velocity();
+        (stiffness * (release - self.normal.dot(v_c)), stiffness)
+    }
+
     /// The softened slip at `v_c`.
     #[inline]
     pub(crate) fn slip(&self, v_c: &Vector3<f64>) -> SmoothNorm {

@@ -95,6 +95,13 @@ impl NormalForce {
             + self.dissipation * (self.preload + self.slope * x)
     }
 
+    /// −n' where the contact is about to open, kg.
+    #[must_use]
+    #[inline]
+    pub(crate) fn stiffness_at_release(&self) -> f64 {
+        self.slope * self.damping_at_release + self.dissipation * self.preload
+    }
+
     /// ∫ n dv from v_n to v̂, J: non-negative, zero when released.
     #[must_use]
     #[inline]

@@ -118,7 +118,7 @@ impl Systems {
         report: &mut IslandReport,
     ) -> Result<(), SolveError> {
         if self.method == Method::TwoLevel {
-            aim(e);
+            e.aim();
             if self.iterate(p, e, residual, tolerance, report) {
                 return Ok(());
             }
@@ -135,7 +135,7 @@ impl Systems {
             self.method = Method::Direct;
             self.laid_out = false;
         }
-        aim(e);
+        e.aim();
         let clock = Instant::now();
         if !self.laid_out {
             self.hessian.begin(p);
@@ -209,7 +209,7 @@ impl Systems {
         report: &mut IslandReport,
     ) -> bool {
         let clock = Instant::now();
-        aim(e);
+        e.aim();
         let mut dv = std::mem::take(&mut e.dv);
         let (mixed, layout) = (&mut self.mixed, self.hessian.layout());
         let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(layout, &e.scale, r, z);
@@ -287,13 +287,6 @@ impl Systems {
         x: &mut [f64],
     ) -> Result<(), SolveError> {
         exact_hessian_solve(p, e, &mut self.hessian, solver, velocity, x)
-    }
-}
-
-/// Δv ← −∇ℓ, for a solver to put H⁻¹ before it.
-fn aim(e: &mut Evaluation) {
-    for (dv, g) in e.dv.iter_mut().zip(&e.gradient) {
-        *dv = -g;
     }
 }
 

@@ -81,10 +81,12 @@ impl IslandSolver for NewtonCgSettings {
         blocks.begin(p);
         progress.report.stages.set_up += clock.elapsed();
         let mut last_residual = f64::INFINITY;
+        let mut estimated = false;
         while let Some(residual) = progress.residual(p, e)? {
             let clock = Instant::now();
-            if progress.at_start() {
+            if !estimated {
                 estimates.begin(p, e, residual);
+                estimated = true;
             }
             estimates.aggregate(p, e, self.friction);
             progress.report.stages.assembly += clock.elapsed();

@@ -254,16 +254,20 @@ impl LaneWork<f64> for Product<'_> {
     fn run<L: Lanes<f64>>(self, lanes: L) {
         let starts = &self.matrix.starts;
         let (indices, values) = (self.matrix.matrix.indices(), self.matrix.matrix.data());
-        // What a node's neighbours have, side by side, with zeros behind for whole rows of lanes.
-        let mut near = [0.0; 3 * NEIGHBOURS + LANES];
+        // What a node's neighbours have, side by side, and room for one number more.
+        let mut near = [0.0; 3 * NEIGHBOURS + 1];
         let nodes = self.first_node..;
         for (node, y) in nodes.zip(self.y.chunks_exact_mut(3)) {
             let (first, count) = (starts[node], starts[node + 1] - starts[node]);
             let height = 3 * count;
             let ids = &indices[9 * first..9 * first + height];
-            for (near, id) in near.chunks_exact_mut(3).zip(ids.chunks_exact(3)) {
-                let at = id[0] as usize;
-                near.copy_from_slice(&self.x[at..at + 3]);
+            for (k, id) in ids.chunks_exact(3).enumerate() {
+                let (at, to) = (id[0] as usize, 3 * k);
+                // Four at a time, which is one move; the next three take the place of the fourth.
+                match self.x.get(at..at + 4) {
+                    Some(four) => near[to..to + 4].copy_from_slice(four),
+                    None => near[to..to + 3].copy_from_slice(&self.x[at..at + 3]),
+                }
             }
             let from = 9 * first;
             let columns = [0, 1, 2].map(|k| &values[from + height * k..from + height * (k + 1)]);

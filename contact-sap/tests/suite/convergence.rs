@@ -4,10 +4,12 @@
 use std::ops::Range;
 
 use crate::support::{Extras, Recipe, Scene, Stiffness, random_scene, with_problem};
+use nalgebra::Vector3;
 use pliant_contact_sap::{
-    Acceleration, ConvexContactSolver, FrictionTangent, GaussSeidel, GaussSeidelSettings, Newton,
-    NewtonSettings, QuasiNewton, QuasiNewtonSettings, Solution, SolveReport, SolverKind,
-    StopCriteria, StopReason,
+    Acceleration, ConstraintSet, ContactLaw, ContactParameters, ContactProblem,
+    ConvexContactSolver, DenseDynamics, Dissipation, FrictionTangent, GaussSeidel,
+    GaussSeidelSettings, Lagged, Newton, NewtonSettings, ParticipantIdx, QuasiNewton,
+    QuasiNewtonSettings, Rows, Solution, SolveReport, SolverKind, StopCriteria, StopReason,
 };
 
 type Solvers = Vec<(&'static str, Box<dyn ConvexContactSolver>)>;
@@ -200,4 +202,64 @@ fn reports_agree_with_a_plain_evaluation_of_the_optimality_conditions() {
         }
         assert!(converged > 250, "{kind}: {converged}");
     }
+}
+
+/// A chain of masses that falls on a floor, each of them at another distance, from where they all fly up.
+#[test]
+fn contacts_that_close_do_not_cut_steps_short() {
+    const N: usize = 40;
+    let (mass, stiffness) = (1e-3, 0.05);
+    let mut a = vec![0.0; 9 * N * N];
+    let mut couple = |i: usize, j: usize, x: f64| a[3 * N * i + j] += x;
+    for i in 0..3 * N {
+        couple(i, i, mass);
+        if i >= 3 {
+            couple(i, i, stiffness);
+            couple(i - 3, i - 3, stiffness);
+            couple(i, i - 3, -stiffness);
+            couple(i - 3, i, -stiffness);
+        }
+    }
+    let b = (0..3 * N).map(|i| if i % 3 == 2 { -0.1 * mass } else { 0.0 });
+    let body = DenseDynamics::new(a, b.collect());
+    let mut set = ConstraintSet::default();
+    let mut rows = Rows::default();
+    for i in 0..N {
+        rows.reset(3);
+        rows.identity(0, 3 * i, 3);
+        let parameters = ContactParameters {
+            time_step: 0.01.into(),
+            signed_distance: 1e-5 * ((7 * i % 11) as f64 - 5.0),
+            start_velocity: 0.0,
+            stiffness: 1e6,
+            dissipation: Dissipation::HuntCrossley(1.0),
+            friction: 0.0,
+            stiction_speed: 1e-4,
+            inverse_inertia: 1.0 / mass,
+            near_rigid: 0.1,
+        };
+        let mut basis = set.basis(3);
+        basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
+        let law = ContactLaw::Lagged(Lagged::new(&parameters, Vector3::z(), 0.0));
+        basis.stencil_contact([1.0], None, Vector3::zeros(), law);
+    }
+    let problem = ContactProblem {
+        dynamics: &[&body],
+        constraints: &set,
+    };
+    let iterations = |friction: FrictionTangent| {
+        let mut newton = Newton::new(NewtonSettings {
+            friction,
+            ..NewtonSettings::default()
+        });
+        let mut out = Solution::default();
+        let report = newton.solve(&problem, &[0.05; 3 * N], &mut out);
+        let report = report.expect("a legal problem");
+        assert_eq!(report.stop, StopReason::Converged);
+        report.iterations
+    };
+    let plain = iterations(FrictionTangent::Plain);
+    let foreseen = iterations(FrictionTangent::PrimalDual);
+    eprintln!("closing contacts: {foreseen} iterations, {plain} by the Hessian itself");
+    assert!(2 * foreseen <= plain, "{foreseen} for {plain}");
 }

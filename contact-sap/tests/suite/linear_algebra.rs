@@ -370,7 +370,9 @@ fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
         let (pressed, start) = (out.contact_impulse.clone(), out.velocity.clone());
         let rest = solver.solve_again(&problem(&set), &start, Wanted::Everything, &mut out);
         let rest = rest.expect("a legal problem");
-        assert_eq!((rest.left_out, rest.iterations), (0, 0), "{way}: {rest:?}");
+        // The tolerance is that of the whole now: what was just within that of the touched vertices may take a step more.
+        assert_eq!(rest.left_out, 0, "{way}: {rest:?}");
+        assert!(rest.iterations <= 1, "{way}: {rest:?}");
 
         let mut expected = Solution::default();
         let anew = newton(way).solve(&problem(&set), &guess, &mut expected);

@@ -346,7 +346,9 @@ fn reports_tell_what_was_done_and_how_long_it_took() {
                 assert_eq!(report.stop, StopReason::Converged, "{kind}");
             }
             SolverKind::QuasiNewton | SolverKind::GaussSeidel => {
-                assert_eq!(report.is_trusted(), report.iterations < 500, "{kind}");
+                let ended = report.stop != StopReason::IterationLimit;
+                assert_eq!(report.is_trusted(), ended, "{kind}");
+                assert!(ended || report.iterations == 500, "{kind}");
             }
         }
         assert_eq!(report.islands, 1, "{kind}");

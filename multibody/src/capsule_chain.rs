@@ -3,7 +3,8 @@
 //! Between two capsules are three hinges: two that bend, each with a spring EI/l, and one that twists, with GJ/l, l the mean of
 //! both lengths. Nothing stretches. It tends to an elastic rod of natural shape as capsules get short, but springs get stiff as l falls
 //! and bending is two angles where a rod has a curvature: for turns of tens of degrees a joint they are not the same. It is here to
-//! compare with (Li and Chou 2025, section V); `pliant-der` has rods.
+//! compare with (Li and Chou 2025, section V); `pliant-der` has rods. It needs shorter steps than a rod: in a knot
+//! pulled at 0.8 m/s it shakes at 1e-4 s, where a rod does not, and not at 3e-5 s.
 //!
 //! To contact it looks like a rod: its nodes are vertices with the radius about them, its capsules are edges.
 

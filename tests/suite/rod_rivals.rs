@@ -1,6 +1,6 @@
 //! What rods are compared with: contact as an energy of the distance, and chains of rigid capsules.
 
-use pliant::runner::{RunOptions, RunOutcome, run};
+use pliant::runner::{RunLength, RunOptions, RunOutcome, run};
 use pliant::scene::{Scene, SceneError, SceneOptions};
 
 fn options(settings: &[&str]) -> SceneOptions {
@@ -34,6 +34,25 @@ fn a_knot_slips_through_an_energy_where_swept_contact_of_the_same_stiffness_hold
     assert!(found(&lost, "span") > 1.1 * found(&held, "span"));
     // With springs a hundred times as stiff it holds, too: what an energy can bear has to be known beforehand.
     assert!(knot(&["contact.model=energy"]).summary.is_as_expected());
+}
+
+#[test]
+fn a_knot_in_a_chain_of_capsules_shakes_at_the_step_of_the_rod() {
+    let energy = |model: &str| {
+        let double = [
+            "unknotting=2",
+            "edges=100",
+            &format!("rods.cord.model={model}"),
+        ];
+        let scene = Scene::load("knot-at-speed", &options(&double)).unwrap();
+        let length = RunOptions {
+            length: RunLength::Until(0.03),
+            ..RunOptions::default()
+        };
+        found(&run(&scene, &length, &mut |_| {}).unwrap(), "energy")
+    };
+    let [rod, chain] = ["elastic-rod", "capsule-chain"].map(energy);
+    assert!(chain > 1.5 * rod, "{chain} {rod}");
 }
 
 const ROPE: &str = r#"

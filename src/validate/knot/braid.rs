@@ -19,9 +19,9 @@
 //! **The loop** is a plane elastica from σ to 2π − σ that comes back by ℓ. **Along a strand** the force and the energy of bending,
 //! T cos σ + B/2R², are kept but for friction: F = T cos σ + B/2R² + μ∫p.
 //!
-//! Left out is what is of relative order √(h/R), of which both series are. Simulated knots of two turns need 2 % more force at rest without
-//! friction, and 4 to 6 % more while they slide at μ = 0.1, whatever the speed, the damping and the edges: their normal forces sum up to 6 to
-//! 8 % more, as much at √(h/R) = 0.09 as at 0.14.
+//! Left out is what is of relative order √(h/R), of which both series are. Simulated knots need more force: two turns 2 % at rest without
+//! friction, and 4 to 5 % while they slide slowly (0.04 m/s) at μ = 0.1, whatever the damping, the drag and the edges; drag adds 2 to 4 % at
+//! 0.1 m/s. What is more is what strands press with, 6 to 8 % in sum, as much at √(h/R) = 0.09 as at 0.14.
 
 use std::f64::consts::PI;
 

@@ -49,7 +49,7 @@ struct Pull {
 /// Of steps in which strands slide on each other, s. They are linearised once, where the strands would go if nothing held them apart: as
 /// far as they are thick in 4 ms, and what that stretches them by mistake pulls and presses. Of the knot of two turns, as it takes up 0.8 m:
 ///
-/// | Δt (s) | β of `stiffness_damping` (s) | F over the theory | stretch, of what the pull explains |
+/// | Δt (s) | β of `stiffness_damping` (s) | F over the theory | energy of stretch over what the pull explains |
 /// |---|---|---|---|
 /// | 0.004 | 1e-2, 1e-3, 1e-4, 1e-5 | 1.136, 1.122, 1.059, 1.044 | 2, 9, 18, 20 |
 /// | 0.004, until met | 1e-3 | 1.096 | 1 |

@@ -4,9 +4,9 @@
 //!
 //! A chain of capsules on springs with the rod's own EI/l, GJ/l and damping does, at short steps, as the rod: its fourfold knot of 150 capsules
 //! snaps through at steps of 2.5e-5 s, too: the loop runs from 78 mm below the braid to 14 mm while the ends are drawn apart by 16 mm, and the
-//! energy falls from 21 to 17 mJ (a rod of as many edges: 93 to 29 mm, 17 to 15.5 mJ in the same 20 ms). At the 1e-4 s of Li and Chou, who report a knot that does not, it shakes: the double knot
-//! holds twice the energy, the threefold comes undone, the fourfold ends with a matrix that is not positive definite. Ten times the damping
-//! stops that.
+//! energy falls from 21 to 17 mJ (a rod of as many edges: 93 to 29 mm, 17 to 15.5 mJ in the same 20 ms). At the 1e-4 s of Li and Chou, who
+//! report a knot that does not, it shakes: the double knot holds twice the energy, the threefold comes undone, the fourfold ends with a matrix
+//! that is not positive definite. Ten times the damping stops that.
 
 use super::laboratory::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};

@@ -16,12 +16,12 @@
 //! first k and n for n − 1/2, right for many turns that are not pulled straight. Bent, the braid is shorter from end to end by ½∫r'², and each
 //! tail takes up (2/q)(1 − cos σ/2): 16 mm of 0.8 m in two turns without friction, where both matter most.
 //!
-//! **The loop** is a plane elastica from σ to 2π − σ that comes back by ℓ. **Along a strand** the force and the energy of bending,
+//! **The loop** is a plane elastica from σ to 2π − σ that comes back by ℓ, less what the braid bows. **Along a strand** the force and the energy of bending,
 //! T cos σ + B/2R², are kept but for friction: F = T cos σ + B/2R² + μ∫p.
 //!
 //! Left out is what is of relative order √(h/R), of which both series are. Simulated knots need more force: two turns 2 % at rest without
 //! friction, and 4 to 5 % while they slide slowly (0.04 m/s) at μ = 0.1, whatever the damping, the drag and the edges; drag adds 2 to 4 % at
-//! 0.1 m/s. What is more is what strands press with, 6 to 8 % in sum, as much at √(h/R) = 0.09 as at 0.14.
+//! 0.1 m/s. What is more is what strands press with: 3 % in sum at rest without friction, 6 to 8 % sliding, as much at √(h/R) = 0.09 as at 0.14.
 
 use std::f64::consts::PI;
 

@@ -159,7 +159,7 @@ mod tests {
     fn the_stiffness_at_release_is_the_limit_from_below() {
         // Released by elasticity and by dissipation.
         for f0 in [2.0, 400.0] {
-            let law = super::NormalForce::new(0.01, f0, 10.0, 0.1);
+            let law = NormalForce::new(0.01, f0, 10.0, 0.1);
             let below = law.release_velocity() - 1e-9;
             let limit = law.stiffness(below);
             assert!((law.stiffness_at_release() - limit).abs() < 1e-7 * limit);

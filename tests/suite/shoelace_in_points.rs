@@ -46,8 +46,9 @@ fn hard_points_lose_a_lace_unless_contact_is_foreseen_and_patches_hold_it_either
         assert!(spread < 0.05, "{holding:?}: {spread}");
         assert!((drag - 1.0).abs() < 0.01, "{holding:?}: {drag}");
     }
-    // Points that a step has just pushed out are none for the next: others bear their load, are pushed out in turn, and fewer are left.
+    // Points that a step has just pushed out are none for the next: others bear their load and are pushed out in turn, until a few bear it
+    // in blows or none is left.
     let [mean, spread, drag] = pinch(&[points, unforeseen]);
-    assert!(mean < 0.8 && spread > 1.0, "{mean} {spread}");
+    assert!((mean - 1.0).abs() > 0.2 && spread > 1.0, "{mean} {spread}");
     assert_eq!(drag, 0.0, "the lace is gone");
 }

@@ -8,6 +8,8 @@
 //! corrected: from the free motion if nothing touches the body, else from the solution with all that does, since what would spring
 //! open and is held shut does not turn. Without the correction, noise in the turning rates would become strain.
 
+use std::f64::consts::SQRT_2;
+
 use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{BodyError, Dynamics, Integration};
 
@@ -26,7 +28,7 @@ const TURN_CORRECTED: f64 = 0.014;
 const TARGET_CHANGE_MIN: f64 = 1e-4;
 /// or, where it is one with contact, up to this
 const TARGET_CHANGE_TOUCHED: f64 = 1e-3;
-/// or this part of the largest T − I: what stays of the chord's error.
+/// or, of turns up to [`TURN_WARNED`], this part of the largest T − I, which is what stays of the chord's error.
 const TARGET_PART_TOUCHED: f64 = 0.05;
 /// Turns up to this (rad) are taken from the rates alone: what the chord then misses is θ⁴/24.
 const TURN_SMALL: f64 = 1e-3;
@@ -102,7 +104,11 @@ impl ElementState {
         let targets = &self.targets_found;
         let identity = Matrix3::identity();
         let turned = parallel::largest(targets.len(), |e| (targets[e] - identity).norm());
-        TARGET_CHANGE_TOUCHED.max(TARGET_PART_TOUCHED * turned)
+        // ‖sym Q − I‖ = √2 (1 − cos θ).
+        match turned > SQRT_2 * (1.0 - TURN_WARNED.cos()) {
+            true => TARGET_CHANGE_TOUCHED,
+            false => TARGET_CHANGE_TOUCHED.max(TARGET_PART_TOUCHED * turned),
+        }
     }
 
     /// Whether anything turns noticeably, as foreseen or with velocities `v`.

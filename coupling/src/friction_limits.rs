@@ -253,7 +253,7 @@ impl FrictionLimits {
                 let record = &records[i];
                 let load = solve.friction(i).load;
                 let off = (load - record.friction_limit).abs();
-                record.friction() > 0.0 && off > record.tolerated() * load
+                record.is_rigid() && record.friction() > 0.0 && off > record.tolerated() * load
             };
             self.strays.extend((0..records.len()).filter(is_stray));
         }

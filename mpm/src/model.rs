@@ -31,10 +31,10 @@ pub struct ObjectIdx(pub usize);
 pub enum RotationTarget {
     /// The identity, as in Zong, Jiang, Han (2024): a body that turns by θ in a step grows by θ² in volume.
     Start,
-    /// sym(R₀ᵀR₁) with R₁ from the free motion of the step: volume and angular momentum are kept within 1% up to 0.4 rad a
-    /// step. Costs a search for the free motion in steps where something turns by more than about 0.01 rad.
+    /// sym(R₀ᵀR₁) with R₁ where the velocities of the step lead: volume and angular momentum are kept within 1% up to 0.4 rad a
+    /// step. R₁ is foreseen from the last step; one that turns otherwise is corrected and solved again where that shows.
     #[default]
-    FreeMotion,
+    End,
 }
 
 /// Whether A is assembled.

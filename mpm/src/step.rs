@@ -17,8 +17,8 @@ use pliant_contact_sap::{
     PointMass, Rows, StepInput, Surface,
 };
 
-use crate::free_motion::{FreeMotion, FreeMotionReport};
-use crate::material::{Definiteness, Lagged, Tangent};
+use crate::free_motion::{FreeMotion, FreeMotionReport, FreeMotionSettings};
+use crate::material::{Definiteness, Lagged};
 use crate::model::{MatrixForm, Parts, Records};
 use crate::nodes::{add_divergence, interpolate};
 use crate::sparse_grid::NONE;
@@ -35,9 +35,8 @@ pub(crate) struct MpmStep {
     system: GridSystem,
     matrix: BlockMatrix,
     assembled: bool,
-    /// Whether the matrix was assembled to aim, and what from.
-    aimed: bool,
-    aimed_tangents: Vec<Tangent<f64>>,
+    /// What the rest strains of the step would follow by the velocities that were looked at last.
+    lagged_found: Vec<Lagged<f64>>,
     free: FreeMotion,
     report: FreeMotionReport,
     right_hand_side: Vec<f64>,
@@ -61,8 +60,7 @@ impl MpmStep {
             system,
             matrix: BlockMatrix::default(),
             assembled: false,
-            aimed_tangents: Vec::new(),
-            aimed: false,
+            lagged_found: Vec::new(),
             free: FreeMotion::default(),
             report: FreeMotionReport::default(),
             right_hand_side: Vec::new(),
@@ -72,6 +70,38 @@ impl MpmStep {
             velocity: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+
+    /// Whether m is A v − b as it stands.
+    fn is_linear(&self) -> bool {
+        self.system.alpha() == 0.0 || self.system.is_quadratic()
+    }
+
+    fn find_free_motion(&mut self, settings: &FreeMotionSettings) {
+        let matrix = self.assembled.then_some(&mut self.matrix);
+        let mut v = std::mem::take(&mut self.velocity);
+        self.report = self.free.solve(&mut self.system, matrix, settings, &mut v);
+        self.velocity = v;
+        if !self.report.is_converged() {
+            self.warnings.push(format!(
+                "the free motion of the material points was left at a residual of {:e} where {:e} was asked for, after {} \
+                 Newton iterations; take a shorter step",
+                self.report.residual, self.report.tolerance, self.report.newton_iterations
+            ));
+        }
+    }
+
+    /// b = A v − m(v) where m was linearised, at the velocities kept, with the rest strains as they are now.
+    fn write_right_hand_side(&mut self) {
+        let n = self.system.start.len();
+        let mut b = std::mem::take(&mut self.right_hand_side);
+        let mut left = vec![0.0; n];
+        b.resize(n, 0.0);
+        self.apply(&self.velocity, &mut b);
+        self.system
+            .residual(&self.velocity, &self.free.gradients, &mut left);
+        b.iter_mut().zip(&left).for_each(|(b, m)| *b -= m);
+        self.right_hand_side = b;
     }
 
     /// Gravity and loads, N·s on each node.
@@ -126,8 +156,7 @@ impl BodyStep for MpmStep {
             MatrixForm::MatrixFree => false,
             MatrixForm::Automatic { nodes_max } => self.system.nodes.len() <= nodes_max,
         };
-        self.aimed = false;
-        self.aim();
+        self.expect_last_turn();
         Ok(())
     }
 
@@ -136,20 +165,13 @@ impl BodyStep for MpmStep {
     }
 
     fn linearise(&mut self) -> Result<(), BodyError> {
-        let n = self.system.start.len();
-        self.right_hand_side.resize(n, 0.0);
-        let explicit = self.system.alpha() == 0.0;
-        let linear = explicit || self.system.is_quadratic();
-        if linear {
-            // m is A v − b: b is what is left at v = 0.
+        if self.is_linear() {
             let mut gradients = std::mem::take(&mut self.free.gradients);
-            let rest = vec![0.0; n];
-            self.system.admissible(&rest, &mut self.velocity);
-            self.system.step_gradients(&self.velocity, &mut gradients);
-            self.system
-                .residual(&rest, &gradients, &mut self.right_hand_side);
-            self.right_hand_side.iter_mut().for_each(|m| *m = -*m);
-            std::mem::swap(&mut self.system.tangents, &mut self.aimed_tangents);
+            self.velocity.clear();
+            self.velocity.resize(self.system.start.len(), 0.0);
+            let mut rest = Vec::new();
+            self.system.admissible(&self.velocity, &mut rest);
+            self.system.step_gradients(&rest, &mut gradients);
             self.system
                 .find_tangents(&gradients, Definiteness::Projected);
             self.free.gradients = gradients;
@@ -161,10 +183,7 @@ impl BodyStep for MpmStep {
                 .find_tangents(&self.free.gradients, Definiteness::Touching);
         }
         if self.assembled {
-            let is_known = linear && self.aimed && self.aimed_tangents == self.system.tangents;
-            if !is_known {
-                self.matrix.assemble(&self.system, &self.system.tangents);
-            }
+            self.matrix.assemble(&self.system, &self.system.tangents);
             let nodes = 0..self.system.nodes.len();
             self.node_places.clear();
             self.node_places
@@ -172,16 +191,7 @@ impl BodyStep for MpmStep {
         }
         self.system
             .diagonal(&self.system.tangents, &mut self.diagonal);
-        if !linear {
-            // m is linearised about the v* found: what is left of it there goes into b, so that nothing is lost.
-            let mut b = std::mem::take(&mut self.right_hand_side);
-            let mut left = vec![0.0; n];
-            self.apply(&self.velocity, &mut b);
-            self.system
-                .residual(&self.velocity, &self.free.gradients, &mut left);
-            b.iter_mut().zip(&left).for_each(|(b, m)| *b -= m);
-            self.right_hand_side = b;
-        }
+        self.write_right_hand_side();
         if let Some(i) = self.right_hand_side.iter().position(|b| !b.is_finite()) {
             let place = self.system.node_place(i / 3);
             return Err(BodyError::NotFinite {
@@ -193,6 +203,19 @@ impl BodyStep for MpmStep {
             });
         }
         Ok(())
+    }
+
+    fn move_freely(&mut self) -> Result<Option<&[f64]>, BodyError> {
+        self.turn_freely();
+        Ok(None)
+    }
+
+    fn foresight_error(&mut self, v: &[f64]) -> f64 {
+        self.target_error(v)
+    }
+
+    fn foresee(&mut self) {
+        self.turn_as_found();
     }
 
     fn dynamics(&self) -> &dyn Dynamics {

@@ -92,7 +92,9 @@ impl GridSystem {
         self.prescribed.resize(self.start.len(), f64::NAN);
         self.any_prescribed = false;
         self.find_stencils();
-        self.lag(|_, _| None);
+        let mut lagged = std::mem::take(&mut self.lagged);
+        self.lag(&mut lagged, |_, _| None);
+        self.lagged = lagged;
         Ok(())
     }
 
@@ -154,11 +156,14 @@ impl GridSystem {
         self.materials.iter().all(quadratic)
     }
 
-    /// Sets what is held fixed in the step; `coming` estimates G at its end from a particle's place among the sorted ones.
-    pub(crate) fn lag(&mut self, coming: impl Fn(&Self, usize) -> Option<Matrix3<f64>> + Sync) {
-        let mut lagged = std::mem::take(&mut self.lagged);
+    /// Finds what is held fixed in the step; `coming` estimates G at its end from a particle's place among the sorted ones.
+    pub(crate) fn lag(
+        &self,
+        lagged: &mut Vec<Lagged<f64>>,
+        coming: impl Fn(&Self, usize) -> Option<Matrix3<f64>> + Sync,
+    ) {
         lagged.resize(self.particles.len(), Lagged::default());
-        crate::colours::for_each_block(&self.grid, &mut lagged, |block, out| {
+        crate::colours::for_each_block(&self.grid, lagged, |block, out| {
             let first = self.grid.cells_of(block)[0].particles.start as usize;
             for (k, out) in out.iter_mut().enumerate() {
                 let p = &self.particles[first + k];
@@ -171,7 +176,6 @@ impl GridSystem {
                 Law::<f64>::lag(self.material(first + k), &p.strain, coming.as_ref(), out);
             }
         });
-        self.lagged = lagged;
     }
 
     /// G of every particle for velocities `v`.

@@ -36,9 +36,9 @@ static GRID: TableSchema = TableSchema {
         },
         Key {
             name: "rotation_target",
-            value: "`free-motion` or `start`",
+            value: "`end` or `start`",
             unit: "",
-            default: "`free-motion`",
+            default: "`end`",
             about: "of `linear-corotated`: the rest shape turns along within a step, or lags behind by one (Zong 2024), which swells what turns fast",
         },
         Key {
@@ -239,7 +239,7 @@ pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
         rotation_target: table.choice_or_first(
             "rotation_target",
             &[
-                ("free-motion", RotationTarget::FreeMotion),
+                ("end", RotationTarget::End),
                 ("start", RotationTarget::Start),
             ],
         )?,

@@ -40,6 +40,7 @@ impl Run {
         };
         self.step.begin(&self.state, &input).unwrap();
         self.step.linearise().unwrap();
+        let _ = self.step.move_freely().unwrap();
         let problem = ContactProblem {
             dynamics: &[self.step.dynamics()],
             constraints: &ConstraintSet::default(),

@@ -1,5 +1,7 @@
 //! A block-sparse Hessian, assembled where it is factored.
 
+use std::ops::Range;
+
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
@@ -67,8 +69,27 @@ struct PatternKey {
 struct Pattern {
     elimination: Elimination,
     fronts: Multifrontal,
-    /// Index in the values of each stored entry of each sparse participant; `u32::MAX`: the other triangle has it.
-    scatter: Vec<u32>,
+    /// Where the entries of sparse participants go: of each column of each in turn, and node by node within it.
+    columns: Vec<Column>,
+    runs: Vec<Run>,
+}
+
+/// A column of a sparse participant. Velocities of one node mostly share their rows, and with them their runs.
+#[derive(Clone, Debug)]
+struct Column {
+    runs: Range<usize>,
+    /// Number among the velocities of its node.
+    number: usize,
+}
+
+/// Entries of a column that lie in one node, those of the other triangle left out.
+#[derive(Clone, Debug)]
+struct Run {
+    /// Counted from the first of the column.
+    entries: Range<usize>,
+    /// The node's first velocity, counted from the participant's first.
+    first_row: usize,
+    place: Place,
 }
 
 impl Layout {
@@ -264,12 +285,34 @@ impl PatternKey {
     fn read(&mut self, p: &IslandProblem<'_>) {
         self.node_starts.clear();
         self.node_starts.extend_from_slice(&p.island.node_starts);
+        self.sparse.clear();
+        let mut sparse = Vec::new();
+        for member in &p.island.members {
+            if let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() {
+                self.sparse.push(member.first_dof as u32);
+                self.sparse.extend_from_slice(a.indptr().raw_storage());
+                self.sparse.extend_from_slice(a.indices());
+                sparse.push((member.dofs(), a));
+            }
+        }
+        // Those that A has are not named twice: contacts of material points couple what shares a cell already.
+        let is_in_a = |i: usize, j: usize| {
+            let own = sparse.partition_point(|(dofs, _)| dofs.end <= i);
+            sparse.get(own).is_some_and(|(dofs, a)| {
+                dofs.contains(&i) && dofs.contains(&j) && {
+                    let column = a.indptr().outer_inds_sz(j - dofs.start);
+                    let row = (i - dofs.start) as u32;
+                    a.indices()[column].binary_search(&row).is_ok()
+                }
+            })
+        };
+        let starts = &p.island.node_starts;
         self.couplings.clear();
         for basis in &p.island.bases {
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for (k, a) in pieces.iter().enumerate() {
                 for b in &pieces[..k] {
-                    if a.node != b.node {
+                    if a.node != b.node && !is_in_a(starts[a.node], starts[b.node]) {
                         let (high, low) = (a.node.max(b.node), a.node.min(b.node));
                         self.couplings.push((high as u32, low as u32));
                     }
@@ -278,27 +321,63 @@ impl PatternKey {
         }
         self.couplings.sort_unstable();
         self.couplings.dedup();
-        self.sparse.clear();
-        for member in &p.island.members {
-            if let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() {
-                self.sparse.push(member.first_dof as u32);
-                self.sparse.extend_from_slice(a.indptr().raw_storage());
-                self.sparse.extend_from_slice(a.indices());
-            }
+    }
+}
+
+/// A column of a sparse participant, as [`for_each_column`] tells it.
+struct ColumnOf<'a> {
+    node: usize,
+    /// Velocities of the island: its own, and the participant's first.
+    dof: usize,
+    first_dof: usize,
+    /// Unless they are those of the column before, which is of the same node.
+    rows: Option<&'a [u32]>,
+}
+
+/// Calls `each` with every column of every sparse participant.
+fn for_each_column(p: &IslandProblem<'_>, mut each: impl FnMut(ColumnOf<'_>)) {
+    let starts = &p.island.node_starts;
+    let mut node = 0;
+    for member in &p.island.members {
+        let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() else {
+            continue;
+        };
+        let mut before: &[u32] = &[];
+        for dof in member.dofs() {
+            let begins = loop {
+                if starts[node + 1] > dof {
+                    break starts[node] == dof;
+                }
+                node += 1;
+            };
+            let column = a.indptr().outer_inds_sz(dof - member.first_dof);
+            let rows = &a.indices()[column];
+            let differ = begins || rows != before;
+            before = rows;
+            each(ColumnOf {
+                node,
+                dof,
+                first_dof: member.first_dof,
+                rows: differ.then_some(rows),
+            });
         }
     }
 }
 
-/// Calls `each` with the place of every stored entry of every sparse participant: (row, column), velocities of the island.
-fn for_each_sparse_entry(p: &IslandProblem<'_>, mut each: impl FnMut(usize, usize)) {
-    for member in &p.island.members {
-        if let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() {
-            for (j, column) in a.outer_iterator().enumerate() {
-                for &i in column.indices() {
-                    each(member.first_dof + i as usize, member.first_dof + j);
-                }
-            }
-        }
+/// Calls `each` with every run of `rows` that lie in one node: that node and the entries.
+fn for_each_run(
+    rows: &[u32],
+    first_dof: usize,
+    node_of_dof: &[u32],
+    mut each: impl FnMut(usize, Range<usize>),
+) {
+    let mut begin = 0;
+    while begin < rows.len() {
+        let node = node_of_dof[first_dof + rows[begin] as usize];
+        let same = |row: &&u32| node_of_dof[first_dof + **row as usize] == node;
+        let end = begin + rows[begin..].iter().take_while(same).count();
+        each(node as usize, begin..end);
+        begin = end;
     }
 }
 
@@ -312,11 +391,13 @@ impl Pattern {
         }
         edges.clear();
         edges.extend_from_slice(&key.couplings);
-        for_each_sparse_entry(p, |i, j| {
-            let edge = (node_of_dof[i], node_of_dof[j]);
-            if edge.0 > edge.1 && edges.last() != Some(&edge) {
-                edges.push(edge);
-            }
+        for_each_column(p, |column| {
+            let rows = column.rows.unwrap_or_default();
+            for_each_run(rows, column.first_dof, &node_of_dof, |other, _| {
+                if other > column.node {
+                    edges.push((other as u32, column.node as u32));
+                }
+            });
         });
         let graph = Graph::from_edges(n_nodes, edges);
         let places = places(p);
@@ -325,28 +406,35 @@ impl Pattern {
         } else {
             grid_order(&graph, &places, node_starts)
         };
-        let mut scatter = Vec::new();
-        // Neighbouring entries mostly lie in one block.
-        let mut last = ((usize::MAX, usize::MAX), None);
-        for_each_sparse_entry(p, |i, j| {
-            let nodes = (node_of_dof[i] as usize, node_of_dof[j] as usize);
-            if last.0 != nodes {
-                let position = &elimination.position;
-                let (row, column) = (position[nodes.0], position[nodes.1]);
-                last = (nodes, (row >= column).then(|| fronts.block(row, column)));
+        let mut columns = Vec::new();
+        let mut runs = Vec::new();
+        let mut own = 0..0;
+        let position = &elimination.position;
+        for_each_column(p, |column| {
+            if let Some(rows) = column.rows {
+                own.start = runs.len();
+                for_each_run(rows, column.first_dof, &node_of_dof, |other, entries| {
+                    let (row, column_at) = (position[other], position[column.node]);
+                    if row >= column_at {
+                        runs.push(Run {
+                            entries,
+                            first_row: node_starts[other] - column.first_dof,
+                            place: fronts.block(row, column_at),
+                        });
+                    }
+                });
+                own.end = runs.len();
             }
-            scatter.push(match last.1 {
-                Some(place) => {
-                    let (i, j) = (i - node_starts[nodes.0], j - node_starts[nodes.1]);
-                    (place.offset + i + j * place.stride) as u32
-                }
-                None => u32::MAX,
+            columns.push(Column {
+                runs: own.clone(),
+                number: column.dof - node_starts[column.node],
             });
         });
         Self {
             elimination,
             fronts,
-            scatter,
+            columns,
+            runs,
         }
     }
 
@@ -354,7 +442,7 @@ impl Pattern {
     fn place_dynamics<T: Real>(&self, p: &IslandProblem<'_>, scale: &[f64], values: &mut [T]) {
         let scale_at = |dof: usize| scale.get(dof).copied().unwrap_or(1.0);
         let mut node = 0;
-        let mut scatter = self.scatter.as_slice();
+        let mut columns = self.columns.iter();
         for member in &p.island.members {
             let first_node = node;
             while p.island.node_starts[node] < member.first_dof + member.n_dofs {
@@ -373,17 +461,21 @@ impl Pattern {
                     }
                 }
                 Some(Assembled::Sparse(a)) => {
-                    for (j, column) in a.outer_iterator().enumerate() {
-                        let (own, rest) = scatter.split_at(column.data().len());
+                    for (j, to) in (0..member.n_dofs).zip(columns.by_ref()) {
                         let by_column = scale_at(member.first_dof + j);
-                        let entries = column.indices().iter().zip(column.data());
-                        for (place, (i, a)) in own.iter().zip(entries) {
-                            if *place != u32::MAX {
-                                let by_row = scale_at(member.first_dof + *i as usize);
-                                values[*place as usize] = T::of(a * by_row * by_column);
+                        let column = a.indptr().outer_inds_sz(j);
+                        let (rows, data) = (&a.indices()[column.clone()], &a.data()[column]);
+                        for run in &self.runs[to.runs.clone()] {
+                            let first = run.place.offset + to.number * run.place.stride;
+                            let entries = rows[run.entries.clone()]
+                                .iter()
+                                .zip(&data[run.entries.clone()]);
+                            for (row, a) in entries {
+                                let row = *row as usize;
+                                let by_row = scale_at(member.first_dof + row);
+                                values[first + row - run.first_row] = T::of(a * by_row * by_column);
                             }
                         }
-                        scatter = rest;
                     }
                 }
                 _ => {}

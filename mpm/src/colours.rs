@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::sparse_grid::{NONE, SparseGrid};
 
 /// Below so many particles, threads cost more than they save.
-const PARALLEL_PARTICLES_MIN: usize = 2048;
+const PARALLEL_PARTICLES_MIN: usize = 512;
 
 /// The values of the eight blocks that a block reaches, by octant; empty where there is no block.
 pub(crate) type Octants<'a, V> = [&'a mut [V]; 8];

@@ -500,8 +500,10 @@ pub(crate) fn grid_order(
         let fronts = Multifrontal::new(graph, &elimination, node_starts);
         (elimination, fronts)
     };
-    let planes = with(plane_dissection(graph, places));
-    let degrees = with(minimum_degree(graph));
+    let (planes, degrees) = rayon::join(
+        || with(plane_dissection(graph, places)),
+        || with(minimum_degree(graph)),
+    );
     if planes.1.work() < WORTH * degrees.1.work() {
         planes
     } else {

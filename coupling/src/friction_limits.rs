@@ -5,8 +5,9 @@
 //! behind stiff elements: there n0 may be wrong in every step. Friction above μγ_n, or below it while the contact slips at its limit,
 //! is friction that Coulomb does not know; what sticks by less than either limit is right whatever n0 is. So a pair of
 //! geometries is judged by the impulse that its contacts have too much or too little, as a share of what friction
-//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is. Single contacts of rigid
-//! bodies that begin, or whose load nothing told of, are set anew, too, whether they slip or not.
+//! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is. Single contacts
+//! that begin, or whose load nothing told of, are set anew, too: those of rigid bodies whether they slip or not, those of soft ones in pairs
+//! that do.
 //!
 //! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
 //! is therefore shortened to a secant's, which turns a cycle of two into its middle. Where the loads of a whole pair follow its
@@ -246,21 +247,11 @@ impl FrictionLimits {
         if contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return false;
         }
-        let records = solve.records;
-        self.judge_pairs(solve);
-        if foresight == Foresight::CanBeCorrected {
-            let is_stray = |&i: &usize| {
-                let record = &records[i];
-                let load = solve.friction(i).load;
-                let off = (load - record.friction_limit).abs();
-                record.is_rigid() && record.friction() > 0.0 && off > record.tolerated() * load
-            };
-            self.strays.extend((0..records.len()).filter(is_stray));
-        }
+        self.judge_pairs(solve, foresight);
         !(self.wrong.is_empty() && self.strays.is_empty())
     }
 
-    fn judge_pairs(&mut self, solve: &SolveInStep<'_>) {
+    fn judge_pairs(&mut self, solve: &SolveInStep<'_>, foresight: Foresight) {
         let records = solve.records;
         let pair = |i: usize| records[i].pair();
         self.sort_pairs(records, |_| true);
@@ -269,6 +260,15 @@ impl FrictionLimits {
             let first = end;
             end += contacts.len();
             let slips = pair_slips(contacts, solve);
+            let is_stray = |&&i: &&usize| {
+                let (record, load) = (&records[i], solve.friction(i).load);
+                let off = (load - record.friction_limit).abs();
+                let matters = record.is_rigid() || slips == Slips::Yes;
+                record.friction() > 0.0 && matters && off > record.tolerated() * load
+            };
+            if foresight == Foresight::CanBeCorrected {
+                self.strays.extend(contacts.iter().filter(is_stray));
+            }
             let (mut off, mut most) = (0.0, 0.0);
             // What the error does to √(energy).
             let mut stir = 0.0;

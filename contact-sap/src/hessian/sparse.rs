@@ -286,25 +286,26 @@ impl PatternKey {
         self.node_starts.clear();
         self.node_starts.extend_from_slice(&p.island.node_starts);
         self.sparse.clear();
-        let mut sparse = Vec::new();
         for member in &p.island.members {
             if let Some(Assembled::Sparse(a)) = p.dynamics(member).assembled() {
                 self.sparse.push(member.first_dof as u32);
                 self.sparse.extend_from_slice(a.indptr().raw_storage());
                 self.sparse.extend_from_slice(a.indices());
-                sparse.push((member.dofs(), a));
             }
         }
         // Those that A has are not named twice: contacts of material points couple what shares a cell already.
+        let members = &p.island.members;
         let is_in_a = |i: usize, j: usize| {
-            let own = sparse.partition_point(|(dofs, _)| dofs.end <= i);
-            sparse.get(own).is_some_and(|(dofs, a)| {
-                dofs.contains(&i) && dofs.contains(&j) && {
+            let member = &members[members.partition_point(|member| member.dofs().end <= i)];
+            let dofs = member.dofs();
+            match p.dynamics(member).assembled() {
+                Some(Assembled::Sparse(a)) if dofs.contains(&j) => {
                     let column = a.indptr().outer_inds_sz(j - dofs.start);
                     let row = (i - dofs.start) as u32;
                     a.indices()[column].binary_search(&row).is_ok()
                 }
-            })
+                _ => false,
+            }
         };
         let starts = &p.island.node_starts;
         self.couplings.clear();

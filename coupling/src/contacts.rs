@@ -41,6 +41,8 @@ pub(crate) struct ContactRecord {
     carried_on: bool,
     /// Whether both sides are rigid, so that w is what an impulse on them does.
     rigid: bool,
+    /// Whether the velocities of a side are those of a grid that is laid anew in every step.
+    on_new_grid: bool,
 }
 
 impl ContactRecord {
@@ -70,6 +72,11 @@ impl ContactRecord {
     /// Whether both sides are rigid.
     pub(crate) fn is_rigid(&self) -> bool {
         self.rigid
+    }
+
+    /// Whether a side lies on a grid that is laid anew in every step.
+    pub(crate) fn is_on_new_grid(&self) -> bool {
+        self.on_new_grid
     }
 
     /// w, 1/kg: by how much an impulse changes the velocity here; of soft bodies only that of the vertices next to it.
@@ -252,6 +259,10 @@ impl ContactAssembly {
                     (&sides[i].a.lever, &sides[i].b.lever),
                     (Lever::Twist, Lever::Twist)
                 ),
+                on_new_grid: [contact.a, contact.b].iter().any(|g| {
+                    let body = setting.world.parts.geometries[g.0].mount.body();
+                    body.is_some_and(|b| !setting.bodies.steps[b.0].velocities_last())
+                }),
             };
             let stretch_rate = if settings.stiction.remembers(record.patch) {
                 let key = (contact.a, contact.b, point.key);

@@ -6,8 +6,8 @@
 //! is friction that Coulomb does not know; what sticks by less than either limit is right whatever n0 is. So a pair of
 //! geometries is judged by the impulse that its contacts have too much or too little, as a share of what friction
 //! can do there; limits that are wrong are set to the load found, and the problem is solved again from where it is. Single contacts
-//! that begin, or whose load nothing told of, are set anew, too: those of rigid bodies whether they slip or not, those of soft ones in pairs
-//! that do.
+//! that begin, or whose load nothing told of, are set anew, too, whether they slip or not; those of points on a grid, which begin in every
+//! step, where their pair slips.
 //!
 //! Setting n0 to γ_n is a fixed-point iteration; where a contact's load goes up as its friction goes down it overshoots. The step
 //! is therefore shortened to a secant's, which turns a cycle of two into its middle. Where the loads of a whole pair follow its
@@ -263,7 +263,7 @@ impl FrictionLimits {
             let is_stray = |&&i: &&usize| {
                 let (record, load) = (&records[i], solve.friction(i).load);
                 let off = (load - record.friction_limit).abs();
-                let matters = record.is_rigid() || slips == Slips::Yes;
+                let matters = !record.is_on_new_grid() || slips == Slips::Yes;
                 record.friction() > 0.0 && matters && off > record.tolerated() * load
             };
             if foresight == Foresight::CanBeCorrected {

@@ -454,7 +454,7 @@ fn a_turn_that_contact_stops_is_not_followed() {
 
 #[test]
 fn a_turn_that_starts_in_the_step_is_taken_from_the_free_motion() {
-    // What was at rest and is set turning by its surroundings: C of the last step is half of what the grid's velocities say.
+    // What was at rest and is set turning by its surroundings: C is less than a third of what the velocities say.
     let control = Control::default();
     let (mut step, mut state) = turning(RotationTarget::End, 0.3);
     let header = state.history.len() % 22;

@@ -2,6 +2,7 @@
 //!
 //! Small islands are dense, larger ones block sparse; both scatter the same congruences.
 
+mod best_order;
 mod body_graph;
 mod cell_sum;
 mod dense;

@@ -1,9 +1,9 @@
 //! Which nodes of one body its sparse A couples, and the order to eliminate them in: found once for a pattern.
 
 use crate::dynamics::{Assembled, Dynamics};
+use crate::hessian::best_order::grid_order;
 use crate::hessian::multifrontal::Multifrontal;
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree};
-use crate::hessian::sparse::grid_order;
 
 /// The pattern of a participant's A by nodes; without nodes where A is dense.
 #[derive(Debug, Default)]

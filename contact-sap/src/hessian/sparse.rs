@@ -7,10 +7,10 @@ use rayon::prelude::*;
 
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
+use crate::hessian::best_order::{cheapest_order, grid_order};
 use crate::hessian::cell_sum::{CellSum, Lies};
 use crate::hessian::multifrontal::{Factor, Multifrontal};
-use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissection};
-use crate::hessian::plane_cuts::plane_dissection;
+use crate::hessian::ordering::{Elimination, Graph};
 use crate::hessian::{Congruence, FailedPivot, Place, Real};
 use crate::island::{Course, IslandProblem};
 
@@ -485,33 +485,6 @@ impl Pattern {
     }
 }
 
-/// Cuts along planes, or minimum degree where that leaves clearly less work.
-///
-/// A slab of dough under a pin: 0.60 against 0.71 billion multiplications, in fewer and larger fronts; dough in the jaws that
-/// tear it: 0.24 against 0.18.
-pub(crate) fn grid_order(
-    graph: &Graph,
-    places: &[Option<Vector3<f64>>],
-    node_starts: &[usize],
-) -> (Elimination, Multifrontal) {
-    /// What larger fronts gain in speed.
-    const WORTH: f64 = 1.2;
-    let with = |order: Vec<u32>| {
-        let elimination = Elimination::new(graph, order);
-        let fronts = Multifrontal::new(graph, &elimination, node_starts);
-        (elimination, fronts)
-    };
-    let (planes, degrees) = rayon::join(
-        || with(plane_dissection(graph, places)),
-        || with(minimum_degree(graph)),
-    );
-    if planes.1.work() < WORTH * degrees.1.work() {
-        planes
-    } else {
-        degrees
-    }
-}
-
 /// Places of the nodes of an island that is a grid and little else; otherwise nothing.
 fn places(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
     const PLACED_SHARE: f64 = 0.8;
@@ -533,26 +506,4 @@ fn places(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
         places.clear();
     }
     places
-}
-
-/// The order with the least work of minimum degree and, for graphs large enough to gain, nested dissection.
-fn cheapest_order(graph: &Graph, node_starts: &[usize]) -> (Elimination, Multifrontal) {
-    /// Piles of a few hundred bodies have shorter factors by minimum degree (measured: 25 against 33 million
-    /// multiplications at 640); bodies of thousands of vertices by dissection.
-    const DISSECTED_NODES_MIN: usize = 1000;
-    let with = |order: Vec<u32>| {
-        let elimination = Elimination::new(graph, order);
-        let fronts = Multifrontal::new(graph, &elimination, node_starts);
-        (elimination, fronts)
-    };
-    let by_degree = with(minimum_degree(graph));
-    if graph.n_nodes() < DISSECTED_NODES_MIN {
-        return by_degree;
-    }
-    let dissected = with(nested_dissection(graph));
-    if dissected.1.work() < by_degree.1.work() {
-        dissected
-    } else {
-        by_degree
-    }
 }

@@ -14,12 +14,12 @@
 mod actuation;
 mod assembly;
 mod claims;
-mod doubts;
 mod observer;
 mod series;
 mod soft;
 mod stepping;
 mod summary;
+mod untrusted_steps;
 
 use std::time::{Duration, Instant};
 
@@ -310,7 +310,8 @@ impl<'s> Run<'s> {
         self.tally.step += started.elapsed();
         self.tally.add(&report);
         if state.step == 0 {
-            self.notes.extend(doubts::overlaps(world, state, &report));
+            self.notes
+                .extend(untrusted_steps::overlaps(world, state, &report));
         }
         self.remember(&report);
         Ok(report)

@@ -26,6 +26,7 @@
 
 mod body;
 pub mod bundled;
+mod constraint;
 mod drive;
 mod error;
 mod expect;
@@ -50,7 +51,6 @@ mod soft;
 mod solver;
 mod table;
 mod text;
-mod tie;
 mod track;
 
 use std::collections::BTreeMap;
@@ -61,6 +61,7 @@ use pliant_contact_sap::SolverKind;
 use pliant_coupling::ContactSettings;
 
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
+pub use constraint::{ConstraintEntry, ConstraintKind};
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
@@ -77,14 +78,13 @@ pub use schema::{Key, REQUIRED, TableSchema, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
-    CentrelineEntry, DrainEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry,
-    Matter, NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel,
-    SelfContact, Shown, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
+    CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
+    NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact,
+    Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
 pub use text::{Place, SceneText};
-pub use tie::{TieEntry, TieKind};
-pub use track::{Interpolation, PoseTrack, Track};
+pub use track::{PoseTrack, Track, TrackInterpolation};
 
 /// The version of the schema this program reads.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -140,7 +140,7 @@ pub struct Scene {
     /// Contact parameters of pairs.
     pub pairs: Vec<PairEntry>,
     /// What holds bodies together.
-    pub ties: Vec<TieEntry>,
+    pub constraints: Vec<ConstraintEntry>,
     /// What happens over time.
     pub drives: Drives,
     /// Columns of the table.

@@ -222,7 +222,7 @@ pub const CASES: &[Case] = &[
     scene("entangling-gripper", "filaments that curl hold an object"),
     scene(
         "shoelace",
-        "two arms tie a lace around a bar, held in patches",
+        "two arms constraint a lace around a bar, held in patches",
     ),
     scene(
         "shoelace-pull",

@@ -179,15 +179,15 @@ impl SceneResult {
         );
         for (steps, what) in [
             (self.summary.unconverged_steps, "unconverged"),
+            (self.summary.missed_contact_steps, "with bodies overlooked"),
             (
-                self.summary.overlooked_contact_steps,
-                "with bodies overlooked",
-            ),
-            (
-                self.summary.unforeseen_turn_steps,
+                self.summary.unconverged_rotation_steps,
                 "with turns not foreseen",
             ),
-            (self.summary.doubtful_friction_steps, "of doubtful friction"),
+            (
+                self.summary.unconverged_friction_steps,
+                "of suspicious friction",
+            ),
         ] {
             if steps > 0 {
                 words += &format!(", {steps} steps {what}");

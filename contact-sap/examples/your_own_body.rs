@@ -7,9 +7,9 @@ use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, ConstraintSet, ContactLaw,
     ContactParameters, ContactProblem, Control, ConvexContactSolver, DeformableModel,
-    DenseDynamics, Dissipation, Dynamics, Energy, FrictionLimit, Lagged, Lever, MaterialPoint,
-    NEAR_RIGID_CONTACT, Newton, NormalPrediction, ParticipantIdx, Primitive, Rows, Solution,
-    StepInput, Surface, TimeStep,
+    DenseDynamics, Dissipation, Dynamics, Energy, FrictionLimit, Interpolation, Lagged,
+    MaterialPoint, NEAR_RIGID_CONTACT, Newton, NormalPrediction, ParticipantIdx, Primitive, Rows,
+    Solution, StepInput, Surface, TimeStep,
 };
 
 struct Bead {
@@ -104,7 +104,11 @@ impl BodyStep for BeadStep {
     fn dynamics(&self) -> &dyn Dynamics {
         &self.dynamics
     }
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         let Primitive::Vertex(0) = p.primitive else {
             let (point, places) = (p.primitive, "one vertex".into());
             return Err(BodyError::NoSuchPoint { point, places });
@@ -125,7 +129,7 @@ impl BodyStep for BeadStep {
         Ok(BodyReport::default())
     }
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError> {
-        self.lever(p, &mut Lever::Twist)?;
+        self.interpolation(p, &mut Interpolation::Twist)?;
         Ok(Point3::from(self.moved(v)) + p.offset)
     }
 }
@@ -144,8 +148,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Half a second above a floor at z = 0.
     let (mut solver, mut solution) = (Newton::default(), Solution::default());
-    let (mut constraints, mut rows, mut lever) =
-        (ConstraintSet::default(), Rows::default(), Lever::Twist);
+    let (mut constraints, mut rows, mut interpolation) = (
+        ConstraintSet::default(),
+        Rows::default(),
+        Interpolation::Twist,
+    );
     let (mut step, mut next) = (bead.new_step(), BodyState::default());
     let mut pushed = 0.0; // what contact did to v_z in the last step
     for _ in 0..100 {
@@ -172,12 +179,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let law = ContactLaw::Lagged(Lagged::new(&contact, Vector3::z(), n0));
 
         constraints.clear();
-        let basis_idx = step.lever(&MaterialPoint::on_vertex(0), &mut lever)?;
+        let basis_idx = step.interpolation(&MaterialPoint::on_vertex(0), &mut interpolation)?;
         step.basis(basis_idx, &Point3::origin(), &mut rows);
         let mut basis = constraints.basis(rows.n_rows());
         basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
-        let Lever::Weights(weights) = &lever else {
-            unreachable!("a bead's lever is a weight")
+        let Interpolation::Weights(weights) = &interpolation else {
+            unreachable!("a bead's interpolation is a weight")
         };
         basis.stencil_contact(weights.iter().copied(), None, Vector3::zeros(), law);
         let problem = ContactProblem {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::constraint_set::InternalConstraints;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
-use crate::rows::{Lever, Rows};
+use crate::rows::{Interpolation, Rows};
 use crate::time_step::TimeStep;
 
 /// A body with its own degrees of freedom: a kinematic tree, a finite-element mesh, material points, a rod, a user's own.
@@ -66,9 +66,13 @@ pub trait BodyStep: Send + Sync {
     ///
     /// # Errors
     /// [`BodyError::NoSuchPoint`]. Every point of the surface is known.
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError>;
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError>;
     /// The rows u = B v + b of a basis. A twist basis is (ω, v_O), six rows in world axes, v_O the velocity of the
-    /// point of the body that is at `p_WO` now; other bases have no use for `p_WO`. Only bases that [`BodyStep::lever`]
+    /// point of the body that is at `p_WO` now; other bases have no use for `p_WO`. Only bases that [`BodyStep::interpolation`]
     /// named in this step are asked for.
     fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows);
     /// Constraints of the body with itself: limits, actuators, dry friction, couplers.
@@ -173,7 +177,7 @@ pub trait BodyStep: Send + Sync {
         true
     }
     /// Velocities of all vertices of the surface while the body has velocities `v`, for bodies that know them faster than
-    /// vertex by vertex; `None`: ask [`BodyStep::lever`]. `out` is overwritten and its memory reused.
+    /// vertex by vertex; `None`: ask [`BodyStep::interpolation`]. `out` is overwritten and its memory reused.
     fn vertex_velocities(&self, v: &[f64], out: &mut Vec<Vector3<f64>>) -> Option<()> {
         let _ = (v, out);
         None
@@ -199,7 +203,7 @@ pub trait BodyStep: Send + Sync {
     /// Where material point `p` is at the end of a step with end velocities `v`, world frame.
     ///
     /// # Errors
-    /// [`BodyError::NoSuchPoint`], as [`BodyStep::lever`].
+    /// [`BodyError::NoSuchPoint`], as [`BodyStep::interpolation`].
     fn point(&self, v: &[f64], p: &MaterialPoint) -> Result<Point3<f64>, BodyError>;
 }
 
@@ -457,6 +461,6 @@ pub struct Energy {
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BodyReport {
-    /// Anything doubtful, in words that name the place.
+    /// Anything suspicious, in words that name the place.
     pub warnings: Vec<String>,
 }

@@ -36,7 +36,7 @@ use std::fmt;
 
 pub use body::check_body;
 pub use dynamics::check_dynamics;
-pub use judged::{Judged, check_solution};
+pub use judged::{CheckedSolver, check_solution};
 pub use mass_spring_net::{MassSpringNet, NetSettings};
 pub use particle_blob::{BlobSettings, ParticleBlob};
 pub use potential::check_potential;

@@ -25,14 +25,14 @@ pub struct BasisId(pub usize);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstraintLabel {
     /// What it is.
-    pub kind: ConstraintKind,
+    pub kind: RowKind,
     /// Which one: a joint's velocity index for a body's own constraints, the adder's choice for others.
     pub index: u32,
 }
 
 /// The kinds of scalar rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ConstraintKind {
+pub enum RowKind {
     /// Lower joint limit.
     LowerLimit,
     /// Upper joint limit.
@@ -53,7 +53,7 @@ pub enum ConstraintKind {
 ///
 /// ```
 /// use nalgebra::Vector3;
-/// use pliant_contact_sap::{Bilateral, ConstraintKind, ConstraintLabel, ConstraintSet, ParticipantIdx, RowLaw, Rows};
+/// use pliant_contact_sap::{Bilateral, RowKind, ConstraintLabel, ConstraintSet, ParticipantIdx, RowLaw, Rows};
 ///
 /// // Dry friction of 0.2 N·m·s impulse bound on the only velocity of participant 0.
 /// let mut rows = Rows::default();
@@ -62,7 +62,7 @@ pub enum ConstraintKind {
 /// let mut set = ConstraintSet::default();
 /// let mut basis = set.basis(1);
 /// basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
-/// let label = ConstraintLabel { kind: ConstraintKind::DryFriction, index: 0 };
+/// let label = ConstraintLabel { kind: RowKind::DryFriction, index: 0 };
 /// basis.coordinate(0, RowLaw::Bilateral(Bilateral::dry_friction(0.2, 1e-3)), label);
 /// assert_eq!(set.n_rows(), 1);
 /// ```
@@ -74,7 +74,7 @@ pub struct ConstraintSet {
     pub(crate) bias: Vec<f64>,
     pub(crate) contacts: Vec<ContactRecord>,
     pub(crate) rows: Vec<RowRecord>,
-    pub(crate) lever_values: Vec<f64>,
+    pub(crate) interpolation_values: Vec<f64>,
     scratch: Rows,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct BasisRecord {
 
 #[derive(Clone, Debug)]
 pub(crate) struct ContactRecord {
-    pub(crate) lever: ContactLever,
+    pub(crate) interpolation: ContactInterpolation,
     /// Added to Φu: minus the velocity of a moving surface.
     pub(crate) bias: Vector3<f64>,
     pub(crate) law: ContactLaw,
@@ -99,14 +99,14 @@ pub(crate) struct ContactRecord {
 
 #[derive(Clone, Debug)]
 pub(crate) struct RowRecord {
-    pub(crate) lever: RowLever,
+    pub(crate) interpolation: RowInterpolation,
     pub(crate) law: RowLaw,
     pub(crate) label: ConstraintLabel,
 }
 
 /// Φ of a contact, 3×r.
 #[derive(Clone, Debug)]
-pub(crate) enum ContactLever {
+pub(crate) enum ContactInterpolation {
     /// u is one twist at O: v_c = v_O + ω × p.
     Twist { p: Vector3<f64> },
     /// u is `n_points` point velocities and then, if `p` is given, a twist: v_c = Σ w_j u_j + (v_O + ω × p).
@@ -115,13 +115,13 @@ pub(crate) enum ContactLever {
         n_points: usize,
         p: Option<Vector3<f64>>,
     },
-    /// 3×r, column-major, from this offset of `lever_values`.
+    /// 3×r, column-major, from this offset of `interpolation_values`.
     Dense(usize),
 }
 
 /// Φ of a scalar row, 1×r.
 #[derive(Clone, Debug)]
-pub(crate) enum RowLever {
+pub(crate) enum RowInterpolation {
     Coordinate(usize),
     Dense(usize),
 }
@@ -135,7 +135,7 @@ impl ConstraintSet {
         self.bias.clear();
         self.contacts.clear();
         self.rows.clear();
-        self.lever_values.clear();
+        self.interpolation_values.clear();
     }
 
     /// Opens a basis of `n_rows` velocity coordinates; constraints are added through what is returned.
@@ -278,7 +278,7 @@ impl BasisBuilder<'_> {
         bias: Vector3<f64>,
         law: ContactLaw,
     ) -> ContactIdx {
-        self.contact(ContactLever::Twist { p: p_OQ }, bias, law)
+        self.contact(ContactInterpolation::Twist { p: p_OQ }, bias, law)
     }
 
     /// Adds a contact whose basis is point velocities, three rows a weight, and then, if `p_OQ` is given, a twist.
@@ -289,15 +289,15 @@ impl BasisBuilder<'_> {
         bias: Vector3<f64>,
         law: ContactLaw,
     ) -> ContactIdx {
-        let start = self.set.lever_values.len();
-        self.set.lever_values.extend(weights);
-        let n_points = self.set.lever_values.len() - start;
-        let lever = ContactLever::Stencil {
+        let start = self.set.interpolation_values.len();
+        self.set.interpolation_values.extend(weights);
+        let n_points = self.set.interpolation_values.len() - start;
+        let interpolation = ContactInterpolation::Stencil {
             weights: start,
             n_points,
             p: p_OQ,
         };
-        self.contact(lever, bias, law)
+        self.contact(interpolation, bias, law)
     }
 
     /// Adds a contact with Φ given in full, 3×r column-major.
@@ -312,9 +312,9 @@ impl BasisBuilder<'_> {
     ) -> ContactIdx {
         let r = self.record().n_rows;
         assert_eq!(phi.len(), 3 * r, "Φ of a contact is 3×r");
-        let start = self.set.lever_values.len();
-        self.set.lever_values.extend_from_slice(phi);
-        self.contact(ContactLever::Dense(start), bias, law)
+        let start = self.set.interpolation_values.len();
+        self.set.interpolation_values.extend_from_slice(phi);
+        self.contact(ContactInterpolation::Dense(start), bias, law)
     }
 
     /// Adds a scalar row on one coordinate of u.
@@ -323,7 +323,7 @@ impl BasisBuilder<'_> {
     /// If the basis has no such coordinate.
     pub fn coordinate(&mut self, coordinate: usize, law: RowLaw, label: ConstraintLabel) -> RowIdx {
         assert!(coordinate < self.record().n_rows, "no such coordinate");
-        self.row(RowLever::Coordinate(coordinate), law, label)
+        self.row(RowInterpolation::Coordinate(coordinate), law, label)
     }
 
     /// Adds a scalar row with Φ given in full, r values.
@@ -332,9 +332,9 @@ impl BasisBuilder<'_> {
     /// If `phi` hasn't r values.
     pub fn dense_row(&mut self, phi: &[f64], law: RowLaw, label: ConstraintLabel) -> RowIdx {
         assert_eq!(phi.len(), self.record().n_rows, "Φ of a row is 1×r");
-        let start = self.set.lever_values.len();
-        self.set.lever_values.extend_from_slice(phi);
-        self.row(RowLever::Dense(start), law, label)
+        let start = self.set.interpolation_values.len();
+        self.set.interpolation_values.extend_from_slice(phi);
+        self.row(RowInterpolation::Dense(start), law, label)
     }
 
     /// M = B D⁻¹Bᵀ of the rows added so far, r×r column-major: see [`BlockFactors::delassus`].
@@ -346,15 +346,33 @@ impl BasisBuilder<'_> {
         self.set.bases.last_mut().expect("a builder has a basis")
     }
 
-    fn contact(&mut self, lever: ContactLever, bias: Vector3<f64>, law: ContactLaw) -> ContactIdx {
-        self.set.contacts.push(ContactRecord { lever, bias, law });
+    fn contact(
+        &mut self,
+        interpolation: ContactInterpolation,
+        bias: Vector3<f64>,
+        law: ContactLaw,
+    ) -> ContactIdx {
+        self.set.contacts.push(ContactRecord {
+            interpolation,
+            bias,
+            law,
+        });
         let n = self.set.contacts.len();
         self.record().contacts.end = n;
         ContactIdx(n - 1)
     }
 
-    fn row(&mut self, lever: RowLever, law: RowLaw, label: ConstraintLabel) -> RowIdx {
-        self.set.rows.push(RowRecord { lever, law, label });
+    fn row(
+        &mut self,
+        interpolation: RowInterpolation,
+        law: RowLaw,
+        label: ConstraintLabel,
+    ) -> RowIdx {
+        self.set.rows.push(RowRecord {
+            interpolation,
+            law,
+            label,
+        });
         let n = self.set.rows.len();
         self.record().rows.end = n;
         RowIdx(n - 1)

@@ -3,9 +3,9 @@
 use nalgebra::{Matrix3, Vector1, Vector3};
 
 use crate::constraint_set::ContactRecord;
+use crate::interpolations::dot;
 use crate::island::{IslandBasis, IslandProblem};
 use crate::law::{ContactLaw, ContactLine};
-use crate::levers::dot;
 use crate::long_vectors::add_scaled;
 use crate::potential::Potential;
 
@@ -156,12 +156,15 @@ impl Evaluation {
             let contacts = set.contacts[basis.contacts.clone()].iter();
             for (contact, gamma) in contacts.zip(&self.gamma[basis.first_contact..]) {
                 if *gamma != Vector3::zeros() {
-                    contact.lever.add_transposed(&set.lever_values, gamma, f);
+                    contact
+                        .interpolation
+                        .add_transposed(&set.interpolation_values, gamma, f);
                 }
             }
             let rows = set.rows[basis.scalars.clone()].iter();
             for (row, sigma) in rows.zip(&self.sigma[basis.first_scalar..]) {
-                row.lever.add_transposed(&set.lever_values, *sigma, f);
+                row.interpolation
+                    .add_transposed(&set.interpolation_values, *sigma, f);
             }
             for piece in &p.island.pieces[basis.pieces.clone()] {
                 piece.add_transposed_product(set, f, &mut self.j_gamma);
@@ -223,7 +226,9 @@ impl Evaluation {
                 }
                 *active = true;
                 if kept {
-                    contact.lever.add_aggregate(&set.lever_values, &g, r, k);
+                    contact
+                        .interpolation
+                        .add_aggregate(&set.interpolation_values, &g, r, k);
                 }
             }
             for (i, row) in set.rows[basis.scalars.clone()].iter().enumerate() {
@@ -231,7 +236,8 @@ impl Evaluation {
                 let g = row.law.hessian(&v_s).x;
                 if g != 0.0 {
                     *active = true;
-                    row.lever.add_aggregate(&set.lever_values, g, r, k);
+                    row.interpolation
+                        .add_aggregate(&set.interpolation_values, g, r, k);
                 }
             }
         }
@@ -253,8 +259,8 @@ impl Evaluation {
         let set = p.set();
         for (contact, g) in self.contacts_of(p, basis) {
             contact
-                .lever
-                .add_aggregate(&set.lever_values, g, r, scratch);
+                .interpolation
+                .add_aggregate(&set.interpolation_values, g, r, scratch);
         }
         scratch
     }
@@ -276,10 +282,10 @@ impl Evaluation {
             }
             return;
         }
-        let values = &p.set().lever_values;
+        let values = &p.set().interpolation_values;
         for (contact, g) in self.contacts_of(p, basis) {
-            let gamma = g * contact.lever.velocity(values, u);
-            contact.lever.add_transposed(values, &gamma, f);
+            let gamma = g * contact.interpolation.velocity(values, u);
+            contact.interpolation.add_transposed(values, &gamma, f);
         }
     }
 
@@ -467,14 +473,14 @@ fn constraint_velocities(
         }
         let contacts = set.contacts[basis.contacts.clone()].iter();
         for (contact, v_c) in contacts.zip(&mut v_c[basis.first_contact..]) {
-            *v_c = contact.lever.velocity(&set.lever_values, u);
+            *v_c = contact.interpolation.velocity(&set.interpolation_values, u);
             if bias == Bias::Included {
                 *v_c += contact.bias;
             }
         }
         let rows = set.rows[basis.scalars.clone()].iter();
         for (row, v_s) in rows.zip(&mut v_s[basis.first_scalar..]) {
-            *v_s = row.lever.velocity(&set.lever_values, u);
+            *v_s = row.interpolation.velocity(&set.interpolation_values, u);
         }
     }
 }

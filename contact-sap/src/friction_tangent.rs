@@ -135,7 +135,9 @@ impl DualEstimates {
                 }
                 let gamma = law.normal() * law.held_closed(v_c).0;
                 let f = &mut self.coordinates;
-                contact.lever.add_transposed(&set.lever_values, &gamma, f);
+                contact
+                    .interpolation
+                    .add_transposed(&set.interpolation_values, &gamma, f);
             }
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for piece in pieces.iter().filter(|_| found) {

@@ -19,8 +19,8 @@ use crate::constraint_set::ConstraintSet;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::dense::DenseHessian;
+use crate::interpolations::dot;
 use crate::island::{IslandProblem, Piece, PieceKind, Shift};
-use crate::levers::dot;
 use crate::linear_algebra::LinearSystems;
 
 pub(crate) use body_graph::BodyGraph;
@@ -153,7 +153,7 @@ pub(crate) struct Congruence<'a> {
     pub(crate) set: &'a ConstraintSet,
     pub(crate) k: &'a [f64],
     pub(crate) r: usize,
-    /// D, by velocity of the island, where D H D is wanted; empty: H itself.
+    /// D, by velocity of the island, where D H D is mode; empty: H itself.
     pub(crate) scale: &'a [f64],
     pub(crate) scratch: &'a mut Vec<f64>,
 }

@@ -10,7 +10,7 @@ use crate::error::SolveError;
 use crate::newton::ReducedBody;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Entries;
-use crate::solver::Wanted;
+use crate::solver::SolveMode;
 
 /// Participants and bases of one island. Velocities, stacked coordinates u and constraints are numbered locally, in
 /// the order of their global indices; memory is reused from solve to solve.
@@ -417,14 +417,14 @@ pub(crate) struct IslandProblem<'a> {
 /// Whether a problem is new, and what is wanted of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Course {
-    New(Wanted),
-    Again(Wanted),
+    New(SolveMode),
+    Again(SolveMode),
 }
 
 impl Course {
-    pub(crate) fn wanted(self) -> Wanted {
+    pub(crate) fn mode(self) -> SolveMode {
         match self {
-            Course::New(wanted) | Course::Again(wanted) => wanted,
+            Course::New(mode) | Course::Again(mode) => mode,
         }
     }
 }

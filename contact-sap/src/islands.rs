@@ -11,7 +11,7 @@ use crate::island::{Course, Island, IslandProblem};
 use crate::linear_algebra::LinearSystems;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::problem_checks::{check_constraints, check_problem};
-use crate::solver::{Solution, SolveReport, StageTimes, StopReason, Wanted};
+use crate::solver::{Solution, SolveMode, SolveReport, StageTimes, StopReason};
 
 /// A method that solves one island: the settings of a solver.
 pub(crate) trait IslandSolver: Default + Send + Sync {
@@ -69,7 +69,7 @@ pub(crate) struct IslandReport {
     pub(crate) line_search_evaluations: usize,
     pub(crate) cost: f64,
     pub(crate) residual: f64,
-    pub(crate) left_out: usize,
+    pub(crate) unsolved_velocities: usize,
     pub(crate) stages: StageTimes,
 }
 
@@ -123,20 +123,20 @@ macro_rules! solver_by_islands {
                 &mut self,
                 problem: &$crate::problem::ContactProblem<'_>,
                 guess: &[f64],
-                wanted: $crate::solver::Wanted,
+                mode: $crate::solver::SolveMode,
                 out: &mut $crate::solver::Solution,
             ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
-                self.islands.solve(problem, guess, wanted, out)
+                self.islands.solve(problem, guess, mode, out)
             }
 
             fn solve_again(
                 &mut self,
                 problem: &$crate::problem::ContactProblem<'_>,
                 guess: &[f64],
-                wanted: $crate::solver::Wanted,
+                mode: $crate::solver::SolveMode,
                 out: &mut $crate::solver::Solution,
             ) -> Result<$crate::solver::SolveReport, $crate::error::SolveError> {
-                self.islands.solve_again(problem, guess, wanted, out)
+                self.islands.solve_again(problem, guess, mode, out)
             }
 
             fn hessian_solve(
@@ -300,29 +300,29 @@ impl<S: IslandSolver> Islands<S> {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let start = Instant::now();
         self.generation += 1;
         self.n_dofs = problem.n_dofs();
         check_problem(problem, &mut self.factors)?;
-        self.solve_checked(problem, guess, Course::New(wanted), start, out)
+        self.solve_checked(problem, guess, Course::New(mode), start, out)
     }
 
     pub(crate) fn solve_again(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         if self.generation == 0 || problem.n_dofs() != self.n_dofs {
-            return self.solve(problem, guess, wanted, out);
+            return self.solve(problem, guess, mode, out);
         }
         let start = Instant::now();
         check_constraints(problem)?;
-        self.solve_checked(problem, guess, Course::Again(wanted), start, out)
+        self.solve_checked(problem, guess, Course::Again(mode), start, out)
     }
 
     fn solve_checked(
@@ -386,7 +386,7 @@ impl<S: IslandSolver> Islands<S> {
         check_vector("right-hand side", x, problem)?;
         self.partition(problem);
         let rhs = &*x;
-        let course = Course::New(Wanted::Everything);
+        let course = Course::New(SolveMode::Full);
         self.for_each_island(problem, course, |method, p, slot| {
             gather(p.island, &at.velocity, &mut slot.answer.velocity);
             gather(p.island, rhs, slot.x);
@@ -411,7 +411,7 @@ impl SolveReport {
         self.line_search_evaluations += island.line_search_evaluations;
         self.cost += island.cost;
         self.residual = self.residual.max(island.residual);
-        self.left_out += island.left_out;
+        self.unsolved_velocities += island.unsolved_velocities;
         let (sum, stages) = (&mut self.stages, &island.stages);
         sum.set_up += stages.set_up;
         sum.gradient += stages.gradient;

@@ -1,4 +1,4 @@
-//! The laws of contact, limits, actuators and ties: each a convex [`Potential`].
+//! The laws of contact, limits, actuators and constraints: each a convex [`Potential`].
 //!
 //! Hot loops match on [`ContactLaw`] and [`RowLaw`]; a law of your own goes in as their `Custom` variant.
 
@@ -57,7 +57,7 @@ pub enum ContactLaw {
 pub enum RowLaw {
     /// One-sided.
     Limit(Limit),
-    /// Two-sided, with saturation: ties, couplers, dry friction.
+    /// Two-sided, with saturation: constraints, couplers, dry friction.
     Bilateral(Bilateral),
     /// PD control with an effort limit.
     PdActuator(PdActuator),

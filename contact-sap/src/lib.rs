@@ -22,10 +22,10 @@ mod evaluation;
 mod friction_tangent;
 mod gauss_seidel;
 mod hessian;
+mod interpolations;
 mod island;
 mod islands;
 mod law;
-mod levers;
 mod line_search;
 mod linear_algebra;
 mod long_vectors;
@@ -50,8 +50,8 @@ pub use body::{
     SelfContact, StepInput, SupportReaction, Surface,
 };
 pub use constraint_set::{
-    BasisBuilder, BasisId, ConstraintKind, ConstraintLabel, ConstraintSet, ContactIdx,
-    InternalConstraints, RowIdx,
+    BasisBuilder, BasisId, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints, RowIdx,
+    RowKind,
 };
 pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics, Points};
 pub use error::{BodyError, SolveError};
@@ -70,9 +70,9 @@ pub use newton_cg::{NewtonCg, NewtonCgSettings, Preconditioner};
 pub use potential::Potential;
 pub use problem::{ContactProblem, ParticipantIdx};
 pub use quasi_newton::{Acceleration, QuasiNewton, QuasiNewtonSettings};
-pub use rows::{Lever, Rows};
+pub use rows::{Interpolation, Rows};
 pub use solver::{
-    ConvexContactSolver, Solution, SolveReport, StageTimes, StopCriteria, StopReason, Wanted,
+    ConvexContactSolver, Solution, SolveMode, SolveReport, StageTimes, StopCriteria, StopReason,
 };
 pub use solver_kind::{SolverKind, UnknownSolver};
 pub use time_step::{Integration, TimeStep};

@@ -19,7 +19,7 @@ use crate::newton::local::LocalPart;
 use crate::newton::schur::Condensed;
 use crate::newton::systems::Systems;
 use crate::progress::{Progress, Rate};
-use crate::solver::{StopCriteria, Wanted};
+use crate::solver::{SolveMode, StopCriteria};
 use crate::solver_kind::SolverKind;
 
 pub(crate) use schur::ReducedBody;
@@ -312,14 +312,14 @@ impl NewtonSettings {
         };
         self.iterate(&p, reduced, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(&p, &reduced.evaluation);
-        let left_out = condensed.extend_touched(whole, &mut answer.velocity);
+        let unsolved_velocities = condensed.extend_touched(whole, &mut answer.velocity);
         let own = &condensed.answer;
         answer.contact_impulse.clone_from(&own.contact_impulse);
         answer.row_impulse.clone_from(&own.row_impulse);
         answer.residual_history.clone_from(&own.residual_history);
         answer.report = own.report;
         let report = &mut answer.report;
-        report.left_out = left_out;
+        report.unsolved_velocities = unsolved_velocities;
         report.factorisations += eliminated;
         let systems = std::mem::take(&mut report.systems);
         report.systems.schur = systems.dense + systems.sparse + systems.mixed;
@@ -393,10 +393,10 @@ impl IslandSolver for NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
-        let wanted = p.course.wanted();
-        let stop = match wanted {
-            Wanted::Everything | Wanted::Impulses => self.stop,
-            Wanted::Estimate => self.stop.of_estimate(),
+        let mode = p.course.mode();
+        let stop = match mode {
+            SolveMode::Full | SolveMode::ImpulsesOnly => self.stop,
+            SolveMode::Inexact => self.stop.inexact(),
         };
         let settings = Self { stop, ..*self };
         settings.solve_with_continuation(p, workspace, answer)
@@ -426,12 +426,12 @@ impl NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
-        let wanted = p.course.wanted();
+        let mode = p.course.mode();
         let mut before = IslandReport::default();
-        if p.course != Course::New(Wanted::Everything)
+        if p.course != Course::New(SolveMode::Full)
             && self.solve_for_impulses(p, workspace, answer)?
         {
-            if wanted != Wanted::Everything || answer.report.left_out == 0 {
+            if mode != SolveMode::Full || answer.report.unsolved_velocities == 0 {
                 return Ok(());
             }
             before = answer.report;

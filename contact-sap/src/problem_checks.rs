@@ -1,7 +1,7 @@
 //! Refuses problems that no solver should touch, naming what is wrong and where.
 
 use crate::block_factors::BlockFactors;
-use crate::constraint_set::{ConstraintSet, ContactLever};
+use crate::constraint_set::{ConstraintSet, ContactInterpolation};
 use crate::dynamics::{Assembled, Dynamics};
 use crate::error::SolveError;
 use crate::problem::{ContactProblem, ParticipantIdx};
@@ -135,16 +135,19 @@ pub(crate) fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), Solv
         let basis = set.bases.partition_point(|b| b.row0 <= i) - 1;
         format!("the bias of basis {basis}")
     })?;
-    finite(&set.lever_values, &|_| {
-        "the lever of a constraint".to_owned()
+    finite(&set.interpolation_values, &|_| {
+        "the interpolation of a constraint".to_owned()
     })?;
     for (i, contact) in set.contacts.iter().enumerate() {
         finite(contact.bias.as_slice(), &|_| {
             format!("the surface velocity of contact {i}")
         })?;
-        if let ContactLever::Twist { p } | ContactLever::Stencil { p: Some(p), .. } = &contact.lever
+        if let ContactInterpolation::Twist { p }
+        | ContactInterpolation::Stencil { p: Some(p), .. } = &contact.interpolation
         {
-            finite(p.as_slice(), &|_| format!("the lever of contact {i}"))?;
+            finite(p.as_slice(), &|_| {
+                format!("the interpolation of contact {i}")
+            })?;
         }
         contact.law.validate(|| format!("contact {i}"))?;
     }

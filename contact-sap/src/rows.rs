@@ -1,7 +1,7 @@
-//! Bases and levers: how a constraint velocity follows from the velocities of the bodies.
+//! Bases and interpolations: how a constraint velocity follows from the velocities of the bodies.
 //!
 //! Contacts of one pair of links, one triangle or one grid cell share a *basis* u = B v + b: a handful of velocity
-//! coordinates (a twist, the velocities of three vertices). A *lever* Φ takes them to one contact point,
+//! coordinates (a twist, the velocities of three vertices). A *interpolation* Φ takes them to one contact point,
 //! v_c = Φ u. Hessians of all contacts are summed in u before they reach the bodies: Bᵀ(Σ ΦᵀGΦ)B.
 
 use nalgebra::Vector3;
@@ -151,7 +151,7 @@ impl RowBlock {
 
 /// How the world velocity of one material point follows from the rows of its basis.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Lever {
+pub enum Interpolation {
     /// The basis is a twist u = (ω, v_O), six rows: v_Q = v_O + ω × p_OQ. The caller knows p_OQ.
     Twist,
     /// The basis is k point velocities, 3k rows: v_Q = Σ w_j u_j.
@@ -160,8 +160,8 @@ pub enum Lever {
     Dense(Vec<f64>),
 }
 
-impl Lever {
-    /// Becomes [`Lever::Weights`], in the memory there is.
+impl Interpolation {
+    /// Becomes [`Interpolation::Weights`], in the memory there is.
     pub fn set_weights(&mut self, weights: impl IntoIterator<Item = f64>) {
         match self {
             Self::Weights(known) => {
@@ -172,7 +172,7 @@ impl Lever {
         }
     }
 
-    /// Becomes [`Lever::Dense`], in the memory there is; `phi` is 3×r, column-major.
+    /// Becomes [`Interpolation::Dense`], in the memory there is; `phi` is 3×r, column-major.
     pub fn set_dense(&mut self, phi: impl IntoIterator<Item = f64>) {
         match self {
             Self::Dense(known) => {

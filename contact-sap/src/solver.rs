@@ -11,8 +11,8 @@ use crate::problem::ContactProblem;
 /// A solver may keep workspaces and symbolic factors between calls, but its answer must be a function of its arguments
 /// alone: bit for bit, whatever was solved before and however many threads there are.
 pub trait ConvexContactSolver: Send {
-    /// Solves `problem` from the velocities `guess` where only what is `wanted` will be looked at, which may be ignored; `out` is
-    /// overwritten and its memory reused.
+    /// Solves `problem` from the velocities `guess`. A solver may ignore `mode` and always solve in full; `out` is overwritten and
+    /// its memory reused.
     ///
     /// # Errors
     /// A problem that is not finite, not convex or not this solver's. Missing the tolerance is no error: the report
@@ -21,11 +21,11 @@ pub trait ConvexContactSolver: Send {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError>;
 
-    /// [`solve_for`](Self::solve_for) everything.
+    /// [`solve_for`](Self::solve_for) in full.
     ///
     /// # Errors
     /// As [`ConvexContactSolver::solve_for`].
@@ -35,14 +35,14 @@ pub trait ConvexContactSolver: Send {
         guess: &[f64],
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        self.solve_for(problem, guess, Wanted::Everything, out)
+        self.solve_for(problem, guess, SolveMode::Full, out)
     }
 
     /// Solves once more after constraints have changed or joined: every A and b must be that of the last [`solve_for`](Self::solve_for).
     ///
     /// The answer is that of [`solve_for`](Self::solve_for), but what is known of the dynamics is not checked and not factored again. Where
-    /// only impulses are `wanted`, velocities of what no constraint touches may be left at the guess:
-    /// [`SolveReport::left_out`] counts them, and its cost is then another.
+    /// only impulses are asked for, velocities of non-participating degrees of freedom may be left at the guess:
+    /// [`SolveReport::unsolved_velocities`] counts them, and its cost is then another.
     ///
     /// # Errors
     /// As [`ConvexContactSolver::solve_for`].
@@ -50,10 +50,10 @@ pub trait ConvexContactSolver: Send {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        self.solve_for(problem, guess, wanted, out)
+        self.solve_for(problem, guess, mode, out)
     }
 
     /// x ← H⁻¹x with H the Hessian at `at`: the derivative of the step with respect to anything θ is
@@ -69,16 +69,16 @@ pub trait ConvexContactSolver: Send {
     ) -> Result<(), SolveError>;
 }
 
-/// What of an answer will be looked at.
+/// How complete a solution has to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
-    /// All of it.
+pub enum SolveMode {
+    /// All velocities and impulses, to the tolerance.
     #[default]
-    Everything,
-    /// Impulses, and the velocities of what constraints touch.
-    Impulses,
-    /// The same, only roughly: the tolerance may be that of [`StopCriteria::of_estimate`].
-    Estimate,
+    Full,
+    /// Impulses and the velocities of participating degrees of freedom, to the tolerance.
+    ImpulsesOnly,
+    /// As [`SolveMode::ImpulsesOnly`], to the looser tolerance of [`StopCriteria::inexact`].
+    Inexact,
 }
 
 /// Velocities and impulses.
@@ -116,7 +116,7 @@ impl StopCriteria {
     /// Steps of a soft bear in a gripper take 13.0 iterations where every answer on the way is exact, 10.8 at 1e-3 and 9.6 at
     /// 1e-2; those of a hundred links of a chain 13.5, 9.6 at 1e-2 and 11.6 at 1e-1, from where on answers mislead.
     #[must_use]
-    pub fn of_estimate(&self) -> Self {
+    pub fn inexact(&self) -> Self {
         const ROUGH: f64 = 1e-2;
         Self {
             relative_tolerance: self.relative_tolerance.max(ROUGH),
@@ -171,8 +171,8 @@ pub struct SolveReport {
     pub cost: f64,
     /// Largest ‖D∇ℓ‖ over the islands at the end, √J.
     pub residual: f64,
-    /// Velocities that were left at the guess, where only impulses were [`Wanted`].
-    pub left_out: usize,
+    /// Velocities that were left at the guess, where only impulses were [`SolveMode`].
+    pub unsolved_velocities: usize,
     /// Where time went, summed over islands.
     pub stages: StageTimes,
 }
@@ -211,20 +211,20 @@ impl<S: ConvexContactSolver + ?Sized> ConvexContactSolver for Box<S> {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        (**self).solve_for(problem, guess, wanted, out)
+        (**self).solve_for(problem, guess, mode, out)
     }
 
     fn solve_again(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        (**self).solve_again(problem, guess, wanted, out)
+        (**self).solve_again(problem, guess, mode, out)
     }
 
     fn hessian_solve(

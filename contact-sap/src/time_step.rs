@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// q = q0 + δt v^vq                             v^vq = θ_vq v + (1 − θ_vq) v0
 /// ```
 ///
-/// Forces inside a body (elasticity, springs, dampers) act at q^θ, v^θ. Constraints (contacts, limits, ties, actuators)
+/// Forces inside a body (elasticity, springs, dampers) act at q^θ, v^θ. Constraints (contacts, limits, constraints, actuators)
 /// act at the end of the step whatever θ is: their distances are those at q, g(v) = g0 + δt (θ_vq v_c + (1 − θ_vq) v_c0),
 /// the same θ_vq on all sides. Bodies that moved by different θ_vq would make of a relative velocity different distances,
 /// and contact would lose its symmetry. Velocities that are prescribed hold for the whole step.

@@ -190,8 +190,8 @@ impl<S: ConvexContactSolver> Adaptive<S> {
                 untrusted = Some((
                     worse.solve,
                     worse.friction,
-                    worse.overlooked,
-                    worse.foresight,
+                    worse.missed_contact,
+                    worse.lagged,
                     worse.implicit,
                 ));
             }
@@ -220,9 +220,9 @@ impl<S: ConvexContactSolver> Adaptive<S> {
         self.here = here;
         warnings.dedup();
         report.warnings = warnings;
-        if let Some((solve, friction, overlooked, foresight, implicit)) = untrusted {
+        if let Some((solve, friction, missed_contact, lagged, implicit)) = untrusted {
             (report.solve, report.friction) = (solve, friction);
-            (report.overlooked, report.foresight) = (overlooked, foresight);
+            (report.missed_contact, report.lagged) = (missed_contact, lagged);
             report.implicit = implicit;
         }
         Ok(outcome)

@@ -113,7 +113,7 @@ impl Collision {
     }
 
     /// Poses of every geometry, and the ways that it is expected to go: with the velocities that move `participants` in free motion,
-    /// or as it moves at the start; to look for what was overlooked only the former.
+    /// or as it moves at the start; to look for what was missed_contact only the former.
     pub(crate) fn place(
         &mut self,
         world: &World,

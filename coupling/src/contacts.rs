@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit, Lagged,
-    Lever, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
+    BlockFactors, ConstraintSet, ContactLaw, ContactParameters, Dissipation, FrictionLimit,
+    Interpolation, Lagged, MaterialPoint, NormalPrediction, Sap, Similar, TimeStep,
 };
 use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare};
 
@@ -16,7 +16,7 @@ use crate::friction_limits::TriedLimit;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
-use crate::stiction::{self, StuckContact};
+use crate::stiction::{self, ContactMemory};
 use crate::world::{GeometryIdx, Mount, World};
 
 /// What is remembered of each contact in the set, in the order of [`ContactIdx`].
@@ -246,8 +246,8 @@ impl ContactAssembly {
                 patch: point.patch_share(material.stiffness),
                 key: point.key,
                 parameters,
-                slip_inertia: match (&sides[i].a.lever, &sides[i].b.lever) {
-                    (Lever::Dense(_), _) | (_, Lever::Dense(_)) => {
+                slip_inertia: match (&sides[i].a.interpolation, &sides[i].b.interpolation) {
+                    (Interpolation::Dense(_), _) | (_, Interpolation::Dense(_)) => {
                         w.min(least_in_plane(&delassus, &normal_W))
                     }
                     _ => w,
@@ -256,8 +256,8 @@ impl ContactAssembly {
                 tried: None,
                 carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
                 rigid: matches!(
-                    (&sides[i].a.lever, &sides[i].b.lever),
-                    (Lever::Twist, Lever::Twist)
+                    (&sides[i].a.interpolation, &sides[i].b.interpolation),
+                    (Interpolation::Twist, Interpolation::Twist)
                 ),
                 on_new_grid: [contact.a, contact.b].iter().any(|g| {
                     let body = setting.world.parts.geometries[g.0].mount.body();
@@ -283,7 +283,7 @@ impl ContactAssembly {
 
 impl ContactRecord {
     /// What is to be remembered of a contact with impulse `gamma`, N·s; nothing of one without friction.
-    pub(crate) fn stuck(&self, model: ContactModel, gamma: &Vector3<f64>) -> Option<StuckContact> {
+    pub(crate) fn stuck(&self, model: ContactModel, gamma: &Vector3<f64>) -> Option<ContactMemory> {
         let gamma_n = self.normal_W.dot(gamma);
         let gamma_t = gamma - self.normal_W * gamma_n;
         let p = &self.parameters;
@@ -293,11 +293,16 @@ impl ContactRecord {
             ContactModel::Energy { .. } => return None,
         };
         let limit = p.friction * bearing;
-        (limit > 0.0).then(|| StuckContact {
+        (limit > 0.0).then(|| ContactMemory {
             a: self.a,
             b: self.b,
             key: self.key,
-            stretch_W: stiction::stretch(model, p, (limit, self.slip_softening(model)), &gamma_t),
+            bristle_deflection_W: stiction::stretch(
+                model,
+                p,
+                (limit, self.slip_softening(model)),
+                &gamma_t,
+            ),
         })
     }
 
@@ -345,7 +350,7 @@ fn least_in_plane(delassus: &Matrix3<f64>, normal_W: &Vector3<f64>) -> f64 {
 }
 
 /// Where a contact acts: at one place while the sides touch; at either side's own material point while they are still
-/// apart, so that no lever comes from the way that a body has yet to go.
+/// apart, so that no interpolation comes from the way that a body has yet to go.
 fn place_of(contact: &PairContact, meeting: Meeting, (a, b): (&Side, &Side)) -> Place {
     match (meeting, a.body, b.body) {
         (Meeting::Now, ..) => Place {

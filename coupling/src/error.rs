@@ -18,8 +18,8 @@ pub enum WorldPart {
     Body(String),
     /// The geometry of this name.
     Geometry(String),
-    /// The tie of this name.
-    Tie(String),
+    /// The constraint of this name.
+    Constraint(String),
     /// The group of this name.
     Group(String),
     /// What is said about the pair of these two geometries.
@@ -36,7 +36,7 @@ impl WorldPart {
             Self::World | Self::Exclusion(_) => None,
             Self::Body(name)
             | Self::Geometry(name)
-            | Self::Tie(name)
+            | Self::Constraint(name)
             | Self::Group(name)
             | Self::Pair(name, _) => Some(name),
         }
@@ -49,7 +49,7 @@ impl fmt::Display for WorldPart {
             Self::World => f.write_str("the world"),
             Self::Body(name) => write!(f, "body \"{name}\""),
             Self::Geometry(name) => write!(f, "geometry \"{name}\""),
-            Self::Tie(name) => write!(f, "tie \"{name}\""),
+            Self::Constraint(name) => write!(f, "constraint \"{name}\""),
             Self::Group(name) => write!(f, "group \"{name}\""),
             Self::Pair(a, b) => write!(f, "the pair \"{a}\", \"{b}\""),
             Self::Exclusion(index) => write!(f, "exclusion {index}"),
@@ -61,7 +61,7 @@ impl fmt::Display for WorldPart {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorldError {
-    /// Two bodies, two geometries or two ties of the same name.
+    /// Two bodies, two geometries or two constraints of the same name.
     #[error("{part} is there twice; names must be unique")]
     DuplicateName {
         /// The second of them.
@@ -91,26 +91,26 @@ pub enum WorldError {
         /// What would be right.
         allowed: &'static str,
     },
-    /// A tie between two things that both cannot move.
-    #[error("tie \"{name}\" joins the world to itself; at least one side needs a body")]
-    TieWithoutBody {
-        /// Name of the tie.
+    /// A constraint between two things that both cannot move.
+    #[error("constraint \"{name}\" joins the world to itself; at least one side needs a body")]
+    ConstraintWithoutBody {
+        /// Name of the constraint.
         name: String,
     },
     /// A weld of a point.
     #[error(
-        "tie \"{name}\" is a weld, but one of its anchors is a point, which has no axes; use a ball tie for each of several points"
+        "constraint \"{name}\" is a weld, but one of its anchors is a point, which has no axes; use a ball constraint for each of several points"
     )]
-    TieWithoutAxes {
-        /// Name of the tie.
+    ConstraintWithoutAxes {
+        /// Name of the constraint.
         name: String,
     },
-    /// A tie of a point that is fixed for good.
+    /// A constraint of a point that is fixed for good.
     #[error(
-        "tie \"{name}\" holds {point} of body \"{body}\", which is fixed already and cannot be tied, too; take it out of the tie or out of what is fixed"
+        "constraint \"{name}\" holds {point} of body \"{body}\", which is fixed already and cannot be tied, too; take it out of the constraint or out of what is fixed"
     )]
-    TieOfFixedPoint {
-        /// Name of the tie.
+    ConstraintOfFixedPoint {
+        /// Name of the constraint.
         name: String,
         /// Name of the body.
         body: String,
@@ -168,9 +168,9 @@ impl WorldError {
             | Self::UnknownIndex { part, .. }
             | Self::Parameter { part, .. }
             | Self::Geometry { part, .. } => part.clone(),
-            Self::TieWithoutBody { name }
-            | Self::TieWithoutAxes { name }
-            | Self::TieOfFixedPoint { name, .. } => WorldPart::Tie(name.clone()),
+            Self::ConstraintWithoutBody { name }
+            | Self::ConstraintWithoutAxes { name }
+            | Self::ConstraintOfFixedPoint { name, .. } => WorldPart::Constraint(name.clone()),
             Self::ShapeMissing { name }
             | Self::PatchOnVertices { name }
             | Self::ComplianceOffSegments { name }
@@ -189,7 +189,7 @@ pub enum StepError {
     /// The state does not belong to this world.
     #[error("the state has {found} {what}, the world needs {expected}")]
     StateLength {
-        /// Bodies, controls or ties.
+        /// Bodies, controls or constraints.
         what: &'static str,
         /// Entries found.
         found: usize,
@@ -208,14 +208,14 @@ pub enum StepError {
         /// What is wrong.
         source: BodyError,
     },
-    /// A contact geometry or a tie speaks of a point that its body does not have.
+    /// A contact geometry or a constraint speaks of a point that its body does not have.
     #[error("step {step} (t = {time_s} s), {what}: body \"{body}\": {source}")]
     Point {
         /// Number of the step.
         step: u64,
         /// Time at its start.
         time_s: f64,
-        /// Geometry or tie.
+        /// Geometry or constraint.
         what: String,
         /// Name of the body.
         body: String,
@@ -260,17 +260,17 @@ pub enum StepError {
         /// Names of the bodies, comma-separated.
         bodies: String,
     },
-    /// A tie's anchors are where the tie has no direction.
+    /// A constraint's anchors are where the constraint has no direction.
     #[error(
-        "step {step} (t = {time_s} s), tie \"{tie}\": its anchors are {distance:e} m apart, too close for a distance tie of {length} m; use a ball tie"
+        "step {step} (t = {time_s} s), constraint \"{constraint}\": its anchors are {distance:e} m apart, too close for a distance constraint of {length} m; use a ball constraint"
     )]
-    TieDegenerate {
+    ConstraintDegenerate {
         /// Number of the step.
         step: u64,
         /// Time at its start.
         time_s: f64,
-        /// Name of the tie.
-        tie: String,
+        /// Name of the constraint.
+        constraint: String,
         /// Distance between the anchors.
         distance: f64,
         /// Length asked for.

@@ -38,10 +38,10 @@ pub enum ExchangeAt {
 ///
 /// Contact acts explicitly in every substep, see [`ExchangeAt`]; rigid things keep their velocities meanwhile and feel the sum of
 /// the impulses as a force in their own step. That is how ManiSkill2 (Gu et al. 2023) couples material points with robots, its
-/// tasks at nodes or at particles or at both. It is there to be compared with: nothing ties friction to stiction over
+/// tasks at nodes or at particles or at both. It is there to be compared with: nothing constraints friction to stiction over
 /// substeps, and what is grasped does not know of the grasp before the step is over.
 ///
-/// Ties to such bodies and contact of theirs with other deforming bodies are refused.
+/// Constraints to such bodies and contact of theirs with other deforming bodies are refused.
 pub struct ImpulseExchange<S> {
     rigid: StrongImplicit<S>,
     substeps: usize,

@@ -6,6 +6,8 @@
 
 mod adaptive;
 mod collision;
+mod constraint;
+mod constraint_assembly;
 mod contact_energy;
 mod contacts;
 mod doubles;
@@ -20,27 +22,25 @@ mod settings;
 mod state;
 mod stiction;
 mod strong_implicit;
-mod tie;
-mod ties;
 mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
+pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 pub use error::{StepError, WorldError, WorldPart};
 pub use friction_limits::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{
-    ContactForce, Doubt, ForesightReport, ImplicitReport, PairForce, RowForce, RowOwner,
-    StepReport, TieForce, Wrench,
+    ConstraintForce, ContactForce, ImplicitReport, LaggedReport, PairForce, RowForce, RowOwner,
+    StepReport, Untrusted, Wrench,
 };
 pub use settings::{
     ContactModel, ContactSettings, DissipationRule, Linearisation, Speculation, Stiction,
 };
-pub use state::{State, TieState};
-pub use stiction::StuckContact;
+pub use state::{ConstraintState, State};
+pub use stiction::ContactMemory;
 pub use strong_implicit::StrongImplicit;
-pub use tie::{Anchor, Tie, TieCompliance, TieKind};
 pub use world::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, PairRule, TieIdx, World,
+    BodyIdx, ConstraintIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, PairRule, World,
     WorldBuilder,
 };

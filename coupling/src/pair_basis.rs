@@ -6,7 +6,7 @@ mod tests;
 
 use nalgebra::{Matrix3, Matrix6, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisBuilder, BlockFactors, ConstraintSet, ContactIdx, ContactLaw, Lever,
+    BasisBuilder, BlockFactors, ConstraintSet, ContactIdx, ContactLaw, Interpolation,
 };
 
 use side::SideRows;
@@ -39,7 +39,7 @@ enum Layout {
     RelativeTwist,
     /// Point velocities first (of A, of B), then the twist of the side that has one.
     Stencil,
-    /// Rows of A, then rows of B negated; levers in full.
+    /// Rows of A, then rows of B negated; interpolations in full.
     Stacked,
 }
 
@@ -87,17 +87,25 @@ impl PairBasis {
         let (r_a, r_b) = (self.a.rows.n_rows(), self.b.rows.n_rows());
         // Row of A, row of B, rows in all, scale of B's rows.
         let both_move = a.body.is_some() && b.body.is_some();
-        let (layout, row_a, row_b, n_rows, scale_b) = match (&a.lever, &b.lever) {
-            (Lever::Twist, Lever::Twist) if meeting == Meeting::Foreseen && both_move => {
+        let (layout, row_a, row_b, n_rows, scale_b) = match (&a.interpolation, &b.interpolation) {
+            (Interpolation::Twist, Interpolation::Twist)
+                if meeting == Meeting::Foreseen && both_move =>
+            {
                 (Layout::Stacked, 0, 6, 12, -1.0)
             }
-            (Lever::Twist, Lever::Twist) => (Layout::RelativeTwist, 0, 0, 6, -1.0),
-            (Lever::Dense(_), _) | (_, Lever::Dense(_)) => {
+            (Interpolation::Twist, Interpolation::Twist) => (Layout::RelativeTwist, 0, 0, 6, -1.0),
+            (Interpolation::Dense(_), _) | (_, Interpolation::Dense(_)) => {
                 (Layout::Stacked, 0, r_a, r_a + r_b, -1.0)
             }
-            (Lever::Twist, Lever::Weights(_)) => (Layout::Stencil, r_b, 0, r_a + r_b, 1.0),
-            (Lever::Weights(_), Lever::Twist) => (Layout::Stencil, 0, r_a, r_a + r_b, -1.0),
-            (Lever::Weights(_), Lever::Weights(_)) => (Layout::Stencil, 0, r_a, r_a + r_b, 1.0),
+            (Interpolation::Twist, Interpolation::Weights(_)) => {
+                (Layout::Stencil, r_b, 0, r_a + r_b, 1.0)
+            }
+            (Interpolation::Weights(_), Interpolation::Twist) => {
+                (Layout::Stencil, 0, r_a, r_a + r_b, -1.0)
+            }
+            (Interpolation::Weights(_), Interpolation::Weights(_)) => {
+                (Layout::Stencil, 0, r_a, r_a + r_b, 1.0)
+            }
         };
         self.layout = Some(layout);
         self.n_rows = n_rows;
@@ -137,10 +145,14 @@ impl PairBasis {
         let at = point_velocity;
         let (p_a, p_b) = (place.a - self.p_WO, place.b - self.p_WO);
         PointVelocity {
-            start: at(&a.lever, &p_a, &self.a.start) - at(&b.lever, &p_b, &self.b.start),
-            free: at(&a.lever, &p_a, &self.a.free) - at(&b.lever, &p_b, &self.b.free),
+            start: at(&a.interpolation, &p_a, &self.a.start)
+                - at(&b.interpolation, &p_b, &self.b.start),
+            free: at(&a.interpolation, &p_a, &self.a.free)
+                - at(&b.interpolation, &p_b, &self.b.free),
             constrained: match (&self.a.constrained, &self.b.constrained) {
-                (Some(u_a), Some(u_b)) => Some(at(&a.lever, &p_a, u_a) - at(&b.lever, &p_b, u_b)),
+                (Some(u_a), Some(u_b)) => {
+                    Some(at(&a.interpolation, &p_a, u_a) - at(&b.interpolation, &p_b, u_b))
+                }
                 _ => None,
             },
         }
@@ -179,10 +191,11 @@ impl PairBasis {
     /// ```
     fn twist_delassus(&self, p: &Vector3<f64>) -> Matrix3<f64> {
         let m = Matrix6::from_column_slice(&self.delassus);
-        let lever = p.cross_matrix();
+        let interpolation = p.cross_matrix();
         let (angular, linear) = (m.fixed_columns::<3>(0), m.fixed_columns::<3>(3));
-        let turned = angular.fixed_rows::<3>(3) - lever * angular.fixed_rows::<3>(0);
-        turned * lever + linear.fixed_rows::<3>(3) - lever * linear.fixed_rows::<3>(0)
+        let turned = angular.fixed_rows::<3>(3) - interpolation * angular.fixed_rows::<3>(0);
+        turned * interpolation + linear.fixed_rows::<3>(3)
+            - interpolation * linear.fixed_rows::<3>(0)
     }
 
     /// Φᵀn of one contact point: the direction of its normal in the coordinates of the basis; `out` has r values.
@@ -208,7 +221,7 @@ impl PairBasis {
 
     /// Rate of a row Φ, of r values, at the start of the step.
     ///
-    /// Only for a pair of twists that touch at one place, as ties do.
+    /// Only for a pair of twists that touch at one place, as constraints do.
     pub(crate) fn start_rate(&self, phi: &[f64]) -> f64 {
         debug_assert_eq!(self.layout, Some(Layout::RelativeTwist));
         dot(phi, &self.a.start) - dot(phi, &self.b.start)
@@ -309,10 +322,10 @@ impl PairBasis {
             }
             Some(Layout::Stacked) => {
                 for (side, p) in [(a, p_a), (b, p_b)] {
-                    match &side.lever {
-                        Lever::Twist => push_twist(&mut self.phi, &p),
-                        Lever::Dense(phi) => self.phi.extend_from_slice(phi),
-                        Lever::Weights(weights) => {
+                    match &side.interpolation {
+                        Interpolation::Twist => push_twist(&mut self.phi, &p),
+                        Interpolation::Dense(phi) => self.phi.extend_from_slice(phi),
+                        Interpolation::Weights(weights) => {
                             for w in weights {
                                 for k in 0..3 {
                                     let mut column = [0.0; 3];
@@ -334,16 +347,16 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 
 /// The place of the side that is a twist, in a basis where at most one is.
 fn twist_place((a, b): (&Side, &Side), place: &Place) -> Option<Point3<f64>> {
-    match (&a.lever, &b.lever) {
-        (Lever::Twist, _) => Some(place.a),
-        (_, Lever::Twist) => Some(place.b),
+    match (&a.interpolation, &b.interpolation) {
+        (Interpolation::Twist, _) => Some(place.a),
+        (_, Interpolation::Twist) => Some(place.b),
         _ => None,
     }
 }
 
 fn point_weights(side: &Side, sign: f64) -> impl Iterator<Item = f64> + '_ {
-    let weights: &[f64] = match &side.lever {
-        Lever::Weights(weights) => weights,
+    let weights: &[f64] = match &side.interpolation {
+        Interpolation::Weights(weights) => weights,
         _ => &[],
     };
     weights.iter().map(move |w| sign * w)

@@ -1,11 +1,11 @@
 //! What a step did: forces, points, wrenches, reactions, and whether they can be trusted.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{ConstraintKind, ConstraintLabel, SolveReport};
+use pliant_contact_sap::{ConstraintLabel, RowKind, SolveReport};
 use pliant_hydroelastic::PatchShare;
 
 use crate::friction_limits::{FRICTION_TOLERANCE, FrictionError};
-use crate::world::{BodyIdx, GeometryIdx, TieIdx, World};
+use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx, World};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
 #[must_use]
@@ -16,40 +16,40 @@ pub struct StepReport {
     /// How far friction is from what the normal forces allow.
     pub friction: FrictionError,
     /// A pair of geometries that meets on the way that the bodies go, by contacts that the problem does not have.
-    pub overlooked: Option<(GeometryIdx, GeometryIdx)>,
+    pub missed_contact: Option<(GeometryIdx, GeometryIdx)>,
     /// Whether bodies that are touched move as their rest shapes were turned for.
-    pub foresight: ForesightReport,
+    pub lagged: LaggedReport,
     /// How far the implicit equations were solved.
     pub implicit: ImplicitReport,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.
     pub contacts: Vec<ContactForce>,
-    /// Force of every scalar row: limits, actuators, dry friction and couplers of bodies, rows of ties.
+    /// Force of every scalar row: limits, actuators, dry friction and couplers of bodies, rows of constraints.
     pub rows: Vec<RowForce>,
-    /// Wrench of every tie that holds, in the order of their index.
-    pub ties: Vec<TieForce>,
-    /// Anything doubtful, in words that name the place: of bodies, of patches deeper than their pressure tells, and the
-    /// [`StepReport::doubt`].
+    /// Wrench of every constraint that holds, in the order of their index.
+    pub constraints: Vec<ConstraintForce>,
+    /// Anything suspicious, in words that name the place: of bodies, of patches deeper than their pressure tells, and the
+    /// [`StepReport::untrusted`].
     pub warnings: Vec<String>,
 }
 
 /// Why a step is not to be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
+pub enum Untrusted {
     /// The solver missed its tolerance: [`StepReport::solve`].
     Unsolved,
-    /// A pair may have passed through each other: [`StepReport::overlooked`].
-    Overlooked((GeometryIdx, GeometryIdx)),
+    /// A pair may have passed through each other: [`StepReport::missed_contact`].
+    MissedContact((GeometryIdx, GeometryIdx)),
     /// The implicit equations of soft bodies were not met: [`StepReport::implicit`].
     ImplicitEquations,
-    /// A body that is touched does not move as it foresaw: [`StepReport::foresight`].
-    Foresight(BodyIdx),
+    /// A body that is touched does not move as it foresaw: [`StepReport::lagged`].
+    LaggedTerms(BodyIdx),
     /// Friction of a pair is not what its loads allow: [`StepReport::friction`].
     Friction((GeometryIdx, GeometryIdx)),
 }
 
-impl Doubt {
+impl Untrusted {
     /// In words that name the pair, and what to do.
     #[must_use]
     pub fn describe(&self, world: &World) -> String {
@@ -59,7 +59,7 @@ impl Doubt {
         };
         match *self {
             Self::Unsolved => "the solver missed its tolerance; allow more iterations".into(),
-            Self::Overlooked(pair) => format!(
+            Self::MissedContact(pair) => format!(
                 "{} may have passed through each other: they meet where the solution sends them and each round of contacts sends them \
                  elsewhere; shorten the time step",
                 names(pair)
@@ -67,7 +67,7 @@ impl Doubt {
             Self::ImplicitEquations => {
                 "the implicit equations of soft bodies were not met; shorten the time step".into()
             }
-            Self::Foresight(body) => format!(
+            Self::LaggedTerms(body) => format!(
                 "body \"{}\" does not turn as its rest shape was turned for, however often it is solved for again; shorten the time step",
                 world.body_name(body)
             ),
@@ -83,7 +83,7 @@ impl Doubt {
 /// How bodies that are touched moved, against what their equations foresaw of it, such as where rest shapes turn: see
 /// [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ForesightReport {
+pub struct LaggedReport {
     /// How often the step was solved again, because a body was to foresee what was found.
     pub corrections: usize,
     /// The body that is furthest off after the last correction that is allowed, or that is worth trying; `None`: all settled.
@@ -155,15 +155,15 @@ pub struct RowForce {
 pub enum RowOwner {
     /// A body's own constraint.
     Body(BodyIdx),
-    /// A tie.
-    Tie(TieIdx),
+    /// A constraint.
+    Constraint(ConstraintIdx),
 }
 
-/// What a tie exerts.
+/// What a constraint exerts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TieForce {
-    /// The tie.
-    pub tie: TieIdx,
+pub struct ConstraintForce {
+    /// The constraint.
+    pub constraint: ConstraintIdx,
     /// Where it acts, at the start of the step, world frame: the midpoint of its anchors; where one is a material point, that.
     pub p_WO: Point3<f64>,
     /// On the body of its end A, about that point; on end B it is the negative.
@@ -233,28 +233,31 @@ impl PairForce<'_> {
 }
 
 impl StepReport {
-    /// Whether the step can be believed: there is no [`StepReport::doubt`].
+    /// Whether the step can be believed: there is no [`StepReport::untrusted`].
     #[must_use]
     pub fn is_trusted(&self) -> bool {
-        self.doubt().is_none()
+        self.untrusted().is_none()
     }
 
     /// Why the step is not to be believed, the gravest reason first; `None`: the solver met its tolerance or the limit of f64, nobody
     /// goes through anybody else, the implicit equations are met, if they were to be, bodies turn as they foresaw, and friction is that
     /// of the normal forces found, to [`FRICTION_TOLERANCE`].
     #[must_use]
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn untrusted(&self) -> Option<Untrusted> {
         if !self.solve.is_trusted() {
-            Some(Doubt::Unsolved)
-        } else if let Some(pair) = self.overlooked {
-            Some(Doubt::Overlooked(pair))
+            Some(Untrusted::Unsolved)
+        } else if let Some(pair) = self.missed_contact {
+            Some(Untrusted::MissedContact(pair))
         } else if self.implicit.missed {
-            Some(Doubt::ImplicitEquations)
-        } else if let Some(body) = self.foresight.unsettled {
-            Some(Doubt::Foresight(body))
+            Some(Untrusted::ImplicitEquations)
+        } else if let Some(body) = self.lagged.unsettled {
+            Some(Untrusted::LaggedTerms(body))
         } else {
             let wrong = self.friction.share > FRICTION_TOLERANCE;
-            self.friction.pair.filter(|_| wrong).map(Doubt::Friction)
+            self.friction
+                .pair
+                .filter(|_| wrong)
+                .map(Untrusted::Friction)
         }
     }
 
@@ -300,7 +303,7 @@ impl StepReport {
 
     /// Force of a body's own row of one kind on one of its velocities, as [`RowForce::force`]; `None` without such a row.
     #[must_use]
-    pub fn row_force(&self, body: BodyIdx, kind: ConstraintKind, index: u32) -> Option<f64> {
+    pub fn row_force(&self, body: BodyIdx, kind: RowKind, index: u32) -> Option<f64> {
         let sought = ConstraintLabel { kind, index };
         let owner = RowOwner::Body(body);
         let mut rows = self.rows.iter();
@@ -308,10 +311,12 @@ impl StepReport {
         Some(row.force)
     }
 
-    /// What a tie exerts; `None` if it is released.
+    /// What a constraint exerts; `None` if it is released.
     #[must_use]
-    pub fn tie(&self, tie: TieIdx) -> Option<&TieForce> {
-        let found = self.ties.binary_search_by_key(&tie, |force| force.tie);
-        found.ok().map(|k| &self.ties[k])
+    pub fn constraint(&self, constraint: ConstraintIdx) -> Option<&ConstraintForce> {
+        let found = self
+            .constraints
+            .binary_search_by_key(&constraint, |force| force.constraint);
+        found.ok().map(|k| &self.constraints[k])
     }
 }

@@ -4,7 +4,7 @@ use pliant_contact_sap::{BodyState, Control};
 use serde::{Deserialize, Serialize};
 
 use crate::friction_limits::PairLoad;
-use crate::stiction::StuckContact;
+use crate::stiction::ContactMemory;
 
 /// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
 ///
@@ -20,12 +20,12 @@ pub struct State {
     pub bodies: Vec<BodyState>,
     /// What drives each body, held until changed.
     pub controls: Vec<Control>,
-    /// Whether each tie holds.
-    pub ties: Vec<TieState>,
+    /// Whether each constraint holds.
+    pub constraints: Vec<ConstraintState>,
     /// Contacts whose friction is remembered, ascending; those that [`Stiction`](crate::Stiction)
     /// says.
     #[serde(default)]
-    pub stuck: Vec<StuckContact>,
+    pub stuck: Vec<ContactMemory>,
     /// What pressed the geometries of each pair with a soft body together in the last step, ascending by pair: friction is limited
     /// by it until loads are found.
     #[serde(default)]
@@ -38,9 +38,9 @@ pub struct State {
     pub constrained: Vec<Vec<f64>>,
 }
 
-/// Whether a tie holds.
+/// Whether a constraint holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TieState {
+pub enum ConstraintState {
     /// It holds.
     #[default]
     Active,

@@ -25,7 +25,7 @@ const AT_REST: f64 = 1e-5;
 
 /// A contact that bore friction in the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StuckContact {
+pub struct ContactMemory {
     /// Geometry A.
     pub a: GeometryIdx,
     /// Geometry B.
@@ -33,10 +33,10 @@ pub struct StuckContact {
     /// Which of their contacts.
     pub key: ContactKey,
     /// r, m, world axes: slip of A against B that the friction answers to.
-    pub stretch_W: Vector3<f64>,
+    pub bristle_deflection_W: Vector3<f64>,
 }
 
-impl StuckContact {
+impl ContactMemory {
     /// By which they are sorted.
     pub(crate) fn key(&self) -> (GeometryIdx, GeometryIdx, ContactKey) {
         (self.a, self.b, self.key)
@@ -46,13 +46,13 @@ impl StuckContact {
 /// What is remembered of this contact, in the plane with unit normal `normal_W`; zero for one that is not there.
 /// `stuck` is sorted.
 pub(crate) fn remembered(
-    stuck: &[StuckContact],
+    stuck: &[ContactMemory],
     key: (GeometryIdx, GeometryIdx, ContactKey),
     normal_W: &Vector3<f64>,
 ) -> Vector3<f64> {
-    match stuck.binary_search_by_key(&key, StuckContact::key) {
+    match stuck.binary_search_by_key(&key, ContactMemory::key) {
         Ok(found) => {
-            let r = stuck[found].stretch_W;
+            let r = stuck[found].bristle_deflection_W;
             r - normal_W * normal_W.dot(&r)
         }
         Err(_) => Vector3::zeros(),

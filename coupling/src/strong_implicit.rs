@@ -3,8 +3,8 @@
 mod consistent;
 mod constraints;
 mod forces;
-mod foresight;
 mod implicit;
+mod lagged_terms;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{
@@ -16,9 +16,10 @@ use rayon::prelude::*;
 
 use consistent::merged;
 use constraints::find_touched;
-use foresight::Foresights;
+use lagged_terms::LaggedTermsIteration;
 
 use crate::collision::Collision;
+use crate::constraint_assembly::ConstraintAssembly;
 use crate::contacts::ContactAssembly;
 use crate::error::StepError;
 use crate::friction_limits::FrictionLimits;
@@ -26,8 +27,7 @@ use crate::pair_basis::Bodies;
 use crate::patch_depth::warn_of_depth;
 use crate::report::{ImplicitReport, RowOwner, StepReport};
 use crate::state::State;
-use crate::stiction::StuckContact;
-use crate::ties::TieAssembly;
+use crate::stiction::ContactMemory;
 use crate::world::{BodyIdx, GeometryIdx, World};
 
 /// Bodies with fewer velocities than these in all are opened on one thread: waking others costs what some hundred elements do.
@@ -46,7 +46,7 @@ pub struct StrongImplicit<S> {
     factors: BlockFactors,
     collision: Collision,
     contacts: ContactAssembly,
-    ties: TieAssembly,
+    constraints: ConstraintAssembly,
     set: ConstraintSet,
     owners: Vec<RowOwner>,
     offsets: Vec<usize>,
@@ -56,8 +56,8 @@ pub struct StrongImplicit<S> {
     solved_path: Vec<f64>,
     limits: FrictionLimits,
     /// A pair that meets on the way found last, by contacts that were not added.
-    overlooked: Option<(GeometryIdx, GeometryIdx)>,
-    foresights: Foresights,
+    missed_contact: Option<(GeometryIdx, GeometryIdx)>,
+    lagged: LaggedTermsIteration,
     implicit: ImplicitReport,
     solution: Solution,
     guess: Vec<f64>,
@@ -87,7 +87,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             factors: BlockFactors::default(),
             collision: Collision::default(),
             contacts: ContactAssembly::default(),
-            ties: TieAssembly::default(),
+            constraints: ConstraintAssembly::default(),
             set: ConstraintSet::default(),
             owners: Vec::new(),
             offsets: Vec::new(),
@@ -96,8 +96,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             path: Vec::new(),
             solved_path: Vec::new(),
             limits: FrictionLimits::default(),
-            overlooked: None,
-            foresights: Foresights::default(),
+            missed_contact: None,
+            lagged: LaggedTermsIteration::default(),
             implicit: ImplicitReport::default(),
             solution: Solution::default(),
             guess: Vec::new(),
@@ -154,7 +154,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         self.steps = steps;
         self.fill(report, time_step_s, outcome?);
         self.advance(world, state, time_step_s, next, report)?;
-        let doubt = report.doubt().map(|doubt| doubt.describe(world));
+        let doubt = report.untrusted().map(|doubt| doubt.describe(world));
         report.warnings.extend(doubt);
         self.taken = Some(time_step_s);
         Ok(())
@@ -237,7 +237,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             }
         }
         let mut report = self.solve_with(world, state, time_step, steps)?;
-        self.foresights.begin();
+        self.lagged.begin();
         loop {
             // More than at first, where pairs were overlooked.
             find_touched(
@@ -246,17 +246,17 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 &self.owners,
                 &mut self.touched,
             );
-            let wrong = self.foresights.judge(
+            let wrong = self.lagged.judge(
                 steps,
                 &self.touched,
                 &self.offsets,
                 &self.solution.velocity,
-                world.parts.foresights_max,
+                world.parts.lagged_iterations_max,
             );
             if !wrong {
                 return Ok(report);
             }
-            self.foresights.correct(steps);
+            self.lagged.correct(steps);
             self.guess.clone_from(&self.solution.velocity);
             report = merged(report, self.solve_with(world, state, time_step, steps)?);
         }
@@ -341,7 +341,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         next.stuck.extend(remember.filter_map(|(record, gamma)| {
             record.stuck(settings.model, &Vector3::from_column_slice(gamma))
         }));
-        next.stuck.sort_unstable_by_key(StuckContact::key);
+        next.stuck.sort_unstable_by_key(ContactMemory::key);
         self.limits.remember(
             world,
             (&self.steps, time_step_s),
@@ -350,7 +350,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         );
         next.proposed_step_s = state.proposed_step_s;
         next.controls.clone_from(&state.controls);
-        next.ties.clone_from(&state.ties);
+        next.constraints.clone_from(&state.constraints);
         next.step = state.step + 1;
         next.time_s = state.time_s + time_step_s;
         Ok(())
@@ -381,7 +381,11 @@ fn check_lengths(world: &World, state: &State) -> Result<(), StepError> {
     let lengths = [
         ("bodies", state.bodies.len(), world.parts.bodies.len()),
         ("controls", state.controls.len(), world.parts.bodies.len()),
-        ("ties", state.ties.len(), world.parts.ties.len()),
+        (
+            "constraints",
+            state.constraints.len(),
+            world.parts.constraints.len(),
+        ),
         (
             "entries of constrained",
             state.constrained.len(),

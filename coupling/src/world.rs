@@ -15,9 +15,9 @@ use pliant_hydroelastic::{
     PatchGeometry, PointStiffness, Shape, SoftMesh, Tips,
 };
 
+use crate::constraint::Constraint;
 use crate::settings::{ContactSettings, Linearisation};
-use crate::state::{State, TieState};
-use crate::tie::Tie;
+use crate::state::{ConstraintState, State};
 
 pub use builder::WorldBuilder;
 pub(crate) use filaments::flat;
@@ -33,9 +33,9 @@ pub struct BodyIdx(pub usize);
 )]
 pub struct GeometryIdx(pub usize);
 
-/// Names a tie of a world.
+/// Names a constraint of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TieIdx(pub usize);
+pub struct ConstraintIdx(pub usize);
 
 /// Names a group of geometries of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -250,7 +250,7 @@ pub(crate) struct NamedBody {
     pub(crate) model: Arc<dyn DeformableModel>,
 }
 
-/// Bodies, geometries, ties and settings, immutable; cheap to clone.
+/// Bodies, geometries, constraints and settings, immutable; cheap to clone.
 #[derive(Clone)]
 pub struct World {
     pub(crate) parts: Arc<WorldParts>,
@@ -266,11 +266,11 @@ pub(crate) struct Group {
 pub(crate) struct WorldParts {
     pub(crate) bodies: Vec<NamedBody>,
     pub(crate) geometries: Vec<Geometry>,
-    pub(crate) ties: Vec<Tie>,
+    pub(crate) constraints: Vec<Constraint>,
     pub(crate) gravity: Vector3<f64>,
     pub(crate) integration: Integration,
     pub(crate) linearisation: Linearisation,
-    pub(crate) foresights_max: usize,
+    pub(crate) lagged_iterations_max: usize,
     pub(crate) contact: ContactSettings,
     /// Ascending once the world is built.
     pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
@@ -321,7 +321,7 @@ impl World {
         }
     }
 
-    /// The state to start from: default positions, at rest, all ties active.
+    /// The state to start from: default positions, at rest, all constraints active.
     #[must_use]
     pub fn default_state(&self) -> State {
         let bodies = &self.parts.bodies;
@@ -330,7 +330,7 @@ impl World {
             step: 0,
             bodies: bodies.iter().map(|b| b.model.default_state()).collect(),
             controls: bodies.iter().map(|b| b.model.default_control()).collect(),
-            ties: vec![TieState::Active; self.parts.ties.len()],
+            constraints: vec![ConstraintState::Active; self.parts.constraints.len()],
             stuck: Vec::new(),
             loads: Vec::new(),
             proposed_step_s: None,
@@ -376,10 +376,10 @@ impl World {
         position.map(GeometryIdx)
     }
 
-    /// All ties, in the order of their index.
+    /// All constraints, in the order of their index.
     #[must_use]
-    pub fn ties(&self) -> &[Tie] {
-        &self.parts.ties
+    pub fn constraints(&self) -> &[Constraint] {
+        &self.parts.constraints
     }
 
     /// Gravity, m/s², world axes.
@@ -413,14 +413,14 @@ impl World {
         self.parts.linearisation
     }
 
-    /// What [`WorldBuilder::foresights_max`] is unless set. One or two corrections are usual; four to eight settle links of a chain that
+    /// What [`WorldBuilder::lagged_iterations_max`] is unless set. One or two corrections are usual; four to eight settle links of a chain that
     /// strike each other as they swing, but not always those of a long one that falls on its links at half a radian a step.
-    pub const FORESIGHTS_MAX: usize = 10;
+    pub const LAGGED_ITERATIONS_MAX: usize = 10;
 
     /// How often a step is solved again at most because bodies that are touched do not move as they foresaw.
     #[must_use]
-    pub fn foresights_max(&self) -> usize {
-        self.parts.foresights_max
+    pub fn lagged_iterations_max(&self) -> usize {
+        self.parts.lagged_iterations_max
     }
 
     /// Energies and momenta of all bodies together.

@@ -14,8 +14,9 @@ use pliant_contact_sap::{
     BodyState, DeformableModel, Integration, PdGains, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Anchor, BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
-    StepReport, StrongImplicit, Tie, TieCompliance, TieKind, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactModel,
+    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State, StepReport, StrongImplicit,
+    World, WorldBuilder,
 };
 use pliant_hydroelastic::{
     Compliance, ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError,
@@ -66,16 +67,16 @@ fn busy_world(builder: &mut WorldBuilder) {
         let body = builder.add_body(&name, Box::new(tree));
         cuboid(builder, &name, on(body, 0), lengths);
         if k == 7 {
-            builder.add_tie(Tie {
+            builder.add_constraint(Constraint {
                 name: "hook".into(),
-                kind: TieKind::Weld,
+                kind: ConstraintKind::Weld,
                 a: Anchor::World(Isometry3::translation(x, 0.0, z)),
                 b: Anchor::Frame {
                     body,
                     frame: 0,
                     X_FA: Isometry3::identity(),
                 },
-                compliance: TieCompliance::NearRigid,
+                compliance: ConstraintCompliance::NearRigid,
             });
         }
     }

@@ -181,7 +181,7 @@ impl RodBuilder {
         self
     }
 
-    /// Names a frame on an edge, `fraction` of the way along it, for ties and loads.
+    /// Names a frame on an edge, `fraction` of the way along it, for constraints and loads.
     #[must_use]
     pub fn frame(mut self, name: impl Into<String>, edge: usize, fraction: f64) -> Self {
         let place = FramePlace::Edge { edge, fraction };

@@ -271,7 +271,7 @@ impl Rod {
         Ok((elasticity, energy))
     }
 
-    /// Index in the rod's surface of a frame that was named when it was built: ties and welds ask for it.
+    /// Index in the rod's surface of a frame that was named when it was built: constraints and welds ask for it.
     ///
     /// # Errors
     /// [`RodError::NoSuchFrame`], listing those there are.

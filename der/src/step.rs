@@ -1,4 +1,4 @@
-//! One step of a rod: free motion, then what contact and ties need to know of it.
+//! One step of a rod: free motion, then what contact and constraints need to know of it.
 
 mod loads;
 mod places;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Lever, MaterialPoint, Rows,
-    StepInput, Surface,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Interpolation, MaterialPoint,
+    Rows, StepInput, Surface,
 };
 
 use crate::dynamics::RodDynamics;
@@ -98,13 +98,13 @@ impl RodStep {
         BodyError::Model(self.rod.describe(impossible))
     }
 
-    /// Anything doubtful about the state just reached.
+    /// Anything suspicious about the state just reached.
     fn warnings(&self, twists: impl Iterator<Item = f64>) -> Vec<String> {
         let mut warnings = Vec::new();
         let report = &self.report;
-        let doubtful = report.residual > 1e3 * self.motion.settings.relative_tolerance;
+        let suspicious = report.residual > 1e3 * self.motion.settings.relative_tolerance;
         if report.stop == FreeMotionStop::IterationLimit
-            || (report.stop == FreeMotionStop::RoundOff && doubtful)
+            || (report.stop == FreeMotionStop::RoundOff && suspicious)
         {
             warnings.push(format!(
                 "the free motion stopped after {} iterations with a relative residual of {:.1e}; take a smaller time step",
@@ -195,17 +195,21 @@ impl BodyStep for RodStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         let place = self.place(p)?;
         match &place {
-            Place::Frame { .. } => *out = Lever::Twist,
+            Place::Frame { .. } => *out = Interpolation::Twist,
             Place::Node(_) => out.set_weights([1.0]),
             Place::Edge {
                 edge,
                 fraction,
                 offset,
             } => {
-                let phi = Self::edge_lever(&self.start[*edge], *fraction, offset);
+                let phi = Self::edge_interpolation(&self.start[*edge], *fraction, offset);
                 out.set_dense(phi.iter().copied());
             }
         }
@@ -235,8 +239,8 @@ impl BodyStep for RodStep {
             // ω = t × (x_b' − x_a')/l + t γ'.
             let turn = edge.tangent.cross_matrix() / edge.length;
             let origin = node(&self.q, a / 4) + edge.tangent * (edge.length * frame.fraction);
-            let lever = p_WO.coords - origin;
-            let swing = -lever.cross_matrix();
+            let interpolation = p_WO.coords - origin;
+            let swing = -interpolation.cross_matrix();
             out.reset(6);
             let identity = Matrix3::identity();
             let of_a = (-turn, identity * (1.0 - frame.fraction) - swing * turn);
@@ -251,7 +255,7 @@ impl BodyStep for RodStep {
                     );
                 }
             }
-            let linear = edge.tangent.cross(&lever);
+            let linear = edge.tangent.cross(&interpolation);
             self.column(angle, &edge.tangent, &linear, out);
         }
     }

@@ -164,7 +164,7 @@ impl FemBody {
         self.parts.fixed.get(vertex as usize) == Some(&[true; 3])
     }
 
-    /// The vertices of a region, as material points that ties and loads take.
+    /// The vertices of a region, as material points that constraints and loads take.
     ///
     /// # Errors
     /// As [`Region::vertices`].

@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use nalgebra::{Matrix3, Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintKind,
-    ConstraintLabel, Dynamics, InternalConstraints, Lever, MaterialPoint, PointForce, Primitive,
-    RowLaw, Rows, StepInput, SupportReaction, Surface, TimeStep,
+    BasisIdx, Bilateral, BodyError, BodyReport, BodyState, BodyStep, ConstraintLabel, Dynamics,
+    InternalConstraints, Interpolation, MaterialPoint, PointForce, Primitive, RowKind, RowLaw,
+    Rows, StepInput, SupportReaction, Surface, TimeStep,
 };
 
 use crate::body::{AnchorCompliance, Parts, Preconditioning};
@@ -185,7 +185,11 @@ impl BodyStep for FemStep {
         self.turn_as_found();
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         let stencil = self.parts.stencil(p)?;
         out.set_weights(stencil.weights().iter().copied());
         // Vertices first, then edges, triangles, tetrahedra.
@@ -248,7 +252,7 @@ impl BodyStep for FemStep {
                     } => Bilateral::spring(self.time_step, error, stiffness, relaxation_time_s, w),
                 };
                 let label = ConstraintLabel {
-                    kind: ConstraintKind::Bilateral,
+                    kind: RowKind::Bilateral,
                     index: 3 * anchor.vertex + axis as u32,
                 };
                 out.velocity(dof as usize, RowLaw::Bilateral(law), label);

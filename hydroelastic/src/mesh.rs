@@ -3,7 +3,7 @@
 //! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh), from bytes in memory
 //! ([`surface_from_bytes`], [`tets_from_bytes`]), from arrays ([`TriMesh::build`], [`TetMesh::build`]) or from
 //! [`generate`]. All four ways pass the same checks, and all but the last return a [`LoadReport`] beside the mesh:
-//! what was ignored, repaired or looks doubtful, each with its place. Nothing is dropped in silence.
+//! what was ignored, repaired or looks suspicious, each with its place. Nothing is dropped in silence.
 //!
 //! What a surface must satisfy depends on what it is for ([`SurfaceUse`]): a solid is closed, 2-manifold and points
 //! outward; a cloth may be open.
@@ -50,7 +50,7 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
-pub use error::{Flaw, MeshError, Place, Spot};
+pub use error::{FilePosition, Flaw, MeshError, Place};
 pub use format::MeshFormat;
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};

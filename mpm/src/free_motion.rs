@@ -21,7 +21,7 @@ const SLOW: f64 = 0.1;
 pub struct FreeMotionSettings {
     /// Stop when the residual |M^(−½) m(v)| is below this part of max(|M^½ v|, |M^(−½) δt f|).
     pub rel_tolerance: f64,
-    /// Newton iterations before the result is reported as doubtful.
+    /// Newton iterations before the result is reported as suspicious.
     pub newton_iterations_max: u32,
     /// Iterations of one linear solve.
     pub linear_iterations_max: u32,

@@ -42,8 +42,8 @@ pub use material::{
     Tangent, Tension,
 };
 pub use model::{
-    Emitter, MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec,
-    ParticleView, RotationTarget, Sink, Wall, WallKind,
+    MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,
+    RotationTarget, Sink, Source, Wall, WallKind,
 };
 pub use particle::Particle;
 pub use rotation::{Svd, polar_rotation};

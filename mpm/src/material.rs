@@ -117,7 +117,7 @@ pub trait Law<T: Real> {
         }
     }
     /// Whether a step with G leaves nothing of the material's volume, or less than its law can bear: contact, which knows the
-    /// law's tangent only, may ask for that. `advance` goes as far as it can; the step is reported as doubtful.
+    /// law's tangent only, may ask for that. `advance` goes as far as it can; the step is reported as suspicious.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         (strain.f + g * strain.f).determinant() <= T::zero()
     }

@@ -19,7 +19,7 @@ use crate::step::MpmStep;
 
 pub use boundary::{Wall, WallKind};
 pub use builder::{MpmBuilder, ObjectSpec};
-pub use flow::{Emitter, Sink};
+pub use flow::{Sink, Source};
 pub(crate) use records::{Records, check_finite};
 
 /// Index of an object of a [`MaterialPoints`].
@@ -108,7 +108,7 @@ pub(crate) struct Parts {
     pub(crate) settings: MpmSettings,
     pub(crate) objects: Vec<Object>,
     pub(crate) walls: Vec<Wall>,
-    pub(crate) emitters: Vec<Emitter>,
+    pub(crate) sources: Vec<Source>,
     pub(crate) sinks: Vec<Sink>,
     /// Names and particles, by identity, of sets that can be held.
     pub(crate) grips: Vec<(String, Vec<u32>)>,

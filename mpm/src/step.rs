@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Lever, MaterialPoint,
+    BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Dynamics, Interpolation, MaterialPoint,
     PointMass, Rows, StepInput, Surface,
 };
 
@@ -222,8 +222,12 @@ impl BodyStep for MpmStep {
         self
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
-        self.lever_of(p, out)
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
+        self.interpolation_of(p, out)
     }
 
     fn basis(&self, basis: BasisIdx, _: &Point3<f64>, out: &mut Rows) {

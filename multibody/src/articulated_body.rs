@@ -252,7 +252,7 @@ impl ArticulatedBodies {
 
 /// Refuses a tree whose mass matrix, with reflected inertias, is singular: some joint moves nothing with inertia.
 ///
-/// Judged at two positions without symmetry: the articulated inertia D along each degree of freedom must exceed
+/// CheckedSolver at two positions without symmetry: the articulated inertia D along each degree of freedom must exceed
 /// round-off of the composite inertia it was reduced from at one of them.
 pub(crate) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
     let mut positions = PositionKinematics::new(model);

@@ -155,7 +155,7 @@ impl SpatialInertia {
         e
     }
 
-    /// What is doubtful about this inertia, nothing for a real body. `size` is the extent of the link in m where it is
+    /// What is suspicious about this inertia, nothing for a real body. `size` is the extent of the link in m where it is
     /// known. Eigenvalues below zero are no flaw but an error, which the model builder raises.
     pub fn flaws(&self, size: Option<f64>) -> Vec<InertiaFlaw> {
         let principal = self.principal_moments();

@@ -8,15 +8,15 @@
 //!
 //! | in the file | read as |
 //! |---|---|
-//! | an inertia no real body has | as written, and doubtful |
-//! | `friction` not below the joint's own effort limit | no dry friction, and doubtful: the joint could never move |
-//! | `effort="0"`, `velocity="0"` | no limit, and doubtful |
-//! | revolute or prismatic joint without `<limit>` | no limits, and doubtful |
-//! | a transmission that is no plain gear | a plain gear, and doubtful |
+//! | an inertia no real body has | as written, and suspicious |
+//! | `friction` not below the joint's own effort limit | no dry friction, and suspicious: the joint could never move |
+//! | `effort="0"`, `velocity="0"` | no limit, and suspicious |
+//! | revolute or prismatic joint without `<limit>` | no limits, and suspicious |
+//! | a transmission that is no plain gear | a plain gear, and suspicious |
 //! | universal and screw joints, xacro macros | an error that says what to do instead |
-//! | missing or unmapped visual mesh | shape left out, and doubtful |
+//! | missing or unmapped visual mesh | shape left out, and suspicious |
 //! | missing or unmapped collision mesh | an error |
-//! | collision mesh that is not closed | its convex hull, and doubtful |
+//! | collision mesh that is not closed | its convex hull, and suspicious |
 
 mod document;
 mod joints;
@@ -107,7 +107,7 @@ pub fn parse_urdf(
     let model = robot
         .build(options)
         .map_err(|error| robot.located(error, path))?;
-    robot.doubt_inertias(&model, &mut reader);
+    robot.check_inertias(&model, &mut reader);
     let report = reader.into_report();
     Ok(LoadedModel { model, report })
 }
@@ -217,7 +217,7 @@ impl Robot {
                     "collision filter group \"{}\" takes in group \"{other}\", which is not there",
                     group.name
                 );
-                reader.note(Severity::Doubtful, self.line, text);
+                reader.note(Severity::Suspicious, self.line, text);
             }
         }
         // A chain of groups that take each other in is no longer than there are groups.
@@ -246,7 +246,7 @@ impl Robot {
                 let known = links.contains_key(member);
                 if !known {
                     let text = format!("collision filter group \"{name}\" names link \"{member}\", which is not there");
-                    reader.note(Severity::Doubtful, self.line, text);
+                    reader.note(Severity::Suspicious, self.line, text);
                 }
                 known
             });
@@ -312,7 +312,7 @@ impl Robot {
     }
 
     /// Names the inertias no real body has; they stay as written.
-    fn doubt_inertias(&self, model: &Model, reader: &mut Reader<'_, '_>) {
+    fn check_inertias(&self, model: &Model, reader: &mut Reader<'_, '_>) {
         for link in &self.links {
             let com = link.inertia.com;
             let shapes = link.collisions.iter().map(|c| (&c.geometry, &c.X_LG));
@@ -331,7 +331,7 @@ impl Robot {
                     .copied()
                     .unwrap_or(self.line);
                 let text = format!("link \"{}\": {flaw}; used as written", link.name);
-                reader.note(Severity::Doubtful, line, text);
+                reader.note(Severity::Suspicious, line, text);
             }
         }
         debug_assert_eq!(model.links().len(), self.links.len());

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Lever, Load,
-    MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,
+    BlockFactors, BodyState, ConstraintSet, Control, DeformableModel, Integration, Interpolation,
+    Load, MaterialPoint, ParticipantIdx, PdGains, Rows, StepInput, Surface, TimeStep,
 };
 use pliant_multibody::urdf::{UrdfOptions, read_urdf};
 use pliant_multibody::{
@@ -91,7 +91,8 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
     let mut step = tree.new_step();
     let mut factors = BlockFactors::default();
     let mut set = ConstraintSet::default();
-    let (mut surface, mut rows, mut lever) = (Surface::default(), Rows::default(), Lever::Twist);
+    let (mut surface, mut rows, mut interpolation) =
+        (Surface::default(), Rows::default(), Interpolation::Twist);
     let mut kept = Control::default();
     let tip = MaterialPoint::on_frame(7, Vector3::new(0.0, 0.0, 0.1));
     let mut take = |factor: bool, integration: Integration| {
@@ -112,7 +113,9 @@ fn a_steady_step_of_a_driven_arm_allocates_nothing() {
         }
         set.clear();
         step.start_surface(&mut surface).expect("at hand");
-        let basis = step.lever(&tip, &mut lever).expect("a link");
+        let basis = step
+            .interpolation(&tip, &mut interpolation)
+            .expect("a link");
         let v = step.start_velocity();
         let place = step.point(v, &tip).expect("a link");
         step.basis(basis, &place, &mut rows);

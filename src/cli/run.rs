@@ -180,22 +180,22 @@ pub(super) fn report(summary: &RunSummary) -> String {
             summary.unconverged_steps
         );
     }
-    if summary.overlooked_contact_steps > 0 {
+    if summary.missed_contact_steps > 0 {
         text += &format!(
             "in {} steps bodies may have passed through each other\n",
-            summary.overlooked_contact_steps
+            summary.missed_contact_steps
         );
     }
-    if summary.unforeseen_turn_steps > 0 {
+    if summary.unconverged_rotation_steps > 0 {
         text += &format!(
             "in {} steps a soft body does not turn as foreseen\n",
-            summary.unforeseen_turn_steps
+            summary.unconverged_rotation_steps
         );
     }
-    if summary.doubtful_friction_steps > 0 {
+    if summary.unconverged_friction_steps > 0 {
         text += &format!(
             "in {} steps friction is not what its loads allow\n",
-            summary.doubtful_friction_steps
+            summary.unconverged_friction_steps
         );
     }
     let rows: Vec<Vec<String>> = summary.expectations.iter().map(expectation_row).collect();

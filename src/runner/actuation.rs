@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{Load, MaterialPoint};
-use pliant_coupling::{BodyIdx, State, TieIdx, TieState};
+use pliant_coupling::{BodyIdx, ConstraintIdx, ConstraintState, State};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
@@ -55,7 +55,7 @@ pub(super) struct Actuation {
     followers: Vec<Follower>,
     moved: Vec<MovedBody>,
     pulls: Vec<Pull>,
-    releases: Vec<(TieIdx, f64)>,
+    releases: Vec<(ConstraintIdx, f64)>,
     values: Vec<f64>,
     rates: Vec<f64>,
 }
@@ -103,10 +103,12 @@ impl Actuation {
                 track: motion.track.clone(),
             });
         }
-        for tie in &scene.ties {
-            if let Some(at_s) = tie.release_at_s {
-                let ties = directory.ties(&tie.name).iter();
-                actuation.releases.extend(ties.map(|index| (*index, at_s)));
+        for constraint in &scene.constraints {
+            if let Some(at_s) = constraint.release_at_s {
+                let constraints = directory.constraints(&constraint.name).iter();
+                actuation
+                    .releases
+                    .extend(constraints.map(|index| (*index, at_s)));
             }
         }
         for entry in &scene.models {
@@ -180,10 +182,10 @@ impl Actuation {
             moved.apply(state, time_step_s);
         }
         self.apply_loads(state, end_s);
-        for (tie, at_s) in &self.releases {
+        for (constraint, at_s) in &self.releases {
             // Half a step of slack: times are sums of steps.
             if state.time_s >= at_s - 0.5 * time_step_s {
-                state.ties[tie.0] = TieState::Released;
+                state.constraints[constraint.0] = ConstraintState::Released;
             }
         }
     }
@@ -391,7 +393,7 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
     let soft = &directory.soft[spot.soft];
     if !soft.points_stay {
         return Err(complain(
-            "a load acts on points that stay; this scene has sources or drains",
+            "a load acts on points that stay; this scene has sources or sinks",
         ));
     }
     let points: Vec<u32> = match &spot.points {

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod capsule_chains;
+mod constraints;
 mod contact;
 mod directory;
 mod files;
@@ -13,7 +14,6 @@ mod rods;
 mod soft;
 mod solid_meshes;
 mod solids;
-mod ties;
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Assembly {
     pub world: World,
     /// Its state at the start.
     pub state: State,
-    /// What reading robot and mesh files had to say: ignored, repaired, doubtful.
+    /// What reading robot and mesh files had to say: ignored, repaired, suspicious.
     pub notes: Vec<String>,
     pub(crate) directory: Directory,
     pub(crate) picture: Picture,
@@ -77,7 +77,7 @@ impl Assembly {
             .gravity(scene.simulation.gravity)
             .integration(scene.simulation.integration)
             .linearisation(scene.simulation.linearisation)
-            .foresights_max(scene.simulation.foresights_max)
+            .lagged_iterations_max(scene.simulation.lagged_iterations_max)
             .contact(scene.contact);
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;
@@ -99,7 +99,7 @@ impl Assembly {
             draft.directory.add_copies(&name.name, range.clone());
         }
         draft.add_pairs()?;
-        draft.add_ties()?;
+        draft.add_constraints()?;
         let Draft {
             builder,
             directory,

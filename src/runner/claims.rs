@@ -41,7 +41,7 @@ impl Claim {
 pub(super) struct Claims<'s> {
     scene: &'s Scene,
     joints: BTreeMap<(usize, usize), Vec<(Claim, Place)>>,
-    /// What is doubtful, and allowed.
+    /// What is suspicious, and allowed.
     pub(super) notes: Vec<String>,
 }
 

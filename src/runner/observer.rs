@@ -4,7 +4,7 @@ mod measure;
 mod strands;
 
 use nalgebra::Point3;
-use pliant_coupling::{BodyIdx, State, StepReport, TieIdx, World};
+use pliant_coupling::{BodyIdx, ConstraintIdx, State, StepReport, World};
 use pliant_multibody::{DofKind, Workspace};
 
 use self::strands::Strands;
@@ -42,7 +42,7 @@ enum Target {
     },
     Weighed(Vec<Weighed>),
     Soft(Vec<SoftSpot>),
-    Ties(Vec<TieIdx>),
+    Constraints(Vec<ConstraintIdx>),
     Whole,
 }
 
@@ -226,7 +226,7 @@ fn target(
             Some(of) => directory.weighed(scene, of)?,
             None => directory.all_weighed(),
         }),
-        (Subject::Tie, Some(of)) => Target::Ties(directory.ties(of).to_vec()),
+        (Subject::Constraint, Some(of)) => Target::Constraints(directory.constraints(of).to_vec()),
         _ => Target::Whole,
     })
 }
@@ -281,7 +281,7 @@ fn soft_target(
             refused("is of a whole body, not of a region")
         }
         Quantity::Displacement if spots.iter().any(|s| !directory.soft[s.soft].points_stay) => {
-            refused("is of a body whose particles stay; this scene has sources or drains")
+            refused("is of a body whose particles stay; this scene has sources or sinks")
         }
         _ if entry.point != Point3::origin() => refused(
             "takes no `point` on a soft body; name a region, such as `{ nearest = { to = [...] } }`",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pliant_contact_sap::{LinearSystems, StageTimes};
-use pliant_coupling::{Doubt, StepReport};
+use pliant_coupling::{StepReport, Untrusted};
 use serde::Serialize;
 
 use super::series::{Outcome, Verdict};
@@ -39,13 +39,13 @@ pub struct RunSummary {
     pub unconverged_steps: u64,
     /// Steps that converged, but where two bodies may have passed through each other: see
     /// [`StepReport::overlooked`](pliant_coupling::StepReport::overlooked).
-    pub overlooked_contact_steps: u64,
+    pub missed_contact_steps: u64,
     /// Steps that converged, but in which a soft body that is touched does not turn as its rest shape was turned for: see
     /// [`StepReport::foresight`](pliant_coupling::StepReport::foresight).
-    pub unforeseen_turn_steps: u64,
+    pub unconverged_rotation_steps: u64,
     /// Steps that converged to friction that is not what its loads allow: see
     /// [`StepReport::friction`](pliant_coupling::StepReport::friction).
-    pub doubtful_friction_steps: u64,
+    pub unconverged_friction_steps: u64,
     /// Where the time went.
     pub stages: Stages,
     /// What was expected, and found.
@@ -94,9 +94,9 @@ pub(super) struct Tally {
     iterations_max: usize,
     systems: LinearSystems,
     unconverged: u64,
-    overlooked_contact: u64,
-    unforeseen_turn: u64,
-    doubtful_friction: u64,
+    missed_contact: u64,
+    unconverged_rotation: u64,
+    unconverged_friction: u64,
     solver: StageTimes,
     pub(super) drives: Duration,
     pub(super) step: Duration,
@@ -113,11 +113,11 @@ impl Tally {
         self.iterations += report.solve.iterations as u64;
         self.iterations_max = self.iterations_max.max(report.solve.iterations);
         self.systems = self.systems + report.solve.systems;
-        match report.doubt() {
-            Some(Doubt::Unsolved | Doubt::ImplicitEquations) => self.unconverged += 1,
-            Some(Doubt::Overlooked(_)) => self.overlooked_contact += 1,
-            Some(Doubt::Foresight(_)) => self.unforeseen_turn += 1,
-            Some(Doubt::Friction(_)) => self.doubtful_friction += 1,
+        match report.untrusted() {
+            Some(Untrusted::Unsolved | Untrusted::ImplicitEquations) => self.unconverged += 1,
+            Some(Untrusted::MissedContact(_)) => self.missed_contact += 1,
+            Some(Untrusted::LaggedTerms(_)) => self.unconverged_rotation += 1,
+            Some(Untrusted::Friction(_)) => self.unconverged_friction += 1,
             None => {}
         }
         self.solver = self.solver + report.solve.stages;
@@ -149,9 +149,9 @@ impl Tally {
             iterations_max: self.iterations_max,
             linear_systems: self.systems,
             unconverged_steps: self.unconverged,
-            overlooked_contact_steps: self.overlooked_contact,
-            unforeseen_turn_steps: self.unforeseen_turn,
-            doubtful_friction_steps: self.doubtful_friction,
+            missed_contact_steps: self.missed_contact,
+            unconverged_rotation_steps: self.unconverged_rotation,
+            unconverged_friction_steps: self.unconverged_friction,
             stages: Stages {
                 drives_s: self.drives.as_secs_f64(),
                 step_s: self.step.as_secs_f64(),

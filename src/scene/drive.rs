@@ -8,7 +8,7 @@ use super::pose::pose;
 use super::read::each;
 use super::schema::{Key, REQUIRED, TableSchema};
 use super::table::TableReader;
-use super::track::{Interpolation, PoseTrack, Track};
+use super::track::{PoseTrack, Track, TrackInterpolation};
 
 pub(super) static TABLES: [&TableSchema; 10] = [
     &JOINT_TARGETS,
@@ -285,15 +285,15 @@ pub struct Drives {
     pub loads: Vec<LoadEntry>,
 }
 
-const INTERPOLATIONS: [(&str, Interpolation); 3] = [
-    ("cubic", Interpolation::Cubic),
-    ("linear", Interpolation::Linear),
-    ("hold", Interpolation::Hold),
+const INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [
+    ("cubic", TrackInterpolation::Cubic),
+    ("linear", TrackInterpolation::Linear),
+    ("hold", TrackInterpolation::Hold),
 ];
-const LOAD_INTERPOLATIONS: [(&str, Interpolation); 3] = [
-    ("linear", Interpolation::Linear),
-    ("cubic", Interpolation::Cubic),
-    ("hold", Interpolation::Hold),
+const LOAD_INTERPOLATIONS: [(&str, TrackInterpolation); 3] = [
+    ("linear", TrackInterpolation::Linear),
+    ("cubic", TrackInterpolation::Cubic),
+    ("hold", TrackInterpolation::Hold),
 ];
 
 /// Reads every drive of the scene `table`.

@@ -1,4 +1,4 @@
-//! Who is called what: bodies, fixed shapes, models, soft bodies, repeats and ties of one scene share one list of names.
+//! Who is called what: bodies, fixed shapes, models, soft bodies, repeats and constraints of one scene share one list of names.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ pub enum NameKind {
     Copies,
     /// One of `[[repeat]]`: all its bodies.
     Repeat,
-    /// One of `[[ties]]`.
-    Tie,
+    /// One of `[[constraints]]`.
+    Constraint,
 }
 
 impl NameKind {
@@ -37,7 +37,7 @@ impl NameKind {
             NameKind::Soft => "soft body",
             NameKind::Copies => "set of copies",
             NameKind::Repeat => "repeat",
-            NameKind::Tie => "tie",
+            NameKind::Constraint => "constraint",
         }
     }
 }

@@ -33,7 +33,7 @@ static OBSERVABLE: TableSchema = TableSchema {
             value: "name",
             unit: "",
             default: "everything",
-            about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a tie, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
+            about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a constraint, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
         },
         Key {
             name: "with",
@@ -200,7 +200,11 @@ fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mentio
         .transpose()?;
     match (info.subject, &of) {
         (
-            Subject::Frame | Subject::Joint | Subject::Soft | Subject::Filament | Subject::Tie,
+            Subject::Frame
+            | Subject::Joint
+            | Subject::Soft
+            | Subject::Filament
+            | Subject::Constraint,
             None,
         ) => Err(table.conflict(format!("the quantity `{}` needs `of`", info.name))),
         (Subject::Whole, Some(_)) => Err(table.conflict(format!(

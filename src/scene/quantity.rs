@@ -63,8 +63,8 @@ pub enum Quantity {
     SecondPiece,
     /// How often strands of rods have passed through each other.
     Passages,
-    /// On the second body of a tie during the step, N.
-    TieForce,
+    /// On the second body of a constraint during the step, N.
+    ConstraintForce,
     /// Of the solver in the step.
     Iterations,
     /// Arithmetic of others.
@@ -86,8 +86,8 @@ pub enum Subject {
     Soft,
     /// A rod or copies of one, which must be named.
     Filament,
-    /// A tie, which must be named.
-    Tie,
+    /// A constraint, which must be named.
+    Constraint,
     /// The whole.
     Whole,
 }
@@ -400,12 +400,12 @@ pub const QUANTITIES: [QuantityInfo; 31] = [
         about: "how often segments of the rod, or of all its copies, have passed through each other since the start: 0, unless contact was missed",
     },
     QuantityInfo {
-        quantity: Quantity::TieForce,
-        name: "tie-force",
+        quantity: Quantity::ConstraintForce,
+        name: "constraint-force",
         components: VECTOR,
-        subject: Subject::Tie,
+        subject: Subject::Constraint,
         unit: "N",
-        about: "of a tie on its second body during the last step; of one that holds a region, the sum over its points",
+        about: "of a constraint on its second body during the last step; of one that holds a region, the sum over its points",
     },
     QuantityInfo {
         quantity: Quantity::Iterations,
@@ -445,7 +445,7 @@ pub fn quantities_markdown() -> String {
             Subject::Mass => "body, model, repeat, soft body",
             Subject::Soft => "soft body, region",
             Subject::Filament => "rod",
-            Subject::Tie => "tie",
+            Subject::Constraint => "constraint",
             Subject::Whole => "",
         };
         table += &format!(

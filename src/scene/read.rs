@@ -117,7 +117,7 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "contact parameters of pairs",
         ),
         section(
-            "ties",
+            "constraints",
             "list of tables",
             "none",
             "what holds bodies together",
@@ -256,9 +256,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     for entry in &models {
         names.declare(&text, &entry.name, NameKind::Model)?;
     }
-    let ties = each(&table, "ties", super::tie::tie)?;
-    for entry in &ties {
-        names.declare(&text, &entry.name, NameKind::Tie)?;
+    let constraints = each(&table, "constraints", super::constraint::constraint)?;
+    for entry in &constraints {
+        names.declare(&text, &entry.name, NameKind::Constraint)?;
     }
     let observables =
         super::observable::observables(&context, table.optional("observables").as_ref())?;
@@ -285,7 +285,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         repeats,
         soft,
         models,
-        ties,
+        constraints,
         names,
         text: Arc::clone(&text),
     };
@@ -348,7 +348,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
     for pair in &scene.pairs {
         pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
     }
-    for tie in &scene.ties {
+    for constraint in &scene.constraints {
         let allowed = [
             NameKind::World,
             NameKind::Fixed,
@@ -356,7 +356,10 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             NameKind::Model,
             NameKind::Soft,
         ];
-        tie.between.iter().try_for_each(|m| check(m, &allowed))?;
+        constraint
+            .between
+            .iter()
+            .try_for_each(|m| check(m, &allowed))?;
     }
     check_drives(&scene.drives, &check)?;
     for observable in &scene.observables {
@@ -380,7 +383,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
                 NameKind::Soft,
                 NameKind::Copies,
             ],
-            Subject::Tie => &[NameKind::Tie],
+            Subject::Constraint => &[NameKind::Constraint],
             Subject::Whole => &[],
         };
         if let Some(of) = &observable.of {

@@ -64,7 +64,7 @@ pub fn tables() -> Vec<&'static TableSchema> {
     tables.extend(super::model::TABLES);
     tables.extend(super::repeat::TABLES);
     tables.extend(super::pairs::TABLES);
-    tables.extend(super::tie::TABLES);
+    tables.extend(super::constraint::TABLES);
     tables.extend(super::drive::TABLES);
     tables.extend(super::observable::TABLES);
     tables.extend(super::expect::TABLES);

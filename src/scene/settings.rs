@@ -97,11 +97,11 @@ static SIMULATION: TableSchema = TableSchema {
             about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
         },
         Key {
-            name: "foresights_max",
+            name: "lagged_iterations_max",
             value: "whole number",
             unit: "",
             default: "10",
-            about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a doubtful step",
+            about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a suspicious step",
         },
     ],
 };
@@ -237,7 +237,7 @@ pub struct Simulation {
     /// How often a step linearises bodies of nonlinear laws.
     pub linearisation: Linearisation,
     /// How often a step is solved again because soft bodies that are touched do not turn as foreseen.
-    pub foresights_max: usize,
+    pub lagged_iterations_max: usize,
 }
 
 /// The time steppers a scene can name.
@@ -374,8 +374,8 @@ pub(super) fn simulation(
             ("until-met", Linearisation::until_met()),
         ],
     )?;
-    let foresights_max = match table.optional("foresights_max") {
-        None => World::FORESIGHTS_MAX,
+    let lagged_iterations_max = match table.optional("lagged_iterations_max") {
+        None => World::LAGGED_ITERATIONS_MAX,
         Some(item) => item.integer(0, 100)? as usize,
     };
     table.finish();
@@ -389,7 +389,7 @@ pub(super) fn simulation(
         stepper,
         integration,
         linearisation,
-        foresights_max,
+        lagged_iterations_max,
     })
 }
 

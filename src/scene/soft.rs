@@ -29,7 +29,7 @@ use super::table::{Context, TableReader};
 
 pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
-pub use flow::{DrainEntry, SourceEntry};
+pub use flow::{SinkEntry, SourceEntry};
 pub use force_density::ForceDensity;
 pub use mesh::{FilledPart, SolidMesh};
 pub use points::{GridEntry, PointsEntry};

@@ -244,7 +244,7 @@ fn names_of_nothing_bring_the_nearest_known_one() {
         &["there is no model \"b/c\""],
     );
     check_fragment(
-        "[[ties]]\nname = \"t\"\nbetween = [\"world\", \"b\"]\n",
+        "[[constraints]]\nname = \"t\"\nbetween = [\"world\", \"b\"]\n",
         &["there is no world or fixed shape or body or model or soft body \"b\""],
     );
     check_fragment(

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion};
 
 /// How values go from knot to knot. Before the first and after the last they stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interpolation {
+pub enum TrackInterpolation {
     /// Straight.
     Linear,
     /// By cubics that do not overshoot, at rest at the first and last knot.
@@ -22,7 +22,7 @@ pub struct Track {
     /// Slopes at the knots, for cubics only.
     slopes: Vec<f64>,
     width: usize,
-    interpolation: Interpolation,
+    interpolation: TrackInterpolation,
 }
 
 impl Track {
@@ -30,7 +30,7 @@ impl Track {
     ///
     /// # Panics
     /// If there is no knot, times do not ascend, or widths differ: readers check that.
-    pub fn new(interpolation: Interpolation, knots: &[(f64, Vec<f64>)]) -> Self {
+    pub fn new(interpolation: TrackInterpolation, knots: &[(f64, Vec<f64>)]) -> Self {
         assert!(!knots.is_empty(), "a track has at least one knot");
         assert!(knots.windows(2).all(|w| w[0].0 < w[1].0), "times ascend");
         let width = knots[0].1.len();
@@ -41,8 +41,8 @@ impl Track {
         let times_s: Vec<f64> = knots.iter().map(|k| k.0).collect();
         let values: Vec<f64> = knots.iter().flat_map(|k| k.1.iter().copied()).collect();
         let slopes = match interpolation {
-            Interpolation::Cubic => monotone_slopes(&times_s, &values, width),
-            Interpolation::Linear | Interpolation::Hold => Vec::new(),
+            TrackInterpolation::Cubic => monotone_slopes(&times_s, &values, width),
+            TrackInterpolation::Linear | TrackInterpolation::Hold => Vec::new(),
         };
         Self {
             times_s,
@@ -100,12 +100,12 @@ impl Track {
         let w = self.width;
         for (i, x) in out.iter_mut().enumerate() {
             let a = self.values[k * w + i];
-            *x = if u == 0.0 || self.interpolation == Interpolation::Hold {
+            *x = if u == 0.0 || self.interpolation == TrackInterpolation::Hold {
                 a
             } else {
                 let b = self.values[(k + 1) * w + i];
                 match self.interpolation {
-                    Interpolation::Cubic => {
+                    TrackInterpolation::Cubic => {
                         let h = self.times_s[k + 1] - self.times_s[k];
                         let (ma, mb) =
                             (h * self.slopes[k * w + i], h * self.slopes[(k + 1) * w + i]);
@@ -136,13 +136,13 @@ impl Track {
         let w = self.width;
         let moves = time_s >= self.times_s[0] && k + 1 < self.times_s.len();
         for (i, x) in out.iter_mut().enumerate() {
-            *x = if !moves || self.interpolation == Interpolation::Hold {
+            *x = if !moves || self.interpolation == TrackInterpolation::Hold {
                 0.0
             } else {
                 let h = self.times_s[k + 1] - self.times_s[k];
                 let (a, b) = (self.values[k * w + i], self.values[(k + 1) * w + i]);
                 match self.interpolation {
-                    Interpolation::Cubic => {
+                    TrackInterpolation::Cubic => {
                         let (ma, mb) = (self.slopes[k * w + i], self.slopes[(k + 1) * w + i]);
                         6.0 * (u - u * u) * (b - a) / h
                             + (3.0 * u * u - 4.0 * u + 1.0) * ma
@@ -188,7 +188,7 @@ impl PoseTrack {
     ///
     /// # Panics
     /// As [`Track::new`].
-    pub fn new(interpolation: Interpolation, knots: &[(f64, Isometry3<f64>)]) -> Self {
+    pub fn new(interpolation: TrackInterpolation, knots: &[(f64, Isometry3<f64>)]) -> Self {
         let positions: Vec<(f64, Vec<f64>)> = knots
             .iter()
             .map(|(t, pose)| (*t, pose.translation.vector.as_slice().to_vec()))
@@ -211,9 +211,9 @@ impl PoseTrack {
         let (k, u) = self.positions.locate(time_s);
         let a = self.rotations[k];
         let share = match self.positions.interpolation {
-            Interpolation::Linear => u,
-            Interpolation::Cubic => u * u * (3.0 - 2.0 * u),
-            Interpolation::Hold => 0.0,
+            TrackInterpolation::Linear => u,
+            TrackInterpolation::Cubic => u * u * (3.0 - 2.0 * u),
+            TrackInterpolation::Hold => 0.0,
         };
         let rotation = match self.rotations.get(k + 1) {
             // The rotation vector of the shorter way; half a turn has no shorter way and takes either.

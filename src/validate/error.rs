@@ -9,14 +9,14 @@ use pliant_contact_sap::StopReason;
 pub(super) enum CaseError {
     /// The solver missed its tolerance.
     #[error(
-        "step {step} (t = {time_s} s): {doubt} (the solver stopped with {stop:?} after {iterations} iterations at residual {residual:e})"
+        "step {step} (t = {time_s} s): {untrusted} (the solver stopped with {stop:?} after {iterations} iterations at residual {residual:e})"
     )]
     Untrusted {
         step: u64,
         /// At the end of the step.
         time_s: f64,
         /// Why it is not to be believed.
-        doubt: String,
+        untrusted: String,
         stop: StopReason,
         iterations: usize,
         /// ‖D∇ℓ‖, √J.

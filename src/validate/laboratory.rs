@@ -208,13 +208,13 @@ impl Run {
             self.stepper
                 .step(&self.world, &self.state, self.time_step_s, &mut self.next)?;
         std::mem::swap(&mut self.state, &mut self.next);
-        let Some(doubt) = report.doubt() else {
+        let Some(untrusted) = report.untrusted() else {
             return Ok(report);
         };
         Err(Box::new(CaseError::Untrusted {
             step: self.state.step,
             time_s: self.state.time_s,
-            doubt: doubt.describe(&self.world),
+            untrusted: untrusted.describe(&self.world),
             stop: report.solve.stop,
             iterations: report.solve.iterations,
             residual: report.solve.residual,

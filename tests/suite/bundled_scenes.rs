@@ -41,12 +41,12 @@ fn check_text(
     let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
-    let overlooked = summary.overlooked_contact_steps;
+    let overlooked = summary.missed_contact_steps;
     assert!(
         50 * overlooked <= summary.steps,
         "{name} {settings:?}: {overlooked}"
     );
-    let unforeseen = summary.unforeseen_turn_steps;
+    let unforeseen = summary.unconverged_rotation_steps;
     if time_step_s == Some(1.0) {
         assert!(
             2 * unforeseen >= summary.steps,
@@ -58,12 +58,12 @@ fn check_text(
             "{name} {settings:?}: {unforeseen}"
         );
     }
-    let doubtful = summary.doubtful_friction_steps;
+    let suspicious = summary.unconverged_friction_steps;
     // A heap that settles: a chain of contacts whose loads hang on each other's friction.
     let allowed = if name == "clutter" { 20 } else { 50 };
     assert!(
-        allowed * doubtful <= summary.steps,
-        "{name} {settings:?}: {doubtful}"
+        allowed * suspicious <= summary.steps,
+        "{name} {settings:?}: {suspicious}"
     );
     let failed: Vec<_> = summary
         .expectations

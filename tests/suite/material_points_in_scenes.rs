@@ -55,7 +55,7 @@ time_step_s = 0.005
 gravity = [0, 0, 0]
 [grid]
 spacing = 0.02
-drains = [{ shape = { half_space = {} } }]
+sinks = [{ shape = { half_space = {} } }]
 [[material_points]]
 name = "water"
 made_of = { law = "liquid", bulk_modulus = 1e4 }
@@ -164,10 +164,10 @@ fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
     let moved = format!(
         "{tap}[[observables]]\nname = \"u\"\nquantity = \"displacement\"\nof = \"water\"\ncomponent = \"z\"\n"
     );
-    check_refused(&water(&moved), &["sources or drains"]);
+    check_refused(&water(&moved), &["sources or sinks"]);
     let pulled =
         format!("{tap}[[loads]]\non = \"water\"\nknots = [{{ at_s = 0, force = [1, 0, 0] }}]\n");
-    check_refused(&water(&pulled), &["sources or drains"]);
+    check_refused(&water(&pulled), &["sources or sinks"]);
     let unknown =
         water(stays).replace("spacing = 0.02", "spacing = 0.02\ndrains = [{ pose = {} }]");
     check_refused(&unknown, &["test.toml:7", "`shape`"]);
@@ -263,7 +263,7 @@ shape = { box = { size = [0.04, 0.04, 0.2] } }
 pose = { position = [0, 0, 0.3] }
 made_of = { youngs_modulus = 5e5, poissons_ratio = 0.3 }
 regions = { top = { box = { low = [-1, -1, 0.08], high = [1, 1, 1] } } }
-[[ties]]
+[[constraints]]
 name = "grasp"
 between = ["hand", "bar/top"]
 release_at_s = 0.6
@@ -384,7 +384,7 @@ fn particles_of_every_frame_are_in_the_archive_with_place_and_speed() {
         let end = starts.get(k + 1).map_or(speeds.len(), |end| *end as usize);
         most = most.max(end - start);
         seen += end - start;
-        // The last slab leaves the source at 0.58 s, with 0.2 m to go to the drain.
+        // The last slab leaves the source at 0.58 s, with 0.2 m to go to the sink.
         match *time {
             t if t < 0.75 => assert!(end > start, "at {t} s"),
             t if t > 0.82 => assert_eq!(end, start, "at {t} s"),

@@ -32,7 +32,11 @@ fn a_press_goes_no_further_than_the_cylinder_lets_it() {
                 .step(&assembly.world, &state, time_step_s, &mut next)
                 .unwrap();
             std::mem::swap(&mut state, &mut next);
-            assert!(report.is_trusted(), "{rings}, {step}: {:?}", report.doubt());
+            assert!(
+                report.is_trusted(),
+                "{rings}, {step}: {:?}",
+                report.untrusted()
+            );
             // 14 mm under 1400 N, nearly as the force.
             let stroke = state.bodies[press].q[0];
             assert!(

@@ -87,7 +87,7 @@ fn rods_say_what_is_wrong_where_it_stands() {
         ),
         (
             format!(
-                "{CORD}start = \"pinned\"\n[[ties]]\nname = \"t\"\nbetween = [\"world\", \"cord/root\"]\n"
+                "{CORD}start = \"pinned\"\n[[constraints]]\nname = \"t\"\nbetween = [\"world\", \"cord/root\"]\n"
             ),
             "is fixed already",
         ),

@@ -78,11 +78,11 @@ regions.left = { vertices = { numbers = [0] } }
 regions.right = { vertices = { numbers = [24] } }
 regions.middle = { vertices = { numbers = [12] } }
 
-[[ties]]
+[[constraints]]
 name = "left"
 between = ["rope/left", "world"]
 
-[[ties]]
+[[constraints]]
 name = "right"
 between = ["rope/right", "world"]
 

@@ -53,7 +53,7 @@ pub(crate) const CORD: &str = "[[rods]]\nname = \"cord\"\ncentreline = { line = 
 fn a_pulled_cord_stretches_by_hooke_and_its_tie_bears_the_pull() {
     let text = "gravity = [0, 0, 0]\n".to_owned()
         + CORD
-        + "[[ties]]\nname = \"wall\"\nbetween = [\"world\", \"cord/root\"]\n"
+        + "[[constraints]]\nname = \"wall\"\nbetween = [\"world\", \"cord/root\"]\n"
         + "[[loads]]\non = \"cord/tip\"\nknots = [{ at_s = 0, force = [0.1, 0, 0] }]\n"
         + &expect(
             "tip.x",
@@ -63,7 +63,7 @@ fn a_pulled_cord_stretches_by_hooke_and_its_tie_bears_the_pull() {
         )
         + &expect(
             "pull",
-            "quantity = \"tie-force\"\nof = \"wall\"\ncomponent = \"x\"",
+            "quantity = \"constraint-force\"\nof = \"wall\"\ncomponent = \"x\"",
             "-0.1",
             "1e-4",
         )
@@ -186,7 +186,7 @@ const STRIP: &str = "gravity = [0, 0, 0]\n[[rods]]\nname = \"strip\"\ncentreline
 #[test]
 fn a_welded_end_bends_as_a_cantilever() {
     let text = STRIP.to_owned()
-        + "start = \"welded\"\n[[ties]]\nname = \"wall\"\nbetween = [\"world\", \"strip/root\"]\n"
+        + "start = \"welded\"\n[[constraints]]\nname = \"wall\"\nbetween = [\"world\", \"strip/root\"]\n"
         + "[[loads]]\non = \"strip/tip\"\nknots = [{ at_s = 0, force = [0, 0, 1e-3] }]\n"
         + &expect(
             "tip.z",
@@ -202,7 +202,7 @@ fn a_driven_twist_turns_what_is_welded_to_the_end() {
     let text = STRIP.to_owned()
         + "start = \"clamped\"\nfinish = \"welded\"\nnatural_twist = 2\ntwist_schedule = [[0, 0], [0.5, 1]]\n"
         + "[[bodies]]\nname = \"cube\"\nshape = { box = { size = [0.02, 0.02, 0.02] } }\npose = { position = [0.41, 0, 0] }\n"
-        + "[[ties]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
+        + "[[constraints]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
         + &expect(
             "turned",
             "quantity = \"orientation\"\nof = \"cube\"\ncomponent = \"roll\"",
@@ -303,7 +303,7 @@ fn scattered_natural_twist_turns_what_is_welded_to_the_end_by_what_the_joints_ad
         + said
         + "start = \"clamped\"\nfinish = \"welded\"\n"
         + "[[bodies]]\nname = \"cube\"\nshape = { box = { size = [0.02, 0.02, 0.02] } }\npose = { position = [0.41, 0, 0] }\n"
-        + "[[ties]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
+        + "[[constraints]]\nname = \"weld\"\nbetween = [\"strip/tip\", \"cube\"]\n"
         + &expect(
             "turned",
             "quantity = \"orientation\"\nof = \"cube\"\ncomponent = \"roll\"",

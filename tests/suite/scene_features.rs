@@ -224,10 +224,10 @@ fn frame_follows_its_poses_by_inverse_kinematics() {
 
 #[test]
 fn tie_carries_the_weight_until_it_is_released() {
-    let tie = "[[ties]]\nname = \"rope\"\nkind = \"distance\"\nbetween = [\"world\", \"ball\"]\npoints = [[0, 0, 2], [0, 0, 0]]\nrelease_at_s = 0.5\n";
+    let constraint = "[[constraints]]\nname = \"rope\"\nkind = \"distance\"\nbetween = [\"world\", \"ball\"]\npoints = [[0, 0, 2], [0, 0, 0]]\nrelease_at_s = 0.5\n";
     let force = expect(
         "f",
-        "quantity = \"tie-force\"\nof = \"rope\"\ncomponent = \"z\"",
+        "quantity = \"constraint-force\"\nof = \"rope\"\ncomponent = \"z\"",
         "at_s = 0.4",
         "\"2*9.81\"",
         "1e-3",
@@ -239,13 +239,13 @@ fn tie_carries_the_weight_until_it_is_released() {
         "\"-9.81*0.5\"",
         "1e-3",
     );
-    check(&format!("{BALL}{tie}{force}{v}"));
+    check(&format!("{BALL}{constraint}{force}{v}"));
 }
 
 #[test]
 fn weld_keeps_the_pose_of_the_start_and_ball_keeps_two_points_together() {
     let second = "[[bodies]]\nname = \"box\"\nmass = 1\nshape = { box = { size = [0.1, 0.1, 0.1] } }\npose = { position = [0.3, 0, 1], rpy = [0.4, 0, 0] }\n";
-    let ties = "[[ties]]\nname = \"hold\"\nbetween = [\"world\", \"ball\"]\n[[ties]]\nname = \"hinge\"\nkind = \"ball\"\nbetween = [\"ball\", \"box\"]\npoints = [[0.3, 0, 0], [0, 0, 0]]\n";
+    let constraints = "[[constraints]]\nname = \"hold\"\nbetween = [\"world\", \"ball\"]\n[[constraints]]\nname = \"hinge\"\nkind = \"ball\"\nbetween = [\"ball\", \"box\"]\npoints = [[0.3, 0, 0], [0, 0, 0]]\n";
     let ball = expect(
         "z",
         "quantity = \"position\"\nof = \"ball\"\ncomponent = \"z\"",
@@ -263,12 +263,12 @@ fn weld_keeps_the_pose_of_the_start_and_ball_keeps_two_points_together() {
     // The hold carries both; so it does for a weld, whose torque holds the lever arm.
     let force = expect(
         "f",
-        "quantity = \"tie-force\"\nof = \"hold\"\ncomponent = \"z\"",
+        "quantity = \"constraint-force\"\nof = \"hold\"\ncomponent = \"z\"",
         "at_s = 0.9",
         "\"3*9.81\"",
         "1e-2",
     );
-    check(&format!("{BALL}{second}{ties}{ball}{corner}{force}"));
+    check(&format!("{BALL}{second}{constraints}{ball}{corner}{force}"));
 }
 
 #[test]

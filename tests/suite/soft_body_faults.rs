@@ -149,7 +149,7 @@ fn elements_that_are_turned_over_are_noted_with_their_lines() {
     let mut inverted = vertices(1.0);
     inverted[1] = "-0.2 0.2 0.1".into();
     let files = Files::new("inverted", &vtk(&inverted, &TETRAHEDRA), BEAR);
-    let notes = files.notes().expect("doubtful").join("\n");
+    let notes = files.notes().expect("suspicious").join("\n");
     for word in [
         "bear.vtk:15",
         "2 elements of negative volume",
@@ -172,7 +172,7 @@ fn a_bear_in_millimetres_is_doubted() {
 #[test]
 fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
     let body = format!(
-        "{BEAR}regions.foot = {{ half_space = {{ point = [0, 0, -0.05], normal = [0, 0, 1] }} }}\nfixed = [{{ region = \"foot\" }}]\n[[ties]]\nname = \"leash\"\nbetween = [\"world\", \"bear/foot\"]\n"
+        "{BEAR}regions.foot = {{ half_space = {{ point = [0, 0, -0.05], normal = [0, 0, 1] }} }}\nfixed = [{{ region = \"foot\" }}]\n[[constraints]]\nname = \"leash\"\nbetween = [\"world\", \"bear/foot\"]\n"
     );
     let mesh = vtk(&vertices(1.0), &TETRAHEDRA);
     let words = [

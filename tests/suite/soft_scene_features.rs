@@ -11,7 +11,7 @@ fn a_pulled_bar_stretches_by_hooke_and_its_tie_bears_the_pull() {
     // are not those of an even stress.
     let text = "gravity = [0, 0, 0]\ntime_step_s = 0.01\n".to_owned()
         + BAR
-        + "[[ties]]\nname = \"wall\"\nbetween = [\"world\", \"bar/root\"]\n"
+        + "[[constraints]]\nname = \"wall\"\nbetween = [\"world\", \"bar/root\"]\n"
         + "[[loads]]\non = \"bar/tip\"\nknots = [{ at_s = 0, force = [20, 0, 0] }]\n"
         + &expect(
             "tip.x",
@@ -22,7 +22,7 @@ fn a_pulled_bar_stretches_by_hooke_and_its_tie_bears_the_pull() {
         )
         + &expect(
             "pull",
-            "quantity = \"tie-force\"\nof = \"wall\"\ncomponent = \"x\"",
+            "quantity = \"constraint-force\"\nof = \"wall\"\ncomponent = \"x\"",
             "at_s = 1",
             "-20",
             "1e-3",
@@ -52,7 +52,7 @@ fn fixed_regions_stay_and_ties_carry_regions_along() {
         + "fixed = [{ region = \"root\", axes = \"x\" }]\n"
         + "[[bodies]]\nname = \"hand\"\nshape = { sphere = { radius = 0.02 } }\npose = { position = [0.3, 0, 0] }\n"
         + "[[body_motions]]\nbody = \"hand\"\ninterpolation = \"linear\"\nknots = [{ at_s = 0, pose = { position = [0.3, 0, 0] } }, { at_s = 0.5, pose = { position = [0.3, 0.05, 0] } }]\n"
-        + "[[ties]]\nname = \"grip\"\nbetween = [\"bar/tip\", \"hand\"]\n"
+        + "[[constraints]]\nname = \"grip\"\nbetween = [\"bar/tip\", \"hand\"]\n"
         + &expect(
             "tip.y",
             "quantity = \"displacement\"\nof = \"bar/tip\"\ncomponent = \"y\"",

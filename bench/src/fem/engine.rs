@@ -41,7 +41,7 @@ pub struct FemOutcome {
     pub cpu_s: Option<f64>,
     /// Steps that were taken and are not to be trusted, for friction or for pairs that may have passed through each other; where the
     /// engine tells.
-    pub doubtful: Option<usize>,
+    pub suspicious: Option<usize>,
     /// Contact points of each step, where the engine tells.
     pub contacts: Vec<usize>,
     /// Newton's iterations of each step, where the engine tells.
@@ -180,7 +180,7 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
         let _ = engine.step()?;
     }
     let mut systems = pliant_contact_sap::LinearSystems::default();
-    let (mut in_solver, mut doubtful) = (0.0, 0);
+    let (mut in_solver, mut suspicious) = (0.0, 0);
     let before = thread_cpu_s();
     for _ in 0..scene.steps {
         let start = Instant::now();
@@ -188,7 +188,7 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
         outcome.step_s.push(start.elapsed().as_secs_f64());
         outcome.contacts.push(report.contacts.len());
         outcome.iterations.push(report.solve.iterations);
-        doubtful += usize::from(!report.is_trusted());
+        suspicious += usize::from(!report.is_trusted());
         systems = systems + report.solve.systems;
         let s = &report.solve.stages;
         let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
@@ -197,7 +197,7 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
     let cpu = before.zip(thread_cpu_s());
     outcome.cpu_s = cpu.map(|(before, after)| (after - before) / scene.steps.max(1) as f64);
     outcome.solve_share = Some(in_solver / outcome.step_s.iter().sum::<f64>());
-    outcome.doubtful = Some(doubtful);
+    outcome.suspicious = Some(suspicious);
     outcome.systems = Some(systems.to_string());
     outcome.height = engine.height();
     outcome.peak_kib = peak_memory_kib();

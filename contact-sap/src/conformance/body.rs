@@ -19,7 +19,7 @@ use surface::{check_points, check_strangers, check_surface, place, points, unkno
 ///   twice, it leads to the same bits.
 /// - `linearise` gives a [`Dynamics`](crate::Dynamics) that passes [`check_dynamics`] and has as many velocities as
 ///   `start_velocity`.
-/// - `lever` and `basis`: `point` moves a material point by δt Φ(Bv + b) with the mean velocity v^vq of the integration, as
+/// - `interpolation` and `basis`: `point` moves a material point by δt Φ(Bv + b) with the mean velocity v^vq of the integration, as
 ///   the step tends to zero. Twenty points of every kind of primitive of the surface are tried; points beyond the last of
 ///   a kind are refused.
 /// - `residual`, where offered: A v − b is m(v) up to O(Δt²). `tangent`: is the derivative of m.

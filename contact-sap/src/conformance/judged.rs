@@ -3,7 +3,9 @@
 use super::{Violation, promise, residual};
 use crate::error::SolveError;
 use crate::problem::ContactProblem;
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, StopCriteria, StopReason, Wanted};
+use crate::solver::{
+    ConvexContactSolver, Solution, SolveMode, SolveReport, StopCriteria, StopReason,
+};
 
 /// The solver's sums and ours differ by round-off, and islands have scales of their own.
 const MARGIN: f64 = 3.0;
@@ -36,12 +38,12 @@ pub fn check_solution(
 
 /// A solver whose answers are held against [`check_solution`], for steppers to step random worlds with. It panics at one that is not
 /// what its report says.
-pub struct Judged {
+pub struct CheckedSolver {
     solver: Box<dyn ConvexContactSolver>,
     stop: StopCriteria,
 }
 
-impl Judged {
+impl CheckedSolver {
     /// Judges `solver`, which was built with `stop`.
     #[must_use]
     pub fn new(solver: Box<dyn ConvexContactSolver>, stop: StopCriteria) -> Self {
@@ -51,11 +53,11 @@ impl Judged {
     fn judge(
         &self,
         problem: &ContactProblem<'_>,
-        wanted: Wanted,
+        mode: SolveMode,
         out: &Solution,
         report: &SolveReport,
     ) {
-        if wanted == Wanted::Estimate || report.left_out > 0 {
+        if mode == SolveMode::Inexact || report.unsolved_velocities > 0 {
             return;
         }
         if let Err(violation) = check_solution(problem, out, report, &self.stop) {
@@ -64,16 +66,16 @@ impl Judged {
     }
 }
 
-impl ConvexContactSolver for Judged {
+impl ConvexContactSolver for CheckedSolver {
     fn solve_for(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        let report = self.solver.solve_for(problem, guess, wanted, out)?;
-        self.judge(problem, wanted, out, &report);
+        let report = self.solver.solve_for(problem, guess, mode, out)?;
+        self.judge(problem, mode, out, &report);
         Ok(report)
     }
 
@@ -81,11 +83,11 @@ impl ConvexContactSolver for Judged {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        wanted: Wanted,
+        mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        let report = self.solver.solve_again(problem, guess, wanted, out)?;
-        self.judge(problem, wanted, out, &report);
+        let report = self.solver.solve_again(problem, guess, mode, out)?;
+        self.judge(problem, mode, out, &report);
         Ok(report)
     }
 
@@ -111,7 +113,7 @@ mod tests {
             scene.with_problem(|problem| {
                 let stop = StopCriteria::default();
                 let mut out = Solution::default();
-                let mut judged = Judged::new(Box::new(Newton::default()), stop);
+                let mut judged = CheckedSolver::new(Box::new(Newton::default()), stop);
                 let report = judged.solve(problem, &vec![0.0; problem.n_dofs()], &mut out);
                 let report = report.unwrap();
                 // Moved by more than any tolerance.

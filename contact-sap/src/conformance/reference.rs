@@ -210,10 +210,15 @@ fn velocities(
             );
         }
         for contact in &set.contacts[basis.contacts.clone()] {
-            contacts.push(contact.lever.velocity(&set.lever_values, &u) + contact.bias);
+            contacts.push(
+                contact
+                    .interpolation
+                    .velocity(&set.interpolation_values, &u)
+                    + contact.bias,
+            );
         }
         for row in &set.rows[basis.rows.clone()] {
-            rows.push(row.lever.velocity(&set.lever_values, &u));
+            rows.push(row.interpolation.velocity(&set.interpolation_values, &u));
         }
     }
     (contacts, rows)

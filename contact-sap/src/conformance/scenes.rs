@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::constraint_set::{ConstraintKind, ConstraintLabel, ConstraintSet};
+use crate::constraint_set::{ConstraintLabel, ConstraintSet, RowKind};
 use crate::dynamics::{DenseDynamics, Dynamics};
 use crate::law::{
     Bilateral, ContactLaw, ContactParameters, Dissipation, Lagged, Limit, PdActuator, PdCommand,
@@ -249,7 +249,7 @@ impl Scene {
                 0,
                 law,
                 ConstraintLabel {
-                    kind: ConstraintKind::Other,
+                    kind: RowKind::Other,
                     index: 0,
                 },
             );

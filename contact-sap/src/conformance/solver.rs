@@ -8,10 +8,10 @@ use super::scenes::{Model, Scene, parameters};
 use super::{Violation, promise};
 use crate::law::ContactParameters;
 use crate::problem::ContactProblem;
-use crate::solver::{ConvexContactSolver, Solution, SolveReport, Wanted};
+use crate::solver::{ConvexContactSolver, Solution, SolveMode, SolveReport};
 
 /// Checks a [`ConvexContactSolver`] on a dozen built-in problems: masses on a floor, side by side and stacked, two bodies
-/// that touch in many points, a body that touches itself, joints with limits, actuators, ties and dry friction; all three
+/// that touch in many points, a body that touches itself, joints with limits, actuators, constraints and dry friction; all three
 /// contact models; stiffness up to what a step resolves (δt²kw = 10).
 ///
 /// Build the solver with [`StopCriteria::default`](crate::StopCriteria) or tighter ones, and as many iterations as it needs.
@@ -137,17 +137,23 @@ fn check_problem(
         velocity: vec![0.0; n],
         ..Solution::default()
     };
-    for wanted in [Wanted::Estimate, Wanted::Impulses, Wanted::Everything] {
+    for mode in [SolveMode::Inexact, SolveMode::ImpulsesOnly, SolveMode::Full] {
         let guess = again.velocity.clone();
         let report = solver
-            .solve_again(problem, &guess, wanted, &mut again)
+            .solve_again(problem, &guess, mode, &mut again)
             .map_err(|e| Violation(format!("solve_again fails: {e}")))?;
         promise(report.is_trusted(), || {
             format!("not solved again: {report:?}")
         })?;
-        promise(wanted != Wanted::Everything || report.left_out == 0, || {
-            format!("{} velocities are left out unasked", report.left_out)
-        })?;
+        promise(
+            mode != SolveMode::Full || report.unsolved_velocities == 0,
+            || {
+                format!(
+                    "{} velocities are left out unasked",
+                    report.unsolved_velocities
+                )
+            },
+        )?;
     }
     let error = in_a(&(DVector::from_column_slice(&again.velocity) - &best));
     promise(error <= 1e-4 * size, || {
@@ -272,10 +278,10 @@ mod tests {
             &mut self,
             problem: &ContactProblem<'_>,
             guess: &[f64],
-            wanted: Wanted,
+            mode: SolveMode,
             out: &mut Solution,
         ) -> Result<SolveReport, SolveError> {
-            let report = self.newton.solve_for(problem, guess, wanted, out);
+            let report = self.newton.solve_for(problem, guess, mode, out);
             if report.is_err() && self.lets_pass {
                 return Ok(SolveReport::default());
             }

@@ -154,21 +154,28 @@ impl Dual {
                 self.f.fill(0.0);
                 let unit = Vector3::ith(j, 1.0);
                 contact
-                    .lever
-                    .add_transposed(&set.lever_values, &unit, &mut self.f);
+                    .interpolation
+                    .add_transposed(&set.interpolation_values, &unit, &mut self.f);
                 self.u.fill(0.0);
                 add_matrix_product(m, &self.f, &mut self.u);
-                w.set_column(j, &contact.lever.velocity(&set.lever_values, &self.u));
+                w.set_column(
+                    j,
+                    &contact
+                        .interpolation
+                        .velocity(&set.interpolation_values, &self.u),
+                );
             }
         }
         let rows = set.rows[basis.scalars.clone()].iter();
         for (row, w) in rows.zip(&mut self.w_s[basis.first_scalar..]) {
             self.f.fill(0.0);
-            row.lever
-                .add_transposed(&set.lever_values, 1.0, &mut self.f);
+            row.interpolation
+                .add_transposed(&set.interpolation_values, 1.0, &mut self.f);
             self.u.fill(0.0);
             add_matrix_product(m, &self.f, &mut self.u);
-            *w = row.lever.velocity(&set.lever_values, &self.u);
+            *w = row
+                .interpolation
+                .velocity(&set.interpolation_values, &self.u);
         }
     }
 
@@ -207,13 +214,13 @@ impl Dual {
             let contacts = set.contacts[basis.contacts.clone()].iter();
             for (contact, gamma) in contacts.zip(&self.gamma[basis.first_contact..]) {
                 contact
-                    .lever
-                    .add_transposed(&set.lever_values, gamma, &mut self.f);
+                    .interpolation
+                    .add_transposed(&set.interpolation_values, gamma, &mut self.f);
             }
             let rows = set.rows[basis.scalars.clone()].iter();
             for (row, sigma) in rows.zip(&self.sigma[basis.first_scalar..]) {
-                row.lever
-                    .add_transposed(&set.lever_values, *sigma, &mut self.f);
+                row.interpolation
+                    .add_transposed(&set.interpolation_values, *sigma, &mut self.f);
             }
             for piece in &p.island.pieces[basis.pieces.clone()] {
                 piece.add_transposed_product(set, &self.f, &mut v);
@@ -246,29 +253,35 @@ impl Dual {
         let local = &mut self.local;
         for (k, contact) in set.contacts[basis.contacts.clone()].iter().enumerate() {
             let i = basis.first_contact + k;
-            let v_c = contact.lever.velocity(&set.lever_values, &self.u) + contact.bias;
+            let v_c = contact
+                .interpolation
+                .velocity(&set.interpolation_values, &self.u)
+                + contact.bias;
             let next = solve_alone(&contact.law, &self.w[i], &v_c, &self.gamma[i]);
             let delta = next - self.gamma[i];
             self.gamma[i] = next;
             if delta != Vector3::zeros() {
                 local.fill(0.0);
                 contact
-                    .lever
-                    .add_transposed(&set.lever_values, &delta, local);
+                    .interpolation
+                    .add_transposed(&set.interpolation_values, &delta, local);
                 add_matrix_product(m, local, &mut self.u);
                 self.f.iter_mut().zip(&*local).for_each(|(f, d)| *f += d);
             }
         }
         for (k, row) in set.rows[basis.scalars.clone()].iter().enumerate() {
             let i = basis.first_scalar + k;
-            let v_s = row.lever.velocity(&set.lever_values, &self.u);
+            let v_s = row
+                .interpolation
+                .velocity(&set.interpolation_values, &self.u);
             let (w, last) = (Matrix1::new(self.w_s[i]), Vector1::new(self.sigma[i]));
             let next = solve_alone(&row.law, &w, &Vector1::new(v_s), &last).x;
             let delta = next - self.sigma[i];
             self.sigma[i] = next;
             if delta != 0.0 {
                 local.fill(0.0);
-                row.lever.add_transposed(&set.lever_values, delta, local);
+                row.interpolation
+                    .add_transposed(&set.interpolation_values, delta, local);
                 add_matrix_product(m, local, &mut self.u);
                 self.f.iter_mut().zip(&*local).for_each(|(f, d)| *f += d);
             }

@@ -9,7 +9,7 @@ mod tests;
 
 use nalgebra::Matrix3;
 
-use crate::constraint_set::ContactLever;
+use crate::constraint_set::ContactInterpolation;
 use crate::evaluation::Evaluation;
 use crate::hessian::{Place, Real};
 use crate::island::{IslandBasis, IslandProblem, Piece, PieceKind};
@@ -49,18 +49,19 @@ impl<T: Real> CellSum<T> {
         }
         let set = p.set();
         let contacts = &set.contacts[basis.contacts.clone()];
-        let Some(&ContactLever::Stencil { n_points, .. }) = contacts.first().map(|c| &c.lever)
+        let Some(&ContactInterpolation::Stencil { n_points, .. }) =
+            contacts.first().map(|c| &c.interpolation)
         else {
             return false;
         };
         let n = 3 * n_points;
-        let of_points = |lever: &ContactLever| {
-            matches!(lever, ContactLever::Stencil { n_points, p, .. }
+        let of_points = |interpolation: &ContactInterpolation| {
+            matches!(interpolation, ContactInterpolation::Stencil { n_points, p, .. }
                 if 3 * *n_points == n && n + if p.is_some() { TWIST } else { 0 } == basis.n_rows)
         };
         let pieces = &p.island.pieces[basis.pieces.clone()];
         let is_plain = |piece: &Piece| piece.row >= n || is_point(piece);
-        if !(contacts.iter().all(|c| of_points(&c.lever)) && pieces.iter().all(is_plain)) {
+        if !(contacts.iter().all(|c| of_points(&c.interpolation)) && pieces.iter().all(is_plain)) {
             return false;
         }
         self.n = n;
@@ -76,8 +77,8 @@ impl<T: Real> CellSum<T> {
         self.border.clear();
         self.border.resize((basis.n_rows - n) * basis.n_rows, 0.0);
         for (contact, g) in e.contacts_of(p, basis) {
-            if let ContactLever::Stencil { weights, p, .. } = contact.lever {
-                let weights = &set.lever_values[weights..weights + n_points];
+            if let ContactInterpolation::Stencil { weights, p, .. } = contact.interpolation {
+                let weights = &set.interpolation_values[weights..weights + n_points];
                 self.open(weights, g);
                 pulp::Arch::new().dispatch(Dyads {
                     points: &mut self.points,

@@ -1,4 +1,4 @@
-//! Two-sided rows with saturation: ties, couplers, breakable links, dry friction.
+//! Two-sided rows with saturation: constraints, couplers, breakable links, dry friction.
 
 use nalgebra::{Matrix1, Vector1};
 
@@ -24,7 +24,7 @@ pub struct Bilateral {
 }
 
 impl Bilateral {
-    /// Near-rigid tie: error g = `error` at the start of the step (m or rad) with rate v_c, inverse inertia `w` of the row.
+    /// Near-rigid constraint: error g = `error` at the start of the step (m or rad) with rate v_c, inverse inertia `w` of the row.
     /// Where θ_vq < 1, g is the error [`coasted`](TimeStep::coasted).
     ///
     /// R = β²w/4π² and v̂ = −g/(2δt): the error is undone over two steps, which adds no energy. (To undo it within one
@@ -39,7 +39,7 @@ impl Bilateral {
         }
     }
 
-    /// Spring of stiffness `k` (N/m, may be infinite) and relaxation time `tau_s`, never stiffer than the near-rigid tie:
+    /// Spring of stiffness `k` (N/m, may be infinite) and relaxation time `tau_s`, never stiffer than the near-rigid constraint:
     /// γ = −δt k (g + (θ_vq δt + τ) v_c) with g as in [`near_rigid`](Self::near_rigid).
     #[must_use]
     pub fn spring(time_step: impl Into<TimeStep>, error: f64, k: f64, tau_s: f64, w: f64) -> Self {
@@ -183,9 +183,12 @@ mod tests {
 
     #[test]
     fn springs_beyond_what_a_step_resolves_become_the_near_rigid_tie() {
-        let tie = Bilateral::near_rigid(1e-3, 0.01, 2.0);
-        assert_eq!(Bilateral::spring(1e-3, 0.01, f64::INFINITY, 0.2, 2.0), tie);
-        assert_eq!(Bilateral::spring(1e-3, 0.01, 1e30, 0.0, 2.0), tie);
+        let constraint = Bilateral::near_rigid(1e-3, 0.01, 2.0);
+        assert_eq!(
+            Bilateral::spring(1e-3, 0.01, f64::INFINITY, 0.2, 2.0),
+            constraint
+        );
+        assert_eq!(Bilateral::spring(1e-3, 0.01, 1e30, 0.0, 2.0), constraint);
     }
 
     #[test]

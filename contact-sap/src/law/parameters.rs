@@ -16,7 +16,7 @@ pub const NEAR_RIGID_CONTACT: f64 = 0.1;
 /// β of contacts of the similar model. Newton follows the curved border of its cone in steps that get short with stiffness:
 /// with 1 the worst of 10,000 random problems takes fewer than 70 iterations, with 0.1 more than 250.
 pub const NEAR_RIGID_SIMILAR: f64 = 1.0;
-/// β of limits, ties and actuators.
+/// β of limits, constraints and actuators.
 pub const NEAR_RIGID_ROW: f64 = 0.1;
 /// σ: in stiction, a contact creeps no faster than σ w γ_t.
 pub const STICTION_REGULARISATION: f64 = 1e-3;

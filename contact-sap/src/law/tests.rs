@@ -122,12 +122,9 @@ fn a_share_of_a_laws_stiffness_is_the_law_of_that_share_of_stiffness() {
         for (stiff_law, expected) in pairs {
             let law = stiff_law.with_stiffness_times(share);
             for v in velocities(&stiff, &n, &mut rng) {
-                let (found, wanted) = (law.impulse(&v), expected.impulse(&v));
-                let off = (found - wanted).norm();
-                assert!(
-                    off <= 1e-12 * wanted.norm(),
-                    "{law:?}: {found} for {wanted}"
-                );
+                let (found, mode) = (law.impulse(&v), expected.impulse(&v));
+                let off = (found - mode).norm();
+                assert!(off <= 1e-12 * mode.norm(), "{law:?}: {found} for {mode}");
             }
         }
     }

@@ -5,8 +5,8 @@ use nalgebra::{Matrix3, Vector3};
 use pliant_contact_sap::{
     Assembled, BlockDiagonal, ConstraintSet, ContactLaw, ContactParameters, ContactProblem,
     ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, Lagged, LinearAlgebra,
-    NEAR_RIGID_CONTACT, Newton, NewtonSettings, ParticipantIdx, Points, Rows, Solution,
-    SolveReport, StopCriteria, Wanted, conformance,
+    NEAR_RIGID_CONTACT, Newton, NewtonSettings, ParticipantIdx, Points, Rows, Solution, SolveMode,
+    SolveReport, StopCriteria, conformance,
 };
 
 const TIGHT: StopCriteria = StopCriteria {
@@ -359,19 +359,20 @@ fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
         // Another problem with the same dynamics came first.
         let first = solver.solve(&problem(&full), &guess, &mut out);
         assert!(first.expect("a legal problem").is_trusted());
-        let impulses = solver.solve_again(&problem(&set), &guess, Wanted::Impulses, &mut out);
+        let impulses =
+            solver.solve_again(&problem(&set), &guess, SolveMode::ImpulsesOnly, &mut out);
         let impulses = impulses.expect("a legal problem");
         assert!(impulses.is_trusted());
         let eliminated = match way {
             LinearAlgebra::Schur => 3 * (lattice.places.len() - 6),
             _ => 0,
         };
-        assert_eq!(impulses.left_out, eliminated, "{way}");
+        assert_eq!(impulses.unsolved_velocities, eliminated, "{way}");
         let (pressed, start) = (out.contact_impulse.clone(), out.velocity.clone());
-        let rest = solver.solve_again(&problem(&set), &start, Wanted::Everything, &mut out);
+        let rest = solver.solve_again(&problem(&set), &start, SolveMode::Full, &mut out);
         let rest = rest.expect("a legal problem");
         // The tolerance is that of the whole now: what was just within that of the touched vertices may take a step more.
-        assert_eq!(rest.left_out, 0, "{way}: {rest:?}");
+        assert_eq!(rest.unsolved_velocities, 0, "{way}: {rest:?}");
         assert!(rest.iterations <= 1, "{way}: {rest:?}");
 
         let mut expected = Solution::default();
@@ -403,15 +404,18 @@ fn an_estimate_costs_less_and_what_follows_it_is_exact() {
         let anew = newton(way).solve(&problem, &guess, &mut exact);
         let anew = anew.expect("a legal problem");
         let mut solver = newton(way);
-        let estimate = solver.solve_for(&problem, &guess, Wanted::Estimate, &mut out);
+        let estimate = solver.solve_for(&problem, &guess, SolveMode::Inexact, &mut out);
         let estimate = estimate.expect("a legal problem");
         assert!(estimate.iterations < anew.iterations, "{way}: {estimate:?}");
         let pressed = difference(&exact.contact_impulse, &out.contact_impulse);
         assert!(pressed < 0.1, "{way}: {pressed}");
         let start = out.velocity.clone();
-        let rest = solver.solve_again(&problem, &start, Wanted::Everything, &mut out);
+        let rest = solver.solve_again(&problem, &start, SolveMode::Full, &mut out);
         let rest = rest.expect("a legal problem");
-        assert!(rest.is_trusted() && rest.left_out == 0, "{way}: {rest:?}");
+        assert!(
+            rest.is_trusted() && rest.unsolved_velocities == 0,
+            "{way}: {rest:?}"
+        );
         let apart = difference(&exact.velocity, &out.velocity);
         assert!(apart < 1e-4, "{way}: {apart}");
     }

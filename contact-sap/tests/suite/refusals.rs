@@ -2,10 +2,10 @@
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
-    Assembled, BlockDiagonal, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw,
-    ContactParameters, ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit,
-    NEAR_RIGID_CONTACT, ParticipantIdx, Potential, RowLaw, Rows, Sap, Solution, SolveError,
-    SolveReport, SolverKind, StopCriteria,
+    Assembled, BlockDiagonal, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
+    ContactProblem, DenseDynamics, Dissipation, Dynamics, Lagged, Limit, NEAR_RIGID_CONTACT,
+    ParticipantIdx, Potential, RowKind, RowLaw, Rows, Sap, Solution, SolveError, SolveReport,
+    SolverKind, StopCriteria,
 };
 
 /// Two boxes of 1 kg, a contact between them and a limit on the first.
@@ -13,7 +13,7 @@ struct Case {
     matrices: [Vec<f64>; 2],
     b: Vec<f64>,
     guess: Vec<f64>,
-    lever: Vector3<f64>,
+    interpolation: Vector3<f64>,
     bias: Vector3<f64>,
     rows: Rows,
     rows_of: usize,
@@ -45,7 +45,7 @@ impl Default for Case {
             matrices: [identity.clone(), identity],
             b: vec![0.0, 0.0, 0.0, 0.0, 0.0, -0.1],
             guess: vec![0.0; 12],
-            lever: Vector3::new(0.1, 0.0, 0.0),
+            interpolation: Vector3::new(0.1, 0.0, 0.0),
             bias: Vector3::zeros(),
             rows,
             rows_of: 1,
@@ -68,9 +68,9 @@ impl Case {
         let mut basis = set.basis(6);
         basis.rows(ParticipantIdx(0), &own, 0, 1.0);
         basis.rows(ParticipantIdx(self.rows_of), &self.rows, 0, -1.0);
-        basis.twist_contact(self.lever, self.bias, self.law.clone());
+        basis.twist_contact(self.interpolation, self.bias, self.law.clone());
         let label = ConstraintLabel {
-            kind: ConstraintKind::LowerLimit,
+            kind: RowKind::LowerLimit,
             index: 0,
         };
         basis.coordinate(5, self.row_law.clone(), label);
@@ -121,7 +121,10 @@ fn numbers_that_are_none_are_refused_with_their_place() {
         &["A of participant 1", "row 2", "inf"],
     );
     check_refused(|c| c.guess[7] = f64::INFINITY, &["guess, entry 7", "inf"]);
-    check_refused(|c| c.lever.y = f64::NAN, &["lever", "contact 0", "NaN"]);
+    check_refused(
+        |c| c.interpolation.y = f64::NAN,
+        &["interpolation", "contact 0", "NaN"],
+    );
     check_refused(
         |c| c.bias.z = f64::NAN,
         &["surface velocity of contact 0", "NaN"],

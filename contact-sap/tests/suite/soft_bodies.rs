@@ -6,8 +6,8 @@ use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, 
 use pliant_contact_sap::{
     BasisIdx, BlockFactors, BodyState, BodyStep, ConstraintSet, ContactLaw, ContactParameters,
     ContactProblem, Control, ConvexContactSolver, DeformableModel, Dissipation, Dynamics,
-    FrictionLimit, Lagged, Lever, MaterialPoint, NEAR_RIGID_CONTACT, Newton, NormalPrediction,
-    ParticipantIdx, Rows, Solution, StepInput, Surface,
+    FrictionLimit, Interpolation, Lagged, MaterialPoint, NEAR_RIGID_CONTACT, Newton,
+    NormalPrediction, ParticipantIdx, Rows, Solution, StepInput, Surface,
 };
 
 const DT: f64 = 0.005;
@@ -179,21 +179,21 @@ impl<'a> World<'a> {
         let (mut rows, mut weights, mut v_n) = (Vec::new(), Vec::new(), 0.0);
         for (end, sign) in &ends {
             let step = &self.steps[end.body];
-            let mut lever = Lever::Twist;
+            let mut interpolation = Interpolation::Twist;
             let basis: BasisIdx = step
-                .lever(&MaterialPoint::on_vertex(end.vertex), &mut lever)
+                .interpolation(&MaterialPoint::on_vertex(end.vertex), &mut interpolation)
                 .unwrap();
             let mut of_end = Rows::default();
             step.basis(basis, &Point3::origin(), &mut of_end);
-            let Lever::Weights(of_lever) = lever else {
+            let Interpolation::Weights(of_interpolation) = interpolation else {
                 panic!("points move by weights")
             };
             let mut u = vec![0.0; of_end.n_rows()];
             of_end.apply(step.start_velocity(), &mut u);
-            for (w, u) in of_lever.iter().zip(u.chunks_exact(3)) {
+            for (w, u) in of_interpolation.iter().zip(u.chunks_exact(3)) {
                 v_n += sign * w * touch.normal_W.dot(&Vector3::from_column_slice(u));
             }
-            weights.extend(of_lever.iter().map(|w| sign * w));
+            weights.extend(of_interpolation.iter().map(|w| sign * w));
             rows.push(of_end);
         }
         let n_rows = rows.iter().map(Rows::n_rows).sum();

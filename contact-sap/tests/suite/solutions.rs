@@ -6,9 +6,9 @@ use crate::support::{
 };
 use nalgebra::{DMatrix, DVector, Vector3};
 use pliant_contact_sap::{
-    Bilateral, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
-    ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, FrictionTangent, NEAR_RIGID_CONTACT,
-    Newton, NewtonSettings, ParticipantIdx, RowLaw, Rows, Sap, Solution, SolveReport, SolverKind,
+    Bilateral, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters, ConvexContactSolver,
+    DenseDynamics, Dissipation, Dynamics, FrictionTangent, NEAR_RIGID_CONTACT, Newton,
+    NewtonSettings, ParticipantIdx, RowKind, RowLaw, Rows, Sap, Solution, SolveReport, SolverKind,
     StopCriteria, StopReason,
 };
 
@@ -184,9 +184,9 @@ fn the_order_of_participants_does_not_matter() {
 }
 
 /// Adds rows that never push, between neighbours: one island.
-fn tie_without_force(scene: &mut Scene) {
+fn constraint_without_force(scene: &mut Scene) {
     let label = ConstraintLabel {
-        kind: ConstraintKind::Other,
+        kind: RowKind::Other,
         index: 0,
     };
     for i in 1..scene.bodies.len() {
@@ -214,7 +214,7 @@ fn islands_solved_apart_are_the_whole_solved_at_once() {
         let mut scene = random_scene(seed, &recipe);
         let (a, report) = solve_from(&mut solver, &scene, &scene.v0);
         apart += report.islands;
-        tie_without_force(&mut scene);
+        constraint_without_force(&mut scene);
         let (b, whole) = solve_from(&mut solver, &scene, &scene.v0);
         assert_eq!(whole.islands, 1);
         let apart = difference(&a.velocity, &b.velocity);

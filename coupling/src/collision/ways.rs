@@ -6,7 +6,7 @@
 //! is looked at again.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Rows};
+use pliant_contact_sap::{BodyError, BodyStep, Interpolation, MaterialPoint, ParticipantIdx, Rows};
 use pliant_hydroelastic::{Shape, Twist};
 
 use super::{Collision, Search};
@@ -116,7 +116,7 @@ impl Collision {
                     ((free, _), _) => free,
                 };
                 let step = &*participants.steps[body.0];
-                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                let memory = (&mut self.side.interpolation, &mut self.rows, &mut self.u);
                 let vertices = &self.surfaces[body.0].vertices;
                 let velocities = &mut self.vertex_velocities[g];
                 vertex_velocities(step, vertices, v, memory, velocities)
@@ -183,7 +183,7 @@ impl Collision {
                 let step = &*solved.steps[body.0];
                 let path = solved.path_of(ParticipantIdx(body.0));
                 let vertices = &self.surfaces[body.0].vertices;
-                let memory = (&mut self.side.lever, &mut self.rows, &mut self.u);
+                let memory = (&mut self.side.interpolation, &mut self.rows, &mut self.u);
                 let found = &mut self.solved_velocities;
                 vertex_velocities(step, vertices, path, memory, found)
                     .map_err(|source| (body, source))?;
@@ -210,7 +210,7 @@ impl Collision {
         velocities: [&[f64]; N],
     ) -> Result<[Twist; N], BodyError> {
         let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-        let basis = step.lever(&point, &mut Lever::Twist)?;
+        let basis = step.interpolation(&point, &mut Interpolation::Twist)?;
         step.basis(basis, p_WQ, &mut self.rows);
         Ok(velocities.map(|v| {
             let mut u = [0.0; 6];
@@ -253,7 +253,7 @@ fn vertex_velocities(
     step: &dyn BodyStep,
     vertices: &[Point3<f64>],
     v: &[f64],
-    (lever, rows, u): (&mut Lever, &mut Rows, &mut Vec<f64>),
+    (interpolation, rows, u): (&mut Interpolation, &mut Rows, &mut Vec<f64>),
     out: &mut Vec<Vector3<f64>>,
 ) -> Result<(), BodyError> {
     if step.vertex_velocities(v, out).is_some() {
@@ -261,11 +261,11 @@ fn vertex_velocities(
     }
     out.clear();
     for (vertex, p_WV) in (0..).zip(vertices) {
-        let basis = step.lever(&MaterialPoint::on_vertex(vertex), lever)?;
+        let basis = step.interpolation(&MaterialPoint::on_vertex(vertex), interpolation)?;
         step.basis(basis, p_WV, rows);
         u.resize(rows.n_rows(), 0.0);
         rows.apply(v, u);
-        out.push(point_velocity(lever, &Vector3::zeros(), u));
+        out.push(point_velocity(interpolation, &Vector3::zeros(), u));
     }
     Ok(())
 }

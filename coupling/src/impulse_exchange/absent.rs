@@ -3,7 +3,8 @@
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     Assembled, BasisIdx, BlockDiagonal, BodyError, BodyReport, BodyState, BodyStep,
-    DeformableModel, Dynamics, Energy, Lever, MaterialPoint, Rows, SelfContact, StepInput, Surface,
+    DeformableModel, Dynamics, Energy, Interpolation, MaterialPoint, Rows, SelfContact, StepInput,
+    Surface,
 };
 
 /// No velocities, no surface, no mass.
@@ -48,7 +49,11 @@ impl BodyStep for Absent {
         self
     }
 
-    fn lever(&self, p: &MaterialPoint, _: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        _: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         Err(nowhere(p))
     }
 

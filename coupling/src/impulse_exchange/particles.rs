@@ -1,7 +1,7 @@
 //! Exchange at particles: each is pushed out of the shapes that it is in by a spring, and rubbed against its slip.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BodyError, Lever, MaterialPoint, Rows, Surface};
+use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows, Surface};
 use pliant_hydroelastic::PairMaterial;
 
 use super::twin::Obstacle;
@@ -67,7 +67,7 @@ impl Workspace {
         };
         let pose = obstacle.pose_after(substep.passed_s);
         let bounds = shape.aabb(&pose);
-        let mut lever = Lever::Twist;
+        let mut interpolation = Interpolation::Twist;
         for (vertex, p_WQ) in self.surface.vertices.iter().enumerate() {
             let radius = self.surface.radii.get(vertex).copied().unwrap_or(0.0);
             if !bounds.inflated(radius).contains(p_WQ) {
@@ -83,8 +83,8 @@ impl Workspace {
                 continue;
             }
             let point = MaterialPoint::on_vertex(vertex as u32);
-            let basis = substep.step.lever(&point, &mut lever)?;
-            let Lever::Weights(weights) = &lever else {
+            let basis = substep.step.interpolation(&point, &mut interpolation)?;
+            let Interpolation::Weights(weights) = &interpolation else {
                 continue;
             };
             substep.step.basis(basis, &Point3::origin(), &mut self.rows);

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, Lever, MaterialPoint, Rows, SelfContact, StepInput, Surface,
-    TimeStep,
+    BodyError, BodyState, BodyStep, Interpolation, MaterialPoint, Rows, SelfContact, StepInput,
+    Surface, TimeStep,
 };
 
 use super::absent::Absent;
+use crate::constraint::Anchor;
 use crate::error::StepError;
 use crate::state::State;
-use crate::tie::Anchor;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 /// The world without its explicit bodies, and what is around these.
@@ -80,12 +80,12 @@ impl Twin {
         let refuse = |body: BodyIdx, what: &'static str| {
             StepError::of_body(world, state, body, BodyError::Unsupported { what })
         };
-        for tie in &parts.ties {
-            for anchor in [&tie.a, &tie.b] {
+        for constraint in &parts.constraints {
+            for anchor in [&constraint.a, &constraint.b] {
                 if let Anchor::Point { body, .. } | Anchor::Frame { body, .. } = *anchor
                     && explicit(body)
                 {
-                    return Err(refuse(body, "ties while impulses are exchanged"));
+                    return Err(refuse(body, "constraints while impulses are exchanged"));
                 }
             }
         }
@@ -162,7 +162,7 @@ impl Twin {
                 out.controls[b].clone_from(&state.controls[b]);
             }
         }
-        out.ties.clone_from(&state.ties);
+        out.constraints.clone_from(&state.constraints);
         out.stuck.clone_from(&state.stuck);
         out.loads.clone_from(&state.loads);
         out.proposed_step_s = state.proposed_step_s;
@@ -176,8 +176,8 @@ impl Twin {
         state: &State,
         time_step_s: f64,
     ) -> Result<(), StepError> {
-        let (mut surface, mut rows, mut lever) =
-            (Surface::default(), Rows::default(), Lever::Twist);
+        let (mut surface, mut rows, mut interpolation) =
+            (Surface::default(), Rows::default(), Interpolation::Twist);
         let mut opened: Option<(BodyIdx, Box<dyn BodyStep>)> = None;
         for obstacle in &mut self.obstacles {
             let Mount::Frame { body, frame, X_FG } =
@@ -206,7 +206,9 @@ impl Twin {
             };
             obstacle.pose = surface.frames[frame as usize] * X_FG;
             let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-            let basis = step.lever(&point, &mut lever).map_err(failed)?;
+            let basis = step
+                .interpolation(&point, &mut interpolation)
+                .map_err(failed)?;
             let p_WO = Point3::from(obstacle.pose.translation.vector);
             step.basis(basis, &p_WO, &mut rows);
             let mut twist = vec![0.0; rows.n_rows()];

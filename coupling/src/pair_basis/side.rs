@@ -2,16 +2,16 @@
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
-    BasisIdx, BodyError, BodyStep, Lever, MaterialPoint, ParticipantIdx, Rows,
+    BasisIdx, BodyError, BodyStep, Interpolation, MaterialPoint, ParticipantIdx, Rows,
 };
 
 use crate::world::BodyIdx;
 
-/// One side of a contact: a body's basis and the lever to the contact point, or the world.
+/// One side of a contact: a body's basis and the interpolation to the contact point, or the world.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
     pub(crate) body: Option<(ParticipantIdx, BasisIdx)>,
-    pub(crate) lever: Lever,
+    pub(crate) interpolation: Interpolation,
 }
 
 impl Default for Side {
@@ -19,7 +19,7 @@ impl Default for Side {
     fn default() -> Self {
         Self {
             body: None,
-            lever: Lever::Twist,
+            interpolation: Interpolation::Twist,
         }
     }
 }
@@ -28,9 +28,11 @@ impl Side {
     /// Becomes the world, as the partner of `other`: it adds no rows that `other` has no use for.
     pub(crate) fn be_world_against(&mut self, other: &Self) {
         self.body = None;
-        match other.lever {
-            Lever::Twist => self.lever = Lever::Twist,
-            Lever::Weights(_) | Lever::Dense(_) => self.lever.set_weights([]),
+        match other.interpolation {
+            Interpolation::Twist => self.interpolation = Interpolation::Twist,
+            Interpolation::Weights(_) | Interpolation::Dense(_) => {
+                self.interpolation.set_weights([])
+            }
         }
     }
 
@@ -41,7 +43,7 @@ impl Side {
         point: &MaterialPoint,
         steps: &[Box<dyn BodyStep>],
     ) -> Result<(), BodyError> {
-        let basis = steps[body.0].lever(point, &mut self.lever)?;
+        let basis = steps[body.0].interpolation(point, &mut self.interpolation)?;
         self.body = Some((ParticipantIdx(body.0), basis));
         Ok(())
     }
@@ -61,8 +63,8 @@ pub(super) struct SideRows {
 impl SideRows {
     pub(super) fn fill(&mut self, side: &Side, p_WO: &Point3<f64>, bodies: &Bodies<'_>) {
         match side.body {
-            None => self.rows.reset(match side.lever {
-                Lever::Twist => 6,
+            None => self.rows.reset(match side.interpolation {
+                Interpolation::Twist => 6,
                 _ => 0,
             }),
             Some((participant, basis)) => {
@@ -130,15 +132,21 @@ impl<'a> Bodies<'a> {
 }
 
 /// v_Q = Φu of a point at `p_OQ` from the basis's origin.
-pub(crate) fn point_velocity(lever: &Lever, p_OQ: &Vector3<f64>, u: &[f64]) -> Vector3<f64> {
-    match lever {
-        Lever::Twist => Vector3::new(u[3], u[4], u[5]) + Vector3::new(u[0], u[1], u[2]).cross(p_OQ),
-        Lever::Weights(weights) => weights
+pub(crate) fn point_velocity(
+    interpolation: &Interpolation,
+    p_OQ: &Vector3<f64>,
+    u: &[f64],
+) -> Vector3<f64> {
+    match interpolation {
+        Interpolation::Twist => {
+            Vector3::new(u[3], u[4], u[5]) + Vector3::new(u[0], u[1], u[2]).cross(p_OQ)
+        }
+        Interpolation::Weights(weights) => weights
             .iter()
             .zip(u.chunks_exact(3))
             .map(|(w, u)| Vector3::new(u[0], u[1], u[2]) * *w)
             .sum(),
-        Lever::Dense(phi) => phi
+        Interpolation::Dense(phi) => phi
             .chunks_exact(3)
             .zip(u)
             .map(|(column, u)| Vector3::new(column[0], column[1], column[2]) * *u)

@@ -24,7 +24,7 @@ fn a_rigid_pair_s_delassus_is_phi_m_phi_transposed() {
     let p_WC = Point3::new(0.4, 0.3, -0.6);
     let side = || Side {
         body: None,
-        lever: Lever::Twist,
+        interpolation: Interpolation::Twist,
     };
     let (a, b) = (side(), side());
     let place = Place { a: p_WC, b: p_WC };

@@ -2,7 +2,7 @@
 //! the way found.
 
 use pliant_contact_sap::{
-    ConvexContactSolver, Dynamics, ParticipantIdx, SolveReport, TimeStep, Wanted,
+    ConvexContactSolver, Dynamics, ParticipantIdx, SolveMode, SolveReport, TimeStep,
 };
 
 use super::{StrongImplicit, problem};
@@ -39,11 +39,11 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         // Limits need no more digits than they have themselves, until they are right.
         let records = &self.contacts.records;
         let mut rough = FrictionLimits::are_a_guess(world, records);
-        let wanted = match rough {
-            true => Wanted::Estimate,
-            false => Wanted::Everything,
+        let mode = match rough {
+            true => SolveMode::Inexact,
+            false => SolveMode::Full,
         };
-        let mut report = self.solve_first(world, state, dynamics, wanted)?;
+        let mut report = self.solve_first(world, state, dynamics, mode)?;
         self.limits.begin();
         let (mut round, mut searches) = (0, 0);
         loop {
@@ -64,33 +64,33 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 let model = world.parts.contact.model;
                 self.limits.correct(model, records, impulses, &mut self.set);
             }
-            let complete = report.left_out == 0 && !rough;
-            let mut overlooked = false;
+            let complete = report.unsolved_velocities == 0 && !rough;
+            let mut missed_contact = false;
             if complete && (searches == 0 || !wrong) {
-                self.overlooked = self.find_overlooked(world, state, time_step, &bodies)?;
-                overlooked = self.overlooked.is_some() && searches < SEARCHES_MAX;
-                if overlooked {
-                    self.add_overlooked(world, state, time_step, &bodies)?;
+                self.missed_contact = self.find_missed(world, state, time_step, &bodies)?;
+                missed_contact = self.missed_contact.is_some() && searches < SEARCHES_MAX;
+                if missed_contact {
+                    self.add_missed(world, state, time_step, &bodies)?;
                 }
                 searches += 1;
             }
-            if complete && !(wrong || overlooked) {
+            if complete && !(wrong || missed_contact) {
                 return Ok(report);
             }
-            let wanted = match (wrong && !overlooked, rough) {
-                (true, true) => Wanted::Estimate,
-                (true, false) => Wanted::Impulses,
-                (false, _) => Wanted::Everything,
+            let mode = match (wrong && !missed_contact, rough) {
+                (true, true) => SolveMode::Inexact,
+                (true, false) => SolveMode::ImpulsesOnly,
+                (false, _) => SolveMode::Full,
             };
             rough &= wrong;
-            round += usize::from(wrong || overlooked);
+            round += usize::from(wrong || missed_contact);
             self.guess.clone_from(&self.solution.velocity);
             let again = self
                 .solver
                 .solve_again(
                     &problem(dynamics, &self.set),
                     &self.guess,
-                    wanted,
+                    mode,
                     &mut self.solution,
                 )
                 .map_err(|source| StepError::of_solve(world, state, source))?;
@@ -104,13 +104,13 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         world: &World,
         state: &State,
         dynamics: &[&dyn Dynamics],
-        wanted: Wanted,
+        mode: SolveMode,
     ) -> Result<SolveReport, StepError> {
         self.solver
             .solve_for(
                 &problem(dynamics, &self.set),
                 &self.guess,
-                wanted,
+                mode,
                 &mut self.solution,
             )
             .map_err(|source| StepError::of_solve(world, state, source))
@@ -128,7 +128,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     }
 
     /// Finds contacts of pairs that do not meet on the foreseen way, but on the one found; the first of these pairs.
-    fn find_overlooked(
+    fn find_missed(
         &mut self,
         world: &World,
         state: &State,
@@ -156,7 +156,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     }
 
     /// Adds the contacts found last to the problem.
-    fn add_overlooked(
+    fn add_missed(
         &mut self,
         world: &World,
         state: &State,

@@ -1,4 +1,4 @@
-//! What constrains a step: what touches, what ties, bodies by themselves; and the velocities to begin with.
+//! What constrains a step: what touches, what constraints, bodies by themselves; and the velocities to begin with.
 
 use pliant_contact_sap::{BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, TimeStep};
 
@@ -67,7 +67,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let n = self.set.n_rows();
             self.owners.resize(n, RowOwner::Body(BodyIdx(b)));
         }
-        self.ties.add(
+        self.constraints.add(
             world,
             state,
             &bodies,
@@ -136,7 +136,7 @@ fn guess_velocities(
     }
 }
 
-/// Of each body whether a contact, a tie or a constraint of its own acts on it.
+/// Of each body whether a contact, a constraint or a constraint of its own acts on it.
 pub(super) fn find_touched(
     world: &World,
     records: &[ContactRecord],
@@ -153,9 +153,12 @@ pub(super) fn find_touched(
     for owner in owners {
         match *owner {
             RowOwner::Body(body) => touched[body.0] = true,
-            RowOwner::Tie(tie) => {
-                let tie = &parts.ties[tie.0];
-                for body in [tie.a.body(), tie.b.body()].into_iter().flatten() {
+            RowOwner::Constraint(constraint) => {
+                let constraint = &parts.constraints[constraint.0];
+                for body in [constraint.a.body(), constraint.b.body()]
+                    .into_iter()
+                    .flatten()
+                {
                     touched[body.0] = true;
                 }
             }

@@ -8,15 +8,15 @@ use pliant_contact_sap::{
 
 use super::StrongImplicit;
 use crate::collision::material_point;
-use crate::report::{ContactForce, RowForce, StepReport, TieForce, Wrench};
-use crate::tie::Anchor;
+use crate::constraint::Anchor;
+use crate::report::{ConstraintForce, ContactForce, RowForce, StepReport, Wrench};
 use crate::world::{BodyIdx, Mount, World};
 
 impl<S: ConvexContactSolver> StrongImplicit<S> {
     /// What each joint of a body transmitted in the step just taken; empty for bodies without joints, and if no step
     /// was taken.
     ///
-    /// Contacts and ties on the body, its loads and its inertia are in it: the wrench is all that passes from a joint's
+    /// Contacts and constraints on the body, its loads and its inertia are in it: the wrench is all that passes from a joint's
     /// parent to its child.
     pub fn joint_reactions(&self, body: BodyIdx) -> Vec<JointReaction> {
         let mut reactions = Vec::new();
@@ -34,7 +34,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     /// What holds each held vertex of a soft body in the step just taken, fixed for good or by its control; empty for bodies
     /// without such vertices, and if no step was taken. What is anchored by constraints has rows in the report instead.
     ///
-    /// Loads, contacts and ties on the body are accounted for: it is what passes from the support to the body.
+    /// Loads, contacts and constraints on the body are accounted for: it is what passes from the support to the body.
     pub fn support_reactions(&self, body: BodyIdx) -> Vec<SupportReaction> {
         let mut reactions = Vec::new();
         let (Some(world), Some(time_step_s)) = (&self.world, self.taken) else {
@@ -48,7 +48,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         reactions
     }
 
-    /// Forces of all contacts and ties on the material points of a deforming body.
+    /// Forces of all contacts and constraints on the material points of a deforming body.
     fn outside_forces(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<PointForce> {
         let mut forces = Vec::new();
         let impulses = self.solution.contact_impulse.chunks_exact(3);
@@ -65,12 +65,12 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 }
             }
         }
-        // Ties come last in the set.
-        let first = self.solution.row_impulse.len() - self.ties.records.len();
+        // Constraints come last in the set.
+        let first = self.solution.row_impulse.len() - self.constraints.records.len();
         let impulses = &self.solution.row_impulse[first..];
-        for (record, gamma) in self.ties.records.iter().zip(impulses) {
-            let tie = &world.parts.ties[record.tie.0];
-            for (anchor, impulse) in [(&tie.a, *gamma), (&tie.b, -gamma)] {
+        for (record, gamma) in self.constraints.records.iter().zip(impulses) {
+            let constraint = &world.parts.constraints[record.constraint.0];
+            for (anchor, impulse) in [(&constraint.a, *gamma), (&constraint.b, -gamma)] {
                 if let Anchor::Point { body: on, point } = *anchor
                     && on == body
                 {
@@ -82,7 +82,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
         forces
     }
 
-    /// Wrenches of all contacts and ties on the frames of a body.
+    /// Wrenches of all contacts and constraints on the frames of a body.
     fn outside_wrenches(&self, world: &World, body: BodyIdx, time_step_s: f64) -> Vec<FrameWrench> {
         let mut wrenches = Vec::new();
         let impulses = self.solution.contact_impulse.chunks_exact(3);
@@ -106,14 +106,14 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 }
             }
         }
-        // Ties come last in the set.
-        let first = self.solution.row_impulse.len() - self.ties.records.len();
+        // Constraints come last in the set.
+        let first = self.solution.row_impulse.len() - self.constraints.records.len();
         let impulses = &self.solution.row_impulse[first..];
-        for (record, gamma) in self.ties.records.iter().zip(impulses) {
-            let tie = &world.parts.ties[record.tie.0];
+        for (record, gamma) in self.constraints.records.iter().zip(impulses) {
+            let constraint = &world.parts.constraints[record.constraint.0];
             for (anchor, force) in [
-                (&tie.a, gamma / time_step_s),
-                (&tie.b, -gamma / time_step_s),
+                (&constraint.a, gamma / time_step_s),
+                (&constraint.b, -gamma / time_step_s),
             ] {
                 match *anchor {
                     Anchor::Frame {
@@ -135,8 +135,8 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
     pub(super) fn fill(&mut self, report: &mut StepReport, time_step_s: f64, solve: SolveReport) {
         report.solve = solve;
         report.friction = self.limits.error();
-        report.overlooked = self.overlooked;
-        report.foresight = self.foresights.report;
+        report.missed_contact = self.missed_contact;
+        report.lagged = self.lagged.report;
         report.implicit = self.implicit;
         report.n_dofs = self.start.len();
         report.warnings.clear();
@@ -172,21 +172,21 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
                 force: gamma / time_step_s,
             }));
 
-        // Ties come last in the set.
-        let records = &self.ties.records;
+        // Constraints come last in the set.
+        let records = &self.constraints.records;
         let first = self.solution.row_impulse.len() - records.len();
         let mut impulses = self.solution.row_impulse[first..].iter();
-        report.ties.clear();
-        let ties = records.chunk_by(|x, y| x.tie == y.tie);
-        report.ties.extend(ties.map(|records| {
+        report.constraints.clear();
+        let constraints = records.chunk_by(|x, y| x.constraint == y.constraint);
+        report.constraints.extend(constraints.map(|records| {
             let mut on_a = Wrench::default();
             for (record, gamma) in records.iter().zip(&mut impulses) {
                 let force = gamma / time_step_s;
                 on_a.force += record.row.linear * force;
                 on_a.torque += record.row.angular * force;
             }
-            TieForce {
-                tie: records[0].tie,
+            ConstraintForce {
+                constraint: records[0].constraint,
                 p_WO: records[0].p_WO,
                 on_a,
             }

@@ -14,7 +14,7 @@
 //! Source: proximal Newton with a line search, after Lee, Sun, Saunders (2014), section 2.3; the test by the potential alone is ours.
 
 use pliant_contact_sap::{
-    BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveReport, Wanted,
+    BodyError, BodyStep, ConvexContactSolver, Dynamics, ParticipantIdx, SolveMode, SolveReport,
 };
 
 use super::StrongImplicit;
@@ -112,7 +112,7 @@ impl<S: ConvexContactSolver> StrongImplicit<S> {
             let dynamics: Vec<&dyn Dynamics> = steps.iter().map(|step| step.dynamics()).collect();
             report = merged(
                 report,
-                self.solve_first(world, state, &dynamics, Wanted::Everything)?,
+                self.solve_first(world, state, &dynamics, SolveMode::Full)?,
             );
             way = self.go(steps, &here).map_err(of_body)?;
         }

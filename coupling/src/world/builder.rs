@@ -7,12 +7,12 @@ use pliant_contact_sap::{DeformableModel, Integration};
 use pliant_hydroelastic::CollisionFilter;
 
 use super::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, PairRule, TieIdx, World,
-    WorldParts,
+    BodyIdx, ConstraintIdx, Exclusion, Geometry, GeometryIdx, Group, GroupIdx, NamedBody, PairRule,
+    World, WorldParts,
 };
+use crate::constraint::Constraint;
 use crate::error::{WorldError, WorldPart};
 use crate::settings::{ContactSettings, Linearisation};
-use crate::tie::Tie;
 
 /// Collects the parts of a [`World`].
 pub struct WorldBuilder {
@@ -26,11 +26,11 @@ impl Default for WorldBuilder {
             parts: WorldParts {
                 bodies: Vec::new(),
                 geometries: Vec::new(),
-                ties: Vec::new(),
+                constraints: Vec::new(),
                 gravity: Vector3::new(0.0, 0.0, -9.81),
                 integration: Integration::default(),
                 linearisation: Linearisation::default(),
-                foresights_max: World::FORESIGHTS_MAX,
+                lagged_iterations_max: World::LAGGED_ITERATIONS_MAX,
                 contact: ContactSettings::default(),
                 pair_rules: Vec::new(),
                 groups: Vec::new(),
@@ -63,10 +63,10 @@ impl WorldBuilder {
         self
     }
 
-    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, [`World::FORESIGHTS_MAX`]
-    /// unless set; a step that ends so is not trusted: [`Doubt::Foresight`](crate::Doubt::Foresight).
-    pub fn foresights_max(&mut self, corrections: usize) -> &mut Self {
-        self.parts.foresights_max = corrections;
+    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, [`World::LAGGED_ITERATIONS_MAX`]
+    /// unless set; a step that ends so is not trusted: [`Untrusted::LaggedTerms`](crate::Untrusted::LaggedTerms).
+    pub fn lagged_iterations_max(&mut self, corrections: usize) -> &mut Self {
+        self.parts.lagged_iterations_max = corrections;
         self
     }
 
@@ -91,10 +91,10 @@ impl WorldBuilder {
         GeometryIdx(self.parts.geometries.len() - 1)
     }
 
-    /// Adds a tie, active at first.
-    pub fn add_tie(&mut self, tie: Tie) -> TieIdx {
-        self.parts.ties.push(tie);
-        TieIdx(self.parts.ties.len() - 1)
+    /// Adds a constraint, active at first.
+    pub fn add_constraint(&mut self, constraint: Constraint) -> ConstraintIdx {
+        self.parts.constraints.push(constraint);
+        ConstraintIdx(self.parts.constraints.len() - 1)
     }
 
     /// The group of this name, made when it is first asked for; at most 64 of them.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyStep, Lever, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
+    BodyStep, Interpolation, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
 };
 use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
 
 use super::{BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, NamedBody, PairRule, WorldParts};
+use crate::constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use crate::error::{WorldError, WorldPart};
-use crate::tie::{Anchor, Tie, TieCompliance, TieKind};
 
 impl WorldParts {
     pub(super) fn check(&self) -> Result<(), WorldError> {
@@ -27,15 +27,15 @@ impl WorldParts {
         unique(bodies.map(|name| WorldPart::Body(name.clone())))?;
         let geometries = self.geometries.iter().map(|g| &g.name);
         unique(geometries.map(|name| WorldPart::Geometry(name.clone())))?;
-        let ties = self.ties.iter().map(|t| &t.name);
-        unique(ties.map(|name| WorldPart::Tie(name.clone())))?;
+        let constraints = self.constraints.iter().map(|t| &t.name);
+        unique(constraints.map(|name| WorldPart::Constraint(name.clone())))?;
 
         let n_frames: Vec<usize> = self.bodies.iter().map(n_frames).collect();
         for geometry in &self.geometries {
             check_geometry(geometry, &n_frames)?;
         }
-        for tie in &self.ties {
-            check_tie(tie, &n_frames)?;
+        for constraint in &self.constraints {
+            check_tie(constraint, &n_frames)?;
         }
         self.check_pair_rules()?;
         let n_geometries = self.geometries.len();
@@ -51,12 +51,16 @@ impl WorldParts {
         Ok(())
     }
 
-    /// Refuses ties of what a body holds already: of points that it fixes for good, and of points and frames that its own control holds,
+    /// Refuses constraints of what a body holds already: of points that it fixes for good, and of points and frames that its own control holds,
     /// such as a clamped end of a rod. Points that are not there are refused in the step.
     pub(super) fn check_tied_points(&self) -> Result<(), WorldError> {
         for (b, body) in self.bodies.iter().enumerate() {
             let on_it = |anchor: &Anchor| anchor.body() == Some(BodyIdx(b));
-            if !self.ties.iter().any(|tie| on_it(&tie.a) || on_it(&tie.b)) {
+            if !self
+                .constraints
+                .iter()
+                .any(|constraint| on_it(&constraint.a) || on_it(&constraint.b))
+            {
                 continue;
             }
             let mut step = body.model.new_step();
@@ -76,8 +80,11 @@ impl WorldParts {
             let mut surface = Surface::default();
             body.model.surface(&state, &mut surface);
             let holds = control.held.iter().any(Option::is_some);
-            for tie in &self.ties {
-                for anchor in [&tie.a, &tie.b].into_iter().filter(|a| on_it(a)) {
+            for constraint in &self.constraints {
+                for anchor in [&constraint.a, &constraint.b]
+                    .into_iter()
+                    .filter(|a| on_it(a))
+                {
                     let place = match anchor {
                         Anchor::Point { point, .. } => {
                             is_fixed(&*step, point).then(|| named(point))
@@ -89,8 +96,8 @@ impl WorldParts {
                         Anchor::Frame { .. } | Anchor::World(_) => None,
                     };
                     if let Some(point) = place {
-                        return Err(WorldError::TieOfFixedPoint {
-                            name: tie.name.clone(),
+                        return Err(WorldError::ConstraintOfFixedPoint {
+                            name: constraint.name.clone(),
                             body: body.name.clone(),
                             point,
                         });
@@ -242,8 +249,8 @@ impl WorldParts {
 
 /// Whether no velocity of the solve moves a point.
 fn is_fixed(step: &dyn BodyStep, point: &MaterialPoint) -> bool {
-    let (mut lever, mut rows) = (Lever::Twist, Rows::default());
-    let Ok(basis) = step.lever(point, &mut lever) else {
+    let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
+    let Ok(basis) = step.interpolation(point, &mut interpolation) else {
         return false;
     };
     step.basis(basis, &Point3::origin(), &mut rows);
@@ -259,9 +266,9 @@ fn held_frame(
 ) -> Option<String> {
     let X_WF = surface.frames.get(frame as usize)?;
     let p_WA = X_WF * Point3::from(X_FA.translation.vector);
-    let (mut lever, mut rows) = (Lever::Twist, Rows::default());
+    let (mut interpolation, mut rows) = (Interpolation::Twist, Rows::default());
     let point = MaterialPoint::on_frame(frame, Vector3::zeros());
-    let basis = step.lever(&point, &mut lever).ok()?;
+    let basis = step.interpolation(&point, &mut interpolation).ok()?;
     step.basis(basis, &p_WA, &mut rows);
     // The velocity of the anchor itself, last three of the twist, for each velocity of the solve alone.
     let n = step.start_velocity().len();
@@ -330,10 +337,10 @@ fn check_geometry(geometry: &Geometry, n_frames: &[usize]) -> Result<(), WorldEr
         })
 }
 
-fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
-    let part = WorldPart::Tie(tie.name.clone());
+fn check_tie(constraint: &Constraint, n_frames: &[usize]) -> Result<(), WorldError> {
+    let part = WorldPart::Constraint(constraint.name.clone());
     let mut n_bodies = 0;
-    for anchor in [&tie.a, &tie.b] {
+    for anchor in [&constraint.a, &constraint.b] {
         match *anchor {
             Anchor::World(X_WA) => check_pose(&part, &X_WA)?,
             Anchor::Frame { body, frame, X_FA } => {
@@ -346,29 +353,29 @@ fn check_tie(tie: &Tie, n_frames: &[usize]) -> Result<(), WorldError> {
                 for x in point.weights.iter().chain(point.offset.iter()) {
                     finite(&part, "weight or offset of a point", *x)?;
                 }
-                if tie.kind == TieKind::Weld {
-                    let name = tie.name.clone();
-                    return Err(WorldError::TieWithoutAxes { name });
+                if constraint.kind == ConstraintKind::Weld {
+                    let name = constraint.name.clone();
+                    return Err(WorldError::ConstraintWithoutAxes { name });
                 }
                 n_bodies += 1;
             }
         }
     }
     if n_bodies == 0 {
-        return Err(WorldError::TieWithoutBody {
-            name: tie.name.clone(),
+        return Err(WorldError::ConstraintWithoutBody {
+            name: constraint.name.clone(),
         });
     }
-    if let TieKind::Distance(length) = tie.kind
+    if let ConstraintKind::Distance(length) = constraint.kind
         && !(length > 0.0 && length.is_finite())
     {
-        let allowed = "must be positive; use a ball tie for zero";
+        let allowed = "must be positive; use a ball constraint for zero";
         return Err(parameter(&part, "length (m)", length, allowed));
     }
-    if let TieCompliance::Spring {
+    if let ConstraintCompliance::Spring {
         stiffness,
         relaxation_time_s,
-    } = tie.compliance
+    } = constraint.compliance
     {
         if stiffness.is_nan() || stiffness <= 0.0 {
             return Err(parameter(&part, "stiffness", stiffness, "must be positive"));

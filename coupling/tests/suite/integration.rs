@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
 use pliant_contact_sap::{Integration, PdGains, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit,
-    Tie, TieCompliance, TieKind, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, Exclusion, Geometry,
+    GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -348,13 +348,13 @@ fn momentum_is_conserved_in_collisions_by_every_integration() {
     }
 }
 
-/// Ties, limits and actuators hold by every integration, and none swings.
+/// Constraints, limits and actuators hold by every integration, and none swings.
 #[test]
 fn constraints_settle_without_swinging_by_every_integration() {
     for integration in Integration::ALL {
         let mut builder = WorldBuilder::default();
         builder.integration(integration);
-        // A hinge that falls into its limit, one that an actuator drives to 0.4 rad, and a body hung on a ball tie.
+        // A hinge that falls into its limit, one that an actuator drives to 0.4 rad, and a body hung on a ball constraint.
         let rod = SpatialInertia::solid_box(1.0, Vector3::new(0.05, 0.05, 0.4));
         for name in ["limited", "driven"] {
             let mut model = ModelBuilder::new(name);
@@ -389,16 +389,16 @@ fn constraints_settle_without_swinging_by_every_integration() {
             [0.0; 6],
         );
         let body = builder.add_body("hung", Box::new(hung));
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: "hook".into(),
-            kind: TieKind::Ball,
+            kind: ConstraintKind::Ball,
             a: Anchor::Frame {
                 body,
                 frame: 0,
                 X_FA: Isometry3::translation(0.0, 0.0, 0.1),
             },
             b: Anchor::World(Isometry3::translation(2.0, 0.0, 0.1)),
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
         let world = builder.build().expect("a legal world");
         let mut state = world.default_state();

@@ -1,12 +1,12 @@
-//! Reactions of joints under contacts and ties.
+//! Reactions of joints under contacts and constraints.
 
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Geometry, Mount, State, StrongImplicit, Tie, TieCompliance, TieKind,
-    WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, Geometry, Mount, State,
+    StrongImplicit, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -97,22 +97,22 @@ fn a_hinge_carries_what_rests_on_its_link() {
 
 #[test]
 fn a_hinge_carries_what_is_tied_to_its_link() {
-    for kind in [TieKind::Weld, TieKind::Ball] {
+    for kind in [ConstraintKind::Weld, ConstraintKind::Ball] {
         let mut builder = WorldBuilder::default();
         let board = builder.add_body("shelf", Box::new(shelf()));
-        // The tie holds the box above its centre, so that a ball tie finds it at rest.
+        // The constraint holds the box above its centre, so that a ball constraint finds it at rest.
         let load = builder.add_body("box", Box::new(free_box(Vector3::new(0.5, 0.1, -0.3))));
         let anchor = |body, frame, p: [f64; 3]| Anchor::Frame {
             body,
             frame,
             X_FA: Isometry3::translation(p[0], p[1], p[2]),
         };
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: "rope".into(),
             kind,
             a: anchor(load, 0, [0.0, 0.0, 0.3]),
             b: anchor(board, 1, [0.5, 0.1, 0.0]),
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
         let (force, torque) = hinge_after_rest(builder, board);
         assert!(

@@ -83,8 +83,8 @@ fn states_and_time_steps_that_do_not_fit_are_refused() {
         (|s| s.bodies.clear(), "0 bodies, the world needs 1"),
         (|s| s.controls.clear(), "0 controls, the world needs 1"),
         (
-            |s| s.ties.push(Default::default()),
-            "1 ties, the world needs 0",
+            |s| s.constraints.push(Default::default()),
+            "1 constraints, the world needs 0",
         ),
         (|s| s.constrained.clear(), "0 entries of constrained"),
     ];

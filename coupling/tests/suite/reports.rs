@@ -1,12 +1,12 @@
-//! What a step says it did: forces of pairs, wrenches on bodies, reactions of joints, limits, actuators, couplers and ties.
+//! What a step says it did: forces of pairs, wrenches on bodies, reactions of joints, limits, actuators, couplers and constraints.
 
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{ConstraintKind, PdGains, SolverKind, StopCriteria};
+use pliant_contact_sap::{PdGains, RowKind, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, Tie,
-    TieCompliance, TieKind, TieState, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState, Geometry,
+    GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -204,24 +204,24 @@ fn limits_actuators_and_couplers_report_the_torque_that_they_exert() {
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
     let (report, stepper) = run(&world, &mut state, 1000, |_, _, _| {});
-    let limit = report.row_force(leaning, ConstraintKind::LowerLimit, 0);
+    let limit = report.row_force(leaning, RowKind::LowerLimit, 0);
     assert!(
         (limit.expect("at its limit") - torque).abs() < 1e-6 * torque,
         "{limit:?}"
     );
-    let upper = report.row_force(leaning, ConstraintKind::UpperLimit, 0);
+    let upper = report.row_force(leaning, RowKind::UpperLimit, 0);
     assert!(upper.is_none_or(|force| force == 0.0), "{upper:?}");
-    let held = report.row_force(driven, ConstraintKind::Actuator, 0);
+    let held = report.row_force(driven, RowKind::Actuator, 0);
     assert!(
         (held.expect("driven") - torque).abs() < 1e-6 * torque,
         "{held:?}"
     );
-    assert_eq!(report.row_force(driven, ConstraintKind::Coupler, 0), None);
+    assert_eq!(report.row_force(driven, RowKind::Coupler, 0), None);
     // The follower is held by its source, which leans on its limit for both.
-    let passed_on = report.row_force(coupled, ConstraintKind::Coupler, 1);
+    let passed_on = report.row_force(coupled, RowKind::Coupler, 1);
     let error = passed_on.expect("coupled") - torque;
     assert!(error.abs() < 1e-6 * torque, "{passed_on:?}");
-    let both = report.row_force(coupled, ConstraintKind::LowerLimit, 0);
+    let both = report.row_force(coupled, RowKind::LowerLimit, 0);
     let error = both.expect("at its limit") - 2.0 * torque;
     assert!(error.abs() < 1e-6 * torque, "{both:?}");
     // The joint as a whole: the weight, and the torque about −y.
@@ -244,9 +244,13 @@ fn limits_actuators_and_couplers_report_the_torque_that_they_exert() {
 #[test]
 fn ties_report_what_hangs_on_them_until_they_are_released() {
     let mut builder = WorldBuilder::default();
-    let kinds = [TieKind::Ball, TieKind::Weld, TieKind::Distance(0.3)];
+    let kinds = [
+        ConstraintKind::Ball,
+        ConstraintKind::Weld,
+        ConstraintKind::Distance(0.3),
+    ];
     let mut x = -1.0;
-    let ties = kinds.map(|kind| {
+    let constraints = kinds.map(|kind| {
         x += 1.0;
         let body = add_box(
             &mut builder,
@@ -256,16 +260,16 @@ fn ties_report_what_hangs_on_them_until_they_are_released() {
             [0.0; 6],
         );
         let up = match kind {
-            TieKind::Distance(length) => length,
+            ConstraintKind::Distance(length) => length,
             _ => 0.0,
         };
         // Welds hold off their centre, too: 0.04 m along x. Balls and ropes hold above it.
         let arm = match kind {
-            TieKind::Weld => Vector3::new(0.04, 0.0, 0.0),
+            ConstraintKind::Weld => Vector3::new(0.04, 0.0, 0.0),
             _ => Vector3::new(0.0, 0.0, 0.04),
         };
         let hook = Isometry3::translation(x + arm.x, 0.0, arm.z + up);
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: format!("{kind:?}"),
             kind,
             a: Anchor::World(hook),
@@ -274,27 +278,29 @@ fn ties_report_what_hangs_on_them_until_they_are_released() {
                 frame: 0,
                 X_FA: Isometry3::translation(arm.x, arm.y, arm.z),
             },
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         })
     });
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
     let (report, _) = run(&world, &mut state, 500, |_, _, _| {});
     let weight = 1.5 * G;
-    for (tie, kind) in ties.iter().zip(kinds) {
-        let held = report.tie(*tie).expect("it holds");
+    for (constraint, kind) in constraints.iter().zip(kinds) {
+        let held = report.constraint(*constraint).expect("it holds");
         // End A is the world's: pulled down by what hangs on it.
         let error = (held.on_a.force + Vector3::new(0.0, 0.0, weight)).norm();
         assert!(error < 1e-6 * weight, "{kind:?}: {}", held.on_a.force);
         let torque = match kind {
-            TieKind::Weld => Vector3::new(-0.04, 0.0, 0.0).cross(&Vector3::new(0.0, 0.0, -weight)),
+            ConstraintKind::Weld => {
+                Vector3::new(-0.04, 0.0, 0.0).cross(&Vector3::new(0.0, 0.0, -weight))
+            }
             _ => Vector3::zeros(),
         };
         let error = (held.on_a.torque - torque).norm();
         assert!(error < 1e-6 * weight, "{kind:?}: {}", held.on_a.torque);
     }
-    state.ties[ties[1].0] = TieState::Released;
+    state.constraints[constraints[1].0] = ConstraintState::Released;
     let (report, _) = run(&world, &mut state, 1, |_, _, _| {});
-    assert_eq!(report.tie(ties[1]), None);
-    assert!(report.tie(ties[2]).is_some());
+    assert_eq!(report.constraint(constraints[1]), None);
+    assert!(report.constraint(constraints[2]).is_some());
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, Unit, UnitQuaternion, Vector3};
 use pliant_contact_sap::{ConvexContactSolver, FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, ContactModel, ContactSettings, Geometry, GeometryIdx, Mount, State,
-    StepReport, StrongImplicit, Tie, TieCompliance, TieKind, TieState, World, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState,
+    ContactModel, ContactSettings, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit,
+    World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -257,18 +258,22 @@ fn ties_hold_and_release() {
         Vector3::new(0.0, 0.0, 2.0).into(),
         UnitQuaternion::from_axis_angle(&Unit::new_normalize(Vector3::new(1.0, 2.0, 3.0)), 0.7),
     );
-    for (k, kind) in [TieKind::Ball, TieKind::Weld, TieKind::Distance(0.5)]
-        .into_iter()
-        .enumerate()
+    for (k, kind) in [
+        ConstraintKind::Ball,
+        ConstraintKind::Weld,
+        ConstraintKind::Distance(0.5),
+    ]
+    .into_iter()
+    .enumerate()
     {
         let X_WB = Isometry3::translation(k as f64, 0.0, 0.0) * X_WB;
         let name = format!("{kind:?}");
         let body = scene.add_box(&name, Vector3::repeat(0.1), 1.0, X_WB, [0.0; 6]);
         let up = match kind {
-            TieKind::Distance(length) => length,
+            ConstraintKind::Distance(length) => length,
             _ => 0.0,
         };
-        scene.builder.add_tie(Tie {
+        scene.builder.add_constraint(Constraint {
             name,
             kind,
             a: Anchor::World(Isometry3::translation(0.0, 0.0, up) * X_WB),
@@ -277,14 +282,14 @@ fn ties_hold_and_release() {
                 frame: 0,
                 X_FA: Isometry3::identity(),
             },
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
     }
     let world = scene.world();
     let mut state = world.default_state();
     let report = run(&world, &mut state, 0.3);
     for body in &state.bodies {
-        // Near-rigid: the tie gives by g δt² (β/2π)² at most a few times.
+        // Near-rigid: the constraint gives by g δt² (β/2π)² at most a few times.
         assert!((body.q[2] - 2.0).abs() < 1e-6, "{}", body.q[2]);
     }
     let weight: f64 = report
@@ -294,7 +299,7 @@ fn ties_hold_and_release() {
         .filter(|f| *f > 1.0)
         .sum();
     assert!((weight - 3.0 * G).abs() < 1e-3, "{weight}");
-    state.ties.fill(TieState::Released);
+    state.constraints.fill(ConstraintState::Released);
     let start = state.time_s;
     let _ = run(&world, &mut state, start + 0.1);
     for body in &state.bodies {

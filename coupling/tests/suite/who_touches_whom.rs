@@ -5,8 +5,9 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, PairRule, State, StepReport,
-    StrongImplicit, Tie, TieCompliance, TieKind, TieState, World, WorldBuilder, WorldPart,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState, Exclusion,
+    Geometry, GeometryIdx, Mount, PairRule, State, StepReport, StrongImplicit, World, WorldBuilder,
+    WorldPart,
 };
 use pliant_hydroelastic::{ContactMaterial, PairMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -132,21 +133,21 @@ fn a_pair_s_own_material_replaces_the_combination_of_its_surfaces() {
     );
 }
 
-/// A tie is released halfway; saved before, after, or not at all, the run goes on with the same bits.
+/// A constraint is released halfway; saved before, after, or not at all, the run goes on with the same bits.
 #[test]
 fn what_is_released_stays_released_in_a_saved_state() {
     let (mut builder, _) = with_floor();
     let (body, _) = add_box(&mut builder, "box", [0.0, 0.0, 0.4], 0.0);
-    let tie = builder.add_tie(Tie {
+    let constraint = builder.add_constraint(Constraint {
         name: "hook".into(),
-        kind: TieKind::Weld,
+        kind: ConstraintKind::Weld,
         a: Anchor::World(Isometry3::translation(0.0, 0.0, 0.4)),
         b: Anchor::Frame {
             body,
             frame: 0,
             X_FA: Isometry3::identity(),
         },
-        compliance: TieCompliance::NearRigid,
+        compliance: ConstraintCompliance::NearRigid,
     });
     let world = builder.build().expect("a legal world");
     let saved = |state: &State| -> State {
@@ -161,7 +162,7 @@ fn what_is_released_stays_released_in_a_saved_state() {
             if before {
                 state = saved(&state);
             }
-            state.ties[tie.0] = TieState::Released;
+            state.constraints[constraint.0] = ConstraintState::Released;
             let _ = run(&world, &mut state, 0.1);
             if after {
                 state = saved(&state);
@@ -171,7 +172,7 @@ fn what_is_released_stays_released_in_a_saved_state() {
         })
         .collect();
     assert!(ends.windows(2).all(|pair| pair[0] == pair[1]));
-    assert_eq!(ends[0].ties, [TieState::Released]);
+    assert_eq!(ends[0].constraints, [ConstraintState::Released]);
     assert!((ends[0].bodies[0].q[2] - 0.05).abs() < 1e-3, "it fell");
 }
 
@@ -249,20 +250,20 @@ fn what_does_not_fit_is_refused_with_the_part_it_is_about() {
         (
             |b, _, body| {
                 let X_FA = Isometry3::identity();
-                b.add_tie(Tie {
+                b.add_constraint(Constraint {
                     name: "rope".into(),
-                    kind: TieKind::Distance(0.0),
+                    kind: ConstraintKind::Distance(0.0),
                     a: Anchor::World(Isometry3::identity()),
                     b: Anchor::Frame {
                         body,
                         frame: 0,
                         X_FA,
                     },
-                    compliance: TieCompliance::NearRigid,
+                    compliance: ConstraintCompliance::NearRigid,
                 });
             },
-            WorldPart::Tie("rope".into()),
-            "tie \"rope\": length (m) = 0 must be positive",
+            WorldPart::Constraint("rope".into()),
+            "constraint \"rope\": length (m) = 0 must be positive",
         ),
         (
             |b, _, _| {

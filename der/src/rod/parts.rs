@@ -40,7 +40,7 @@ pub(crate) struct RodParts {
     pub(crate) settings: FreeMotionSettings,
 }
 
-/// A frame that rides on an edge: origin on the centreline, axes m1, m2, t. Ties hold it.
+/// A frame that rides on an edge: origin on the centreline, axes m1, m2, t. Constraints hold it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RodFrame {
     pub(crate) name: String,

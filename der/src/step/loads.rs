@@ -26,7 +26,7 @@ impl RodStep {
                 (frame.edge, frame.fraction, turned)
             }
         };
-        let phi = Self::edge_lever(&self.start[edge], fraction, &offset);
+        let phi = Self::edge_interpolation(&self.start[edge], fraction, &offset);
         let generalised = phi.transpose() * load.force_W;
         let (a, angle, b) = self.edge_dofs(edge);
         for k in 0..3 {

@@ -92,7 +92,7 @@ impl RodStep {
     ///
     /// The third term lets friction twist the rod, the fourth is the swing of the section: without it the couple r × f of
     /// a friction force along the rod would be lost.
-    pub(super) fn edge_lever(
+    pub(super) fn edge_interpolation(
         edge: &EdgeKinematics,
         fraction: f64,
         r: &Vector3<f64>,

@@ -2,7 +2,9 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{Control, DeformableModel, Load, MaterialPoint, StepInput};
-use pliant_coupling::{Anchor, BodyIdx, Tie, TieCompliance, TieKind, WorldBuilder};
+use pliant_coupling::{
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, WorldBuilder,
+};
 use pliant_der::{
     Centreline, Closure, Drive, End, EndCondition, FreeMotionSettings, Material, NaturalShape,
     NaturalStrain, Rayleigh, Rod, RodBuilder, RodError, RodProperties, Schedule, Section,
@@ -264,12 +266,12 @@ fn a_tie_of_a_held_end_is_refused_by_node() {
     let tied = |rod: &Rod, anchor: Anchor, kind| {
         let mut world = WorldBuilder::default();
         world.add_body("rope", Box::new(rod.clone()));
-        world.add_tie(Tie {
+        world.add_constraint(Constraint {
             name: "hand".into(),
             kind,
             a: Anchor::World(Isometry3::identity()),
             b: anchor,
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
         world
             .build()
@@ -287,23 +289,29 @@ fn a_tie_of_a_held_end_is_refused_by_node() {
     let none = Vector3::zeros();
     let clamped = EndCondition::Clamped { tangent: None };
     let rod = ends(clamped, EndCondition::Pinned);
-    for kind in [TieKind::Weld, TieKind::Ball] {
+    for kind in [ConstraintKind::Weld, ConstraintKind::Ball] {
         let start = tied(&rod, frame(&rod, "start", none), kind);
         says(&start, &["\"hand\"", "\"rope\"", "vertex 0", "fixed"]);
         let finish = tied(&rod, frame(&rod, "finish", none), kind);
         says(&finish, &["\"hand\"", "vertex 4", "fixed"]);
         assert_eq!(tied(&rod, frame(&rod, "middle", none), kind), "taken");
     }
-    says(&tied(&rod, node(0), TieKind::Ball), &["vertex 0", "fixed"]);
-    says(&tied(&rod, node(4), TieKind::Ball), &["vertex 4", "fixed"]);
-    assert_eq!(tied(&rod, node(3), TieKind::Ball), "taken");
+    says(
+        &tied(&rod, node(0), ConstraintKind::Ball),
+        &["vertex 0", "fixed"],
+    );
+    says(
+        &tied(&rod, node(4), ConstraintKind::Ball),
+        &["vertex 4", "fixed"],
+    );
+    assert_eq!(tied(&rod, node(3), ConstraintKind::Ball), "taken");
     // Beside a pin the rod turns, and an end to be welded waits for its weld.
     let beside = frame(&rod, "finish", Vector3::new(0.01, 0.0, 0.0));
-    assert_eq!(tied(&rod, beside, TieKind::Ball), "taken");
+    assert_eq!(tied(&rod, beside, ConstraintKind::Ball), "taken");
     let waits = ends(EndCondition::Welded { tangent: None }, EndCondition::Free);
     for name in ["start", "finish"] {
         assert_eq!(
-            tied(&waits, frame(&waits, name, none), TieKind::Weld),
+            tied(&waits, frame(&waits, name, none), ConstraintKind::Weld),
             "taken"
         );
     }

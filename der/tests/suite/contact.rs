@@ -7,7 +7,8 @@ use crate::support::worlds::{DAMPED, add_rod, floor, rope, run};
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{
-    Anchor, BodyIdx, Exclusion, Geometry, Mount, Tie, TieCompliance, TieKind, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, Exclusion, Geometry, Mount,
+    WorldBuilder,
 };
 use pliant_der::{Centreline, End, EndCondition, EquilibriumSettings, Rayleigh, Rod, RodBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -137,16 +138,16 @@ fn along_x() -> UnitQuaternion<f64> {
 
 fn weld(builder: &mut WorldBuilder, rod: (BodyIdx, &Rod), b: Anchor) {
     let frame = rod.1.frame("held").unwrap();
-    builder.add_tie(Tie {
+    builder.add_constraint(Constraint {
         name: "weld".into(),
-        kind: TieKind::Weld,
+        kind: ConstraintKind::Weld,
         a: Anchor::Frame {
             body: rod.0,
             frame,
             X_FA: Isometry3::identity(),
         },
         b,
-        compliance: TieCompliance::NearRigid,
+        compliance: ConstraintCompliance::NearRigid,
     });
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_hydroelastic::mesh::{LoadReport, MeshError, Place, Severity, Spot, TetIdx, TetMesh};
+use pliant_hydroelastic::mesh::{
+    FilePosition, LoadReport, MeshError, Place, Severity, TetIdx, TetMesh,
+};
 
 use super::{Anchor, AnchorCompliance, FemBody, Parts, Preconditioning, Rayleigh, Rotation, Skin};
 use crate::error::FemError;
@@ -157,7 +159,7 @@ impl FemBuilder {
         self
     }
 
-    /// Checks everything and closes the body; the report names what looks doubtful.
+    /// Checks everything and closes the body; the report names what looks suspicious.
     ///
     /// # Errors
     /// [`FemError`], naming the first thing that is wrong.
@@ -178,7 +180,7 @@ impl FemBuilder {
             .collect();
         let mut skin = Skin::of(&self.mesh);
         skin.set_radius(self.contact_radius, &rest)?;
-        let report = self.doubts();
+        let report = self.suspicious_input();
         let stuff = self.stuff_of_elements()?;
         let volumes: Vec<f64> = elements.iter().map(|e| e.volume).collect();
         let masses = volumes.iter().enumerate();
@@ -300,24 +302,24 @@ impl FemBuilder {
     }
 
     /// Whatever is possible and probably not meant.
-    fn doubts(&self) -> LoadReport {
+    fn suspicious_input(&self) -> LoadReport {
         let mut report = LoadReport::default();
-        let mut doubt = |text: String| {
-            let place = Place::new("finite-element body", Spot::Whole);
-            report.add(Severity::Doubtful, place, text);
+        let mut suspicious = |text: String| {
+            let place = Place::new("finite-element body", FilePosition::Whole);
+            report.add(Severity::Suspicious, place, text);
         };
         let extent = self.mesh.bounds().extent().max();
         let moduli = self.stuff.iter().map(|s| s.lame.youngs_modulus());
         let modulus = moduli.fold(f64::INFINITY, f64::min);
         let strain = self.stuff[0].density * STANDARD_GRAVITY * extent / modulus;
         if extent > USUAL_EXTENT_MAX && strain > 1e-3 || strain > WEIGHT_STRAIN_MAX {
-            doubt(format!(
+            suspicious(format!(
                 "the body is {extent:.3} m large and E is {modulus:.1e} Pa: standing, its own weight would squeeze its foot by {:.0} %; if the mesh is in millimetres, load it with scale 0.001",
                 100.0 * strain
             ));
         }
         if let Err(MeshError::Topology(flaw)) = self.mesh.boundary_surface() {
-            doubt(format!("the boundary is no manifold: {flaw}"));
+            suspicious(format!("the boundary is no manifold: {flaw}"));
         }
         let pieces = self.mesh.component_count();
         if pieces > 1 {
@@ -327,7 +329,7 @@ impl FemBuilder {
                 mine.count()
             });
             let sizes: Vec<String> = sizes.take(8).map(|n| n.to_string()).collect();
-            doubt(format!(
+            suspicious(format!(
                 "the mesh is in {pieces} separate pieces, of {} tetrahedra{}; they touch each other only by contact with themselves",
                 sizes.join(", "),
                 if pieces > 8 { " and so on" } else { "" }
@@ -336,7 +338,7 @@ impl FemBuilder {
         let ratios = self.stuff.iter().map(|s| s.lame.poissons_ratio());
         let nu = ratios.fold(-1.0, f64::max);
         if nu > 0.49 {
-            doubt(format!(
+            suspicious(format!(
                 "poissons_ratio = {nu:.4}: linear tetrahedra lock, the body will be far too stiff in bending; 0.45 to 0.47 is closer to the truth"
             ));
         }

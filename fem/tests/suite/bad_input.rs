@@ -1,4 +1,4 @@
-//! Bodies and laws that cannot be: errors that name what, where and which value; and warnings where it is only doubtful.
+//! Bodies and laws that cannot be: errors that name what, where and which value; and warnings where it is only suspicious.
 
 use crate::support::{Alone, built, corotated};
 use nalgebra::Vector3;

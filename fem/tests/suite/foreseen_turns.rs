@@ -9,7 +9,7 @@ use crate::support::{built, corotated};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Doubt, Geometry, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    Geometry, Mount, State, StepReport, StrongImplicit, Untrusted, World, WorldBuilder,
 };
 use pliant_fem::{Axis, Corotational, FemBuilder, Material, Region, lame_parameters};
 use pliant_hydroelastic::Shape;
@@ -52,7 +52,7 @@ fn held_shut(material: Arc<dyn Material>) -> ([f64; 2], usize) {
     }
     let mut doubted = 0;
     step_often(&world, &mut state, 180, |report| {
-        doubted += usize::from(report.doubt() == Some(Doubt::Foresight(body)));
+        doubted += usize::from(report.untrusted() == Some(Untrusted::LaggedTerms(body)));
     });
     let mut force = [f64::INFINITY, 0.0_f64];
     run(&world, &mut state, DT, 0.2, |report, _| {
@@ -80,11 +80,11 @@ fn a_ring_held_shut_keeps_the_force_of_the_corotational_law() {
 
 /// Of the steps of a cube that spins at 40 rad/s while it falls on the floor at 2 m/s: how many are doubted for how it turns, how many
 /// warn of it, and the most corrections of one.
-fn landing(foresights_max: usize) -> (usize, usize, usize) {
+fn landing(lagged_iterations_max: usize) -> (usize, usize, usize) {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let cube = built(FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0));
     let mut builder = WorldBuilder::default();
-    builder.foresights_max(foresights_max);
+    builder.lagged_iterations_max(lagged_iterations_max);
     add_floor(&mut builder, surface(0.5));
     let start = cube.rigid_state(
         &Isometry3::translation(0.0, 0.0, 0.1),
@@ -97,15 +97,17 @@ fn landing(foresights_max: usize) -> (usize, usize, usize) {
     state.bodies[body.0] = start;
     let (mut doubted, mut warned, mut most) = (0, 0, 0);
     step_often(&world, &mut state, 60, |report| {
-        let foresight = report.foresight;
+        let foresight = report.lagged;
         assert_eq!(foresight.unsettled.is_some(), foresight.error > 1.0);
-        assert!(foresight.corrections <= foresights_max);
-        doubted += usize::from(report.doubt() == Some(Doubt::Foresight(body)));
+        assert!(foresight.corrections <= lagged_iterations_max);
+        doubted += usize::from(report.untrusted() == Some(Untrusted::LaggedTerms(body)));
         let of_turn = |w: &String| w.contains("\"cube\" does not turn as");
         warned += report.warnings.iter().filter(|w| of_turn(w)).count();
         most = most.max(foresight.corrections);
     });
-    eprintln!("{foresights_max} allowed: {doubted} steps doubted, {most} corrections in one");
+    eprintln!(
+        "{lagged_iterations_max} allowed: {doubted} steps doubted, {most} corrections in one"
+    );
     (doubted, warned, most)
 }
 
@@ -115,7 +117,11 @@ fn a_body_that_does_not_turn_as_foreseen_is_doubted() {
         let (doubted, warned, most) = landing(allowed);
         assert!(doubted > 0 && warned == doubted && most == allowed);
     }
-    let (doubted, warned, most) =
-        landing(WorldBuilder::default().build().unwrap().foresights_max());
+    let (doubted, warned, most) = landing(
+        WorldBuilder::default()
+            .build()
+            .unwrap()
+            .lagged_iterations_max(),
+    );
     assert!(doubted == 0 && warned == 0 && most > 1);
 }

@@ -7,6 +7,7 @@
 
 mod adaptive_step;
 mod bad_input;
+mod constraints;
 mod contact;
 mod crushing;
 mod foreseen_turns;
@@ -22,6 +23,5 @@ mod soft_patches;
 mod statics;
 mod stones;
 mod support;
-mod ties;
 mod time_rules;
 mod turning;

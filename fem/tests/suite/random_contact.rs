@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::support::GRAVITY;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::conformance::Judged;
+use pliant_contact_sap::conformance::CheckedSolver;
 use pliant_contact_sap::{FrictionLimit, Integration, SolverKind, StopCriteria};
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, StrongImplicit,
@@ -142,7 +142,10 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let (mut contacts, mut iterations, mut long, mut worst) = (0, 0, 0, 0.0_f64);
     let (mut untrusted, mut unforeseen, mut inverted, mut most) = (0, 0, 0, 0);
-    let mut solver = StrongImplicit::new(Judged::new(SolverKind::Newton.build(tight()), tight()));
+    let mut solver = StrongImplicit::new(CheckedSolver::new(
+        SolverKind::Newton.build(tight()),
+        tight(),
+    ));
     let mut next = State::default();
     for problem in 0..PROBLEMS {
         let mut builder = WorldBuilder::default();
@@ -216,7 +219,7 @@ fn ten_thousand_random_problems_are_solved_and_balanced() {
                 "problem {problem}, {model:?}: {:?}",
                 report.solve
             );
-            match report.foresight.unsettled {
+            match report.lagged.unsettled {
                 Some(_) => unforeseen += 1,
                 None => untrusted += 1,
             }

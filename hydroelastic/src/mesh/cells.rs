@@ -125,7 +125,7 @@ impl Grid {
                 bent.len()
             );
             self.report
-                .add(Severity::Doubtful, self.names.element_place(first), text);
+                .add(Severity::Suspicious, self.names.element_place(first), text);
         }
         Ok((
             Soup {

@@ -1,6 +1,6 @@
 //! Walking through the bytes of a file, counting lines: words, numbers, raw blocks. Never trusts a count.
 
-use super::error::{Flaw, MeshError, Place, Spot, quote};
+use super::error::{FilePosition, Flaw, MeshError, Place, quote};
 
 /// A word and the line it stands on.
 #[derive(Clone, Copy)]
@@ -57,11 +57,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn here(&self) -> Place {
-        Place::new(self.file, Spot::Line(self.line()))
+        Place::new(self.file, FilePosition::Line(self.line()))
     }
 
     pub(crate) fn place(&self, line: u32) -> Place {
-        Place::new(self.file, Spot::Line(line))
+        Place::new(self.file, FilePosition::Line(line))
     }
 
     /// The rest of the line without its end; `None` at the end of the file.

@@ -99,12 +99,12 @@ pub struct Place {
     /// The file as given by the caller; for arrays a name such as "triangle mesh".
     pub file: String,
     /// Where in it.
-    pub spot: Spot,
+    pub spot: FilePosition,
 }
 
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub enum FilePosition {
     /// No single place: the whole file.
     Whole,
     /// A line of a text file, counted from 1.
@@ -116,7 +116,7 @@ pub enum Spot {
 impl Place {
     /// `spot` of `file`.
     #[must_use]
-    pub fn new(file: impl Into<String>, spot: Spot) -> Self {
+    pub fn new(file: impl Into<String>, spot: FilePosition) -> Self {
         Self {
             file: file.into(),
             spot,
@@ -127,9 +127,9 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.spot {
-            Spot::Whole => write!(f, "{}", self.file),
-            Spot::Line(line) => write!(f, "{}:{line}", self.file),
-            Spot::Byte(byte) => write!(f, "{}, byte {byte}", self.file),
+            FilePosition::Whole => write!(f, "{}", self.file),
+            FilePosition::Line(line) => write!(f, "{}:{line}", self.file),
+            FilePosition::Byte(byte) => write!(f, "{}, byte {byte}", self.file),
         }
     }
 }

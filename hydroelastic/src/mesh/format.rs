@@ -1,6 +1,6 @@
 //! Which format a file is in: by what its content says, else by its name.
 
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use super::report::{LoadReport, Severity};
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl MeshFormat {
         bytes: &[u8],
         report: &mut LoadReport,
     ) -> Result<Self, MeshError> {
-        let at = || Place::new(name, Spot::Whole);
+        let at = || Place::new(name, FilePosition::Whole);
         if bytes.is_empty() {
             return Err(MeshError::Syntax(Flaw::new(
                 at(),
@@ -77,7 +77,7 @@ impl MeshFormat {
                     extension.name(),
                     content.name()
                 );
-                report.add(Severity::Doubtful, at(), text);
+                report.add(Severity::Suspicious, at(), text);
                 Ok(content)
             }
             (Some(format), _) | (None, Some(format)) => Ok(format),

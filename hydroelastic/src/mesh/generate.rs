@@ -6,7 +6,7 @@
 mod belt;
 mod sweep;
 
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use super::options::{SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
@@ -351,7 +351,7 @@ fn positive(name: &str, value: f64) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", Spot::Whole),
+        Place::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value} m"),
     );
     Err(MeshError::Setting(Flaw::new(
@@ -366,7 +366,7 @@ fn within(name: &str, value: u32, min: u32, max: u32) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", Spot::Whole),
+        Place::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value}"),
     );
     Err(MeshError::Setting(Flaw::new(

@@ -8,7 +8,7 @@ mod numbers;
 use super::cells::{Cells, Grid};
 use super::cursor::{Cursor, Word, parse_number};
 use super::error::{Flaw, MeshError, quote};
-use super::names::{Names, Naming, Numbering, Spots};
+use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::Endian;
 use element_types::element_type;
@@ -146,9 +146,9 @@ fn assemble(
     }
     let spots = |lines: Vec<u32>| {
         if numbers.binary.is_some() {
-            Spots::Unknown
+            FilePositions::Unknown
         } else {
-            Spots::Lines(lines)
+            FilePositions::Lines(lines)
         }
     };
     let names = Names {

@@ -1,6 +1,6 @@
 //! How the vertices and elements of a file are called in messages, and where they stand in it.
 
-use super::error::{Place, Spot};
+use super::error::{FilePosition, Place};
 
 /// How the items of one kind are numbered in the file.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(crate) enum Numbering {
 
 /// Where the items stand in the file.
 #[derive(Clone, Debug)]
-pub(crate) enum Spots {
+pub(crate) enum FilePositions {
     Unknown,
     /// The line of each.
     Lines(Vec<u32>),
@@ -31,7 +31,7 @@ pub(crate) struct Naming {
     pub(crate) word: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) numbering: Numbering,
-    pub(crate) spots: Spots,
+    pub(crate) spots: FilePositions,
 }
 
 impl Naming {
@@ -40,7 +40,7 @@ impl Naming {
             word,
             plural,
             numbering: Numbering::From(first),
-            spots: Spots::Unknown,
+            spots: FilePositions::Unknown,
         }
     }
 
@@ -61,11 +61,13 @@ impl Naming {
         }
     }
 
-    fn spot(&self, item: u32) -> Spot {
+    fn spot(&self, item: u32) -> FilePosition {
         match &self.spots {
-            Spots::Unknown => Spot::Whole,
-            Spots::Lines(lines) => Spot::Line(lines[item as usize]),
-            Spots::Bytes { first, stride } => Spot::Byte(first + stride * u64::from(item)),
+            FilePositions::Unknown => FilePosition::Whole,
+            FilePositions::Lines(lines) => FilePosition::Line(lines[item as usize]),
+            FilePositions::Bytes { first, stride } => {
+                FilePosition::Byte(first + stride * u64::from(item))
+            }
         }
     }
 }
@@ -89,7 +91,7 @@ impl Names {
     }
 
     pub(crate) fn whole(&self) -> Place {
-        Place::new(&self.file, Spot::Whole)
+        Place::new(&self.file, FilePosition::Whole)
     }
 
     pub(crate) fn vertex_place(&self, vertex: u32) -> Place {
@@ -117,7 +119,7 @@ impl Names {
                 text.push_str(", ");
             }
             text.push_str(&naming.name(*item));
-            if let Spot::Line(line) = naming.spot(*item) {
+            if let FilePosition::Line(line) = naming.spot(*item) {
                 text.push_str(&format!(" (line {line})"));
             }
         }

@@ -3,7 +3,7 @@
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::{Cursor, Word, parse_integer, parse_number};
 use super::error::{Flaw, MeshError, quote};
-use super::names::{Names, Naming, Numbering, Spots};
+use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use nalgebra::Vector3;
 use std::borrow::Cow;
@@ -222,13 +222,13 @@ impl<'a> Reader<'a> {
                 word: "vertex",
                 plural: "vertices",
                 numbering: Numbering::From(1),
-                spots: Spots::Lines(self.point_lines),
+                spots: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "face",
                 plural: "faces",
                 numbering: Numbering::From(0),
-                spots: Spots::Lines(self.face_lines),
+                spots: FilePositions::Lines(self.face_lines),
             },
         };
         Ok(Grid {

@@ -1,6 +1,6 @@
 //! What a mesh is for, and what loading may repair.
 
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use nalgebra::Vector3;
 
 /// What a surface is for; it decides what is checked.
@@ -56,7 +56,7 @@ pub enum Orientation {
 /// Whether a solid's surface is tested against itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfIntersections {
-    /// Tested; the first crossing found is reported as doubtful.
+    /// Tested; the first crossing found is reported as suspicious.
     Report,
     /// Not tested: saves time on large meshes known to be good.
     Skip,
@@ -157,7 +157,7 @@ fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshE
 
 fn refuse(what: String, remedy: &str) -> MeshError {
     MeshError::Setting(Flaw::new(
-        Place::new("mesh options", Spot::Whole),
+        Place::new("mesh options", FilePosition::Whole),
         what,
         remedy,
     ))

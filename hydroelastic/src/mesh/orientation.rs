@@ -132,7 +132,7 @@ fn report_one_sided(
             remedy,
         )));
     }
-    report.add(Severity::Doubtful, names.element_place(one), what);
+    report.add(Severity::Suspicious, names.element_place(one), what);
     Ok(())
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn orient_outward(
     }
     let Some(depths) = depths(soup, &shells) else {
         let text = "too many closed shells lie inside each other to tell bodies from cavities";
-        report.add(Severity::Doubtful, soup.names.whole(), text);
+        report.add(Severity::Suspicious, soup.names.whole(), text);
         return Ok(());
     };
     let inside = |s: &usize| depths[*s] % 2 == 1;
@@ -213,7 +213,7 @@ pub(crate) fn orient_outward(
             nested.len(),
             first_triangles(soup, &shells, &nested)
         );
-        report.add(Severity::Doubtful, at, text);
+        report.add(Severity::Suspicious, at, text);
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The front door of the readers: a path or bytes in, a checked mesh and a load report out.
 
 use super::cells::{Grid, Wanted};
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use super::format::MeshFormat;
 use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
 use super::report::LoadReport;
@@ -76,7 +76,7 @@ fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, Mes
     let format = MeshFormat::choose(file, bytes, &mut report)?;
     if wanted == Wanted::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
         return Err(MeshError::Unsupported(Flaw::new(
-            Place::new(file, Spot::Whole),
+            Place::new(file, FilePosition::Whole),
             format!(
                 "{} files hold surfaces, and a tetrahedral mesh is wanted",
                 format.name()
@@ -111,7 +111,7 @@ fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(MeshError::TooLarge(Flaw::new(
-            Place::new(&name, Spot::Whole),
+            Place::new(&name, FilePosition::Whole),
             format!("the file has more than {FILE_BYTES_MAX} bytes"),
             "Split the mesh",
         )));

@@ -1,4 +1,4 @@
-//! What loading a file ignored, repaired or found doubtful, with places. Meshes have such a report, robots too.
+//! What loading a file ignored, repaired or found suspicious, with places. Meshes have such a report, robots too.
 
 use super::error::Place;
 use std::fmt;
@@ -11,7 +11,7 @@ pub enum Severity {
     /// Something was wrong and was put right, e.g. a triangle was flipped.
     Repaired,
     /// Something was kept as it is although it is probably not meant, e.g. a self-intersection.
-    Doubtful,
+    Suspicious,
 }
 
 /// One remark about a loaded file.
@@ -30,7 +30,7 @@ impl fmt::Display for LoadEntry {
         let severity = match self.severity {
             Severity::Ignored => "ignored",
             Severity::Repaired => "repaired",
-            Severity::Doubtful => "doubtful",
+            Severity::Suspicious => "suspicious",
         };
         write!(f, "{}: {severity}: {}", self.at, self.text)
     }

@@ -2,8 +2,8 @@
 
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::Cursor;
-use super::error::{Flaw, MeshError, Place, Spot, quote};
-use super::names::{Names, Naming, Numbering, Spots};
+use super::error::{FilePosition, Flaw, MeshError, Place, quote};
+use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use nalgebra::Vector3;
@@ -24,7 +24,7 @@ fn declared_count(bytes: &[u8]) -> Option<u64> {
 /// Triangles as they come.
 struct Facets {
     points: Vec<Vector3<f64>>,
-    spots: Spots,
+    spots: FilePositions,
     /// Triangles whose stored normal contradicts their winding.
     contradicted: Vec<u32>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid
 fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let flaw = |byte: usize, what: String, remedy: &str| {
         Err(MeshError::Syntax(Flaw::new(
-            Place::new(file, Spot::Byte(byte as u64)),
+            Place::new(file, FilePosition::Byte(byte as u64)),
             what,
             remedy,
         )))
@@ -88,7 +88,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
     let stride = TRIANGLE_BYTES as u64;
     let mut facets = Facets {
         points: Vec::with_capacity(3 * count),
-        spots: Spots::Bytes {
+        spots: FilePositions::Bytes {
             first: HEADER_BYTES as u64,
             stride,
         },
@@ -110,7 +110,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
             let byte = HEADER_BYTES + TRIANGLE_BYTES * t + 12 * (k + 1);
             let corner = corners[k];
             return Err(MeshError::Coordinate(Flaw::new(
-                Place::new(file, Spot::Byte(byte as u64)),
+                Place::new(file, FilePosition::Byte(byte as u64)),
                 format!(
                     "triangle {t}, corner {k} is at ({}, {}, {})",
                     corner.x, corner.y, corner.z
@@ -125,7 +125,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         let text = format!("attribute bytes (colours) of {attributes} triangles");
         report.add(
             Severity::Ignored,
-            Place::new(file, Spot::Byte(HEADER_BYTES as u64 + 48)),
+            Place::new(file, FilePosition::Byte(HEADER_BYTES as u64 + 48)),
             text,
         );
     }
@@ -136,8 +136,8 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
             bytes.len() - end
         );
         report.add(
-            Severity::Doubtful,
-            Place::new(file, Spot::Byte(end as u64)),
+            Severity::Suspicious,
+            Place::new(file, FilePosition::Byte(end as u64)),
             text,
         );
     }
@@ -148,7 +148,7 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
     let mut cursor = Cursor::new(bytes, file);
     let mut facets = Facets {
         points: Vec::new(),
-        spots: Spots::Unknown,
+        spots: FilePositions::Unknown,
         contradicted: Vec::new(),
     };
     let mut lines = Vec::new();
@@ -184,7 +184,7 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
     if inside {
         return Err(cursor.ended("the solid: endsolid is missing"));
     }
-    facets.spots = Spots::Lines(lines);
+    facets.spots = FilePositions::Lines(lines);
     Ok(grid(facets, file, report))
 }
 
@@ -226,7 +226,7 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             word: "corner",
             plural: "corners",
             numbering: Numbering::Corners,
-            spots: Spots::Unknown,
+            spots: FilePositions::Unknown,
         },
         elements: Naming {
             word: "triangle",
@@ -241,7 +241,7 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             "the stored normals of {} triangles contradict the order of their corners, which is used: {list}",
             facets.contradicted.len()
         );
-        report.add(Severity::Doubtful, names.element_place(first), text);
+        report.add(Severity::Suspicious, names.element_place(first), text);
     }
     Grid {
         names,

@@ -100,7 +100,7 @@ pub(crate) fn build_surface(
         let text = format!(
             "{coincident} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
         );
-        report.add(Severity::Doubtful, soup.names.whole(), text);
+        report.add(Severity::Suspicious, soup.names.whole(), text);
     }
 
     check_edges(&soup)?;
@@ -304,7 +304,7 @@ fn report_doubts(
             "the surface touches itself in {} only",
             names.list(&names.vertices, &bowties)
         );
-        report.add(Severity::Doubtful, names.vertex_place(first), text);
+        report.add(Severity::Suspicious, names.vertex_place(first), text);
     }
     let needle = |t: &u32| triangle_quality(soup.corners(*t)) < NEEDLE_QUALITY;
     let needles: Vec<u32> = (0..soup.triangles.len() as u32).filter(needle).collect();
@@ -317,7 +317,7 @@ fn report_doubts(
             names.elements.name(soup.element_of[worst.index()])
         );
         report.add(
-            Severity::Doubtful,
+            Severity::Suspicious,
             names.element_place(soup.element_of[first as usize]),
             text,
         );
@@ -336,12 +336,12 @@ fn report_doubts(
                 names.elements.name(one),
                 names.elements.name(two)
             );
-            report.add(Severity::Doubtful, names.element_place(one), text);
+            report.add(Severity::Suspicious, names.element_place(one), text);
         }
         SelfIntersection::Unknown => {
             let text =
                 "too many triangles lie close together to tell whether the surface crosses itself";
-            report.add(Severity::Doubtful, names.whole(), text);
+            report.add(Severity::Suspicious, names.whole(), text);
         }
     }
 }

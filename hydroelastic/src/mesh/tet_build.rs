@@ -255,7 +255,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
         let text =
             format!("neighbours overlap, lying on the same side of their common face: {list}");
         report.add(
-            Severity::Doubtful,
+            Severity::Suspicious,
             soup.names.element_place(soup.element_of[first as usize]),
             text,
         );
@@ -293,7 +293,11 @@ fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
         soup.names.elements.name(element),
         qualities[worst as usize]
     );
-    report.add(Severity::Doubtful, soup.names.element_place(element), text);
+    report.add(
+        Severity::Suspicious,
+        soup.names.element_place(element),
+        text,
+    );
 }
 
 fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
@@ -306,6 +310,6 @@ fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
             n - coincident,
             mesh.component_count()
         );
-        report.add(Severity::Doubtful, soup.names.whole(), text);
+        report.add(Severity::Suspicious, soup.names.whole(), text);
     }
 }

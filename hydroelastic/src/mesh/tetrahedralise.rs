@@ -17,7 +17,7 @@ mod lattice;
 
 use nalgebra::{Point3, Vector3};
 
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use super::index::TriangleIdx;
 use super::options::{Orientation, TetOptions, Weld};
 use super::orientation::solid_angle;
@@ -121,7 +121,7 @@ pub fn tetrahedralise(
     surface: &TriMesh,
     settings: &FillSettings,
 ) -> Result<(TetMesh, LoadReport), MeshError> {
-    let whole = || Place::new("surface to be filled", Spot::Whole);
+    let whole = || Place::new("surface to be filled", FilePosition::Whole);
     let edge = settings.edge_length;
     let extent = surface.bounds().extent();
     let points = extent.iter().map(|x| x / edge + 3.0).product::<f64>() * 2.0;
@@ -183,7 +183,7 @@ fn check_closed(surface: &TriMesh) -> Result<(), MeshError> {
     };
     let [a, b] = edge.vertices;
     Err(MeshError::Topology(Flaw::new(
-        Place::new("surface to be filled", Spot::Whole),
+        Place::new("surface to be filled", FilePosition::Whole),
         format!(
             "the edge of vertices {a} and {b} has one triangle only ({})",
             edge.first
@@ -200,7 +200,7 @@ fn check_crossings(
     let SelfIntersection::Between(one, two) = find_self_intersection(surface) else {
         return Ok(());
     };
-    let place = Place::new("surface to be filled", Spot::Whole);
+    let place = Place::new("surface to be filled", FilePosition::Whole);
     let at = |t: TriangleIdx| {
         let c = surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0;
         format!("triangle {t} at ({:.4}, {:.4}, {:.4})", c.x, c.y, c.z)
@@ -241,16 +241,16 @@ fn report_volume(
         pieces.0,
         pieces.1
     );
-    let doubtful =
+    let suspicious =
         change.abs() > 5.0 || pieces.0 < pieces.1 && settings.crossings == Crossings::Refuse;
-    let severity = if doubtful {
-        Severity::Doubtful
+    let severity = if suspicious {
+        Severity::Suspicious
     } else {
         Severity::Repaired
     };
     report.add(
         severity,
-        Place::new("surface to be filled", Spot::Whole),
+        Place::new("surface to be filled", FilePosition::Whole),
         text,
     );
 }

@@ -93,13 +93,13 @@ pub(crate) fn check_extent(
         let text = format!(
             "the longest side of the mesh is {extent:e} m; if its unit is not the metre, scale it"
         );
-        report.add(Severity::Doubtful, names.whole(), text);
+        report.add(Severity::Suspicious, names.whole(), text);
     }
     if reach * f64::EPSILON > 1e-6 * extent {
         let text = format!(
             "{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer"
         );
-        report.add(Severity::Doubtful, names.whole(), text);
+        report.add(Severity::Suspicious, names.whole(), text);
     }
     Ok(())
 }

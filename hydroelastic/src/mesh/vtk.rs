@@ -5,7 +5,7 @@ mod connectivity;
 use super::cells::{CellKind, Cells, Grid, Wanted};
 use super::cursor::{Cursor, Word};
 use super::error::{Flaw, MeshError, quote};
-use super::names::{Names, Naming, Numbering, Spots};
+use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use super::vtk_cells;
@@ -421,9 +421,9 @@ impl<'a> Reader<'a> {
         let points = self.points.unwrap_or_default();
         let spots = |lines: Vec<u32>, count: usize| {
             if lines.len() == count {
-                Spots::Lines(lines)
+                FilePositions::Lines(lines)
             } else {
-                Spots::Unknown
+                FilePositions::Unknown
             }
         };
         let names = Names {

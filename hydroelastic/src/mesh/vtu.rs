@@ -3,8 +3,8 @@
 mod arrays;
 
 use super::cells::{CellKind, Cells, Grid};
-use super::error::{Flaw, MeshError, Place, Spot, presentable, quote};
-use super::names::{Names, Naming, Numbering, Spots};
+use super::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
+use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use super::vtk_cells;
@@ -25,7 +25,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             .iter()
             .filter(|byte| **byte == b'\n')
             .count() as u32;
-        let at = Place::new(file, Spot::Line(line));
+        let at = Place::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             "bytes that are not UTF-8 text",
@@ -42,7 +42,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         } else {
             error.pos().row
         };
-        let at = Place::new(file, Spot::Line(line));
+        let at = Place::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             format!("not well-formed XML: {}", presentable(&error.to_string())),
@@ -53,7 +53,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
     let place = |node: Node<'_, '_>| {
         Place::new(
             file,
-            Spot::Line(document.text_pos_at(node.range().start).row),
+            FilePosition::Line(document.text_pos_at(node.range().start).row),
         )
     };
     let kind = root.attribute("type").unwrap_or("");
@@ -260,7 +260,7 @@ impl Mesh {
 
         let base = self.points.len();
         let line_of = |node, values: &Values, k: usize| match (values.line(k), place(node).spot) {
-            (Some(line), _) | (None, Spot::Line(line)) => line,
+            (Some(line), _) | (None, FilePosition::Line(line)) => line,
             _ => 1,
         };
         for p in 0..n_points {
@@ -268,7 +268,7 @@ impl Mesh {
             let line = line_of(array, &points, 3 * p);
             if !point.iter().all(|x| x.is_finite()) {
                 let what = format!("point {p} is at ({}, {}, {})", point.x, point.y, point.z);
-                let at = Place::new(context.file, Spot::Line(line));
+                let at = Place::new(context.file, FilePosition::Line(line));
                 return Err(MeshError::Coordinate(Flaw::new(
                     at,
                     what,
@@ -299,7 +299,7 @@ impl Mesh {
                     let what = format!("cell {c} refers to point {index} of {n_points}");
                     let at = Place::new(
                         context.file,
-                        Spot::Line(line_of(connectivity_node, &connectivity, k)),
+                        FilePosition::Line(line_of(connectivity_node, &connectivity, k)),
                     );
                     return Err(MeshError::Index(Flaw::new(
                         at,
@@ -335,13 +335,13 @@ impl Mesh {
                 word: "point",
                 plural: "points",
                 numbering: Numbering::From(0),
-                spots: Spots::Lines(self.point_lines),
+                spots: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "cell",
                 plural: "cells",
                 numbering: Numbering::From(0),
-                spots: Spots::Lines(self.cell_lines),
+                spots: FilePositions::Lines(self.cell_lines),
             },
         };
         Grid {

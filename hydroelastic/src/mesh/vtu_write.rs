@@ -1,7 +1,7 @@
 //! Writing what ParaView reads: VTU files, and PVD files that list them over time.
 
 use super::base64;
-use super::error::{Flaw, MeshError, Place, Spot};
+use super::error::{FilePosition, Flaw, MeshError, Place};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -169,7 +169,7 @@ impl VtuFile<'_> {
     fn validate(&self, connectivity: &[i64], n_cells: usize) -> Result<(), MeshError> {
         let refuse = |what: String, remedy: &str| {
             Err(MeshError::Setting(Flaw::new(
-                Place::new("VTU output", Spot::Whole),
+                Place::new("VTU output", FilePosition::Whole),
                 what,
                 remedy,
             )))

@@ -138,7 +138,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e90,
             elements: 12,
-            remarks: &["doubtful", "1e30 m", "scale"],
+            remarks: &["suspicious", "1e30 m", "scale"],
         },
     ),
     (
@@ -146,7 +146,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e-90,
             elements: 12,
-            remarks: &["doubtful", "1e-30 m", "scale"],
+            remarks: &["suspicious", "1e-30 m", "scale"],
         },
     ),
     ("far_from_origin.vtk", tet_cube(&[])),
@@ -202,7 +202,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0 / 3.0,
             elements: 8,
-            remarks: &["doubtful", "vertex 1"],
+            remarks: &["suspicious", "vertex 1"],
         },
     ),
     (
@@ -216,7 +216,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 2.0,
             elements: 24,
-            remarks: &["doubtful", "crosses itself"],
+            remarks: &["suspicious", "crosses itself"],
         },
     ),
     (
@@ -236,7 +236,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0,
             elements: 7,
-            remarks: &["doubtful", "cell 6", "quality 1.6e-12"],
+            remarks: &["suspicious", "cell 6", "quality 1.6e-12"],
         },
     ),
     (
@@ -245,7 +245,11 @@ const TABLE: &[(&str, Must)] = &[
     ),
     (
         "duplicate_points.vtk",
-        tet_cube(&["doubtful", "24 points lie at 8 places", "6 separate bodies"]),
+        tet_cube(&[
+            "suspicious",
+            "24 points lie at 8 places",
+            "6 separate bodies",
+        ]),
     ),
     ("duplicate_tet.vtk", Fail(&["cells 0 and 6"])),
     ("nonmanifold_face.vtk", Fail(&["face of points 1 3 7"])),

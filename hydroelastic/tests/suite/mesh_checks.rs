@@ -76,7 +76,7 @@ fn a_body_inside_a_body_is_doubtful() {
     check_solid(
         nested,
         9.0,
-        &[(Severity::Doubtful, "1 closed shells lie inside others")],
+        &[(Severity::Suspicious, "1 closed shells lie inside others")],
     );
 }
 

@@ -148,6 +148,6 @@ fn settings_out_of_range_and_parts_too_thin_are_told() {
     }
     match tetrahedralise(&plate, &FillSettings::of_edge_length(0.05)) {
         Err(error) => assert!(error.to_string().contains("smaller edge length"), "{error}"),
-        Ok((_, report)) => assert!(report.of(Severity::Doubtful).count() > 0, "{report}"),
+        Ok((_, report)) => assert!(report.of(Severity::Suspicious).count() > 0, "{report}"),
     }
 }

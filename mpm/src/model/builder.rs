@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use pliant_contact_sap::BodyState;
 
 use super::records::Records;
-use super::{Emitter, MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Wall};
+use super::{MaterialPoints, MpmSettings, Object, ObjectIdx, Parts, Sink, Source, Wall};
 use crate::error::{MpmError, not_negative, positive, within};
 use crate::fill::ParticleSet;
 use crate::material::{Material, Strain};
@@ -21,7 +21,7 @@ pub struct ObjectSpec {
     pub material: Arc<dyn Material>,
     /// kg/m³ at rest.
     pub density: f64,
-    /// Its particles, from [`fill`](crate::fill) or made by hand; none for an object that an emitter will bring.
+    /// Its particles, from [`fill`](crate::fill) or made by hand; none for an object that an source will bring.
     pub particles: ParticleSet,
     /// Start velocity, m/s.
     pub velocity_W: Vector3<f64>,
@@ -76,13 +76,13 @@ impl ObjectSpec {
     }
 }
 
-/// Collects objects, walls, sources and drains of a [`MaterialPoints`].
+/// Collects objects, walls, sources and sinks of a [`MaterialPoints`].
 #[derive(Clone, Debug)]
 pub struct MpmBuilder {
     settings: MpmSettings,
     objects: Vec<ObjectSpec>,
     walls: Vec<Wall>,
-    emitters: Vec<Emitter>,
+    sources: Vec<Source>,
     sinks: Vec<Sink>,
     grips: Vec<(String, Vec<u32>)>,
 }
@@ -95,7 +95,7 @@ impl MpmBuilder {
             settings,
             objects: Vec::new(),
             walls: Vec::new(),
-            emitters: Vec::new(),
+            sources: Vec::new(),
             sinks: Vec::new(),
             grips: Vec::new(),
         }
@@ -114,12 +114,12 @@ impl MpmBuilder {
     }
 
     /// Adds a source.
-    pub fn emitter(&mut self, emitter: Emitter) -> &mut Self {
-        self.emitters.push(emitter);
+    pub fn source(&mut self, source: Source) -> &mut Self {
+        self.sources.push(source);
         self
     }
 
-    /// Adds a drain.
+    /// Adds a sink.
     pub fn sink(&mut self, sink: Sink) -> &mut Self {
         self.sinks.push(sink);
         self
@@ -166,7 +166,7 @@ impl MpmBuilder {
                 });
             }
         }
-        records.header = vec![0.0; 2 + self.emitters.len()];
+        records.header = vec![0.0; 2 + self.sources.len()];
         records.header[1] = records.particles.len() as f64;
         let n = records.particles.len() as u32;
         for (name, members) in &self.grips {
@@ -184,7 +184,7 @@ impl MpmBuilder {
             settings: self.settings,
             objects,
             walls: self.walls,
-            emitters: self.emitters,
+            sources: self.sources,
             sinks: self.sinks,
             grips: self.grips,
             start: BodyState::default(),
@@ -213,9 +213,9 @@ impl MpmBuilder {
             )?;
         }
         let nothing = self.objects.iter().all(|o| o.particles.points.is_empty());
-        if nothing && self.emitters.is_empty() {
+        if nothing && self.sources.is_empty() {
             return Err(MpmError::Empty(
-                "a model of material points needs particles or an emitter".into(),
+                "a model of material points needs particles or an source".into(),
             ));
         }
         for (name, members) in &self.grips {
@@ -230,7 +230,7 @@ impl MpmBuilder {
         }
         self.objects.iter().try_for_each(ObjectSpec::check)?;
         self.walls.iter().try_for_each(Wall::check)?;
-        self.emitters
+        self.sources
             .iter()
             .try_for_each(|e| e.check(self.objects.len()))
     }

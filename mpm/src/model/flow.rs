@@ -1,4 +1,4 @@
-//! Particles that come and go while a simulation runs: a tap, a conveyor, a drain.
+//! Particles that come and go while a simulation runs: a tap, a conveyor, a sink.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_hydroelastic::Shape;
@@ -10,7 +10,7 @@ use crate::error::{MpmError, positive, within};
 ///
 /// For a jet of speed v let the batch be one layer and the interval its thickness over v.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Emitter {
+pub struct Source {
     /// The object that new particles belong to; its particle volume is theirs.
     pub object: ObjectIdx,
     /// Places of one batch, world frame, m.
@@ -25,11 +25,11 @@ pub struct Emitter {
     pub batches: u32,
 }
 
-impl Emitter {
+impl Source {
     pub(crate) fn check(&self, objects: usize) -> Result<(), MpmError> {
-        positive("emitter", "interval_s", self.interval_s)?;
+        positive("source", "interval_s", self.interval_s)?;
         within(
-            "emitter",
+            "source",
             "start_s",
             self.start_s,
             self.start_s >= 0.0,
@@ -37,7 +37,7 @@ impl Emitter {
         )?;
         let object = self.object.0;
         within(
-            "emitter",
+            "source",
             "object",
             object as f64,
             object < objects,
@@ -51,7 +51,7 @@ impl Emitter {
             .chain(self.velocity_W.iter().copied())
             .find(|x| !x.is_finite());
         within(
-            "emitter",
+            "source",
             "coordinate",
             odd.unwrap_or(0.0),
             odd.is_none(),
@@ -71,7 +71,7 @@ impl Emitter {
     }
 }
 
-/// A drain: particles inside the shape at the end of a step are taken out.
+/// A sink: particles inside the shape at the end of a step are taken out.
 #[derive(Clone, Debug)]
 pub struct Sink {
     /// Where.
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn batches_come_at_their_times() {
-        let emitter = Emitter {
+        let source = Source {
             object: ObjectIdx(0),
             points: Vec::new(),
             velocity_W: Vector3::zeros(),
@@ -103,7 +103,7 @@ mod tests {
             interval_s: 0.05,
             batches: 4,
         };
-        let due = [0.0, 0.0999, 0.1, 0.149, 0.15, 0.2, 0.25, 9.0].map(|t| emitter.due(t));
+        let due = [0.0, 0.0999, 0.1, 0.149, 0.15, 0.2, 0.25, 9.0].map(|t| source.due(t));
         assert_eq!(due, [0, 0, 1, 1, 2, 3, 4, 4]);
     }
 }

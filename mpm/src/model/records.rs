@@ -1,6 +1,6 @@
 //! How particles lie in a body's state.
 //!
-//! q and v: three numbers a particle. History: elapsed time (s), next identity, batches laid down by each emitter; then for
+//! q and v: three numbers a particle. History: elapsed time (s), next identity, batches laid down by each source; then for
 //! each particle C and F column by column, two internal numbers, object, identity.
 
 use nalgebra::{Matrix3, Point3, Vector3};
@@ -15,7 +15,7 @@ const RECORD: usize = 22;
 
 /// Numbers before the particles.
 fn header_length(parts: &Parts) -> usize {
-    2 + parts.emitters.len()
+    2 + parts.sources.len()
 }
 
 /// A state, taken apart.

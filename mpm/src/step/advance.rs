@@ -99,7 +99,7 @@ impl MpmStep {
             ));
         }
         records.header[0] += dt;
-        flow::drain(&self.parts, &mut records);
+        flow::sink(&self.parts, &mut records);
         emit(&self.parts, &mut records);
         records.write(next);
         Ok(report)

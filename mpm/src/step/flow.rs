@@ -1,4 +1,4 @@
-//! Sources and drains at the end of a step.
+//! Sources and sinks at the end of a step.
 
 use nalgebra::Point3;
 
@@ -9,28 +9,28 @@ use crate::particle::Particle;
 /// Lays down the batches that are due.
 pub(crate) fn emit(parts: &Parts, records: &mut Records) {
     let time = records.header[0];
-    for (k, emitter) in parts.emitters.iter().enumerate() {
-        let due = emitter.due(time);
+    for (k, source) in parts.sources.iter().enumerate() {
+        let due = source.due(time);
         let done = records.header[2 + k] as u32;
         records.header[2 + k] = f64::from(due.max(done));
-        let object = &parts.objects[emitter.object.0];
+        let object = &parts.objects[source.object.0];
         for batch in done..due {
             // A batch that was due within the step has been on its way since.
-            let since = (time - emitter.start_s - f64::from(batch) * emitter.interval_s).max(0.0);
-            let gone = emitter.velocity_W * since;
-            for point in &emitter.points {
+            let since = (time - source.start_s - f64::from(batch) * source.interval_s).max(0.0);
+            let gone = source.velocity_W * since;
+            for point in &source.points {
                 records.ids.push(records.header[1] as u32);
                 records.header[1] += 1.0;
                 records.particles.push(Particle {
                     x: point.coords + gone,
-                    v: emitter.velocity_W,
+                    v: source.velocity_W,
                     mass: object.particle_mass,
                     volume: object.particle_volume,
                     strain: Strain {
                         internal: object.material.fresh(),
                         ..Particle::default().strain
                     },
-                    object: emitter.object.0 as u32,
+                    object: source.object.0 as u32,
                     ..Particle::default()
                 });
             }
@@ -39,7 +39,7 @@ pub(crate) fn emit(parts: &Parts, records: &mut Records) {
 }
 
 /// Takes out what is in a sink, keeping the order of the others.
-pub(super) fn drain(parts: &Parts, records: &mut Records) {
+pub(super) fn sink(parts: &Parts, records: &mut Records) {
     if parts.sinks.is_empty() {
         return;
     }

@@ -11,7 +11,7 @@ use super::*;
 use crate::free_motion::FreeMotionSettings;
 use crate::material::{LinearCorotated, Liquid, Material, NeoHookean};
 use crate::model::{
-    Emitter, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, RotationTarget, Sink, Wall, WallKind,
+    MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, RotationTarget, Sink, Source, Wall, WallKind,
 };
 use crate::random::Random;
 use crate::{MaterialPoints, ParticleSet, Sampling, fill};
@@ -222,7 +222,7 @@ fn particles_come_from_emitters_and_go_into_sinks() {
         particle_volume: (0.5 * H).powi(3),
     };
     let object = builder.object(ObjectSpec::new("water", water, 1000.0, tap));
-    builder.emitter(Emitter {
+    builder.source(Source {
         object,
         points: vec![Point3::new(0.0, 0.0, 1.0), Point3::new(0.5 * H, 0.0, 1.0)],
         velocity_W: Vector3::new(0.0, 0.0, -1.0),

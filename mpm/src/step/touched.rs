@@ -1,7 +1,9 @@
 //! Particles as contact sees them: where they are touched, and what the nodes of their cells do to them.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{BasisIdx, BodyError, Lever, MaterialPoint, PointMass, Primitive, Rows};
+use pliant_contact_sap::{
+    BasisIdx, BodyError, Interpolation, MaterialPoint, PointMass, Primitive, Rows,
+};
 
 use super::MpmStep;
 use crate::sparse_grid::NONE;
@@ -50,10 +52,10 @@ impl MpmStep {
     }
 
     /// The cell that particle `p` is in, and what its nodes do to it.
-    pub(super) fn lever_of(
+    pub(super) fn interpolation_of(
         &self,
         p: &MaterialPoint,
-        out: &mut Lever,
+        out: &mut Interpolation,
     ) -> Result<BasisIdx, BodyError> {
         let sorted = self.particle(p)?;
         let stencil = &self.system.stencils[sorted];

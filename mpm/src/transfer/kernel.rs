@@ -206,9 +206,9 @@ impl<T: LaneScalar, U: Fn(&mut Particle<T>, &Matrix3<T>)> LaneWork<T> for Gather
                 let stencil = Stencil::about(&p.x, cell.base, inverse, GradientForm::True);
                 let moments = moments(lanes, &stencil, &rows);
                 p.v = moments.velocity;
-                let lever = T::of(4.0) * inverse;
+                let interpolation = T::of(4.0) * inverse;
                 let fraction = Vector3::from(stencil.fraction);
-                p.c = (moments.first - moments.velocity * fraction.transpose()) * lever;
+                p.c = (moments.first - moments.velocity * fraction.transpose()) * interpolation;
                 match self.transfer.form {
                     GradientForm::Mls => {
                         let gradient = p.c;

@@ -7,7 +7,7 @@ use pliant_contact_sap::conformance::minimiser;
 use pliant_contact_sap::{
     Acceleration, ContactProblem, ConvexContactSolver, FrictionTangent, LineSearch, LinearAlgebra,
     Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
-    QuasiNewtonSettings, Solution, SolveError, SolveReport, SolverKind, StopCriteria, Wanted,
+    QuasiNewtonSettings, Solution, SolveError, SolveMode, SolveReport, SolverKind, StopCriteria,
 };
 use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -94,7 +94,7 @@ impl ConvexContactSolver for Judge {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        _: Wanted,
+        _: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let mut found = Found {

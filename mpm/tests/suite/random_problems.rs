@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::one_step::{Row, energy_norm, of_second_order};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use pliant_contact_sap::conformance::{Judged, minimiser};
+use pliant_contact_sap::conformance::{CheckedSolver, minimiser};
 use pliant_contact_sap::{
-    ContactProblem, ConvexContactSolver, FrictionLimit, Solution, SolveError, SolveReport,
-    SolverKind, StopCriteria, Wanted,
+    ContactProblem, ConvexContactSolver, FrictionLimit, Solution, SolveError, SolveMode,
+    SolveReport, SolverKind, StopCriteria,
 };
 use pliant_coupling::{
     ContactModel, ContactSettings, Geometry, Mount, State, StepReport, StrongImplicit, World,
@@ -52,7 +52,7 @@ impl ConvexContactSolver for Compared {
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        _: Wanted,
+        _: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         let expected = minimiser(problem).unwrap();
@@ -276,7 +276,7 @@ fn step(
 fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() {
     const PROBLEMS: usize = 3000;
     let mut rng = ChaCha8Rng::seed_from_u64(41);
-    let judged = Judged::new(SolverKind::Newton.build(tight()), tight());
+    let judged = CheckedSolver::new(SolverKind::Newton.build(tight()), tight());
     let mut stepper = StrongImplicit::new(judged);
     let (mut contacts, mut iterations, mut most) = (0, 0, 0);
     let mut worst = 0.0_f64;

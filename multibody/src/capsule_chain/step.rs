@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DeformableModel, Dynamics,
-    FrameWrench, InternalConstraints, JointReaction, Lever, MaterialPoint, Primitive, Rows,
+    FrameWrench, InternalConstraints, Interpolation, JointReaction, MaterialPoint, Primitive, Rows,
     StepInput, Surface,
 };
 
@@ -103,8 +103,12 @@ impl BodyStep for ChainStep {
         self.tree.dynamics()
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
-        self.tree.lever(&self.on_link(p)?, out)
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
+        self.tree.interpolation(&self.on_link(p)?, out)
     }
 
     fn basis(&self, basis: BasisIdx, p_WO: &Point3<f64>, out: &mut Rows) {

@@ -1,8 +1,8 @@
 //! A tree's constraints with itself: joint limits, actuators, dry friction, couplers.
 
 use pliant_contact_sap::{
-    Assembled, Bilateral, ConstraintKind, ConstraintLabel, Dynamics, InternalConstraints, Limit,
-    PdActuator, PdCommand, PdGains, RowLaw,
+    Assembled, Bilateral, ConstraintLabel, Dynamics, InternalConstraints, Limit, PdActuator,
+    PdCommand, PdGains, RowKind, RowLaw,
 };
 
 use super::step::TreeStep;
@@ -16,7 +16,7 @@ const DRY_FRICTION_REGULARISATION: f64 = 1e-3;
 /// rad/s or m/s: a limit further away than this speed, or ten times the joint's own, leads in a step is left out.
 const SPEED_NEVER_REACHED: f64 = 1000.0;
 
-fn label(kind: ConstraintKind, dof: usize) -> ConstraintLabel {
+fn label(kind: RowKind, dof: usize) -> ConstraintLabel {
     ConstraintLabel {
         kind,
         index: dof as u32,
@@ -40,22 +40,22 @@ impl TreeStep {
                 let w = out.inverse_inertia(i);
                 if let Some(gap) = lower {
                     let law = RowLaw::Limit(Limit::near_rigid(self.time_step, gap, w));
-                    out.velocity(i, law, label(ConstraintKind::LowerLimit, k));
+                    out.velocity(i, law, label(RowKind::LowerLimit, k));
                 }
                 if let Some(gap) = upper {
                     let law = RowLaw::Limit(Limit::near_rigid(self.time_step, gap, w));
-                    let label = label(ConstraintKind::UpperLimit, k);
+                    let label = label(RowKind::UpperLimit, k);
                     out.combination(&[(i, -1.0)], 0.0, law, label);
                 }
                 if let Some(gains) = gains {
                     let law = self.actuator(gains, k, w);
-                    out.velocity(i, law, label(ConstraintKind::Actuator, k));
+                    out.velocity(i, law, label(RowKind::Actuator, k));
                 }
                 if friction > 0.0 {
                     let softness = self.dry_friction_softness(i);
                     let (bound, last) = (dt * friction, dt * self.dry_friction[k]);
                     let law = RowLaw::Bilateral(Bilateral::dry_friction(bound, softness));
-                    let label = label(ConstraintKind::DryFriction, k);
+                    let label = label(RowKind::DryFriction, k);
                     out.combination(&[(i, 1.0)], -softness * last, law, label);
                 }
             }
@@ -136,7 +136,7 @@ impl TreeStep {
             return;
         }
         let law = RowLaw::Bilateral(Bilateral::near_rigid(self.time_step, error, w));
-        let label = label(ConstraintKind::Coupler, follower);
+        let label = label(RowKind::Coupler, follower);
         out.combination(&terms[..n_terms], bias, law, label);
     }
 

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use nalgebra::{DMatrix, Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
     BasisIdx, BodyError, BodyReport, BodyState, BodyStep, Control, DenseDynamics, Dynamics,
-    FrameWrench, Integration, InternalConstraints, JointReaction, Lever, MaterialPoint, PdGains,
-    Primitive, Rows, StepInput, Surface, TimeStep,
+    FrameWrench, Integration, InternalConstraints, Interpolation, JointReaction, MaterialPoint,
+    PdGains, Primitive, Rows, StepInput, Surface, TimeStep,
 };
 
 use super::checks::{check, link_of};
@@ -179,9 +179,13 @@ impl BodyStep for TreeStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         let LinkIdx(link) = link_of(&self.model, p)?;
-        *out = Lever::Twist;
+        *out = Interpolation::Twist;
         Ok(BasisIdx(link as u32))
     }
 

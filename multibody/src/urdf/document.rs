@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
-use pliant_hydroelastic::mesh::{LoadReport, Place, Severity, Spot};
+use pliant_hydroelastic::mesh::{FilePosition, LoadReport, Place, Severity};
 use roxmltree::{Node, ParsingOptions};
 
 use super::PackageMap;
@@ -51,7 +51,7 @@ impl Document {
                 Err(roxmltree::Error::UnknownNamespace(prefix, at)) => {
                     let what =
                         format!("namespace prefix \"{prefix}\" is not declared; declared it");
-                    let place = Place::new(path.to_string_lossy(), Spot::Line(at.row));
+                    let place = Place::new(path.to_string_lossy(), FilePosition::Line(at.row));
                     report.add(Severity::Repaired, place, what);
                     prefix
                 }
@@ -176,7 +176,7 @@ impl<'d, 't> Reader<'d, 't> {
     }
 
     pub(super) fn note(&mut self, severity: Severity, line: u32, text: impl Into<String>) {
-        let at = Place::new(self.path.to_string_lossy(), Spot::Line(line));
+        let at = Place::new(self.path.to_string_lossy(), FilePosition::Line(line));
         self.report.add(severity, at, text);
     }
 
@@ -185,15 +185,15 @@ impl<'d, 't> Reader<'d, 't> {
         self.report
             .entries
             .sort_by_key(|entry| match entry.at.spot {
-                Spot::Line(line) => line,
-                Spot::Whole | Spot::Byte(_) => 0,
+                FilePosition::Line(line) => line,
+                FilePosition::Whole | FilePosition::Byte(_) => 0,
             });
         self.report
     }
 
     pub(super) fn doubt(&mut self, node: Node<'_, '_>, text: impl Into<String>) {
         let line = self.line(node);
-        self.note(Severity::Doubtful, line, text);
+        self.note(Severity::Suspicious, line, text);
     }
 
     pub(super) fn ignored(&mut self, node: Node<'_, '_>, subject: &str) {

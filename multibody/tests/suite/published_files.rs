@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::robots::{load, robots};
 use nalgebra::Isometry3;
-use pliant_hydroelastic::mesh::{LoadEntry, Spot};
+use pliant_hydroelastic::mesh::{FilePosition, LoadEntry};
 use pliant_multibody::urdf::LoadedModel;
 use pliant_multibody::{GeometryDescription, MeshHull, Root};
 
@@ -42,7 +42,7 @@ fn every_published_urdf_loads_fixed_and_floating() {
                 .report
                 .entries
                 .iter()
-                .all(|e| matches!(e.at.spot, Spot::Line(1..)) && !e.text.is_empty()),
+                .all(|e| matches!(e.at.spot, FilePosition::Line(1..)) && !e.text.is_empty()),
             "{name}"
         );
         // The dual arm's and others' root links have no mass, but always something that hangs on them.
@@ -52,7 +52,7 @@ fn every_published_urdf_loads_fixed_and_floating() {
 }
 
 /// Names of links the report doubts the inertia of.
-fn doubted_inertias(loaded: &LoadedModel) -> Vec<String> {
+fn suspicious_inertias(loaded: &LoadedModel) -> Vec<String> {
     let named = |f: &LoadEntry| {
         f.text
             .contains("triangle inequality")
@@ -73,7 +73,7 @@ fn impossible_inertias_are_named() {
         .iter()
         .map(|k| format!("link_{k}.0"))
         .collect();
-    let mut found = doubted_inertias(&hand);
+    let mut found = suspicious_inertias(&hand);
     found.sort_by_key(|name| {
         name.trim_start_matches("link_")
             .trim_end_matches(".0")
@@ -86,7 +86,7 @@ fn impossible_inertias_are_named() {
         "anymal_c/anymal_c_simple_description/urdf/anymal.urdf",
         Root::Floating,
     );
-    let found = doubted_inertias(&quadruped);
+    let found = suspicious_inertias(&quadruped);
     assert_eq!(
         found
             .iter()

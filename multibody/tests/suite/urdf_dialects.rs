@@ -147,7 +147,7 @@ fn proximity_properties_that_cannot_be_are_refused_and_useless_ones_doubted() {
     let useless = r#"<drake:rigid_hydroelastic/><drake:hydroelastic_modulus value="1e6"/>"#;
     let loaded = load(&box_with(useless));
     assert_eq!(
-        loaded.report.of(Severity::Doubtful).count(),
+        loaded.report.of(Severity::Suspicious).count(),
         1,
         "{}",
         loaded.report
@@ -239,7 +239,7 @@ fn groups_take_in_the_members_of_their_member_groups() {
     let missing = inside.replace("member_group name=\"one\"", "member_group name=\"none\"");
     let loaded = load(&missing);
     assert_eq!(
-        loaded.report.of(Severity::Doubtful).count(),
+        loaded.report.of(Severity::Suspicious).count(),
         1,
         "{}",
         loaded.report

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use nalgebra::Isometry3;
-use pliant_coupling::{BodyIdx, GeometryIdx, TieIdx};
+use pliant_coupling::{BodyIdx, ConstraintIdx, GeometryIdx};
 use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
 use super::soft::SoftBody;
@@ -39,7 +39,7 @@ pub(crate) struct SoftSpot {
     pub(crate) points: Option<Arc<[u32]>>,
 }
 
-/// An end of a rod that a tie of its node holds with tangent and spin.
+/// An end of a rod that a constraint of its node holds with tangent and spin.
 #[derive(Clone, Debug)]
 pub(crate) struct WeldedEnd {
     /// The key that asked for it.
@@ -75,7 +75,7 @@ pub(crate) struct Directory {
     fixed: BTreeMap<String, (GeometryIdx, Isometry3<f64>)>,
     bodies: BTreeMap<String, BodyIdx>,
     repeats: BTreeMap<String, Range<usize>>,
-    ties: BTreeMap<String, Vec<TieIdx>>,
+    constraints: BTreeMap<String, Vec<ConstraintIdx>>,
     soft_names: BTreeMap<String, usize>,
     copies: BTreeMap<String, Range<usize>>,
     /// Joints with an actuator.
@@ -120,9 +120,9 @@ impl Directory {
         self.repeats.insert(name.into(), range);
     }
 
-    /// The ties that an entry stands for.
-    pub(super) fn add_ties(&mut self, name: &str, ties: Vec<TieIdx>) {
-        self.ties.insert(name.into(), ties);
+    /// The constraints that an entry stands for.
+    pub(super) fn add_constraints(&mut self, name: &str, constraints: Vec<ConstraintIdx>) {
+        self.constraints.insert(name.into(), constraints);
     }
 
     pub(super) fn add_soft(&mut self, name: &str, soft: SoftBody) {
@@ -260,7 +260,7 @@ impl Directory {
         }])
     }
 
-    /// As [`geometries`](Self::geometries), of one end of a tie: the world has none, a model alone is its root link.
+    /// As [`geometries`](Self::geometries), of one end of a constraint: the world has none, a model alone is its root link.
     pub(super) fn geometries_of_spot(
         &self,
         scene: &Scene,
@@ -410,9 +410,11 @@ impl Directory {
         joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
     }
 
-    /// The ties of an entry: several where it holds a region.
-    pub(crate) fn ties(&self, mention: &Mention) -> &[TieIdx] {
-        self.ties.get(&mention.name).map_or(&[], Vec::as_slice)
+    /// The constraints of an entry: several where it holds a region.
+    pub(crate) fn constraints(&self, mention: &Mention) -> &[ConstraintIdx] {
+        self.constraints
+            .get(&mention.name)
+            .map_or(&[], Vec::as_slice)
     }
 
     fn unknown<'a>(

@@ -7,8 +7,8 @@ use pliant_contact_sap::DeformableModel;
 use pliant_coupling::{BodyIdx, Geometry};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    Emitter, MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec, ParticleSet,
-    Sink, fill,
+    MaterialPoints, MpmBuilder, MpmError, MpmSettings, ObjectIdx, ObjectSpec, ParticleSet, Sink,
+    Source, fill,
 };
 
 use super::Draft;
@@ -39,14 +39,14 @@ impl Draft<'_> {
         for wall in &grid.walls {
             builder.wall(*wall);
         }
-        for drain in &grid.drains {
-            let shape = self.finished_shape(&drain.shape, drain.at)?;
+        for sink in &grid.sinks {
+            let shape = self.finished_shape(&sink.shape, sink.at)?;
             builder.sink(Sink {
                 shape,
-                X_WS: drain.pose,
+                X_WS: sink.pose,
             });
         }
-        let stay = grid.drains.is_empty() && entries.iter().all(|(_, p)| p.sources.is_empty());
+        let stay = grid.sinks.is_empty() && entries.iter().all(|(_, p)| p.sources.is_empty());
         let mut objects = Vec::new();
         let mut n_points = 0;
         for (number, (entry, points)) in entries.iter().enumerate() {
@@ -60,7 +60,7 @@ impl Draft<'_> {
                 if set.points.is_empty() {
                     set.particle_volume = batch.particle_volume;
                 }
-                builder.emitter(emitter(ObjectIdx(number), source, batch));
+                builder.source(particle_source(ObjectIdx(number), source, batch));
             }
             let range = n_points..n_points + set.points.len();
             n_points = range.end;
@@ -102,7 +102,7 @@ impl Draft<'_> {
         let points_stay = matches!(members, Members::Stay(_));
         if let (false, Some(region)) = (points_stay, entry.regions.first()) {
             let text = format!(
-                "material points {:?}: a region is of particles that stay, and this scene has sources or drains",
+                "material points {:?}: a region is of particles that stay, and this scene has sources or sinks",
                 entry.name.name
             );
             return Err(self
@@ -213,7 +213,7 @@ fn settings(grid: &GridEntry) -> MpmSettings {
 }
 
 /// Fills that follow each other as `source` says.
-fn emitter(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Emitter {
+fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Source {
     let speed = source.velocity.norm();
     let along = |p: &Point3<f64>| p.coords.dot(&source.velocity) / speed;
     let low = batch.points.iter().map(along).fold(f64::INFINITY, f64::min);
@@ -229,7 +229,7 @@ fn emitter(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Emitt
         let last = ((until - source.from_s) / interval_s + 1e-9).floor();
         last.min(f64::from(u32::MAX - 1)) as u32 + 1
     });
-    Emitter {
+    Source {
         object,
         points: batch.points,
         velocity_W: source.velocity,

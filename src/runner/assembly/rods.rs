@@ -122,7 +122,7 @@ fn name_of(end: End) -> &'static str {
     }
 }
 
-/// The ends that ties hold with tangent and spin.
+/// The ends that constraints hold with tangent and spin.
 fn welds(rod: &Rod, start: &BodyState, ends: &[RodEnd; 2]) -> Result<Vec<WeldedEnd>, RodError> {
     let mut surface = Surface::default();
     rod.surface(start, &mut surface);

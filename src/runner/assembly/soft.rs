@@ -34,7 +34,7 @@ pub(crate) struct SoftBody {
     pub(crate) points_stay: bool,
     /// Points that never move in any direction, ascending.
     pub(crate) held: Arc<[u32]>,
-    /// Of a rod: ends that ties hold with tangent and spin.
+    /// Of a rod: ends that constraints hold with tangent and spin.
     pub(crate) welds: Vec<WeldedEnd>,
 }
 

@@ -1,8 +1,8 @@
 //! A number from what is known of a moment.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{ConstraintKind, Energy};
-use pliant_coupling::{BodyIdx, ContactForce, TieIdx};
+use pliant_contact_sap::{Energy, RowKind};
+use pliant_coupling::{BodyIdx, ConstraintIdx, ContactForce};
 use pliant_multibody::Workspace;
 
 use super::{Moment, Target, View};
@@ -42,8 +42,10 @@ impl View {
                 all.iter().map(of).sum()
             }
             Target::Weighed(all) => self.of_weighed(directory, all, moment),
-            Target::Ties(ties) => {
-                let forces = ties.iter().map(|tie| tie_force(*tie, moment));
+            Target::Constraints(constraints) => {
+                let forces = constraints
+                    .iter()
+                    .map(|constraint| constraint_force(*constraint, moment));
                 let sum: Option<Vector3<f64>> = forces.sum();
                 sum.map_or(f64::NAN, |force| self.part(&force))
             }
@@ -180,7 +182,7 @@ impl View {
                 };
                 let index = joint.dof.0 as u32;
                 report
-                    .row_force(joint.body, ConstraintKind::Actuator, index)
+                    .row_force(joint.body, RowKind::Actuator, index)
                     .unwrap_or_else(given)
             }
         }
@@ -307,9 +309,9 @@ fn side(contact: &ContactForce, of: &[bool], with: &[bool]) -> Option<f64> {
     (on_a || on_b).then(|| f64::from(i8::from(on_a) - i8::from(on_b)))
 }
 
-/// Force of a tie on its second body, N, world axes; zero once released.
-fn tie_force(tie: TieIdx, moment: &Moment<'_>) -> Option<Vector3<f64>> {
+/// Force of a constraint on its second body, N, world axes; zero once released.
+fn constraint_force(constraint: ConstraintIdx, moment: &Moment<'_>) -> Option<Vector3<f64>> {
     let (report, _) = moment.step?;
-    let held = report.tie(tie);
+    let held = report.constraint(constraint);
     Some(held.map_or_else(Vector3::zeros, |held| -held.on_a.force))
 }

@@ -1,4 +1,4 @@
-//! `sources` of `[[material_points]]` and `drains` of `[grid]`: particles that come and go.
+//! `sources` of `[[material_points]]` and `sinks` of `[grid]`: particles that come and go.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -9,7 +9,7 @@ use crate::scene::pose::pose;
 use crate::scene::schema::{Key, REQUIRED, TableSchema};
 use crate::scene::shape::{ShapeEntry, shape};
 
-pub(super) static TABLES: [&TableSchema; 2] = [&SOURCE, &DRAIN];
+pub(super) static TABLES: [&TableSchema; 2] = [&SOURCE, &SINK];
 
 static SOURCE: TableSchema = TableSchema {
     name: "material_points.sources",
@@ -59,8 +59,8 @@ static SOURCE: TableSchema = TableSchema {
     ],
 };
 
-static DRAIN: TableSchema = TableSchema {
-    name: "grid.drains",
+static SINK: TableSchema = TableSchema {
+    name: "grid.sinks",
     keys: &[
         Key {
             name: "shape",
@@ -100,7 +100,7 @@ pub struct SourceEntry {
 
 /// Where particles end.
 #[derive(Clone, Debug)]
-pub struct DrainEntry {
+pub struct SinkEntry {
     /// What takes them in.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
@@ -140,11 +140,11 @@ pub(super) fn source(item: &Item<'_>) -> Result<SourceEntry, SceneError> {
     Ok(entry)
 }
 
-/// An element of `drains`.
-pub(super) fn drain(item: &Item<'_>) -> Result<DrainEntry, SceneError> {
-    let table = item.table(&DRAIN)?;
+/// An element of `sinks`.
+pub(super) fn sink(item: &Item<'_>) -> Result<SinkEntry, SceneError> {
+    let table = item.table(&SINK)?;
     let taking = table.required("shape")?;
-    let entry = DrainEntry {
+    let entry = SinkEntry {
         shape: shape(&taking)?,
         at: taking.at(),
         pose: pose(table.optional("pose").as_ref())?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Point3, Vector3};
 use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
 
-use super::flow::{DrainEntry, SourceEntry, drain, finite, source};
+use super::flow::{SinkEntry, SourceEntry, finite, sink, source};
 use super::matter::{MADE_OF_POINTS, stuff};
 use super::{Matter, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
@@ -56,7 +56,7 @@ static GRID: TableSchema = TableSchema {
             about: "half spaces whose nodes are held, see below",
         },
         Key {
-            name: "drains",
+            name: "sinks",
             value: "list of tables",
             unit: "",
             default: "none",
@@ -191,7 +191,7 @@ pub struct GridEntry {
     /// Held nodes.
     pub walls: Vec<Wall>,
     /// What takes particles out.
-    pub drains: Vec<DrainEntry>,
+    pub sinks: Vec<SinkEntry>,
     /// What particles may not leave.
     pub bounds: Option<[Point3<f64>; 2]>,
 }
@@ -254,8 +254,8 @@ pub(super) fn grid(item: &Item<'_>) -> Result<GridEntry, SceneError> {
         walls: table.optional("walls").map_or(Ok(Vec::new()), |list| {
             list.tables()?.iter().map(wall).collect()
         })?,
-        drains: table.optional("drains").map_or(Ok(Vec::new()), |list| {
-            list.tables()?.iter().map(drain).collect()
+        sinks: table.optional("sinks").map_or(Ok(Vec::new()), |list| {
+            list.tables()?.iter().map(sink).collect()
         })?,
         bounds,
     };

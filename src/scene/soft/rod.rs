@@ -185,7 +185,7 @@ static ROD: TableSchema = TableSchema {
             value: "`free`, `pinned`, `clamped` or `welded`",
             unit: "",
             default: "`free`",
-            about: "how its first node is held in the world; `clamped`: tangent and spin, too; `welded`: the same, by the tie of a region of this node to another body",
+            about: "how its first node is held in the world; `clamped`: tangent and spin, too; `welded`: the same, by the constraint of a region of this node to another body",
         },
         Key {
             name: "finish",
@@ -279,7 +279,7 @@ pub enum RodEnd {
     Pinned,
     /// Its place, tangent and spin.
     Clamped,
-    /// Its place, tangent and spin, by a tie to another body.
+    /// Its place, tangent and spin, by a constraint to another body.
     Welded,
 }
 

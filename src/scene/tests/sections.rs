@@ -64,19 +64,25 @@ fn keys_that_exclude_each_other_are_refused() {
 
 #[test]
 fn faults_of_ties_are_refused() {
-    let tie = |keys: &str| {
-        format!("{BALL}[[ties]]\nname = \"t\"\nbetween = [\"ball\", \"world\"]\n{keys}\n")
+    let constraint = |keys: &str| {
+        format!("{BALL}[[constraints]]\nname = \"t\"\nbetween = [\"ball\", \"world\"]\n{keys}\n")
     };
     check_fragment(
-        &tie("length = 1"),
-        &["[[ties]] \"t\": `length` goes with `kind = \"distance\"` only"],
+        &constraint("length = 1"),
+        &["[[constraints]] \"t\": `length` goes with `kind = \"distance\"` only"],
     );
-    check_fragment(&tie("points = [[0, 0, 0]]"), &["1 points must be 2 points"]);
     check_fragment(
-        &tie("release_at_s = -1"),
+        &constraint("points = [[0, 0, 0]]"),
+        &["1 points must be 2 points"],
+    );
+    check_fragment(
+        &constraint("release_at_s = -1"),
         &["release_at_s = -1 must not be negative"],
     );
-    check_fragment(&tie("kind = \"glue\""), &["`weld`, `ball`, `distance`"]);
+    check_fragment(
+        &constraint("kind = \"glue\""),
+        &["`weld`, `ball`, `distance`"],
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@ use nalgebra::Vector3;
 
 use super::*;
 
-fn track(interpolation: Interpolation) -> Track {
+fn track(interpolation: TrackInterpolation) -> Track {
     let knots = [(1.0, 0.0), (2.0, 1.0), (4.0, 5.0), (5.0, 5.0), (6.0, 2.0)];
     Track::new(interpolation, &knots.map(|(t, x)| (t, vec![x, -x])))
 }
@@ -23,9 +23,9 @@ fn rate(track: &Track, t: f64) -> f64 {
 #[test]
 fn every_interpolation_passes_through_its_knots_and_stays_outside() {
     for interpolation in [
-        Interpolation::Linear,
-        Interpolation::Cubic,
-        Interpolation::Hold,
+        TrackInterpolation::Linear,
+        TrackInterpolation::Cubic,
+        TrackInterpolation::Hold,
     ] {
         let track = track(interpolation);
         for (t, x) in [
@@ -47,16 +47,16 @@ fn every_interpolation_passes_through_its_knots_and_stays_outside() {
 
 #[test]
 fn linear_is_straight_and_hold_waits() {
-    assert!((value(&track(Interpolation::Linear), 3.0) - 3.0).abs() < 1e-15);
-    assert!((value(&track(Interpolation::Hold), 3.9) - 1.0).abs() < 1e-15);
+    assert!((value(&track(TrackInterpolation::Linear), 3.0) - 3.0).abs() < 1e-15);
+    assert!((value(&track(TrackInterpolation::Hold), 3.9) - 1.0).abs() < 1e-15);
 }
 
 #[test]
 fn rates_are_derivatives_of_values() {
     for interpolation in [
-        Interpolation::Linear,
-        Interpolation::Cubic,
-        Interpolation::Hold,
+        TrackInterpolation::Linear,
+        TrackInterpolation::Cubic,
+        TrackInterpolation::Hold,
     ] {
         let track = track(interpolation);
         for k in 0..70 {
@@ -75,7 +75,7 @@ fn rates_are_derivatives_of_values() {
 
 #[test]
 fn cubic_has_no_overshoot_and_no_kink() {
-    let track = track(Interpolation::Cubic);
+    let track = track(TrackInterpolation::Cubic);
     for k in 0..600 {
         let t = 0.01 * f64::from(k);
         // Hermite's weights sum to 1 but for round-off.
@@ -104,15 +104,15 @@ fn pose_turns_the_shorter_way_at_constant_or_eased_speed() {
             .z
     };
     let whole = std::f64::consts::TAU - 6.0;
-    assert!((turned(Interpolation::Linear, 0.25) - 0.25 * whole).abs() < 1e-12);
+    assert!((turned(TrackInterpolation::Linear, 0.25) - 0.25 * whole).abs() < 1e-12);
     // 3u² − 2u³ at u = 1/4 is 5/32.
-    assert!((turned(Interpolation::Cubic, 0.25) - 5.0 / 32.0 * whole).abs() < 1e-12);
-    assert_eq!(turned(Interpolation::Hold, 0.999), 0.0);
+    assert!((turned(TrackInterpolation::Cubic, 0.25) - 5.0 / 32.0 * whole).abs() < 1e-12);
+    assert_eq!(turned(TrackInterpolation::Hold, 0.999), 0.0);
 }
 
 #[test]
 fn single_knot_is_a_constant() {
-    let track = Track::new(Interpolation::Cubic, &[(1.0, vec![3.0])]);
+    let track = Track::new(TrackInterpolation::Cubic, &[(1.0, vec![3.0])]);
     for t in [0.0, 1.0, 2.0] {
         let mut out = [0.0];
         track.value(t, &mut out);

@@ -119,7 +119,14 @@ fn measure(
 fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{:>8} {:>12} {:>12} {:>7} {:>7} {:>9} {:>7} {:>8}  systems",
-        "DoFs", "1 thread ms", "2 threads ms", "slope", "Newton", "contacts", "solver", "doubtful"
+        "DoFs",
+        "1 thread ms",
+        "2 threads ms",
+        "slope",
+        "Newton",
+        "contacts",
+        "solver",
+        "suspicious"
     );
     let mut before: Option<(f64, f64)> = None;
     for scene in scenes {
@@ -138,7 +145,7 @@ fn growth(scenes: &[FemScene]) -> Result<(), Box<dyn std::error::Error>> {
             whole_mean(&one.iterations),
             whole_mean(&one.contacts),
             100.0 * one.solve_share.unwrap_or_default(),
-            one.doubtful.unwrap_or_default(),
+            one.suspicious.unwrap_or_default(),
             one.systems.unwrap_or_default(),
         );
     }

@@ -9,7 +9,7 @@ use crate::body::{
 use crate::conformance::probe::Probe;
 use crate::conformance::{Violation, promise};
 use crate::error::BodyError;
-use crate::rows::{Lever, Rows};
+use crate::rows::{Interpolation, Rows};
 
 pub(super) fn check_surface(
     model: &dyn DeformableModel,
@@ -113,23 +113,23 @@ pub(super) fn check_points(
     accepts(step.as_mut(), state, &brief)?;
     let n = step.start_velocity().len();
     let mut mean = Vec::new();
-    let mut lever = Lever::Twist;
+    let mut interpolation = Interpolation::Twist;
     let mut rows = Rows::default();
     for p in points(surface, probe) {
         let at = place(surface, &p);
         let p_WO = at + Vector3::from_fn(|_, _| 0.1 * probe.number());
         let basis = step
-            .lever(&p, &mut lever)
-            .map_err(|e| unknown("lever", &p, e))?;
+            .interpolation(&p, &mut interpolation)
+            .map_err(|e| unknown("interpolation", &p, e))?;
         step.basis(basis, &p_WO, &mut rows);
-        let expected = match &lever {
-            Lever::Twist => 6,
-            Lever::Weights(weights) => 3 * weights.len(),
-            Lever::Dense(phi) => phi.len() / 3,
+        let expected = match &interpolation {
+            Interpolation::Twist => 6,
+            Interpolation::Weights(weights) => 3 * weights.len(),
+            Interpolation::Dense(phi) => phi.len() / 3,
         };
         promise(rows.n_rows() == expected, || {
             format!(
-                "{:?}: the basis has {} rows, its lever takes {expected}",
+                "{:?}: the basis has {} rows, its interpolation takes {expected}",
                 p.primitive,
                 rows.n_rows()
             )
@@ -140,7 +140,7 @@ pub(super) fn check_points(
             let integration = &brief.time_step;
             integration.mean_velocities(step.start_velocity(), &v, &mut mean);
             rows.apply(&mean, &mut u);
-            let by_basis = velocity(&lever, &u, &(at - p_WO));
+            let by_basis = velocity(&interpolation, &u, &(at - p_WO));
             let there = step.point(&v, &p).map_err(|e| unknown("point", &p, e))?;
             let by_point = (there - at) / time_step_s;
             // Round-off of a position over the step, and turning within it.
@@ -149,7 +149,7 @@ pub(super) fn check_points(
             let error = (by_basis - by_point).norm();
             promise(error <= slack, || {
                 format!(
-                    "{:?}: lever and basis say it moves with {:?} m/s, point says {:?}",
+                    "{:?}: interpolation and basis say it moves with {:?} m/s, point says {:?}",
                     p.primitive,
                     by_basis.as_slice(),
                     by_point.as_slice()
@@ -182,25 +182,26 @@ pub(super) fn check_strangers(step: &dyn BodyStep, surface: &Surface) -> Result<
             primitive,
             ..MaterialPoint::on_frame(0, Vector3::zeros())
         };
-        let refused = step.lever(&p, &mut Lever::Twist).is_err() && step.point(v, &p).is_err();
+        let refused = step.interpolation(&p, &mut Interpolation::Twist).is_err()
+            && step.point(v, &p).is_err();
         promise(refused, || {
-            format!("{primitive:?} is not on the surface, but lever or point takes it")
+            format!("{primitive:?} is not on the surface, but interpolation or point takes it")
         })?;
     }
     Ok(())
 }
 
 /// Φu.
-fn velocity(lever: &Lever, u: &[f64], p_OQ: &Vector3<f64>) -> Vector3<f64> {
-    match lever {
-        Lever::Twist => {
+fn velocity(interpolation: &Interpolation, u: &[f64], p_OQ: &Vector3<f64>) -> Vector3<f64> {
+    match interpolation {
+        Interpolation::Twist => {
             Vector3::from_column_slice(&u[3..6]) + Vector3::from_column_slice(&u[..3]).cross(p_OQ)
         }
-        Lever::Weights(weights) => {
+        Interpolation::Weights(weights) => {
             let points = u.chunks_exact(3).map(Vector3::from_column_slice);
             weights.iter().zip(points).map(|(w, u)| u * *w).sum()
         }
-        Lever::Dense(phi) => {
+        Interpolation::Dense(phi) => {
             let columns = phi.chunks_exact(3).map(Vector3::from_column_slice);
             columns.zip(u).map(|(phi, u)| phi * *u).sum()
         }

@@ -7,7 +7,7 @@ use crate::body::{BasisIdx, BodyReport, BodyState, BodyStep, MaterialPoint, Prim
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
-use crate::rows::{Lever, Rows};
+use crate::rows::{Interpolation, Rows};
 use crate::time_step::TimeStep;
 
 /// A step of a net.
@@ -307,7 +307,11 @@ impl BodyStep for NetStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         self.net.check_point(p)?;
         // A vertex is a basis of its own; edges and triangles follow.
         let n = self.net.n_nodes() as u32;

@@ -8,7 +8,7 @@ use crate::body::{BasisIdx, BodyReport, BodyState, BodyStep, MaterialPoint, Prim
 use crate::conformance::vertex_dynamics::VertexDynamics;
 use crate::dynamics::Dynamics;
 use crate::error::BodyError;
-use crate::rows::{Lever, Rows};
+use crate::rows::{Interpolation, Rows};
 use crate::time_step::{Integration, TimeStep};
 
 /// A step of a blob.
@@ -303,7 +303,11 @@ impl BodyStep for BlobStep {
         &self.dynamics
     }
 
-    fn lever(&self, p: &MaterialPoint, out: &mut Lever) -> Result<BasisIdx, BodyError> {
+    fn interpolation(
+        &self,
+        p: &MaterialPoint,
+        out: &mut Interpolation,
+    ) -> Result<BasisIdx, BodyError> {
         let particle = self.particle(p)?;
         let stencil = self.stencil(particle);
         out.set_weights((0..27).map(|k| stencil.weight(k)));

@@ -9,7 +9,7 @@ use crate::island::{Course, Island};
 use crate::law::{ContactLaw, ContactParameters, Dissipation, Lagged};
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Rows;
-use crate::solver::Wanted;
+use crate::solver::SolveMode;
 
 /// Points of a cell, as a quadratic grid has them.
 const POINTS: usize = 27;
@@ -109,11 +109,11 @@ fn expected(against: Against, set: &ConstraintSet, e: &Evaluation, scale: &[f64]
     b.view_mut((n, n), (r - n, own)).copy_from(&twist);
     let mut k = DMatrix::zeros(r, r);
     for (contact, g) in set.contacts.iter().zip(&e.tangents) {
-        let ContactLever::Stencil { weights, p, .. } = contact.lever else {
+        let ContactInterpolation::Stencil { weights, p, .. } = contact.interpolation else {
             panic!("all are stencils")
         };
         let mut phi = DMatrix::zeros(3, r);
-        for (j, w) in set.lever_values[weights..weights + POINTS]
+        for (j, w) in set.interpolation_values[weights..weights + POINTS]
             .iter()
             .enumerate()
         {
@@ -151,7 +151,7 @@ fn check(against: Against) {
         problem: &problem,
         reduced: &[],
         generation: 1,
-        course: Course::New(Wanted::Everything),
+        course: Course::New(SolveMode::Full),
     };
     let mut e = Evaluation::default();
     e.begin(&p);

@@ -8,7 +8,9 @@ use pliant_contact_sap::{
 };
 use rand::{RngExt, SeedableRng};
 
-use crate::support::{Body, BodyKind, Models, Random, Scene, TIME_STEP_S, twist_lever, vector};
+use crate::support::{
+    Body, BodyKind, Models, Random, Scene, TIME_STEP_S, twist_interpolation, vector,
+};
 
 /// Boxes of about 10 cm on a grid of `nx` × `ny` × `nz`, four points where neighbours touch, all moving a little.
 pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Models) -> Scene {
@@ -137,7 +139,7 @@ fn touch(
         let mut p = Vector3::zeros();
         p[(axis + 1) % 3] = s;
         p[(axis + 2) % 3] = t;
-        let phi = twist_lever(&p);
+        let phi = twist_interpolation(&p);
         let w = (&phi * &m * phi.transpose()).norm() / 3.0;
         let parameters = ContactParameters {
             time_step: TIME_STEP_S.into(),

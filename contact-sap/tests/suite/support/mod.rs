@@ -74,7 +74,7 @@ pub(crate) fn vector(random: &mut Random, size: f64) -> Vector3<f64> {
 }
 
 /// Φ of a contact at `p` from the origin of its twist.
-pub(crate) fn twist_lever(p: &Vector3<f64>) -> DMatrix<f64> {
+pub(crate) fn twist_interpolation(p: &Vector3<f64>) -> DMatrix<f64> {
     let mut phi = DMatrix::zeros(3, 6);
     phi.view_mut((0, 0), (3, 3)).copy_from(&-p.cross_matrix());
     phi.view_mut((0, 3), (3, 3)).copy_from(&Matrix3::identity());

@@ -2,16 +2,16 @@
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw,
-    ContactParameters, Dissipation, FrictionLimit, Lagged, Limit, NEAR_RIGID_CONTACT,
-    NEAR_RIGID_SIMILAR, NormalPrediction, ParticipantIdx, PdActuator, PdCommand, PdGains, RowLaw,
-    Rows, Sap, Similar,
+    Bilateral, BlockFactors, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters,
+    Dissipation, FrictionLimit, Lagged, Limit, NEAR_RIGID_CONTACT, NEAR_RIGID_SIMILAR,
+    NormalPrediction, ParticipantIdx, PdActuator, PdCommand, PdGains, RowKind, RowLaw, Rows, Sap,
+    Similar,
 };
 use rand::RngExt;
 
 use super::{
     Body, BodyKind, Extras, Models, PlainContact, PlainRow, Random, Recipe, Scene, Stiffness,
-    TIME_STEP_S, twist_lever, unit_vector, vector,
+    TIME_STEP_S, twist_interpolation, unit_vector, vector,
 };
 
 /// Six rows of a twist of `body` at a random point, or three of one of its points.
@@ -156,7 +156,7 @@ pub(super) fn add_contacts(
             .collect();
         let with_twist = random.random_range(0..2) == 0;
         let phi = match shape {
-            Shape::Twist => twist_lever(&p),
+            Shape::Twist => twist_interpolation(&p),
             Shape::Stencil => {
                 let mut phi = DMatrix::zeros(3, n_rows);
                 for (k, w) in weights.iter().enumerate() {
@@ -164,7 +164,8 @@ pub(super) fn add_contacts(
                         .copy_from(&(Matrix3::identity() * *w));
                 }
                 if with_twist {
-                    phi.view_mut((0, 9), (3, 6)).copy_from(&twist_lever(&p));
+                    phi.view_mut((0, 9), (3, 6))
+                        .copy_from(&twist_interpolation(&p));
                 }
                 phi
             }
@@ -321,17 +322,17 @@ pub(super) fn add_row(random: &mut Random, scene: &mut Scene, factors: &mut Bloc
         }
     };
     let label = ConstraintLabel {
-        kind: ConstraintKind::Other,
+        kind: RowKind::Other,
         index: 0,
     };
     let b = dense_basis(&parts, 2, scene);
-    let lever = if dense {
+    let interpolation = if dense {
         DMatrix::from_row_slice(1, 2, &phi)
     } else {
         DMatrix::from_row_slice(1, 2, &[1.0, 0.0])
     };
     scene.rows.push(PlainRow {
-        j: lever * b,
+        j: interpolation * b,
         law: law.clone(),
     });
     let mut basis = scene.set.basis(2);

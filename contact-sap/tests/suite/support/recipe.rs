@@ -19,7 +19,7 @@ pub(crate) struct Recipe {
     pub(crate) mass_exponent: (f64, f64),
     pub(crate) stiffness: Stiffness,
     pub(crate) models: Models,
-    /// Whether dissipation, limits, ties and actuators take part.
+    /// Whether dissipation, limits, constraints and actuators take part.
     pub(crate) extras: Extras,
 }
 

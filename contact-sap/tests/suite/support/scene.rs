@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
-    ConstraintKind, ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters, DenseDynamics,
-    Dynamics, ParticipantIdx, Potential, RowLaw, Rows,
+    ConstraintLabel, ConstraintSet, ContactLaw, ContactParameters, DenseDynamics, Dynamics,
+    ParticipantIdx, Potential, RowKind, RowLaw, Rows,
 };
 
 /// A problem that owns its parts.
@@ -125,7 +125,7 @@ impl Scene {
             basis.dense_contact(eye.as_slice(), c.bias, c.law.clone());
         }
         let label = ConstraintLabel {
-            kind: ConstraintKind::Other,
+            kind: RowKind::Other,
             index: 0,
         };
         for row in &self.rows {

@@ -76,7 +76,7 @@ pub(crate) fn run(
         assert!(
             report.is_trusted(),
             "{:?}: {:?}",
-            report.doubt(),
+            report.untrusted(),
             report.solve
         );
         std::mem::swap(state, &mut next);

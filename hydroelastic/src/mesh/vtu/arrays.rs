@@ -2,7 +2,7 @@
 
 use crate::mesh::base64;
 use crate::mesh::cursor::Cursor;
-use crate::mesh::error::{Flaw, MeshError, Place, Spot, presentable, quote};
+use crate::mesh::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
 use crate::mesh::scalar::{Endian, Scalar};
 use roxmltree::Node;
 use std::cell::Cell;
@@ -202,7 +202,7 @@ fn read_text(
     let name = presentable(node.attribute("Name").unwrap_or("Points"));
     let first = node.first_child().map_or(node, |child| child);
     let line = match place(first).spot {
-        Spot::Line(line) => line,
+        FilePosition::Line(line) => line,
         _ => 1,
     };
     let mut cursor = Cursor::starting_at_line(text.as_bytes(), context.file, line);

@@ -12,7 +12,7 @@ use super::{check_corner, check_error, check_one_tet, surface, tets};
 fn content_is_believed_over_the_name_with_a_remark() {
     check_one_tet(
         tets(ONE_TET_VTK.as_bytes(), "a.msh"),
-        "doubtful: the name says Gmsh, the content is legacy VTK",
+        "suspicious: the name says Gmsh, the content is legacy VTK",
     );
     check_one_tet(tets(ONE_TET_GMSH_41.as_bytes(), "mesh"), "$PhysicalNames");
     check_corner(

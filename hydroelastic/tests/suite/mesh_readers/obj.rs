@@ -117,7 +117,7 @@ fn a_polygon_that_no_fan_fills_is_remarked() {
     );
     let report = result.unwrap().1.to_string();
     assert!(
-        report.contains("a.obj:9: doubtful: 1 polygons are not convex"),
+        report.contains("a.obj:9: suspicious: 1 polygons are not convex"),
         "{report}"
     );
 }

@@ -1,6 +1,6 @@
 //! Joints that are held, led, or driven by an actuator.
 
-use pliant_contact_sap::{ConstraintKind, PdGains};
+use pliant_contact_sap::{PdGains, RowKind};
 use pliant_multibody::RigidTree;
 
 use super::test_bench::{Bench, DOWN, G, WEIGHTLESS, chain, pendulum};
@@ -63,11 +63,11 @@ fn an_actuator_saturates_exactly_at_its_limit() {
     let mut bench = driven(gains(100.0, 10.0, 5.0), dt);
     bench.control.position[0] = 10.0;
     bench.step();
-    assert_eq!(bench.row_force(ConstraintKind::Actuator, 0), Some(5.0));
+    assert_eq!(bench.row_force(RowKind::Actuator, 0), Some(5.0));
     assert!((bench.state.v[0] - dt * 5.0).abs() < 1e-17);
     bench.control.position[0] = -10.0;
     bench.step();
-    assert_eq!(bench.row_force(ConstraintKind::Actuator, 0), Some(-5.0));
+    assert_eq!(bench.row_force(RowKind::Actuator, 0), Some(-5.0));
 }
 
 #[test]

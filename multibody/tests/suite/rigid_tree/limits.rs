@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{ConstraintKind, DeformableModel, NEAR_RIGID_ROW, PdGains, StepInput};
+use pliant_contact_sap::{DeformableModel, NEAR_RIGID_ROW, PdGains, RowKind, StepInput};
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
 };
@@ -39,7 +39,7 @@ fn a_limit_holds_within_its_near_rigid_softness_and_lets_go() {
     let sunk = bench.state.q[0] - 0.3;
     let expected = 2.0 * dt * dt * softness() * torque;
     assert!((sunk / expected - 1.0).abs() < 1e-3, "{sunk} {expected}");
-    let force = bench.row_force(ConstraintKind::UpperLimit, 0);
+    let force = bench.row_force(RowKind::UpperLimit, 0);
     assert!((force.expect("there") - torque).abs() < 1e-6, "{force:?}");
     bench.control.effort[0] = -torque;
     bench.steps(10);
@@ -57,10 +57,7 @@ fn limits_out_of_reach_are_left_out_and_fast_joints_never_miss_one() {
         let mut bench = Bench::new(tree(q, v), 1e-3, WEIGHTLESS);
         bench.step();
         let has = |kind| bench.row_force(kind, 0).is_some();
-        (
-            has(ConstraintKind::LowerLimit),
-            has(ConstraintKind::UpperLimit),
-        )
+        (has(RowKind::LowerLimit), has(RowKind::UpperLimit))
     };
     assert_eq!(rows(0.0, 1.0), (false, false));
     assert_eq!(rows(2.0, 1.0), (false, true));
@@ -107,16 +104,14 @@ fn dry_friction_holds_what_it_can_bear_without_creeping_and_slips_above() {
     bench.steps(10_000);
     // The solver stops at 1e-14 √J, which is 1e-14 rad/s here: 1e-13 rad in ten seconds.
     assert!((bench.state.q[0] - settled).abs() < 1e-13, "crept");
-    let friction = bench
-        .row_force(ConstraintKind::DryFriction, 0)
-        .expect("there");
+    let friction = bench.row_force(RowKind::DryFriction, 0).expect("there");
     // To the solver's relative tolerance.
     assert!((friction / 1.99 + 1.0).abs() < 1e-6, "{friction}");
     bench.control.effort[0] = 2.1;
     bench.steps(100);
     let speed = bench.state.v[0];
     assert!((speed - 100.0 * dt * 0.1).abs() < 1e-5, "{speed}");
-    let friction = bench.row_force(ConstraintKind::DryFriction, 0);
+    let friction = bench.row_force(RowKind::DryFriction, 0);
     assert_eq!(friction, Some(-2.0));
     bench.control.effort[0] = 0.0;
     bench.steps(100);
@@ -233,7 +228,7 @@ fn a_coupler_holds_with_either_side_held_and_with_both() {
     assert!((bench.state.v[0] - 0.15).abs() < 1e-6);
     bench.control.held = vec![Some(0.0), Some(0.0)];
     bench.step();
-    assert_eq!(bench.row_force(ConstraintKind::Coupler, 1), None);
+    assert_eq!(bench.row_force(RowKind::Coupler, 1), None);
 }
 
 #[test]

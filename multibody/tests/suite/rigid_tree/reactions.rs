@@ -1,7 +1,7 @@
 //! What joints transmit.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{ConstraintKind, DeformableModel, Load, MaterialPoint, PdGains};
+use pliant_contact_sap::{DeformableModel, Load, MaterialPoint, PdGains, RowKind};
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
 use super::test_bench::{Bench, DOWN, G, brick, chain};
@@ -72,7 +72,7 @@ fn the_part_along_the_axis_is_what_the_actuator_gives() {
         .starting_at(&[0.4, -0.9], &[1.0, 2.0]);
     let mut bench = Bench::new(tree, 1e-3, DOWN);
     bench.step();
-    let torque = bench.row_force(ConstraintKind::Actuator, 0).expect("there");
+    let torque = bench.row_force(RowKind::Actuator, 0).expect("there");
     let [first, second] = bench.reactions()[..] else {
         panic!("two joints")
     };

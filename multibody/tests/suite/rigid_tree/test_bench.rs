@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
-    BlockFactors, BodyState, BodyStep, ConstraintKind, ConstraintLabel, ConstraintSet,
-    ContactProblem, Control, ConvexContactSolver, DeformableModel, Integration, JointReaction,
-    ParticipantIdx, RowIdx, Solution, SolverKind, StepInput, StopCriteria, TimeStep,
+    BlockFactors, BodyState, BodyStep, ConstraintLabel, ConstraintSet, ContactProblem, Control,
+    ConvexContactSolver, DeformableModel, Integration, JointReaction, ParticipantIdx, RowIdx,
+    RowKind, Solution, SolverKind, StepInput, StopCriteria, TimeStep,
 };
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, Model, ModelBuilder, RigidTree, SpatialInertia,
@@ -102,7 +102,7 @@ impl Bench {
     }
 
     /// Force of the row of this kind on degree of freedom `dof` in the last step, N or N·m; `None` without such a row.
-    pub(crate) fn row_force(&self, kind: ConstraintKind, dof: u32) -> Option<f64> {
+    pub(crate) fn row_force(&self, kind: RowKind, dof: u32) -> Option<f64> {
         let sought = ConstraintLabel { kind, index: dof };
         let row = (0..self.set.n_rows()).find(|&r| self.set.row_label(RowIdx(r)) == sought)?;
         Some(self.solution.row_impulse[row] / self.dt)

@@ -1,10 +1,10 @@
-//! Ties between bodies, at the poses they start in.
+//! Constraints between bodies, at the poses they start in.
 
 use std::collections::BTreeSet;
 
 use nalgebra::{Isometry3, Translation3};
 use pliant_contact_sap::MaterialPoint;
-use pliant_coupling::{Anchor, Tie, TieCompliance, TieKind};
+use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use pliant_multibody::PositionKinematics;
 
 use super::Draft;
@@ -12,9 +12,9 @@ use super::directory::Spot;
 use crate::scene::{self, SceneError, SceneFault};
 
 impl Draft<'_> {
-    pub(super) fn add_ties(&mut self) -> Result<(), SceneError> {
+    pub(super) fn add_constraints(&mut self) -> Result<(), SceneError> {
         let mut tied = BTreeSet::new();
-        for entry in &self.scene.ties {
+        for entry in &self.scene.constraints {
             if entry.between.iter().any(|end| self.directory.is_soft(end)) {
                 let (soft, points) = self.hold_region(entry)?;
                 tied.extend(points.iter().map(|point| (soft, *point)));
@@ -26,7 +26,7 @@ impl Draft<'_> {
             ];
             if let Some(reason) = idle(&ends) {
                 let fault = SceneFault::Conflict {
-                    table: format!("[[ties]] {:?}", entry.name.name),
+                    table: format!("[[constraints]] {:?}", entry.name.name),
                     reason: reason.into(),
                 };
                 return Err(self.scene.text.error(entry.between[0].at, fault));
@@ -40,21 +40,21 @@ impl Draft<'_> {
             let apart = (X_WA.translation.vector - X_WB.translation.vector).norm();
             let (kind, X_EB) = match entry.kind {
                 // The anchor of the second end is where the first one is now, so that nothing moves.
-                scene::TieKind::Weld => (TieKind::Weld, X_WE[1].inverse() * X_WA),
-                scene::TieKind::Ball => (TieKind::Ball, points[1]),
-                scene::TieKind::Distance(length) => {
+                scene::ConstraintKind::Weld => (ConstraintKind::Weld, X_WE[1].inverse() * X_WA),
+                scene::ConstraintKind::Ball => (ConstraintKind::Ball, points[1]),
+                scene::ConstraintKind::Distance(length) => {
                     let length = length.unwrap_or(apart);
                     if length <= 0.0 {
                         let fault = SceneFault::Conflict {
-                            table: format!("[[ties]] {:?}", entry.name.name),
+                            table: format!("[[constraints]] {:?}", entry.name.name),
                             reason: "its points coincide and `length` is not given; give it, or take `kind = \"ball\"`".into(),
                         };
                         return Err(self.scene.text.error(entry.name.at, fault));
                     }
-                    (TieKind::Distance(length), points[1])
+                    (ConstraintKind::Distance(length), points[1])
                 }
             };
-            if entry.kind == scene::TieKind::Weld {
+            if entry.kind == scene::ConstraintKind::Weld {
                 let a = self
                     .directory
                     .geometries_of_spot(self.scene, &entry.between[0])?;
@@ -63,14 +63,15 @@ impl Draft<'_> {
                     .geometries_of_spot(self.scene, &entry.between[1])?;
                 self.exclude(&a, &b);
             }
-            let tie = self.builder.add_tie(Tie {
+            let constraint = self.builder.add_constraint(Constraint {
                 name: entry.name.name.clone(),
                 kind,
                 a: anchor(&ends[0], &points[0]),
                 b: anchor(&ends[1], &X_EB),
-                compliance: TieCompliance::NearRigid,
+                compliance: ConstraintCompliance::NearRigid,
             });
-            self.directory.add_ties(&entry.name.name, vec![tie]);
+            self.directory
+                .add_constraints(&entry.name.name, vec![constraint]);
         }
         self.check_welded_ends(&tied)
     }
@@ -87,7 +88,7 @@ impl Draft<'_> {
                     let fault = SceneFault::Conflict {
                         table: format!("[[rods]] {name:?}"),
                         reason: format!(
-                            "`{} = \"welded\"`, and nothing holds node {}; tie a region with this node to a body or a link, or take \"clamped\"",
+                            "`{} = \"welded\"`, and nothing holds node {}; constraint a region with this node to a body or a link, or take \"clamped\"",
                             end.key, end.point
                         ),
                     };
@@ -100,10 +101,13 @@ impl Draft<'_> {
 
     /// Holds every point of a soft body's region where it is, in the frame of the other end, and what is welded there as
     /// it is turned. The body's place in the directory, and the points.
-    fn hold_region(&mut self, entry: &scene::TieEntry) -> Result<(usize, Vec<u32>), SceneError> {
+    fn hold_region(
+        &mut self,
+        entry: &scene::ConstraintEntry,
+    ) -> Result<(usize, Vec<u32>), SceneError> {
         let complain = |reason: String| {
             let fault = SceneFault::Conflict {
-                table: format!("[[ties]] {:?}", entry.name.name),
+                table: format!("[[constraints]] {:?}", entry.name.name),
                 reason,
             };
             self.scene.text.error(entry.name.at, fault)
@@ -114,12 +118,14 @@ impl Draft<'_> {
             .map(|end| self.directory.is_soft(end));
         if first && second {
             return Err(complain(
-                "both ends are soft; tie each of them to a body between, or make them one mesh"
+                "both ends are soft; constraint each of them to a body between, or make them one mesh"
                     .into(),
             ));
         }
         let (region, other) = (usize::from(second), usize::from(first));
-        if entry.kind != scene::TieKind::Weld || entry.points != [nalgebra::Vector3::zeros(); 2] {
+        if entry.kind != scene::ConstraintKind::Weld
+            || entry.points != [nalgebra::Vector3::zeros(); 2]
+        {
             return Err(complain(
                 "a region is held as it is: `kind`, `points` and `length` do not go with it".into(),
             ));
@@ -136,7 +142,7 @@ impl Draft<'_> {
         let soft = self.directory.soft[spot.soft].clone();
         if !soft.points_stay {
             return Err(complain(format!(
-                "{:?} is held by points that stay; this scene has sources or drains",
+                "{:?} is held by points that stay; this scene has sources or sinks",
                 entry.between[region].name
             )));
         }
@@ -152,7 +158,7 @@ impl Draft<'_> {
         }
         let frame = self.directory.spot(self.scene, &entry.between[other])?;
         let X_EW = self.start_pose(&frame).inverse();
-        let mut ties = Vec::new();
+        let mut constraints = Vec::new();
         for &vertex in &points {
             let (kind, X_WA, held) = match soft.welds.iter().find(|end| end.point == vertex) {
                 Some(end) => {
@@ -161,7 +167,7 @@ impl Draft<'_> {
                         frame: end.frame,
                         X_FA: Isometry3::identity(),
                     };
-                    (TieKind::Weld, end.X_WF, frame)
+                    (ConstraintKind::Weld, end.X_WF, frame)
                 }
                 None => {
                     let p_WP = Translation3::from(soft.start[vertex as usize].coords);
@@ -169,7 +175,7 @@ impl Draft<'_> {
                         body: soft.body,
                         point: MaterialPoint::on_vertex(soft.first_vertex + vertex),
                     };
-                    (TieKind::Ball, p_WP.into(), point)
+                    (ConstraintKind::Ball, p_WP.into(), point)
                 }
             };
             let mut ends = [anchor(&frame, &(X_EW * X_WA)), held];
@@ -177,15 +183,16 @@ impl Draft<'_> {
                 ends.swap(0, 1);
             }
             let [a, b] = ends;
-            ties.push(self.builder.add_tie(Tie {
+            constraints.push(self.builder.add_constraint(Constraint {
                 name: format!("{}#{vertex}", entry.name.name),
                 kind,
                 a,
                 b,
-                compliance: TieCompliance::NearRigid,
+                compliance: ConstraintCompliance::NearRigid,
             }));
         }
-        self.directory.add_ties(&entry.name.name, ties);
+        self.directory
+            .add_constraints(&entry.name.name, constraints);
         // What holds the region does not push it away.
         let a = self
             .directory
@@ -217,7 +224,7 @@ impl Draft<'_> {
     }
 }
 
-/// Why a tie between these two holds nothing.
+/// Why a constraint between these two holds nothing.
 fn idle(ends: &[Spot; 2]) -> Option<&'static str> {
     match ends {
         [Spot::World(_), Spot::World(_)] => {

@@ -1,17 +1,17 @@
-//! The lever Φ in use: velocities v_c = Φu, their transpose, and the aggregate ΦᵀGΦ.
+//! The interpolation Φ in use: velocities v_c = Φu, their transpose, and the aggregate ΦᵀGΦ.
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::constraint_set::{ContactLever, RowLever};
+use crate::constraint_set::{ContactInterpolation, RowInterpolation};
 use crate::rows::twist_point_velocity;
 
-impl ContactLever {
-    /// Φu; `values` are the lever values of the set.
+impl ContactInterpolation {
+    /// Φu; `values` are the interpolation values of the set.
     #[inline]
     pub(crate) fn velocity(&self, values: &[f64], u: &[f64]) -> Vector3<f64> {
         match *self {
-            ContactLever::Twist { p } => twist_point_velocity(u, &p),
-            ContactLever::Stencil {
+            ContactInterpolation::Twist { p } => twist_point_velocity(u, &p),
+            ContactInterpolation::Stencil {
                 weights,
                 n_points,
                 p,
@@ -25,7 +25,7 @@ impl ContactLever {
                 }
                 v
             }
-            ContactLever::Dense(start) => {
+            ContactInterpolation::Dense(start) => {
                 let mut v = Vector3::zeros();
                 let phi = &values[start..start + 3 * u.len()];
                 for (column, u) in phi.chunks_exact(3).zip(u) {
@@ -40,8 +40,8 @@ impl ContactLever {
     #[inline]
     pub(crate) fn add_transposed(&self, values: &[f64], gamma: &Vector3<f64>, f: &mut [f64]) {
         match *self {
-            ContactLever::Twist { p } => add_wrench(&p, gamma, f),
-            ContactLever::Stencil {
+            ContactInterpolation::Twist { p } => add_wrench(&p, gamma, f),
+            ContactInterpolation::Stencil {
                 weights,
                 n_points,
                 p,
@@ -56,7 +56,7 @@ impl ContactLever {
                     add_wrench(&p, gamma, &mut f[3 * n_points..]);
                 }
             }
-            ContactLever::Dense(start) => {
+            ContactInterpolation::Dense(start) => {
                 let phi = &values[start..start + 3 * f.len()];
                 for (column, f) in phi.chunks_exact(3).zip(f) {
                     *f += column[0] * gamma.x + column[1] * gamma.y + column[2] * gamma.z;
@@ -69,8 +69,8 @@ impl ContactLever {
     #[inline]
     pub(crate) fn add_aggregate(&self, values: &[f64], g: &Matrix3<f64>, r: usize, k: &mut [f64]) {
         match *self {
-            ContactLever::Twist { p } => add_twist_aggregate(&p, g, 0, r, k),
-            ContactLever::Stencil {
+            ContactInterpolation::Twist { p } => add_twist_aggregate(&p, g, 0, r, k),
+            ContactInterpolation::Stencil {
                 weights,
                 n_points,
                 p,
@@ -95,7 +95,7 @@ impl ContactLever {
                     add_twist_aggregate(&p, g, first, r, k);
                 }
             }
-            ContactLever::Dense(start) => {
+            ContactInterpolation::Dense(start) => {
                 let phi = &values[start..start + 3 * r];
                 for (j, column) in phi.chunks_exact(3).enumerate() {
                     let g_phi = g * Vector3::new(column[0], column[1], column[2]);
@@ -108,13 +108,13 @@ impl ContactLever {
     }
 }
 
-impl RowLever {
+impl RowInterpolation {
     /// Φu.
     #[inline]
     pub(crate) fn velocity(&self, values: &[f64], u: &[f64]) -> f64 {
         match *self {
-            RowLever::Coordinate(i) => u[i],
-            RowLever::Dense(start) => dot(&values[start..start + u.len()], u),
+            RowInterpolation::Coordinate(i) => u[i],
+            RowInterpolation::Dense(start) => dot(&values[start..start + u.len()], u),
         }
     }
 
@@ -122,8 +122,8 @@ impl RowLever {
     #[inline]
     pub(crate) fn add_transposed(&self, values: &[f64], gamma: f64, f: &mut [f64]) {
         match *self {
-            RowLever::Coordinate(i) => f[i] += gamma,
-            RowLever::Dense(start) => {
+            RowInterpolation::Coordinate(i) => f[i] += gamma,
+            RowInterpolation::Dense(start) => {
                 for (f, phi) in f.iter_mut().zip(&values[start..]) {
                     *f += phi * gamma;
                 }
@@ -135,8 +135,8 @@ impl RowLever {
     #[inline]
     pub(crate) fn add_aggregate(&self, values: &[f64], g: f64, r: usize, k: &mut [f64]) {
         match *self {
-            RowLever::Coordinate(i) => k[i * r + i] += g,
-            RowLever::Dense(start) => {
+            RowInterpolation::Coordinate(i) => k[i * r + i] += g,
+            RowInterpolation::Dense(start) => {
                 let phi = &values[start..start + r];
                 for (column, phi_j) in k.chunks_exact_mut(r).zip(phi) {
                     for (k, phi_i) in column.iter_mut().zip(phi) {
@@ -206,27 +206,27 @@ mod tests {
     use super::*;
 
     /// Φ column by column, through `velocity`.
-    fn phi(lever: &ContactLever, values: &[f64], r: usize) -> DMatrix<f64> {
+    fn phi(interpolation: &ContactInterpolation, values: &[f64], r: usize) -> DMatrix<f64> {
         let mut phi = DMatrix::zeros(3, r);
         for j in 0..r {
             let mut u = vec![0.0; r];
             u[j] = 1.0;
-            phi.set_column(j, &lever.velocity(values, &u));
+            phi.set_column(j, &interpolation.velocity(values, &u));
         }
         phi
     }
 
     #[track_caller]
-    fn check_lever(lever: &ContactLever, values: &[f64], r: usize) {
-        let phi = phi(lever, values, r);
+    fn check_interpolation(interpolation: &ContactInterpolation, values: &[f64], r: usize) {
+        let phi = phi(interpolation, values, r);
         let root = Matrix3::new(1.0, 0.2, -0.3, 0.0, 2.0, 0.7, 0.4, -0.1, 0.5);
         let g = root * root.transpose();
         let mut k = vec![0.0; r * r];
-        lever.add_aggregate(values, &g, r, &mut k);
+        interpolation.add_aggregate(values, &g, r, &mut k);
         let expected = phi.transpose() * g * &phi;
         let gamma = Vector3::new(0.3, -1.2, 0.8);
         let mut f = vec![0.0; r];
-        lever.add_transposed(values, &gamma, &mut f);
+        interpolation.add_transposed(values, &gamma, &mut f);
         let wrench = phi.transpose() * gamma;
         for i in 0..r {
             assert!((f[i] - wrench[i]).abs() < 1e-14, "Φᵀγ at {i}");
@@ -242,24 +242,24 @@ mod tests {
     #[test]
     fn the_twist_aggregate_is_the_plain_congruence() {
         let p = Vector3::new(0.3, -0.8, 1.1);
-        check_lever(&ContactLever::Twist { p }, &[], 6);
+        check_interpolation(&ContactInterpolation::Twist { p }, &[], 6);
     }
 
     #[test]
     fn the_stencil_aggregate_is_the_plain_congruence() {
         let weights = [0.2, -0.5, 0.9];
-        let stencil = |p| ContactLever::Stencil {
+        let stencil = |p| ContactInterpolation::Stencil {
             weights: 0,
             n_points: 3,
             p,
         };
-        check_lever(&stencil(None), &weights, 9);
-        check_lever(&stencil(Some(Vector3::new(0.1, 0.4, -0.6))), &weights, 15);
+        check_interpolation(&stencil(None), &weights, 9);
+        check_interpolation(&stencil(Some(Vector3::new(0.1, 0.4, -0.6))), &weights, 15);
     }
 
     #[test]
     fn the_dense_aggregate_is_the_plain_congruence() {
         let values: Vec<f64> = (0..12).map(|i| (f64::from(i) * 1.7).sin()).collect();
-        check_lever(&ContactLever::Dense(0), &values, 4);
+        check_interpolation(&ContactInterpolation::Dense(0), &values, 4);
     }
 }

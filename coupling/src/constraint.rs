@@ -1,4 +1,4 @@
-//! Ties: bilateral constraints between material points.
+//! Constraints: bilateral constraints between material points.
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::MaterialPoint;
@@ -7,22 +7,22 @@ use crate::world::BodyIdx;
 
 /// A bilateral constraint between two frames or points of bodies, or of a body and the world.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tie {
+pub struct Constraint {
     /// Its name, unique in the world.
     pub name: String,
     /// What it holds.
-    pub kind: TieKind,
+    pub kind: ConstraintKind,
     /// One end.
     pub a: Anchor,
     /// The other end.
     pub b: Anchor,
     /// Stiffness and bound.
-    pub compliance: TieCompliance,
+    pub compliance: ConstraintCompliance,
 }
 
-/// What a tie holds.
+/// What a constraint holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TieKind {
+pub enum ConstraintKind {
     /// The anchors' origins coincide.
     Ball,
     /// The anchors' origins keep this distance, m, positive.
@@ -31,9 +31,9 @@ pub enum TieKind {
     Weld,
 }
 
-/// How hard a tie holds.
+/// How hard a constraint holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum TieCompliance {
+pub enum ConstraintCompliance {
     /// As stiff as the step can resolve.
     #[default]
     NearRigid,
@@ -46,7 +46,7 @@ pub enum TieCompliance {
     },
 }
 
-/// One end of a tie: a frame fixed on a body or in the world, or a material point.
+/// One end of a constraint: a frame fixed on a body or in the world, or a material point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Anchor {
     /// Fixed in the world, X_WA.
@@ -80,9 +80,9 @@ impl Anchor {
     }
 }
 
-/// One scalar row of a tie: error g and the direction in which its rate is measured on the relative twist of A and B.
+/// One scalar row of a constraint: error g and the direction in which its rate is measured on the relative twist of A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TieRow {
+pub(crate) struct ConstraintRow {
     /// g, m or rad.
     pub(crate) error: f64,
     /// ġ = angular · ω_AB + linear · v_AB(O).
@@ -90,39 +90,39 @@ pub(crate) struct TieRow {
     pub(crate) linear: Vector3<f64>,
 }
 
-/// The rows of a tie with anchors at `X_WA`, `X_WB` on the relative twist (ω_A − ω_B, v_AO − v_BO) at O = `p_WO`, for which the
+/// The rows of a constraint with anchors at `X_WA`, `X_WB` on the relative twist (ω_A − ω_B, v_AO − v_BO) at O = `p_WO`, for which the
 /// midpoint of the anchors is to be taken, so that action and reaction are exact. `None`: a distance without direction.
 pub(crate) fn rows(
-    kind: TieKind,
+    kind: ConstraintKind,
     X_WA: &Isometry3<f64>,
     X_WB: &Isometry3<f64>,
-    out: &mut Vec<TieRow>,
+    out: &mut Vec<ConstraintRow>,
 ) -> Option<()> {
     out.clear();
     let p_BA = X_WA.translation.vector - X_WB.translation.vector;
-    let along = |direction: Vector3<f64>, error: f64| TieRow {
+    let along = |direction: Vector3<f64>, error: f64| ConstraintRow {
         error,
         angular: Vector3::zeros(),
         linear: direction,
     };
     match kind {
-        TieKind::Distance(length) => {
+        ConstraintKind::Distance(length) => {
             let distance = p_BA.norm();
             if distance < 1e-7 + 0.01 * length {
                 return None;
             }
             out.push(along(p_BA / distance, distance - length));
         }
-        TieKind::Ball => {
+        ConstraintKind::Ball => {
             for k in 0..3 {
                 out.push(along(axis(k), p_BA[k]));
             }
         }
-        TieKind::Weld => {
+        ConstraintKind::Weld => {
             let turn: UnitQuaternion<f64> = X_WA.rotation * X_WB.rotation.inverse();
             let rotation = turn.scaled_axis();
             for k in 0..3 {
-                out.push(TieRow {
+                out.push(ConstraintRow {
                     error: rotation[k],
                     angular: axis(k),
                     linear: Vector3::zeros(),
@@ -136,7 +136,7 @@ pub(crate) fn rows(
     Some(())
 }
 
-/// Where the impulses of a tie act.
+/// Where the impulses of a constraint act.
 pub(crate) fn midpoint(X_WA: &Isometry3<f64>, X_WB: &Isometry3<f64>) -> Point3<f64> {
     nalgebra::center(
         &X_WA.translation.vector.into(),
@@ -156,7 +156,12 @@ mod tests {
 
     /// Rates of all errors by differences of a relative motion of A, against the rows.
     #[track_caller]
-    fn check_rates(kind: TieKind, X_WA: Isometry3<f64>, X_WB: Isometry3<f64>, tolerance: f64) {
+    fn check_rates(
+        kind: ConstraintKind,
+        X_WA: Isometry3<f64>,
+        X_WB: Isometry3<f64>,
+        tolerance: f64,
+    ) {
         let omega = Vector3::new(0.3, -0.2, 0.5);
         let v = Vector3::new(-0.7, 0.4, 0.1);
         let h = 1e-6;
@@ -173,9 +178,9 @@ mod tests {
         for (row, (b, a)) in at.iter().zip(before.iter().zip(&after)) {
             let rate = row.angular.dot(&omega) + row.linear.dot(&v);
             let difference = (a.error - b.error) / (2.0 * h);
-            // Point rows leave out ω × p_OA: the anchors of a held tie coincide with O.
-            let lever = omega.cross(&(X_WA.translation.vector - O.coords));
-            let missing = row.linear.dot(&lever);
+            // Point rows leave out ω × p_OA: the anchors of a held constraint coincide with O.
+            let interpolation = omega.cross(&(X_WA.translation.vector - O.coords));
+            let missing = row.linear.dot(&interpolation);
             assert!(
                 (rate + missing - difference).abs() < tolerance,
                 "{rate} + {missing} against {difference}"
@@ -195,16 +200,16 @@ mod tests {
     #[test]
     fn rows_are_rates_of_their_errors() {
         let (X_WA, X_WB) = near();
-        check_rates(TieKind::Ball, X_WA, X_WB, 1e-8);
+        check_rates(ConstraintKind::Ball, X_WA, X_WB, 1e-8);
         // The rotation vector's rate is ω up to half the error angle.
-        check_rates(TieKind::Weld, X_WA, X_WB, 2e-3);
+        check_rates(ConstraintKind::Weld, X_WA, X_WB, 2e-3);
         let X_WC = Isometry3::translation(0.0, 0.0, 0.5);
-        check_rates(TieKind::Distance(0.4), X_WC, X_WB, 1e-8);
+        check_rates(ConstraintKind::Distance(0.4), X_WC, X_WB, 1e-8);
     }
 
     #[test]
     fn a_distance_of_coinciding_anchors_has_no_direction() {
         let X = Isometry3::identity();
-        assert!(rows(TieKind::Distance(1.0), &X, &X, &mut Vec::new()).is_none());
+        assert!(rows(ConstraintKind::Distance(1.0), &X, &X, &mut Vec::new()).is_none());
     }
 }

@@ -7,7 +7,8 @@ use crate::support::touching::{run, soft_cube};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{MaterialPoint, Primitive, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, State, StrongImplicit, Tie, TieCompliance, TieKind, WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, State, StrongImplicit,
+    WorldBuilder,
 };
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -50,12 +51,12 @@ fn tied(upper: FemBuilder) -> (WorldBuilder, BodyIdx, BodyIdx) {
         } else {
             (frame, point)
         };
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: format!("glue {k}"),
-            kind: TieKind::Ball,
+            kind: ConstraintKind::Ball,
             a,
             b,
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
     }
     (builder, soft, rigid)
@@ -72,10 +73,10 @@ fn a_rigid_body_glued_to_a_soft_one_hangs_by_its_weight() {
     let mut state = world.default_state();
     let mut pull = Vector3::zeros();
     run(&world, &mut state, 0.01, 3.0, |report, _| {
-        let forces = report.ties.iter().enumerate();
-        // On the rigid body: end B of the even ties, end A of the odd ones.
+        let forces = report.constraints.iter().enumerate();
+        // On the rigid body: end B of the even constraints, end A of the odd ones.
         pull = forces
-            .map(|(k, tie)| tie.on_a.force * if k % 2 == 0 { -1.0 } else { 1.0 })
+            .map(|(k, constraint)| constraint.on_a.force * if k % 2 == 0 { -1.0 } else { 1.0 })
             .sum();
     });
     let weight = 2.0 * 9.81;
@@ -132,15 +133,15 @@ fn glued_bodies_keep_their_momenta_in_free_flight() {
 fn a_weld_of_a_point_is_refused() {
     let mut builder = WorldBuilder::default();
     let soft = builder.add_body("soft", Box::new(built(soft_cube())));
-    builder.add_tie(Tie {
+    builder.add_constraint(Constraint {
         name: "glue".into(),
-        kind: TieKind::Weld,
+        kind: ConstraintKind::Weld,
         a: Anchor::Point {
             body: soft,
             point: MaterialPoint::on_vertex(0),
         },
         b: Anchor::World(Isometry3::identity()),
-        compliance: TieCompliance::NearRigid,
+        compliance: ConstraintCompliance::NearRigid,
     });
     let refused = builder
         .build()
@@ -155,27 +156,27 @@ fn a_weld_of_a_point_is_refused() {
 
 #[test]
 fn a_vertex_tied_to_the_world_stays_and_one_that_is_not_there_is_refused() {
-    let tie = |point: u32| {
+    let constraint = |point: u32| {
         let mut builder = WorldBuilder::default();
         let body = builder.add_body("soft", Box::new(built(soft_cube())));
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: "nail".into(),
-            kind: TieKind::Ball,
+            kind: ConstraintKind::Ball,
             a: Anchor::World(Isometry3::translation(-0.05, -0.05, -0.05)),
             b: Anchor::Point {
                 body,
                 point: MaterialPoint::on_vertex(point),
             },
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
         builder.build().unwrap()
     };
-    let world = tie(0);
+    let world = constraint(0);
     let mut state = world.default_state();
     run(&world, &mut state, 0.01, 0.5, |_, _| {});
     let nail = Vector3::from_column_slice(&state.bodies[0].q[..3]);
     assert!((nail + Vector3::repeat(0.05)).norm() < 1e-4, "{nail}");
-    let world = tie(99);
+    let world = constraint(99);
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
     let refused = stepper.step(&world, &world.default_state(), 0.01, &mut State::default());
     let text = refused.unwrap_err().to_string();
@@ -191,15 +192,15 @@ fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
         let mut builder = WorldBuilder::default();
         let fixed = soft_cube().fix(Region::Vertices(vec![3, 4]), axes);
         let body = builder.add_body("cushion", Box::new(built(fixed)));
-        builder.add_tie(Tie {
+        builder.add_constraint(Constraint {
             name: "base".into(),
-            kind: TieKind::Ball,
+            kind: ConstraintKind::Ball,
             a: Anchor::World(Isometry3::identity()),
             b: Anchor::Point {
                 body,
                 point: MaterialPoint::on_vertex(4),
             },
-            compliance: TieCompliance::NearRigid,
+            compliance: ConstraintCompliance::NearRigid,
         });
         builder.build().err().map(|e| e.to_string())
     };

@@ -1,4 +1,4 @@
-//! `[[ties]]`: what holds two bodies together, for good or until a given time.
+//! `[[constraints]]`: what holds two bodies together, for good or until a given time.
 
 use nalgebra::Vector3;
 
@@ -6,10 +6,10 @@ use super::error::SceneError;
 use super::item::{Item, Mention};
 use super::schema::{Key, REQUIRED, TableSchema};
 
-pub(super) static TABLES: [&TableSchema; 1] = [&TIE];
+pub(super) static TABLES: [&TableSchema; 1] = [&CONSTRAINT];
 
-static TIE: TableSchema = TableSchema {
-    name: "[[ties]]",
+static CONSTRAINT: TableSchema = TableSchema {
+    name: "[[constraints]]",
     keys: &[
         Key {
             name: "name",
@@ -58,11 +58,11 @@ static TIE: TableSchema = TableSchema {
 
 /// Something that holds two bodies together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TieEntry {
+pub struct ConstraintEntry {
     /// Its name.
     pub name: Mention,
     /// What it holds.
-    pub kind: TieKind,
+    pub kind: ConstraintKind,
     /// The two bodies, links or `world`.
     pub between: [Mention; 2],
     /// Where it holds on, each in the frame of its body, m.
@@ -71,9 +71,9 @@ pub struct TieEntry {
     pub release_at_s: Option<f64>,
 }
 
-/// What a tie holds.
+/// What a constraint holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TieKind {
+pub enum ConstraintKind {
     /// The relative pose of the start.
     Weld,
     /// Two points together.
@@ -89,9 +89,9 @@ enum Kind {
     Distance,
 }
 
-/// An element of `[[ties]]`.
-pub(super) fn tie(item: &Item<'_>) -> Result<TieEntry, SceneError> {
-    let mut table = item.table(&TIE)?;
+/// An element of `[[constraints]]`.
+pub(super) fn constraint(item: &Item<'_>) -> Result<ConstraintEntry, SceneError> {
+    let mut table = item.table(&CONSTRAINT)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
     let kind = table.choice_or_first(
@@ -119,12 +119,12 @@ pub(super) fn tie(item: &Item<'_>) -> Result<TieEntry, SceneError> {
             *point = element.vector3()?;
         }
     }
-    let entry = TieEntry {
+    let entry = ConstraintEntry {
         name,
         kind: match kind {
-            Kind::Weld => TieKind::Weld,
-            Kind::Ball => TieKind::Ball,
-            Kind::Distance => TieKind::Distance(length),
+            Kind::Weld => ConstraintKind::Weld,
+            Kind::Ball => ConstraintKind::Ball,
+            Kind::Distance => ConstraintKind::Distance(length),
         },
         between: table.required("between")?.two_mentions()?,
         points,

@@ -1,4 +1,4 @@
-//! What the start of a scene makes doubtful: bodies inside others, bodies lighter than air or heavier than any metal.
+//! What the start of a scene makes suspicious: bodies inside others, bodies lighter than air or heavier than any metal.
 
 use pliant_contact_sap::Surface;
 use pliant_coupling::{Geometry, GeometryIdx, State, StepReport, World};
@@ -25,7 +25,7 @@ pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec
             let size = |geometry: GeometryIdx| size(world, state, &world.geometries()[geometry.0]);
             (depth > DEPTH_SHARE * f64::min(size(pair.a), size(pair.b))).then(|| {
                 format!(
-                    "doubtful: {:?} starts {depth:.2e} m deep in {:?}, which throws them apart; move one, or filter the pair",
+                    "suspicious: {:?} starts {depth:.2e} m deep in {:?}, which throws them apart; move one, or filter the pair",
                     name(pair.a),
                     name(pair.b)
                 )
@@ -36,7 +36,7 @@ pub(super) fn overlaps(world: &World, state: &State, report: &StepReport) -> Vec
         let more = found.len() - NAMED_MAX;
         found.truncate(NAMED_MAX);
         found.push(format!(
-            "doubtful: {more} more pairs start as deep in each other"
+            "suspicious: {more} more pairs start as deep in each other"
         ));
     }
     found
@@ -65,7 +65,7 @@ pub(super) fn density(name: &str, mass: f64, volume: f64) -> Option<String> {
     let density = mass / volume;
     (!DENSITIES.contains(&density)).then(|| {
         format!(
-            "doubtful: body {name:?} of {mass} kg in {volume:.3e} m³ has {density:.2e} kg/m³; is its `mass` or the `scale` of its mesh another?"
+            "suspicious: body {name:?} of {mass} kg in {volume:.3e} m³ has {density:.2e} kg/m³; is its `mass` or the `scale` of its mesh another?"
         )
     })
 }

@@ -1,40 +1,42 @@
-//! Ties as rows of the contact problem.
+//! Constraints as rows of the contact problem.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, ConstraintKind, ConstraintLabel, ConstraintSet, MaterialPoint,
-    Primitive, RowLaw, Surface, TimeStep,
+    Bilateral, BlockFactors, ConstraintLabel, ConstraintSet, MaterialPoint, Primitive, RowKind,
+    RowLaw, Surface, TimeStep,
 };
 
+use crate::constraint::{
+    self, Anchor, Constraint, ConstraintCompliance, ConstraintKind, ConstraintRow,
+};
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
 use crate::report::RowOwner;
-use crate::state::{State, TieState};
-use crate::tie::{self, Anchor, Tie, TieCompliance, TieKind, TieRow};
-use crate::world::{TieIdx, World};
+use crate::state::{ConstraintState, State};
+use crate::world::{ConstraintIdx, World};
 
-/// Memory for turning ties into rows.
+/// Memory for turning constraints into rows.
 #[derive(Debug, Default)]
-pub(crate) struct TieAssembly {
+pub(crate) struct ConstraintAssembly {
     basis: PairBasis,
     a: Side,
     b: Side,
-    rows: Vec<TieRow>,
+    rows: Vec<ConstraintRow>,
     phi: Vec<f64>,
     /// Every row in the set, in the order of its rows.
-    pub(crate) records: Vec<TieRecord>,
+    pub(crate) records: Vec<ConstraintRecord>,
 }
 
-/// What is remembered of a tie's row in the set.
+/// What is remembered of a constraint's row in the set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TieRecord {
-    pub(crate) tie: TieIdx,
+pub(crate) struct ConstraintRecord {
+    pub(crate) constraint: ConstraintIdx,
     pub(crate) p_WO: Point3<f64>,
-    pub(crate) row: TieRow,
+    pub(crate) row: ConstraintRow,
 }
 
-impl TieAssembly {
-    /// Adds the rows of all active ties to `set`, and their owners to `owners`.
+impl ConstraintAssembly {
+    /// Adds the rows of all active constraints to `set`, and their owners to `owners`.
     #[expect(
         clippy::too_many_arguments,
         reason = "one call site, all of it distinct"
@@ -51,31 +53,34 @@ impl TieAssembly {
         owners: &mut Vec<RowOwner>,
     ) -> Result<(), StepError> {
         self.records.clear();
-        for (t, tie) in world.parts.ties.iter().enumerate() {
-            if state.ties[t] == TieState::Released {
+        for (t, constraint) in world.parts.constraints.iter().enumerate() {
+            if state.constraints[t] == ConstraintState::Released {
                 continue;
             }
-            let (X_WA, X_WB) = (anchor_pose(&tie.a, surfaces), anchor_pose(&tie.b, surfaces));
-            if tie::rows(tie.kind, &X_WA, &X_WB, &mut self.rows).is_none() {
-                let TieKind::Distance(length) = tie.kind else {
+            let (X_WA, X_WB) = (
+                anchor_pose(&constraint.a, surfaces),
+                anchor_pose(&constraint.b, surfaces),
+            );
+            if constraint::rows(constraint.kind, &X_WA, &X_WB, &mut self.rows).is_none() {
+                let ConstraintKind::Distance(length) = constraint.kind else {
                     unreachable!("only a distance can lack a direction")
                 };
-                return Err(StepError::TieDegenerate {
+                return Err(StepError::ConstraintDegenerate {
                     step: state.step,
                     time_s: state.time_s,
-                    tie: tie.name.clone(),
+                    constraint: constraint.name.clone(),
                     distance: (X_WA.translation.vector - X_WB.translation.vector).norm(),
                     length,
                 });
             }
-            self.find_sides(world, state, tie, bodies)?;
-            let point_A = matches!(tie.a, Anchor::Point { .. });
-            let point_B = matches!(tie.b, Anchor::Point { .. });
+            self.find_sides(world, state, constraint, bodies)?;
+            let point_A = matches!(constraint.a, Anchor::Point { .. });
+            let point_B = matches!(constraint.b, Anchor::Point { .. });
             // Both sides feel a point's impulse where the point is, so that action and reaction are exact.
             let p_WO = match (point_A, point_B) {
                 (true, _) => Point3::from(X_WA.translation.vector),
                 (false, true) => Point3::from(X_WB.translation.vector),
-                (false, false) => tie::midpoint(&X_WA, &X_WB),
+                (false, false) => constraint::midpoint(&X_WA, &X_WB),
             };
             let place = Place { a: p_WO, b: p_WO };
             let sides = (&self.a, &self.b);
@@ -93,22 +98,22 @@ impl TieAssembly {
                 };
                 let w = self.basis.response(&self.phi);
                 let error = time_step.coasted(row.error, rate);
-                let law = match tie.compliance {
-                    TieCompliance::NearRigid => Bilateral::near_rigid(time_step, error, w),
-                    TieCompliance::Spring {
+                let law = match constraint.compliance {
+                    ConstraintCompliance::NearRigid => Bilateral::near_rigid(time_step, error, w),
+                    ConstraintCompliance::Spring {
                         stiffness,
                         relaxation_time_s,
                     } => Bilateral::spring(time_step, error, stiffness, relaxation_time_s, w),
                 };
                 let label = ConstraintLabel {
-                    kind: ConstraintKind::Bilateral,
+                    kind: RowKind::Bilateral,
                     index: t as u32,
                 };
                 set.last_basis()
                     .dense_row(&self.phi, RowLaw::Bilateral(law), label);
-                owners.push(RowOwner::Tie(TieIdx(t)));
-                self.records.push(TieRecord {
-                    tie: TieIdx(t),
+                owners.push(RowOwner::Constraint(ConstraintIdx(t)));
+                self.records.push(ConstraintRecord {
+                    constraint: ConstraintIdx(t),
                     p_WO,
                     row: *row,
                 });
@@ -117,15 +122,15 @@ impl TieAssembly {
         Ok(())
     }
 
-    /// The two sides of a tie; the world's last, as it takes after the other.
+    /// The two sides of a constraint; the world's last, as it takes after the other.
     fn find_sides(
         &mut self,
         world: &World,
         state: &State,
-        tie: &Tie,
+        constraint: &Constraint,
         bodies: &Bodies<'_>,
     ) -> Result<(), StepError> {
-        for (side, anchor) in [(&mut self.a, &tie.a), (&mut self.b, &tie.b)] {
+        for (side, anchor) in [(&mut self.a, &constraint.a), (&mut self.b, &constraint.b)] {
             let (body, point) = match *anchor {
                 Anchor::World(_) => continue,
                 Anchor::Frame { body, frame, X_FA } => {
@@ -135,11 +140,11 @@ impl TieAssembly {
                 Anchor::Point { body, point } => (body, point),
             };
             side.be_at(body, &point, bodies.steps).map_err(|source| {
-                let what = format!("tie \"{}\"", tie.name);
+                let what = format!("constraint \"{}\"", constraint.name);
                 StepError::of_point(world, state, what, body, source)
             })?;
         }
-        match (&tie.a, &tie.b) {
+        match (&constraint.a, &constraint.b) {
             (Anchor::World(_), _) => self.a.be_world_against(&self.b),
             (_, Anchor::World(_)) => self.b.be_world_against(&self.a),
             _ => {}

@@ -3,7 +3,7 @@
 
 use pliant_contact_sap::BodyStep;
 
-use crate::report::ForesightReport;
+use crate::report::LaggedReport;
 use crate::world::BodyIdx;
 
 /// Corrections in succession that bring no body nearer to what it foresees than it was, after which there are no more: where links pass
@@ -12,18 +12,18 @@ const IN_VAIN_MAX: usize = 2;
 
 /// How the corrections of a step go.
 #[derive(Debug, Default)]
-pub(super) struct Foresights {
+pub(super) struct LaggedTermsIteration {
     /// Of each body, as a multiple of what it tolerates.
     errors: Vec<f64>,
     approach: Approach,
-    pub(super) report: ForesightReport,
+    pub(super) report: LaggedReport,
 }
 
-impl Foresights {
-    /// Before the first [`Foresights::judge`] of a step.
+impl LaggedTermsIteration {
+    /// Before the first [`LaggedTermsIteration::judge`] of a step.
     pub(super) fn begin(&mut self) {
         self.approach = Approach::default();
-        self.report = ForesightReport::default();
+        self.report = LaggedReport::default();
     }
 
     /// Finds how far `touched` bodies move from what they foresaw, with `velocity` of body b at `offsets[b]..offsets[b + 1]`; whether to

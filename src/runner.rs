@@ -24,7 +24,7 @@ mod untrusted_steps;
 use std::time::{Duration, Instant};
 
 use pliant_contact_sap::StopReason;
-use pliant_coupling::{PatchFinder, State, StepError, StepReport};
+use pliant_coupling::{PatchFinder, State, StepError, StepReport, Stepper};
 
 pub use assembly::{Assembly, BundledOrPath, find_file};
 pub use series::{Outcome, Series, Verdict};
@@ -34,7 +34,7 @@ use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
 use observer::{Moment, Observer};
-use stepping::Stepping;
+use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 
 /// A run that could not be finished.
@@ -163,7 +163,7 @@ pub fn check(scene: &Scene) -> Result<Assembly, RunError> {
     let mut run = Run::new(scene)?;
     let mut state = run.assembly.state.clone();
     let mut next = state.clone();
-    let _report = run.step(&mut Stepping::new(scene)?, &mut state, &mut next)?;
+    let _report = run.step(&mut *stepper(scene)?, &mut state, &mut next)?;
     Ok(Assembly {
         notes: run.notes,
         ..run.assembly
@@ -179,6 +179,7 @@ struct Run<'s> {
     recording: Recording,
     series: Series,
     tally: Tally,
+    adaptive_steps: AdaptiveSteps,
     notes: Vec<String>,
 }
 
@@ -218,6 +219,7 @@ impl<'s> Run<'s> {
             recording,
             series: Series::new(scene.observables.len()),
             tally: Tally::default(),
+            adaptive_steps: AdaptiveSteps::default(),
         })
     }
 
@@ -240,7 +242,7 @@ impl<'s> Run<'s> {
             every(self.scene.recording.frames_per_s),
             every(self.scene.recording.rows_per_s),
         );
-        let mut stepper = Stepping::new(self.scene)?;
+        let mut stepper = stepper(self.scene)?;
 
         let begin = Instant::now();
         let mut state = self.assembly.state.clone();
@@ -249,7 +251,7 @@ impl<'s> Run<'s> {
         self.record_row(&state)?;
         self.record_frame(&state, None, options.particles)?;
         for step in 1..=steps {
-            let report = self.step(&mut stepper, &mut state, &mut next)?;
+            let report = self.step(&mut *stepper, &mut state, &mut next)?;
             let started = Instant::now();
             self.observe(&next, Some((&report, &state)));
             if step % row_every == 0 || step == steps {
@@ -266,11 +268,11 @@ impl<'s> Run<'s> {
                 time_s: state.time_s,
                 elapsed: begin.elapsed(),
                 contacts: report.contacts.len(),
-                iterations: report.solve.iterations,
-                stop: report.solve.stop,
+                iterations: report.convergence.solve.iterations,
+                stop: report.convergence.solve.stop,
             });
         }
-        self.notes.extend(stepper.note());
+        self.notes.extend(self.adaptive_steps.note());
         self.recording.fit_scales(self.assembly.picture.unscaled());
         let expectations = self.scene.expectations.iter();
         let verdicts = expectations
@@ -291,7 +293,7 @@ impl<'s> Run<'s> {
     /// Drives `state` and takes it to `next`.
     fn step(
         &mut self,
-        stepper: &mut Stepping,
+        stepper: &mut dyn Stepper,
         state: &mut State,
         next: &mut State,
     ) -> Result<StepReport, RunError> {
@@ -309,6 +311,7 @@ impl<'s> Run<'s> {
             })?;
         self.tally.step += started.elapsed();
         self.tally.add(&report);
+        self.adaptive_steps.add(&report);
         if state.step == 0 {
             self.notes
                 .extend(untrusted_steps::overlaps(world, state, &report));

@@ -9,7 +9,7 @@ use pliant_contact_sap::{
 };
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State,
-    StepReport, StrongImplicit, World, WorldBuilder,
+    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -142,7 +142,7 @@ impl PliantEngine {
 
     /// What the solver said of the last step.
     pub fn last_solve(&self) -> SolveReport {
-        self.report.solve
+        self.report.convergence.solve
     }
 
     /// One step.
@@ -165,7 +165,7 @@ impl PliantEngine {
             &mut self.next,
             &mut self.report,
         )?;
-        self.iterations += self.report.solve.iterations;
+        self.iterations += self.report.convergence.solve.iterations;
         std::mem::swap(&mut self.state, &mut self.next);
         Ok(())
     }

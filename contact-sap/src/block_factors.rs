@@ -3,9 +3,9 @@
 use nalgebra::Matrix6;
 
 use crate::constraint_set::{BasisId, ConstraintSet};
-use crate::dynamics::{BlockDiagonal, Dynamics};
+use crate::dynamics::BlockDiagonal;
 use crate::error::SolveError;
-use crate::problem::ParticipantIdx;
+use crate::problem::{ParticipantIdx, Participants};
 use crate::rows::Entries;
 use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
 
@@ -50,14 +50,14 @@ impl BlockFactors {
     /// # Errors
     /// [`SolveError::NotFinite`] or [`SolveError::NotPositiveDefinite`], naming participant and row;
     /// [`SolveError::DynamicsSize`] for blocks that do not cover every row once.
-    pub fn factor(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
+    pub fn factor(&mut self, dynamics: &dyn Participants) -> Result<(), SolveError> {
         self.factor_blocks(dynamics)?;
         self.invert_diagonal();
         Ok(())
     }
 
     /// [`BlockFactors::factor`] without what [`BlockFactors::inverse_diagonal`] needs.
-    pub(crate) fn factor_blocks(&mut self, dynamics: &[&dyn Dynamics]) -> Result<(), SolveError> {
+    pub(crate) fn factor_blocks(&mut self, dynamics: &dyn Participants) -> Result<(), SolveError> {
         self.participants.clear();
         self.inverse_diagonal.clear();
         self.values.clear();

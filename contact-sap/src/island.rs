@@ -437,7 +437,7 @@ impl<'a> IslandProblem<'a> {
     pub(crate) fn dynamics(&self, member: &Member) -> &'a dyn Dynamics {
         match self.reduced(member) {
             Some(body) => body,
-            None => self.problem.dynamics[member.participant.0],
+            None => self.problem.dynamics.dynamics(member.participant),
         }
     }
 

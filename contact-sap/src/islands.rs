@@ -177,7 +177,7 @@ impl<S: IslandSolver> Islands<S> {
 
     /// Finds the islands of `problem` and lays them out in their slots.
     fn partition(&mut self, problem: &ContactProblem<'_>) {
-        let n = problem.dynamics.len();
+        let n = problem.dynamics.n_participants();
         self.partition.find(problem);
         // One slot more: bases whose velocities are all prescribed belong to nobody.
         self.slots.resize_with(n + 1, Default::default);
@@ -192,7 +192,7 @@ impl<S: IslandSolver> Islands<S> {
             let global = self.partition.global_dof[p];
             self.partition.first_dof[p] =
                 slot.island
-                    .add_participant(ParticipantIdx(p), *dynamics, global);
+                    .add_participant(ParticipantIdx(p), dynamics, global);
         }
         let set = problem.constraints;
         for (b, basis) in set.bases.iter().enumerate() {
@@ -259,14 +259,14 @@ struct SlotParts<'a, W> {
 impl Partition {
     /// Union of the participants of each basis; the smallest participant of a component names it.
     fn find(&mut self, problem: &ContactProblem<'_>) {
-        let n = problem.dynamics.len();
+        let n = problem.dynamics.n_participants();
         self.first_participant.clear();
         self.first_participant.extend(0..n);
         self.first_dof.clear();
         self.first_dof.resize(n, 0);
         self.global_dof.clear();
         let mut dof = 0;
-        for dynamics in problem.dynamics {
+        for dynamics in problem.dynamics.iter() {
             self.global_dof.push(dof);
             dof += dynamics.n_dofs();
         }

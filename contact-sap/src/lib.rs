@@ -68,7 +68,7 @@ pub use linear_algebra::{LinearAlgebra, LinearSystems};
 pub use newton::{Newton, NewtonSettings};
 pub use newton_cg::{NewtonCg, NewtonCgSettings, Preconditioner};
 pub use potential::Potential;
-pub use problem::{ContactProblem, ParticipantIdx};
+pub use problem::{ContactProblem, ParticipantIdx, Participants};
 pub use quasi_newton::{Acceleration, QuasiNewton, QuasiNewtonSettings};
 pub use rows::{Interpolation, Rows};
 pub use solver::{

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::body::BodyStep;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::Dynamics;
 
@@ -15,6 +16,55 @@ impl fmt::Display for ParticipantIdx {
     }
 }
 
+/// The participants of a problem, by index: their A and b. Implemented by lists of [`Dynamics`] and of [`BodyStep`]s, so that a
+/// stepper lends its bodies to the solver as they are.
+pub trait Participants: Sync {
+    /// Number of participants.
+    fn n_participants(&self) -> usize;
+    /// A and b of one of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics;
+}
+
+impl dyn Participants + '_ {
+    /// A and b of all participants, in the order of their index.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Dynamics> {
+        (0..self.n_participants()).map(|p| self.dynamics(ParticipantIdx(p)))
+    }
+}
+
+impl Participants for Vec<&dyn Dynamics> {
+    fn n_participants(&self) -> usize {
+        self.len()
+    }
+
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics {
+        self[participant.0]
+    }
+}
+
+impl<const N: usize> Participants for [&dyn Dynamics; N] {
+    fn n_participants(&self) -> usize {
+        N
+    }
+
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics {
+        self[participant.0]
+    }
+}
+
+impl Participants for Vec<Box<dyn BodyStep>> {
+    fn n_participants(&self) -> usize {
+        self.len()
+    }
+
+    fn dynamics(&self, participant: ParticipantIdx) -> &dyn Dynamics {
+        self[participant.0].dynamics()
+    }
+}
+
 /// min_v ½vᵀAv − bᵀv + Σ ℓ_i(J_i v + b_i): what a [`ConvexContactSolver`](crate::ConvexContactSolver) solves.
 ///
 /// The velocities of all participants stand one after the other, in order of their index.
@@ -23,7 +73,7 @@ impl fmt::Display for ParticipantIdx {
 #[derive(Clone, Copy)]
 pub struct ContactProblem<'a> {
     /// A and b of every participant.
-    pub dynamics: &'a [&'a dyn Dynamics],
+    pub dynamics: &'a dyn Participants,
     /// All constraints.
     pub constraints: &'a ConstraintSet,
 }

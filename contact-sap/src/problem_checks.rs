@@ -13,7 +13,7 @@ pub(crate) fn check_problem(
     factors: &mut BlockFactors,
 ) -> Result<(), SolveError> {
     for (p, dynamics) in problem.dynamics.iter().enumerate() {
-        check_dynamics(ParticipantIdx(p), *dynamics)?;
+        check_dynamics(ParticipantIdx(p), dynamics)?;
     }
     factors.factor_blocks(problem.dynamics)?;
     check_constraints(problem)
@@ -106,10 +106,10 @@ pub(crate) fn check_constraints(problem: &ContactProblem<'_>) -> Result<(), Solv
     let set = problem.constraints;
     for (b, basis) in set.bases.iter().enumerate() {
         for (participant, block) in &set.blocks[basis.blocks.clone()] {
-            let n = problem
-                .dynamics
-                .get(participant.0)
-                .map_or(0, |dynamics| dynamics.n_dofs());
+            let n = match participant.0 < problem.dynamics.n_participants() {
+                true => problem.dynamics.dynamics(*participant).n_dofs(),
+                false => 0,
+            };
             if block.dof + block.n_dofs > n {
                 return Err(SolveError::NoSuchVelocity {
                     basis: b,

@@ -1,12 +1,11 @@
-//! Steps whose length follows the error: each is taken once whole and once in two halves, and counts if both agree.
+//! Adaptive time steps by step doubling: each is taken once whole and once in two halves, and accepted if both agree.
 
-use pliant_contact_sap::ConvexContactSolver;
-
+use crate::convergence::Convergence;
 use crate::error::{StepError, WorldError, WorldPart};
 use crate::report::StepReport;
 use crate::state::State;
-use crate::strong_implicit::StrongImplicit;
-use crate::world::World;
+use crate::stepper::{Reactions, Stepper};
+use crate::world::{BodyIdx, World};
 
 /// What the accuracy bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,19 +101,17 @@ pub struct AdaptiveReport {
     pub error_max: f64,
 }
 
-/// Steps a [`World`] so that the error stays within an [`Accuracy`].
+/// Divides a time step into steps whose error stays within an [`Accuracy`], taken by a stepper of any kind.
 ///
-/// Backward Euler's error of a step grows with the square of Δt, so that the difference between one step and two of half the
-/// length estimates the error of the latter, which are kept. The estimate takes contact in: it compares positions after two
-/// solves of the whole convex problem. A step that does not count leaves no trace, as it was taken from a state that is not
-/// written to; its first half is the next attempt.
+/// The error of a first-order step grows with the square of its length, so the difference between one step and two of half the length
+/// estimates the error of the latter, which are kept. The estimate includes contact: it compares positions after complete steps. A
+/// rejected step leaves no trace; its first half is the next attempt.
 ///
-/// The length proposed for the next step is part of the [`State`], so that a saved state goes on with the same bits.
+/// The length proposed for the next step is part of the [`State`], so that a saved state continues with the same bits.
 ///
-/// # Source
-/// Step doubling on the convex solve with the ∞-norm of positions: CENIC (arXiv 2511.08771).
+/// Source: step doubling with the ∞-norm of positions, as in CENIC (arXiv 2511.08771).
 pub struct Adaptive<S> {
-    stepper: StrongImplicit<S>,
+    stepper: S,
     accuracy: Accuracy,
     whole: State,
     half: State,
@@ -123,12 +120,12 @@ pub struct Adaptive<S> {
     part: StepReport,
 }
 
-impl<S: ConvexContactSolver> Adaptive<S> {
-    /// Steps by `stepper`.
+impl<S: Stepper> Adaptive<S> {
+    /// Takes its steps by `stepper`.
     ///
     /// # Errors
-    /// [`WorldError::Parameter`] for an accuracy that is none.
-    pub fn new(stepper: StrongImplicit<S>, accuracy: Accuracy) -> Result<Self, WorldError> {
+    /// [`WorldError::Parameter`] for an accuracy out of range.
+    pub fn new(stepper: S, accuracy: Accuracy) -> Result<Self, WorldError> {
         accuracy.validate()?;
         Ok(Self {
             stepper,
@@ -141,98 +138,52 @@ impl<S: ConvexContactSolver> Adaptive<S> {
         })
     }
 
-    /// Steps `state` by `length_s` into `next`, in as many steps as the accuracy asks for; `state` stays as it is. `report` is
-    /// of the last step, with the warnings of all; not trusted if any was not.
-    ///
-    /// # Errors
-    /// [`StepError`] of a step of the shortest length; longer ones that cannot be taken are tried again in halves.
-    pub fn advance(
+    /// Covers `length_s` from `self.here`, to which it moves on; `report` is of the last step. Returns the length proposed next, s.
+    fn cover(
         &mut self,
         world: &World,
-        state: &State,
         length_s: f64,
-        next: &mut State,
         report: &mut StepReport,
-    ) -> Result<AdaptiveReport, StepError> {
-        if !(length_s > 0.0 && length_s.is_finite()) {
-            return Err(StepError::TimeStep(length_s));
-        }
-        let mut outcome = AdaptiveReport {
-            shortest_s: f64::INFINITY,
-            ..AdaptiveReport::default()
-        };
-        report.warnings.clear();
-        let mut warnings = std::mem::take(&mut report.warnings);
-        let mut untrusted = None;
+        summary: &mut Summary,
+    ) -> Result<f64, StepError> {
         let shortest = self.accuracy.shortest_s.min(length_s);
-        let mut here = std::mem::take(&mut self.here);
-        here.clone_from(state);
         let mut done_s = 0.0;
-        let mut proposed = state.proposed_step_s.unwrap_or(length_s).max(shortest);
+        let proposed = self.here.memory.proposed_step_s;
+        let mut proposed = proposed.unwrap_or(length_s).max(shortest);
         while done_s < length_s {
             let left = length_s - done_s;
-            // Equal steps to the end, rather than a crumb at last.
+            // Equal steps to the end: no tiny last one.
             let parts = (left / proposed - 1e-9).ceil().max(1.0);
-            let taken = self.one(world, &here, left / parts, shortest, report, &mut outcome);
-            let (taken_s, error) = match taken {
-                Ok(taken) => taken,
-                Err(source) => {
-                    self.here = here;
-                    return Err(source);
+            let (taken_s, error) =
+                self.accepted_step(world, left / parts, shortest, report, &mut summary.steps)?;
+            for report in [&mut self.part, &mut *report] {
+                if summary.untrusted.is_none() && !report.is_trusted() {
+                    summary.untrusted = Some(report.convergence);
                 }
-            };
-            if untrusted.is_none() && !(report.is_trusted() && self.part.is_trusted()) {
-                let worse = if report.is_trusted() {
-                    &self.part
-                } else {
-                    &*report
-                };
-                untrusted = Some((
-                    worse.solve,
-                    worse.friction,
-                    worse.missed_contact,
-                    worse.lagged,
-                    worse.implicit,
-                ));
+                summary.warnings.append(&mut report.warnings);
             }
-            warnings.append(&mut self.part.warnings);
-            warnings.append(&mut report.warnings);
-            std::mem::swap(&mut here, &mut self.end);
-            // Cut short to end in time says nothing about what the next step may be.
-            let cut = parts > 1.0 || taken_s < 0.999 * left / parts;
+            std::mem::swap(&mut self.here, &mut self.end);
+            // A step shortened to end in time gives no reason for a longer next one.
+            let shortened = parts > 1.0 || taken_s < 0.999 * left / parts;
             let next_s = self.accuracy.proposed(taken_s, error);
-            proposed = if cut || next_s < proposed {
-                next_s
-            } else {
-                proposed.max(next_s)
+            proposed = match shortened || next_s < proposed {
+                true => next_s,
+                false => proposed.max(next_s),
             };
             proposed = proposed.max(shortest);
-            // Not by adding up: the end is reached exactly.
-            done_s = if parts == 1.0 && taken_s >= 0.999 * left {
-                length_s
-            } else {
-                done_s + taken_s
+            // Exactly to the end, without round-off of the sum.
+            done_s = match parts == 1.0 && taken_s >= 0.999 * left {
+                true => length_s,
+                false => done_s + taken_s,
             };
         }
-        here.time_s = state.time_s + length_s;
-        here.proposed_step_s = Some(proposed);
-        next.clone_from(&here);
-        self.here = here;
-        warnings.dedup();
-        report.warnings = warnings;
-        if let Some((solve, friction, missed_contact, lagged, implicit)) = untrusted {
-            (report.solve, report.friction) = (solve, friction);
-            (report.missed_contact, report.lagged) = (missed_contact, lagged);
-            report.implicit = implicit;
-        }
-        Ok(outcome)
+        Ok(proposed)
     }
 
-    /// One step from `here` to `self.end`, of `length_s` or as much less as the accuracy asks for: its length and error.
-    fn one(
+    /// One accepted step from `self.here` to `self.end`, of `length_s` or shorter: its length and error.
+    fn accepted_step(
         &mut self,
         world: &World,
-        here: &State,
         mut length_s: f64,
         shortest_s: f64,
         report: &mut StepReport,
@@ -244,8 +195,8 @@ impl<S: ConvexContactSolver> Adaptive<S> {
             whole,
             half,
             end,
+            here,
             part,
-            ..
         } = self;
         let mut is_whole = stepper.step_into(world, here, length_s, whole, report);
         loop {
@@ -279,6 +230,58 @@ impl<S: ConvexContactSolver> Adaptive<S> {
             std::mem::swap(whole, half);
             is_whole = first;
         }
+    }
+}
+
+/// What the steps of a longer one add up to.
+struct Summary {
+    steps: AdaptiveReport,
+    /// Of the first untrusted step.
+    untrusted: Option<Convergence>,
+    warnings: Vec<String>,
+}
+
+impl<S: Stepper> Stepper for Adaptive<S> {
+    /// `report` is of the last step taken, with the warnings of all; untrusted if any of them was, for that step's reason. Its
+    /// [`StepReport::adaptive`] counts the steps.
+    ///
+    /// # Errors
+    /// [`StepError`] of a step of the shortest length; longer ones that fail are tried again in halves.
+    fn step_into(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        StepError::check_time_step(time_step_s)?;
+        report.warnings.clear();
+        let mut summary = Summary {
+            steps: AdaptiveReport {
+                shortest_s: f64::INFINITY,
+                ..AdaptiveReport::default()
+            },
+            untrusted: None,
+            warnings: Vec::new(),
+        };
+        self.here.clone_from(state);
+        let proposed = self.cover(world, time_step_s, report, &mut summary)?;
+        self.here.time_s = state.time_s + time_step_s;
+        self.here.memory.proposed_step_s = Some(proposed);
+        next.clone_from(&self.here);
+        summary.warnings.dedup();
+        report.warnings = summary.warnings;
+        report.adaptive = Some(summary.steps);
+        if let Some(convergence) = summary.untrusted {
+            report.convergence = convergence;
+        }
+        Ok(())
+    }
+
+    /// Reactions in the last step taken, not their mean over `time_step_s`.
+    fn reactions(&self, body: BodyIdx) -> Reactions {
+        self.stepper.reactions(body)
     }
 }
 

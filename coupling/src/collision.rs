@@ -1,8 +1,8 @@
 //! Which geometries of a world touch in this step, and where.
 
-mod meetings;
 mod meshes;
-mod ways;
+mod motion;
+mod narrow_phase;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{MaterialPoint, Primitive, Rows, Surface};
@@ -11,15 +11,15 @@ use pliant_hydroelastic::{
     Posed, Proxy, Query, RigidShape, SelfExclusion, SoftMesh, Twist,
 };
 
-use crate::doubles::Doubles;
+use crate::duplicate_contacts::DuplicateContacts;
 use crate::error::StepError;
 use crate::pair_basis::{Bodies, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::world::{GeometryIdx, Mount, World, flat};
-use meetings::Meeting;
 use meshes::Fit;
-use ways::{Course, Diversion};
+use motion::{Diversion, Motion};
+use narrow_phase::NarrowPhase;
 
 /// A contact point and the geometries it belongs to, a < b.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub(crate) enum Search {
     All,
     /// Those whose paths have changed against each other, as [`Collision::find_diverted`] says: of two rigid bodies only if they are
     /// not yet in contact. A filament and the surface of a soft body may touch in more places than those found.
-    Overlooked,
+    Missed,
 }
 
 /// The vertices that are joined by an edge and never touch, as long as the edges stay the same.
@@ -90,9 +90,9 @@ pub(crate) struct Collision {
         pliant_hydroelastic::GeometryIdx,
     )>,
     /// Those of them that are looked at, and of surfaces with themselves.
-    looked_at: Vec<(usize, usize)>,
+    candidates: Vec<(usize, usize)>,
     points: Vec<ContactPoint>,
-    doubles: Doubles,
+    duplicates: DuplicateContacts,
     /// Contacts found since the last search of all; in order while overlooked ones are sought.
     known: Vec<(GeometryIdx, GeometryIdx, ContactKey)>,
     /// From free motion, and from going on as at the start.
@@ -154,7 +154,7 @@ impl Collision {
                 }
                 self.exclusions[g].keep_up_with(surface);
             }
-            self.find_ways(g, geometry, participants, search)
+            self.predict_motion(g, geometry, participants, search)
                 .map_err(|(body, source)| {
                     let what = format!("geometry \"{}\"", geometry.name);
                     StepError::of_point(world, state, what, body, source)
@@ -235,40 +235,40 @@ impl Collision {
             if glides {
                 margin += friction * (time_step_s + tau) * self.speeds[g];
             }
-            Proxy::of(&self.posed(world, g, Course::Free), time_step_s, margin)
+            Proxy::of(&self.posed(world, g, Motion::Free), time_step_s, margin)
         }));
         let mut pairs = std::mem::take(&mut self.pairs);
         self.broad_phase
             .candidates(&proxies, &parts.filter, &mut pairs);
         match search {
             Search::All => self.known.clear(),
-            Search::Overlooked => {
+            Search::Missed => {
                 self.known.sort_unstable();
                 self.known.dedup();
             }
         }
-        let mut looked_at = std::mem::take(&mut self.looked_at);
-        let is_looked_at = |&(a, b): &(usize, usize)| match search {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        let is_candidate = |&(a, b): &(usize, usize)| match search {
             Search::All => true,
-            Search::Overlooked => {
-                let diversions = match self.course(a, b) {
-                    Course::Free => &self.diversions,
-                    Course::Steady => &self.unsteadiness,
+            Search::Missed => {
+                let diversions = match self.motion(a, b) {
+                    Motion::Free => &self.diversions,
+                    Motion::Steady => &self.unsteadiness,
                 };
                 let diverted = diversions[a].largest_against(&diversions[b]);
                 let in_parts = |g: usize| self.filaments[g].is_some() || self.soft[g].is_some();
-                let looked_again = in_parts(a) || in_parts(b) || !self.is_known(a, b);
-                diverted > self.diversion_allowed && looked_again
+                let searched_again = in_parts(a) || in_parts(b) || !self.is_known(a, b);
+                diverted > self.diversion_allowed && searched_again
             }
         };
         let self_pairs = parts.self_contact.iter().map(|&g| (g, g));
         let other_pairs = pairs.iter().map(|(a, b)| (a.0 as usize, b.0 as usize));
-        looked_at.clear();
-        looked_at.extend(other_pairs.chain(self_pairs).filter(is_looked_at));
-        self.looked_at = looked_at;
+        candidates.clear();
+        candidates.extend(other_pairs.chain(self_pairs).filter(is_candidate));
+        self.candidates = candidates;
         self.fit_meshes(parts)
             .map_err(|(g, source)| failed(g, g)(source))?;
-        let meeting = Meeting {
+        let phase = NarrowPhase {
             world,
             state,
             geometry,
@@ -276,10 +276,10 @@ impl Collision {
             time_step_s,
             search,
         };
-        let result = self.meet(meeting, &mut contacts);
+        let result = self.find_all(phase, &mut contacts);
         self.known
             .extend(contacts.iter().map(|c| (c.a, c.b, c.point.key)));
-        self.doubles.drop_from(parts, &mut contacts);
+        self.duplicates.drop_from(parts, &mut contacts);
         self.contacts = contacts;
         self.proxies = proxies;
         self.pairs = pairs;
@@ -298,7 +298,7 @@ impl Collision {
         material.friction * (time_step_s + tau) * (self.speeds[a] + self.speeds[b])
     }
 
-    fn posed<'a>(&'a self, world: &'a World, g: usize, course: Course) -> Posed<'a> {
+    fn posed<'a>(&'a self, world: &'a World, g: usize, motion: Motion) -> Posed<'a> {
         let geometry = &world.parts.geometries[g];
         if let Some(filament) = &self.filaments[g] {
             return Posed::Filament(filament);
@@ -318,9 +318,9 @@ impl Collision {
             (Some(shape), _) => Posed::Rigid(RigidShape {
                 shape,
                 X_WG: self.poses[g],
-                V_WG: match course {
-                    Course::Free => self.twists[g],
-                    Course::Steady => self.steady_twists[g],
+                V_WG: match motion {
+                    Motion::Free => self.twists[g],
+                    Motion::Steady => self.steady_twists[g],
                 },
                 patch: geometry.patch.as_deref(),
             }),

@@ -2,15 +2,15 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    Bilateral, BlockFactors, ConstraintLabel, ConstraintSet, MaterialPoint, Primitive, RowKind,
-    RowLaw, Surface, TimeStep,
+    Bilateral, BlockFactors, ConstraintLabel, ConstraintSet, MaterialPoint, Primitive, RowIdx,
+    RowKind, RowLaw, Surface, TimeStep,
 };
 
 use crate::constraint::{
     self, Anchor, Constraint, ConstraintCompliance, ConstraintKind, ConstraintRow,
 };
 use crate::error::StepError;
-use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
+use crate::pair_basis::{Bodies, ContactPositions, ContactStatus, PairBasis, Side};
 use crate::report::RowOwner;
 use crate::state::{ConstraintState, State};
 use crate::world::{ConstraintIdx, World};
@@ -30,6 +30,7 @@ pub(crate) struct ConstraintAssembly {
 /// What is remembered of a constraint's row in the set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConstraintRecord {
+    pub(crate) row_idx: RowIdx,
     pub(crate) constraint: ConstraintIdx,
     pub(crate) p_WO: Point3<f64>,
     pub(crate) row: ConstraintRow,
@@ -82,16 +83,17 @@ impl ConstraintAssembly {
                 (false, true) => Point3::from(X_WB.translation.vector),
                 (false, false) => constraint::midpoint(&X_WA, &X_WB),
             };
-            let place = Place { a: p_WO, b: p_WO };
+            let positions = ContactPositions { a: p_WO, b: p_WO };
             let sides = (&self.a, &self.b);
             self.basis
-                .open(set, factors, bodies, sides, Meeting::Now, p_WO);
+                .open(set, factors, bodies, sides, ContactStatus::Closed, p_WO);
             for row in &self.rows {
                 self.phi.clear();
                 let rate = if point_A || point_B {
                     self.basis
-                        .normal_direction(sides, &place, &row.linear, &mut self.phi);
-                    row.linear.dot(&self.basis.velocity(sides, &place).start)
+                        .normal_direction(sides, &positions, &row.linear, &mut self.phi);
+                    row.linear
+                        .dot(&self.basis.velocity(sides, &positions).start)
                 } else {
                     self.phi.extend(row.angular.iter().chain(row.linear.iter()));
                     self.basis.start_rate(&self.phi)
@@ -109,10 +111,12 @@ impl ConstraintAssembly {
                     kind: RowKind::Bilateral,
                     index: t as u32,
                 };
+                let row_idx = RowIdx(set.n_rows());
                 set.last_basis()
                     .dense_row(&self.phi, RowLaw::Bilateral(law), label);
                 owners.push(RowOwner::Constraint(ConstraintIdx(t)));
                 self.records.push(ConstraintRecord {
+                    row_idx,
                     constraint: ConstraintIdx(t),
                     p_WO,
                     row: *row,
@@ -139,14 +143,14 @@ impl ConstraintAssembly {
                 }
                 Anchor::Point { body, point } => (body, point),
             };
-            side.be_at(body, &point, bodies.steps).map_err(|source| {
+            side.set_to(body, &point, bodies.steps).map_err(|source| {
                 let what = format!("constraint \"{}\"", constraint.name);
                 StepError::of_point(world, state, what, body, source)
             })?;
         }
         match (&constraint.a, &constraint.b) {
-            (Anchor::World(_), _) => self.a.be_world_against(&self.b),
-            (_, Anchor::World(_)) => self.b.be_world_against(&self.a),
+            (Anchor::World(_), _) => self.a.set_to_world_against(&self.b),
+            (_, Anchor::World(_)) => self.b.set_to_world_against(&self.a),
             _ => {}
         }
         Ok(())
@@ -157,14 +161,15 @@ fn anchor_pose(anchor: &Anchor, surfaces: &[Surface]) -> Isometry3<f64> {
     match *anchor {
         Anchor::World(X_WA) => X_WA,
         Anchor::Frame { body, frame, X_FA } => surfaces[body.0].frames[frame as usize] * X_FA,
-        Anchor::Point { body, point } => {
-            Isometry3::from_parts(place(&surfaces[body.0], &point).into(), Default::default())
-        }
+        Anchor::Point { body, point } => Isometry3::from_parts(
+            positions(&surfaces[body.0], &point).into(),
+            Default::default(),
+        ),
     }
 }
 
 /// Where a material point is; the origin, if the surface has no such point, which its body then refuses.
-fn place(surface: &Surface, point: &MaterialPoint) -> Vector3<f64> {
+fn positions(surface: &Surface, point: &MaterialPoint) -> Vector3<f64> {
     let vertex;
     let vertices = match point.primitive {
         Primitive::Frame(i) => {

@@ -12,8 +12,8 @@ use pliant_hydroelastic::{ContactKey, MaterialPoint as TouchedPoint, PatchShare}
 use crate::collision::PairContact;
 use crate::contact_energy::ContactEnergy;
 use crate::error::StepError;
-use crate::friction_limits::TriedLimit;
-use crate::pair_basis::{Bodies, Meeting, PairBasis, Place, Side};
+use crate::friction_bounds::PreviousBound;
+use crate::pair_basis::{Bodies, ContactPositions, ContactStatus, PairBasis, Side};
 use crate::settings::{ContactModel, DissipationRule};
 use crate::state::State;
 use crate::stiction::{self, ContactMemory};
@@ -24,7 +24,7 @@ use crate::world::{GeometryIdx, Mount, World};
 pub(crate) struct ContactRecord {
     pub(crate) a: GeometryIdx,
     pub(crate) b: GeometryIdx,
-    pub(crate) place: Place,
+    pub(crate) positions: ContactPositions,
     pub(crate) normal_W: Vector3<f64>,
     /// The material points of A and B.
     pub(crate) points: [TouchedPoint; 2],
@@ -36,7 +36,7 @@ pub(crate) struct ContactRecord {
     /// n0, N·s.
     pub(crate) friction_limit: f64,
     /// The limit before this one in the same step.
-    pub(crate) tried: Option<TriedLimit>,
+    pub(crate) previous: Option<PreviousBound>,
     /// Whether the load was there in the last step, and what its bodies' constraints did then is known.
     carried_on: bool,
     /// Whether both sides are rigid, so that w is what an impulse on them does.
@@ -97,14 +97,14 @@ pub(crate) struct ContactAssembly {
 }
 
 /// Contacts of equal keys share a basis.
-type SideKey = ([Option<(usize, u32)>; 2], Meeting);
+type SideKey = ([Option<(usize, u32)>; 2], ContactStatus);
 
 #[derive(Debug, Default)]
 struct Sides {
     key: SideKey,
     a: Side,
     b: Side,
-    place: Place,
+    positions: ContactPositions,
 }
 
 /// What the assembly reads.
@@ -134,7 +134,7 @@ impl ContactAssembly {
             self.sides.resize_with(contacts.len(), Sides::default);
         }
         for (sides, contact) in self.sides.iter_mut().zip(contacts) {
-            sides.be_of(contact, setting)?;
+            sides.set_from(contact, setting)?;
         }
         self.order.clear();
         self.order.extend(0..contacts.len());
@@ -160,7 +160,7 @@ impl ContactAssembly {
     ) -> Result<(), StepError> {
         let first = group[0];
         let pair = |i: usize| (&sides[i].a, &sides[i].b);
-        let p_WO = sides[first].place.a;
+        let p_WO = sides[first].positions.a;
         self.basis.open(
             set,
             factors,
@@ -174,7 +174,7 @@ impl ContactAssembly {
         for &i in group {
             self.basis.normal_direction(
                 pair(i),
-                &sides[i].place,
+                &sides[i].positions,
                 &contacts[i].point.normal_W,
                 &mut self.directions,
             );
@@ -182,11 +182,11 @@ impl ContactAssembly {
         self.basis.sum_rows_of(&self.directions);
         for (k, &i) in group.iter().enumerate() {
             let contact = &contacts[i];
-            let (point, place) = (&contact.point, &sides[i].place);
+            let (point, positions) = (&contact.point, &sides[i].positions);
             let own = &self.directions[k * r..(k + 1) * r];
             let row_sum = self.basis.row_sum(own, &self.directions);
-            let velocity = self.basis.velocity(pair(i), place);
-            let delassus = self.basis.delassus(pair(i), place);
+            let velocity = self.basis.velocity(pair(i), positions);
+            let delassus = self.basis.delassus(pair(i), positions);
             let w = delassus.norm() / 3.0;
             if w == 0.0 {
                 // Nothing on either side can move.
@@ -228,7 +228,7 @@ impl ContactAssembly {
                 .map_err(|source| StepError::of_solve(setting.world, setting.state, source))?;
             let predicted = NormalPrediction {
                 free: normal_W.dot(&(velocity.free + bias)),
-                constrained: velocity.constrained.map(|v| normal_W.dot(&v)),
+                constrained: velocity.change.map(|v| normal_W.dot(&v)),
                 row_sum,
             };
             let rule = match settings.model {
@@ -240,7 +240,7 @@ impl ContactAssembly {
             let record = ContactRecord {
                 a: contact.a,
                 b: contact.b,
-                place: *place,
+                positions: *positions,
                 normal_W,
                 points: [point.a, point.b],
                 patch: point.patch_share(material.stiffness),
@@ -253,7 +253,7 @@ impl ContactAssembly {
                     _ => w,
                 },
                 friction_limit: parameters.friction_limit(rule, &predicted),
-                tried: None,
+                previous: None,
                 carried_on: point.signed_distance < 0.0 && predicted.constrained.is_some(),
                 rigid: matches!(
                     (&sides[i].a.interpolation, &sides[i].b.interpolation),
@@ -266,7 +266,7 @@ impl ContactAssembly {
             };
             let stretch_rate = if settings.stiction.remembers(record.patch) {
                 let key = (contact.a, contact.b, point.key);
-                stiction::remembered(&setting.state.stuck, key, &normal_W)
+                stiction::remembered_deflection(&setting.state.memory.contacts, key, &normal_W)
                     / setting.time_step.length_s
             } else {
                 Vector3::zeros()
@@ -274,7 +274,7 @@ impl ContactAssembly {
             let law = record.law(settings.model);
             let mut basis = set.last_basis();
             self.basis
-                .add(&mut basis, pair(i), place, bias + stretch_rate, law);
+                .add(&mut basis, pair(i), positions, bias + stretch_rate, law);
             self.records.push(record);
         }
         Ok(())
@@ -283,7 +283,11 @@ impl ContactAssembly {
 
 impl ContactRecord {
     /// What is to be remembered of a contact with impulse `gamma`, N·s; nothing of one without friction.
-    pub(crate) fn stuck(&self, model: ContactModel, gamma: &Vector3<f64>) -> Option<ContactMemory> {
+    pub(crate) fn memory(
+        &self,
+        model: ContactModel,
+        gamma: &Vector3<f64>,
+    ) -> Option<ContactMemory> {
         let gamma_n = self.normal_W.dot(gamma);
         let gamma_t = gamma - self.normal_W * gamma_n;
         let p = &self.parameters;
@@ -297,7 +301,7 @@ impl ContactRecord {
             a: self.a,
             b: self.b,
             key: self.key,
-            bristle_deflection_W: stiction::stretch(
+            bristle_deflection_W: stiction::bristle_deflection(
                 model,
                 p,
                 (limit, self.slip_softening(model)),
@@ -351,21 +355,25 @@ fn least_in_plane(delassus: &Matrix3<f64>, normal_W: &Vector3<f64>) -> f64 {
 
 /// Where a contact acts: at one place while the sides touch; at either side's own material point while they are still
 /// apart, so that no interpolation comes from the way that a body has yet to go.
-fn place_of(contact: &PairContact, meeting: Meeting, (a, b): (&Side, &Side)) -> Place {
-    match (meeting, a.body, b.body) {
-        (Meeting::Now, ..) => Place {
+fn positions_of(
+    contact: &PairContact,
+    status: ContactStatus,
+    (a, b): (&Side, &Side),
+) -> ContactPositions {
+    match (status, a.body, b.body) {
+        (ContactStatus::Closed, ..) => ContactPositions {
             a: contact.point.p_WC,
             b: contact.point.p_WC,
         },
-        (Meeting::Foreseen, Some(_), Some(_)) => Place {
+        (ContactStatus::Speculative, Some(_), Some(_)) => ContactPositions {
             a: contact.p_WA,
             b: contact.p_WB,
         },
-        (Meeting::Foreseen, Some(_), None) => Place {
+        (ContactStatus::Speculative, Some(_), None) => ContactPositions {
             a: contact.p_WA,
             b: contact.p_WA,
         },
-        (Meeting::Foreseen, ..) => Place {
+        (ContactStatus::Speculative, ..) => ContactPositions {
             a: contact.p_WB,
             b: contact.p_WB,
         },
@@ -374,7 +382,7 @@ fn place_of(contact: &PairContact, meeting: Meeting, (a, b): (&Side, &Side)) -> 
 
 impl Sides {
     /// Becomes the sides of `contact`.
-    fn be_of(&mut self, contact: &PairContact, setting: &Setting<'_>) -> Result<(), StepError> {
+    fn set_from(&mut self, contact: &PairContact, setting: &Setting<'_>) -> Result<(), StepError> {
         let geometries = &setting.world.parts.geometries;
         let steps = setting.bodies.steps;
         let become_side = |side: &mut Side, geometry: GeometryIdx, point: &TouchedPoint| {
@@ -392,7 +400,7 @@ impl Sides {
                 | Mount::Segments { body, .. }
                 | Mount::Surface { body } => (body, crate::collision::material_point(point)),
             };
-            side.be_at(body, &point, steps).map_err(|source| {
+            side.set_to(body, &point, steps).map_err(|source| {
                 let what = format!("geometry \"{}\"", geometry.name);
                 StepError::of_point(setting.world, setting.state, what, body, source)
             })
@@ -401,18 +409,18 @@ impl Sides {
         become_side(&mut self.b, contact.b, &contact.point.b)?;
         match (self.a.body, self.b.body) {
             (Some(_), Some(_)) => {}
-            (Some(_), None) => self.b.be_world_against(&self.a),
-            (None, Some(_)) => self.a.be_world_against(&self.b),
+            (Some(_), None) => self.b.set_to_world_against(&self.a),
+            (None, Some(_)) => self.a.set_to_world_against(&self.b),
             (None, None) => unreachable!("pairs of the world with itself are filtered"),
         }
-        let meeting = if contact.point.entry > 0.0 {
-            Meeting::Foreseen
+        let status = if contact.point.entry > 0.0 {
+            ContactStatus::Speculative
         } else {
-            Meeting::Now
+            ContactStatus::Closed
         };
         let key = [&self.a, &self.b].map(|s| s.body.map(|(p, basis)| (p.0, basis.0)));
-        self.key = (key, meeting);
-        self.place = place_of(contact, meeting, (&self.a, &self.b));
+        self.key = (key, status);
+        self.positions = positions_of(contact, status, (&self.a, &self.b));
         Ok(())
     }
 }

@@ -14,6 +14,8 @@ use crate::world::{BodyIdx, GeometryIdx, World};
 pub enum WorldPart {
     /// The world as a whole: gravity, settings.
     World,
+    /// The stepper's settings.
+    Stepper,
     /// The body of this name.
     Body(String),
     /// The geometry of this name.
@@ -33,7 +35,7 @@ impl WorldPart {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
-            Self::World | Self::Exclusion(_) => None,
+            Self::World | Self::Stepper | Self::Exclusion(_) => None,
             Self::Body(name)
             | Self::Geometry(name)
             | Self::Constraint(name)
@@ -47,6 +49,7 @@ impl fmt::Display for WorldPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::World => f.write_str("the world"),
+            Self::Stepper => f.write_str("the stepper"),
             Self::Body(name) => write!(f, "body \"{name}\""),
             Self::Geometry(name) => write!(f, "geometry \"{name}\""),
             Self::Constraint(name) => write!(f, "constraint \"{name}\""),
@@ -279,6 +282,13 @@ pub enum StepError {
 }
 
 impl StepError {
+    pub(crate) fn check_time_step(time_step_s: f64) -> Result<(), Self> {
+        match time_step_s > 0.0 && time_step_s.is_finite() {
+            true => Ok(()),
+            false => Err(Self::TimeStep(time_step_s)),
+        }
+    }
+
     pub(crate) fn of_body(world: &World, state: &State, body: BodyIdx, source: BodyError) -> Self {
         Self::Body {
             step: state.step,

@@ -1,9 +1,9 @@
 //! The explicit opponent of the strong-implicit stepper: impulses exchanged between grids and rigid things, substep by substep.
 
-mod absent;
 mod nodes;
 mod particles;
-mod twin;
+mod placeholder;
+mod split_world;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,10 @@ use pliant_contact_sap::{
 use crate::error::StepError;
 use crate::report::{ContactForce, StepReport};
 use crate::state::State;
+use crate::stepper::{Reactions, Stepper};
 use crate::strong_implicit::StrongImplicit;
-use crate::world::{GeometryIdx, World};
-use twin::{ExplicitBody, Obstacle, Twin};
+use crate::world::{BodyIdx, GeometryIdx, World};
+use split_world::{ExplicitBody, Obstacle, SplitWorld};
 
 /// What gets the impulses of rigid things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub struct ImpulseExchange<S> {
     rigid: StrongImplicit<S>,
     substeps: usize,
     at: ExchangeAt,
-    twin: Option<Twin>,
+    split: Option<SplitWorld>,
     state: State,
     next: State,
     nodes: Vec<PointMass>,
@@ -55,7 +56,7 @@ pub struct ImpulseExchange<S> {
 }
 
 /// What every pair of a soft and a rigid geometry exchanges in a step.
-type Ledger = BTreeMap<(GeometryIdx, GeometryIdx), Exchange>;
+type ExchangedImpulses = BTreeMap<(GeometryIdx, GeometryIdx), Exchange>;
 
 /// A substep that has begun.
 struct Substep<'a> {
@@ -81,13 +82,13 @@ struct Exchange {
 }
 
 impl<S: ConvexContactSolver> ImpulseExchange<S> {
-    /// With so many substeps, at least one, in each step.
-    pub fn new(solver: S, substeps: usize, at: ExchangeAt) -> Self {
+    /// `rigid` steps everything but the explicit bodies, which take `substeps` substeps, at least one, in each step.
+    pub fn new(rigid: StrongImplicit<S>, substeps: usize, at: ExchangeAt) -> Self {
         Self {
-            rigid: StrongImplicit::new(solver),
+            rigid,
             substeps: substeps.max(1),
             at,
-            twin: None,
+            split: None,
             state: State::default(),
             next: State::default(),
             nodes: Vec::new(),
@@ -96,75 +97,17 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
         }
     }
 
-    /// Steps `state` by `time_step_s` into `next`, whose memory is reused; `state` stays as it is.
-    ///
-    /// In the report a geometry of material points has one contact with each rigid one: the mean force over the step, where it
-    /// acted on average.
-    ///
-    /// # Errors
-    /// As [`StrongImplicit::step`]; [`BodyError::Unsupported`] for what this stepper does not do.
-    pub fn step(
-        &mut self,
-        world: &World,
-        state: &State,
-        time_step_s: f64,
-        next: &mut State,
-    ) -> Result<StepReport, StepError> {
-        if !(time_step_s > 0.0 && time_step_s.is_finite()) {
-            return Err(StepError::TimeStep(time_step_s));
-        }
-        let known = |twin: &Twin| Arc::ptr_eq(&twin.of.parts, &world.parts);
-        let mut twin = match self.twin.take().filter(known) {
-            Some(twin) => twin,
-            None => Twin::of(world, state)?,
-        };
-        twin.leave_out(state, &mut self.state);
-        twin.place_obstacles(world, &self.state, time_step_s)?;
-        let mut ledger = Ledger::new();
-        let mut ends = Vec::with_capacity(twin.bodies.len());
-        for number in 0..twin.bodies.len() {
-            let end = self.substep(world, state, &mut twin, number, time_step_s, &mut ledger)?;
-            ends.push(end);
-        }
-        for (&(_, geometry), exchange) in &ledger {
-            let obstacle = twin.obstacles.iter().find(|o| o.geometry == geometry);
-            if let Some((body, frame, p_FG)) = obstacle.and_then(|o| o.mount) {
-                self.state.controls[body.0].loads.push(Load {
-                    point: MaterialPoint::on_frame(frame, p_FG),
-                    force_W: -exchange.impulse / time_step_s,
-                    torque_W: -exchange.torque / time_step_s,
-                });
-            }
-        }
-        let mut report = self
-            .rigid
-            .step(&twin.world, &self.state, time_step_s, &mut self.next)?;
-        std::mem::swap(next, &mut self.next);
-        next.controls.clone_from(&state.controls);
-        for (explicit, end) in twin.bodies.iter().zip(ends) {
-            next.bodies[explicit.body.0] = end;
-        }
-        report.contacts.extend(
-            ledger
-                .iter()
-                .map(|(&(soft, rigid), exchange)| exchange.contact(soft, rigid, time_step_s)),
-        );
-        report.contacts.sort_by_key(|c| (c.a, c.b));
-        self.twin = Some(twin);
-        Ok(report)
-    }
-
-    /// One explicit body through all substeps; what it gets from rigid geometries is added to `ledger`.
+    /// One explicit body through all substeps; what it gets from rigid geometries is added to `exchanged`.
     fn substep(
         &mut self,
         world: &World,
         state: &State,
-        twin: &mut Twin,
+        split: &mut SplitWorld,
         number: usize,
         time_step_s: f64,
-        ledger: &mut Ledger,
+        exchanged: &mut ExchangedImpulses,
     ) -> Result<BodyState, StepError> {
-        let ExplicitBody { body, step, parts } = &mut twin.bodies[number];
+        let ExplicitBody { body, step, parts } = &mut split.bodies[number];
         let body = *body;
         let failed = |source| StepError::of_body(world, state, body, source);
         let length_s = time_step_s / self.substeps as f64;
@@ -198,17 +141,92 @@ impl<S: ConvexContactSolver> ImpulseExchange<S> {
             };
             match self.at {
                 ExchangeAt::Nodes => {
-                    nodes::exchange(&substep, &twin.obstacles, &mut self.velocity, ledger);
+                    nodes::exchange(&substep, &split.obstacles, &mut self.velocity, exchanged);
                 }
                 ExchangeAt::Particles => self
                     .particles
-                    .exchange(&substep, &twin.obstacles, &mut self.velocity, ledger)
+                    .exchange(&substep, &split.obstacles, &mut self.velocity, exchanged)
                     .map_err(failed)?,
             }
             let _ = step.advance(&self.velocity, &mut after).map_err(failed)?;
             std::mem::swap(&mut now, &mut after);
         }
         Ok(now)
+    }
+}
+
+impl<S: ConvexContactSolver> Stepper for ImpulseExchange<S> {
+    /// In the report each explicit geometry has one contact with each rigid one: the mean force over the step at its mean point of
+    /// action.
+    fn step_into(
+        &mut self,
+        world: &World,
+        state: &State,
+        time_step_s: f64,
+        next: &mut State,
+        report: &mut StepReport,
+    ) -> Result<(), StepError> {
+        StepError::check_time_step(time_step_s)?;
+        let known = |split: &SplitWorld| Arc::ptr_eq(&split.of.parts, &world.parts);
+        let mut split = match self.split.take().filter(known) {
+            Some(split) => split,
+            None => SplitWorld::of(world, state)?,
+        };
+        split.without_explicit(state, &mut self.state);
+        split.place_obstacles(
+            world,
+            &self.state,
+            self.rigid.settings().integration,
+            time_step_s,
+        )?;
+        let mut exchanged = ExchangedImpulses::new();
+        let mut ends = Vec::with_capacity(split.bodies.len());
+        for number in 0..split.bodies.len() {
+            let end = self.substep(
+                world,
+                state,
+                &mut split,
+                number,
+                time_step_s,
+                &mut exchanged,
+            )?;
+            ends.push(end);
+        }
+        for (&(_, geometry), exchange) in &exchanged {
+            let obstacle = split.obstacles.iter().find(|o| o.geometry == geometry);
+            if let Some((body, frame, p_FG)) = obstacle.and_then(|o| o.mount) {
+                self.state.controls[body.0].loads.push(Load {
+                    point: MaterialPoint::on_frame(frame, p_FG),
+                    force_W: -exchange.impulse / time_step_s,
+                    torque_W: -exchange.torque / time_step_s,
+                });
+            }
+        }
+        self.rigid.step_into(
+            &split.world,
+            &self.state,
+            time_step_s,
+            &mut self.next,
+            report,
+        )?;
+        std::mem::swap(next, &mut self.next);
+        next.controls.clone_from(&state.controls);
+        for (explicit, end) in split.bodies.iter().zip(ends) {
+            next.bodies[explicit.body.0] = end;
+        }
+        report.contacts.extend(
+            exchanged
+                .iter()
+                .map(|(&(soft, rigid), exchange)| exchange.contact(soft, rigid, time_step_s)),
+        );
+        report.contacts.sort_by_key(|c| (c.a, c.b));
+        self.split = Some(split);
+        Ok(())
+    }
+
+    /// Of bodies that are not explicit.
+    fn reactions(&self, body: BodyIdx) -> Reactions {
+        self.rigid.reactions(body)
     }
 }
 

@@ -10,9 +10,10 @@ mod constraint;
 mod constraint_assembly;
 mod contact_energy;
 mod contacts;
-mod doubles;
+mod convergence;
+mod duplicate_contacts;
 mod error;
-mod friction_limits;
+mod friction_bounds;
 mod impulse_exchange;
 mod pair_basis;
 mod patch_depth;
@@ -20,26 +21,26 @@ mod patches;
 mod report;
 mod settings;
 mod state;
+mod stepper;
 mod stiction;
 mod strong_implicit;
 mod world;
 
 pub use adaptive::{Accuracy, Adaptive, AdaptiveReport, ErrorMeasure};
 pub use constraint::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
+pub use convergence::{Convergence, ImplicitReport, LaggedReport, Untrusted};
 pub use error::{StepError, WorldError, WorldPart};
-pub use friction_limits::{FRICTION_TOLERANCE, FrictionError, PairLoad};
+pub use friction_bounds::{FRICTION_TOLERANCE, FrictionError, PairLoad};
 pub use impulse_exchange::{ExchangeAt, ImpulseExchange};
 pub use patches::{PairPatch, PatchFinder};
 pub use report::{
-    ConstraintForce, ContactForce, ImplicitReport, LaggedReport, PairForce, RowForce, RowOwner,
-    StepReport, Untrusted, Wrench,
+    ConstraintForce, ContactForce, PairForce, RowForce, RowOwner, StepReport, Wrench,
 };
-pub use settings::{
-    ContactModel, ContactSettings, DissipationRule, Linearisation, Speculation, Stiction,
-};
-pub use state::{ConstraintState, State};
+pub use settings::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
+pub use state::{ConstraintState, State, StepperMemory};
+pub use stepper::{Reactions, Stepper};
 pub use stiction::ContactMemory;
-pub use strong_implicit::StrongImplicit;
+pub use strong_implicit::{Linearisation, StrongImplicit, StrongImplicitSettings};
 pub use world::{
     BodyIdx, ConstraintIdx, Exclusion, Geometry, GeometryIdx, GroupIdx, Mount, PairRule, World,
     WorldBuilder,

@@ -17,19 +17,19 @@ const FEW: usize = 8;
 
 /// Where a contact acts on either side, world frame: one place, unless the sides will only meet within the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct ContactPositions {
     pub(crate) a: Point3<f64>,
     pub(crate) b: Point3<f64>,
 }
 
 /// When the two sides of a contact meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Meeting {
+pub(crate) enum ContactStatus {
     /// They touch at the start of the step, up to the resting margin.
     #[default]
-    Now,
+    Closed,
     /// Their predicted paths cross within the step.
-    Foreseen,
+    Speculative,
 }
 
 /// How the rows of the two sides stand in the basis.
@@ -67,7 +67,7 @@ pub(crate) struct PointVelocity {
     pub(crate) start: Vector3<f64>,
     pub(crate) free: Vector3<f64>,
     /// What the constraints of the last step did to it, if known.
-    pub(crate) constrained: Option<Vector3<f64>>,
+    pub(crate) change: Option<Vector3<f64>>,
 }
 
 impl PairBasis {
@@ -78,7 +78,7 @@ impl PairBasis {
         factors: &mut BlockFactors,
         bodies: &Bodies<'_>,
         (a, b): (&Side, &Side),
-        meeting: Meeting,
+        status: ContactStatus,
         p_WO: Point3<f64>,
     ) {
         self.p_WO = p_WO;
@@ -89,7 +89,7 @@ impl PairBasis {
         let both_move = a.body.is_some() && b.body.is_some();
         let (layout, row_a, row_b, n_rows, scale_b) = match (&a.interpolation, &b.interpolation) {
             (Interpolation::Twist, Interpolation::Twist)
-                if meeting == Meeting::Foreseen && both_move =>
+                if status == ContactStatus::Speculative && both_move =>
             {
                 (Layout::Stacked, 0, 6, 12, -1.0)
             }
@@ -141,15 +141,19 @@ impl PairBasis {
     }
 
     /// Relative velocity of the contact points at `place`.
-    pub(crate) fn velocity(&self, (a, b): (&Side, &Side), place: &Place) -> PointVelocity {
+    pub(crate) fn velocity(
+        &self,
+        (a, b): (&Side, &Side),
+        positions: &ContactPositions,
+    ) -> PointVelocity {
         let at = point_velocity;
-        let (p_a, p_b) = (place.a - self.p_WO, place.b - self.p_WO);
+        let (p_a, p_b) = (positions.a - self.p_WO, positions.b - self.p_WO);
         PointVelocity {
             start: at(&a.interpolation, &p_a, &self.a.start)
                 - at(&b.interpolation, &p_b, &self.b.start),
             free: at(&a.interpolation, &p_a, &self.a.free)
                 - at(&b.interpolation, &p_b, &self.b.free),
-            constrained: match (&self.a.constrained, &self.b.constrained) {
+            change: match (&self.a.change, &self.b.change) {
                 (Some(u_a), Some(u_b)) => {
                     Some(at(&a.interpolation, &p_a, u_a) - at(&b.interpolation, &p_b, u_b))
                 }
@@ -159,11 +163,15 @@ impl PairBasis {
     }
 
     /// W = Φ M Φᵀ of one contact point, 1/kg.
-    pub(crate) fn delassus(&mut self, sides: (&Side, &Side), place: &Place) -> Matrix3<f64> {
+    pub(crate) fn delassus(
+        &mut self,
+        sides: (&Side, &Side),
+        positions: &ContactPositions,
+    ) -> Matrix3<f64> {
         if self.layout == Some(Layout::RelativeTwist) {
-            return self.twist_delassus(&(place.a - self.p_WO));
+            return self.twist_delassus(&(positions.a - self.p_WO));
         }
-        self.write_phi(sides, place);
+        self.write_phi(sides, positions);
         // ΦM, 3×r.
         let mut product = std::mem::take(&mut self.product);
         product.clear();
@@ -202,16 +210,16 @@ impl PairBasis {
     pub(crate) fn normal_direction(
         &mut self,
         sides: (&Side, &Side),
-        place: &Place,
+        positions: &ContactPositions,
         normal_W: &Vector3<f64>,
         out: &mut Vec<f64>,
     ) {
         if self.layout == Some(Layout::RelativeTwist) {
-            let moment = (place.a - self.p_WO).cross(normal_W);
+            let moment = (positions.a - self.p_WO).cross(normal_W);
             out.extend(moment.iter().chain(normal_W.iter()));
             return;
         }
-        self.write_phi(sides, place);
+        self.write_phi(sides, positions);
         out.extend(
             self.phi
                 .chunks_exact(3)
@@ -282,29 +290,29 @@ impl PairBasis {
         &mut self,
         basis: &mut BasisBuilder<'_>,
         sides: (&Side, &Side),
-        place: &Place,
+        positions: &ContactPositions,
         bias: Vector3<f64>,
         law: ContactLaw,
     ) -> ContactIdx {
         match self.layout {
             Some(Layout::RelativeTwist) | None => {
-                basis.twist_contact(place.a - self.p_WO, bias, law)
+                basis.twist_contact(positions.a - self.p_WO, bias, law)
             }
             Some(Layout::Stencil) => {
-                let p = twist_place(sides, place).map(|p_WC| p_WC - self.p_WO);
+                let p = twist_position(sides, positions).map(|p_WC| p_WC - self.p_WO);
                 let weights = point_weights(sides.0, 1.0).chain(point_weights(sides.1, -1.0));
                 basis.stencil_contact(weights, p, bias, law)
             }
             Some(Layout::Stacked) => {
-                self.write_phi(sides, place);
+                self.write_phi(sides, positions);
                 basis.dense_contact(&self.phi, bias, law)
             }
         }
     }
 
     /// Φ of a contact point in full, 3×r column-major.
-    fn write_phi(&mut self, (a, b): (&Side, &Side), place: &Place) {
-        let (p_a, p_b) = (place.a - self.p_WO, place.b - self.p_WO);
+    fn write_phi(&mut self, (a, b): (&Side, &Side), positions: &ContactPositions) {
+        let (p_a, p_b) = (positions.a - self.p_WO, positions.b - self.p_WO);
         self.phi.clear();
         match self.layout {
             Some(Layout::RelativeTwist) | None => push_twist(&mut self.phi, &p_a),
@@ -316,7 +324,7 @@ impl PairBasis {
                         self.phi.extend(column);
                     }
                 }
-                if let Some(p_WC) = twist_place((a, b), place) {
+                if let Some(p_WC) = twist_position((a, b), positions) {
                     push_twist(&mut self.phi, &(p_WC - self.p_WO));
                 }
             }
@@ -346,10 +354,10 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// The place of the side that is a twist, in a basis where at most one is.
-fn twist_place((a, b): (&Side, &Side), place: &Place) -> Option<Point3<f64>> {
+fn twist_position((a, b): (&Side, &Side), positions: &ContactPositions) -> Option<Point3<f64>> {
     match (&a.interpolation, &b.interpolation) {
-        (Interpolation::Twist, _) => Some(place.a),
-        (_, Interpolation::Twist) => Some(place.b),
+        (Interpolation::Twist, _) => Some(positions.a),
+        (_, Interpolation::Twist) => Some(positions.b),
         _ => None,
     }
 }

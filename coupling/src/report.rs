@@ -1,26 +1,21 @@
 //! What a step did: forces, points, wrenches, reactions, and whether they can be trusted.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{ConstraintLabel, RowKind, SolveReport};
+use pliant_contact_sap::{ConstraintLabel, RowKind};
 use pliant_hydroelastic::PatchShare;
 
-use crate::friction_limits::{FRICTION_TOLERANCE, FrictionError};
-use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx, World};
+use crate::adaptive::AdaptiveReport;
+use crate::convergence::{Convergence, Untrusted};
+use crate::world::{BodyIdx, ConstraintIdx, GeometryIdx};
 
 /// What a step did. Forces are means over the step: impulses divided by δt.
 #[must_use]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// What the solver did, the re-solves of the step summed up.
-    pub solve: SolveReport,
-    /// How far friction is from what the normal forces allow.
-    pub friction: FrictionError,
-    /// A pair of geometries that meets on the way that the bodies go, by contacts that the problem does not have.
-    pub missed_contact: Option<(GeometryIdx, GeometryIdx)>,
-    /// Whether bodies that are touched move as their rest shapes were turned for.
-    pub lagged: LaggedReport,
-    /// How far the implicit equations were solved.
-    pub implicit: ImplicitReport,
+    /// How far the iterations converged.
+    pub convergence: Convergence,
+    /// How an [`Adaptive`](crate::Adaptive) stepper divided the step; `None` for other steppers.
+    pub adaptive: Option<AdaptiveReport>,
     /// Velocities solved for.
     pub n_dofs: usize,
     /// Every contact in the problem, those without force included; sorted by pair. [`StepReport::pairs`] sums them up.
@@ -29,81 +24,8 @@ pub struct StepReport {
     pub rows: Vec<RowForce>,
     /// Wrench of every constraint that holds, in the order of their index.
     pub constraints: Vec<ConstraintForce>,
-    /// Anything suspicious, in words that name the place: of bodies, of patches deeper than their pressure tells, and the
-    /// [`StepReport::untrusted`].
+    /// Warnings of bodies and of contact patches, and why the step is untrusted.
     pub warnings: Vec<String>,
-}
-
-/// Why a step is not to be believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untrusted {
-    /// The solver missed its tolerance: [`StepReport::solve`].
-    Unsolved,
-    /// A pair may have passed through each other: [`StepReport::missed_contact`].
-    MissedContact((GeometryIdx, GeometryIdx)),
-    /// The implicit equations of soft bodies were not met: [`StepReport::implicit`].
-    ImplicitEquations,
-    /// A body that is touched does not move as it foresaw: [`StepReport::lagged`].
-    LaggedTerms(BodyIdx),
-    /// Friction of a pair is not what its loads allow: [`StepReport::friction`].
-    Friction((GeometryIdx, GeometryIdx)),
-}
-
-impl Untrusted {
-    /// In words that name the pair, and what to do.
-    #[must_use]
-    pub fn describe(&self, world: &World) -> String {
-        let names = |(a, b): (GeometryIdx, GeometryIdx)| {
-            let name = |g: GeometryIdx| &world.geometries()[g.0].name;
-            format!("\"{}\" and \"{}\"", name(a), name(b))
-        };
-        match *self {
-            Self::Unsolved => "the solver missed its tolerance; allow more iterations".into(),
-            Self::MissedContact(pair) => format!(
-                "{} may have passed through each other: they meet where the solution sends them and each round of contacts sends them \
-                 elsewhere; shorten the time step",
-                names(pair)
-            ),
-            Self::ImplicitEquations => {
-                "the implicit equations of soft bodies were not met; shorten the time step".into()
-            }
-            Self::LaggedTerms(body) => format!(
-                "body \"{}\" does not turn as its rest shape was turned for, however often it is solved for again; shorten the time step",
-                world.body_name(body)
-            ),
-            Self::Friction(pair) => format!(
-                "friction of {} does not settle to within {} % of what the loads there allow; shorten the time step",
-                names(pair),
-                100.0 * FRICTION_TOLERANCE
-            ),
-        }
-    }
-}
-
-/// How bodies that are touched moved, against what their equations foresaw of it, such as where rest shapes turn: see
-/// [`BodyStep::foresee`](pliant_contact_sap::BodyStep::foresee).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LaggedReport {
-    /// How often the step was solved again, because a body was to foresee what was found.
-    pub corrections: usize,
-    /// The body that is furthest off after the last correction that is allowed, or that is worth trying; `None`: all settled.
-    pub unsettled: Option<BodyIdx>,
-    /// How far it is off, as a multiple of what it tolerates; 0 if it settled.
-    pub error: f64,
-}
-
-/// How the implicit equations of a step were solved; all zero by [`Linearisation::Once`](crate::Linearisation::Once), and where no
-/// body has more than linear ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ImplicitReport {
-    /// How often bodies were linearised about velocities found.
-    pub relinearisations: usize,
-    /// How often less than the whole way to a problem's solution was gone.
-    pub shortened: usize,
-    /// What is left of the momentum balance, as a part of its terms.
-    pub residual: f64,
-    /// Whether that is more than was allowed.
-    pub missed: bool,
 }
 
 /// One contact point and its force.
@@ -233,32 +155,16 @@ impl PairForce<'_> {
 }
 
 impl StepReport {
-    /// Whether the step can be believed: there is no [`StepReport::untrusted`].
+    /// Whether everything converged: [`StepReport::untrusted`] is `None`.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         self.untrusted().is_none()
     }
 
-    /// Why the step is not to be believed, the gravest reason first; `None`: the solver met its tolerance or the limit of f64, nobody
-    /// goes through anybody else, the implicit equations are met, if they were to be, bodies turn as they foresaw, and friction is that
-    /// of the normal forces found, to [`FRICTION_TOLERANCE`].
+    /// Why the step is untrusted: see [`Convergence::untrusted`].
     #[must_use]
     pub fn untrusted(&self) -> Option<Untrusted> {
-        if !self.solve.is_trusted() {
-            Some(Untrusted::Unsolved)
-        } else if let Some(pair) = self.missed_contact {
-            Some(Untrusted::MissedContact(pair))
-        } else if self.implicit.missed {
-            Some(Untrusted::ImplicitEquations)
-        } else if let Some(body) = self.lagged.unsettled {
-            Some(Untrusted::LaggedTerms(body))
-        } else {
-            let wrong = self.friction.share > FRICTION_TOLERANCE;
-            self.friction
-                .pair
-                .filter(|_| wrong)
-                .map(Untrusted::Friction)
-        }
+        self.convergence.untrusted()
     }
 
     /// Every pair of geometries in contact, ascending.

@@ -93,53 +93,6 @@ pub enum Speculation {
     Overlapping,
 }
 
-/// How often a step linearises bodies whose momentum balance is not linear in their velocities, such as finite elements of
-/// nonlinear laws.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Linearisation {
-    /// Once, about the start of the step: one convex problem, which leaves out what is of second order in Δt.
-    #[default]
-    Once,
-    /// Again about the velocities found, until the implicit equations are met.
-    UntilMet {
-        /// The largest part of the terms of the momentum balance that may be left of it, scaled as the solver does.
-        relative_tolerance: f64,
-        /// Convex problems in a step after which it is given up and not trusted.
-        solves_max: usize,
-    },
-}
-
-impl Linearisation {
-    /// [`Linearisation::UntilMet`] with its usual numbers.
-    #[must_use]
-    pub fn until_met() -> Self {
-        Self::UntilMet {
-            relative_tolerance: 1e-6, // that of the solvers; less is round-off of theirs
-            solves_max: 50,           // three to six are usual, ten where elements are crushed
-        }
-    }
-
-    /// Checks the tolerance.
-    ///
-    /// # Errors
-    /// [`WorldError::Parameter`].
-    pub fn validate(&self) -> Result<(), WorldError> {
-        match *self {
-            Self::UntilMet {
-                relative_tolerance, ..
-            } if !(relative_tolerance > 0.0 && relative_tolerance.is_finite()) => {
-                Err(WorldError::Parameter {
-                    part: WorldPart::World,
-                    parameter: "tolerance of the implicit equations".into(),
-                    value: relative_tolerance,
-                    allowed: "must be positive and finite",
-                })
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 impl Default for ContactSettings {
     fn default() -> Self {
         Self {

@@ -3,7 +3,7 @@
 use pliant_contact_sap::{BodyState, Control};
 use serde::{Deserialize, Serialize};
 
-use crate::friction_limits::PairLoad;
+use crate::friction_bounds::PairLoad;
 use crate::stiction::ContactMemory;
 
 /// The state of a [`World`](crate::World) at one moment: plain data, all that a later step depends on.
@@ -22,20 +22,25 @@ pub struct State {
     pub controls: Vec<Control>,
     /// Whether each constraint holds.
     pub constraints: Vec<ConstraintState>,
-    /// Contacts whose friction is remembered, ascending; those that [`Stiction`](crate::Stiction)
-    /// says.
+    /// What steppers carry from step to step.
     #[serde(default)]
-    pub stuck: Vec<ContactMemory>,
-    /// What pressed the geometries of each pair with a soft body together in the last step, ascending by pair: friction is limited
-    /// by it until loads are found.
-    #[serde(default)]
+    pub memory: StepperMemory,
+}
+
+/// What steppers carry from one step to the next beside positions and velocities. Empty memory is valid for every world: the next
+/// step then starts cold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepperMemory {
+    /// Contacts with friction memory, ascending; which ones remember is up to [`Stiction`](crate::Stiction).
+    pub contacts: Vec<ContactMemory>,
+    /// Normal loads of the last step for each pair with a deformable body, ascending by pair: the first friction bounds of the
+    /// next step.
     pub loads: Vec<PairLoad>,
-    /// Length that the next step of an [`Adaptive`](crate::Adaptive) stepper is to try first, s; none before its first.
-    #[serde(default)]
+    /// v − v* of each body's velocities in the last step, the change by contacts and constraints; empty for bodies where it is
+    /// unknown. Normal loads are predicted from it.
+    pub velocity_change: Vec<Vec<f64>>,
+    /// Length that an [`Adaptive`](crate::Adaptive) stepper tries first in the next step, s; `None` before its first.
     pub proposed_step_s: Option<f64>,
-    /// What the constraints of the last step did to each body's velocities, v − v*; empty where that isn't known.
-    /// Friction limits are predicted from it.
-    pub constrained: Vec<Vec<f64>>,
 }
 
 /// Whether a constraint holds.

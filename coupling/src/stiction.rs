@@ -5,7 +5,7 @@
 //! last step. The contact then is a stiff, damped spring of δt ε per μn of friction: it bears the load at rest, v_t = 0,
 //! and r is all that has to be remembered. It enters as a velocity bias, so the problem stays as convex as it was.
 //!
-//! r follows from the friction of the last step alone, by the law turned round. It is bounded by [`REACH`] ε δt: up to
+//! r follows from the friction of the last step alone, by the law turned round. It is bounded by [`DEFLECTION_MAX`] ε δt: up to
 //! the share 0.995 a contact holds, and a sliding one that comes to rest springs back by no more than that, a micrometre
 //! for the default ε at 1 ms.
 
@@ -18,7 +18,7 @@ use crate::settings::{ContactModel, ContactSettings};
 use crate::world::GeometryIdx;
 
 /// Largest r in units of ε δt: the law bears the share 10/√101 = 0.995 of its limit there.
-const REACH: f64 = 10.0;
+const DEFLECTION_MAX: f64 = 10.0;
 
 /// Speeds below this, in units of v_s, are what the solver's tolerance leaves of a body held at rest.
 const AT_REST: f64 = 1e-5;
@@ -38,21 +38,21 @@ pub struct ContactMemory {
 
 impl ContactMemory {
     /// By which they are sorted.
-    pub(crate) fn key(&self) -> (GeometryIdx, GeometryIdx, ContactKey) {
+    pub(crate) fn sort_key(&self) -> (GeometryIdx, GeometryIdx, ContactKey) {
         (self.a, self.b, self.key)
     }
 }
 
 /// What is remembered of this contact, in the plane with unit normal `normal_W`; zero for one that is not there.
-/// `stuck` is sorted.
-pub(crate) fn remembered(
-    stuck: &[ContactMemory],
+/// `contacts` is sorted.
+pub(crate) fn remembered_deflection(
+    contacts: &[ContactMemory],
     key: (GeometryIdx, GeometryIdx, ContactKey),
     normal_W: &Vector3<f64>,
 ) -> Vector3<f64> {
-    match stuck.binary_search_by_key(&key, ContactMemory::key) {
+    match contacts.binary_search_by_key(&key, ContactMemory::sort_key) {
         Ok(found) => {
-            let r = stuck[found].bristle_deflection_W;
+            let r = contacts[found].bristle_deflection_W;
             r - normal_W * normal_W.dot(&r)
         }
         Err(_) => Vector3::zeros(),
@@ -66,13 +66,13 @@ pub(crate) fn remembered(
 /// ```
 ///
 /// `limit` is μn of the law, N·s, `softening` its ε, m/s.
-pub(crate) fn stretch(
+pub(crate) fn bristle_deflection(
     model: ContactModel,
     p: &ContactParameters,
     (limit, softening): (f64, f64),
     gamma_t: &Vector3<f64>,
 ) -> Vector3<f64> {
-    let most = REACH * softening;
+    let most = DEFLECTION_MAX * softening;
     let slip = match model {
         ContactModel::Sap => -gamma_t * (STICTION_REGULARISATION * p.inverse_inertia),
         ContactModel::Lagged(_) | ContactModel::Similar | ContactModel::Energy { .. } => {
@@ -99,7 +99,7 @@ pub(crate) fn stretch(
 ///
 /// A held contact bears its load at v_t = 0 by what it remembers. Zero then solves the step before the first iteration, and leaves
 /// the memory as it is; the last step's rest of a velocity would be added to the memory, and each step's problem be a new one.
-pub(crate) fn stop_what_rests(settings: &ContactSettings, guess: &mut [f64]) {
+pub(crate) fn zero_resting_velocities(settings: &ContactSettings, guess: &mut [f64]) {
     let rest = AT_REST * settings.stiction_speed;
     for v in guess.iter_mut().filter(|v| v.abs() < rest) {
         *v = 0.0;
@@ -144,7 +144,7 @@ mod tests {
             let gamma_n = normal.dot(&gamma);
             let gamma_t = gamma - normal * gamma_n;
             let limit = 0.5 * gamma_n;
-            let r = stretch(model, &p, (limit, p.slip_softening(n)), &gamma_t);
+            let r = bristle_deflection(model, &p, (limit, p.slip_softening(n)), &gamma_t);
             assert!(
                 (r / 1e-3 - along * slip).norm() < 1e-9 * slip,
                 "{model:?} {r}"
@@ -153,9 +153,12 @@ mod tests {
         let bounds = (0.5 * n, 1e-4);
         let lagged = ContactModel::Lagged(Default::default());
         for share in [0.9999, 1.0, 1.0 + 1e-12] {
-            let r = stretch(lagged, &p, bounds, &(along * (0.5 * n * share)));
-            assert!((r + along * (REACH * 1e-7)).norm() < 1e-15, "{r}");
+            let r = bristle_deflection(lagged, &p, bounds, &(along * (0.5 * n * share)));
+            assert!((r + along * (DEFLECTION_MAX * 1e-7)).norm() < 1e-15, "{r}");
         }
-        assert_eq!(stretch(lagged, &p, bounds, &Vector3::zeros()).norm(), 0.0);
+        assert_eq!(
+            bristle_deflection(lagged, &p, bounds, &Vector3::zeros()).norm(),
+            0.0
+        );
     }
 }

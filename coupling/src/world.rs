@@ -9,15 +9,15 @@ mod pair_rule;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
-use pliant_contact_sap::{DeformableModel, Energy, Integration, Surface};
+use pliant_contact_sap::{DeformableModel, Energy, Surface};
 use pliant_hydroelastic::{
     CollisionFilter, Compliance, ContactChoice, ContactMaterial, Filament, PairMaterial,
     PatchGeometry, PointStiffness, Shape, SoftMesh, Tips,
 };
 
 use crate::constraint::Constraint;
-use crate::settings::{ContactSettings, Linearisation};
-use crate::state::{ConstraintState, State};
+use crate::settings::ContactSettings;
+use crate::state::{ConstraintState, State, StepperMemory};
 
 pub use builder::WorldBuilder;
 pub(crate) use filaments::flat;
@@ -268,9 +268,6 @@ pub(crate) struct WorldParts {
     pub(crate) geometries: Vec<Geometry>,
     pub(crate) constraints: Vec<Constraint>,
     pub(crate) gravity: Vector3<f64>,
-    pub(crate) integration: Integration,
-    pub(crate) linearisation: Linearisation,
-    pub(crate) lagged_iterations_max: usize,
     pub(crate) contact: ContactSettings,
     /// Ascending once the world is built.
     pub(crate) pair_rules: Vec<((GeometryIdx, GeometryIdx), PairRule)>,
@@ -331,10 +328,7 @@ impl World {
             bodies: bodies.iter().map(|b| b.model.default_state()).collect(),
             controls: bodies.iter().map(|b| b.model.default_control()).collect(),
             constraints: vec![ConstraintState::Active; self.parts.constraints.len()],
-            stuck: Vec::new(),
-            loads: Vec::new(),
-            proposed_step_s: None,
-            constrained: vec![Vec::new(); bodies.len()],
+            memory: StepperMemory::default(),
         }
     }
 
@@ -388,12 +382,6 @@ impl World {
         &self.parts.gravity
     }
 
-    /// How a step moves every body.
-    #[must_use]
-    pub fn integration(&self) -> Integration {
-        self.parts.integration
-    }
-
     /// Poses X_WG of all geometries with a shape at `state`, identity for the others; `out` is overwritten.
     pub fn geometry_poses(&self, state: &State, out: &mut Vec<Isometry3<f64>>) {
         let mut surfaces = Vec::new();
@@ -405,22 +393,6 @@ impl World {
         }
         out.clear();
         out.extend(self.parts.geometries.iter().map(|g| g.pose(&surfaces)));
-    }
-
-    /// How often a step linearises bodies that are not linear.
-    #[must_use]
-    pub fn linearisation(&self) -> Linearisation {
-        self.parts.linearisation
-    }
-
-    /// What [`WorldBuilder::lagged_iterations_max`] is unless set. One or two corrections are usual; four to eight settle links of a chain that
-    /// strike each other as they swing, but not always those of a long one that falls on its links at half a radian a step.
-    pub const LAGGED_ITERATIONS_MAX: usize = 10;
-
-    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw.
-    #[must_use]
-    pub fn lagged_iterations_max(&self) -> usize {
-        self.parts.lagged_iterations_max
     }
 
     /// Energies and momenta of all bodies together.

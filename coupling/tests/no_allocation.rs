@@ -15,8 +15,8 @@ use pliant_contact_sap::{
 };
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ContactModel,
-    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State, StepReport, StrongImplicit,
-    World, WorldBuilder,
+    ContactSettings, Exclusion, Geometry, Mount, PatchFinder, State, StepReport, Stepper,
+    StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
 };
 use pliant_hydroelastic::{
     Compliance, ContactGeometry, ContactMaterial, ContactPoint, GeometryDispatcher, GeometryError,
@@ -126,13 +126,25 @@ impl ContactGeometry for Metered {
 
 /// Requests of each of `steps` steps after `settled` ones, first all and then those of contact geometry, and where they
 /// ended.
-fn requests(world: &World, settled: usize, steps: usize) -> (Vec<[u64; 2]>, State) {
+fn requests(
+    world: &World,
+    integration: Integration,
+    settled: usize,
+    steps: usize,
+) -> (Vec<[u64; 2]>, State) {
     // One thread: waking others is rayon's business.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     pool.expect("a pool of one").install(|| {
         let solver = SolverKind::Newton.build(StopCriteria::default());
         let geometry = Box::new(Metered(GeometryDispatcher::default()));
-        let mut stepper = StrongImplicit::with_geometry(solver, geometry);
+        let settings = StrongImplicitSettings {
+            integration,
+            ..StrongImplicitSettings::default()
+        };
+        let mut stepper = StrongImplicit::new(solver)
+            .with_geometry(geometry)
+            .with_settings(settings)
+            .expect("legal settings");
         let (mut state, mut next) = (world.default_state(), State::default());
         let mut report = StepReport::default();
         let mut counts = Vec::with_capacity(steps);
@@ -164,12 +176,12 @@ fn a_steady_step_of_rigid_bodies_allocates_nothing() {
     ] {
         let mut builder = WorldBuilder::default();
         busy_world(&mut builder);
-        builder.integration(integration).contact(ContactSettings {
+        builder.contact(ContactSettings {
             model,
             ..ContactSettings::default()
         });
         let world = builder.build().expect("a legal world");
-        let (counts, _) = requests(&world, 60, 20);
+        let (counts, _) = requests(&world, integration, 60, 20);
         assert!(
             counts.iter().all(|[all, _]| *all == 0),
             "{integration:?} {model:?}: {counts:?}"
@@ -223,7 +235,7 @@ fn a_steady_step_of_patches_allocates_nothing() {
     let mut builder = WorldBuilder::default();
     patch_world(&mut builder);
     let world = builder.build().expect("a legal world");
-    let (counts, end) = requests(&world, 100, 20);
+    let (counts, end) = requests(&world, Integration::default(), 100, 20);
     assert!(counts.iter().all(|[all, _]| *all == 0), "{counts:?}");
     let height = |body: usize| end.bodies[body].q[2];
     // All lie where they were put, on a patch each.
@@ -266,7 +278,7 @@ fn the_step_adds_nothing_to_what_soft_bodies_and_their_geometry_ask_for() {
         }
     }
     let world = builder.build().expect("a legal world");
-    let (counts, end) = requests(&world, 300, 5);
+    let (counts, end) = requests(&world, Integration::default(), 300, 5);
     let alone: u64 = (0..2)
         .map(|b| requests_of_body(world.model(BodyIdx(b)), &end.bodies[b]))
         .sum();

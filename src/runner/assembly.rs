@@ -75,9 +75,6 @@ impl Assembly {
         draft
             .builder
             .gravity(scene.simulation.gravity)
-            .integration(scene.simulation.integration)
-            .linearisation(scene.simulation.linearisation)
-            .lagged_iterations_max(scene.simulation.lagged_iterations_max)
             .contact(scene.contact);
         for entry in &scene.fixed {
             draft.add_fixed(entry)?;

@@ -1,86 +1,66 @@
-//! Steps of the scene's length, taken at once or in as many as the scene's accuracy asks for.
+//! The stepper of a scene.
 
-use pliant_contact_sap::ConvexContactSolver;
 use pliant_coupling::{
-    Adaptive, AdaptiveReport, ImpulseExchange, State, StepError, StepReport, StrongImplicit, World,
+    Adaptive, AdaptiveReport, ImpulseExchange, StepReport, Stepper, StrongImplicit, WorldError,
 };
 
 use crate::scene::{Scene, SceneError, SceneFault, StepperKind};
 
-/// What steps a scene's world.
-pub(super) enum Stepping {
-    /// One step.
-    Fixed(Box<StrongImplicit<Box<dyn ConvexContactSolver>>>),
-    /// One, material points explicitly.
-    Exchange(Box<ImpulseExchange<Box<dyn ConvexContactSolver>>>),
-    /// As many as the error asks for.
-    ByError {
-        stepper: Box<Adaptive<Box<dyn ConvexContactSolver>>>,
-        /// All stretches so far.
-        sum: AdaptiveReport,
-    },
+/// The stepper that the scene chooses.
+pub(super) fn stepper(scene: &Scene) -> Result<Box<dyn Stepper>, SceneError> {
+    let refused = |error: WorldError| {
+        let start = scene.simulation.at;
+        scene
+            .text
+            .error(start, SceneFault::World(error.to_string()))
+    };
+    let simulation = &scene.simulation;
+    let implicit = StrongImplicit::new(scene.solver.build())
+        .with_settings(simulation.strong_implicit)
+        .map_err(refused)?;
+    Ok(match (simulation.stepper, simulation.accuracy) {
+        (StepperKind::ImpulseExchange { substeps, at }, _) => {
+            Box::new(ImpulseExchange::new(implicit, substeps, at))
+        }
+        (StepperKind::StrongImplicit, None) => Box::new(implicit),
+        (StepperKind::StrongImplicit, Some(accuracy)) => {
+            Box::new(Adaptive::new(implicit, accuracy).map_err(refused)?)
+        }
+    })
 }
 
-impl Stepping {
-    pub(super) fn new(scene: &Scene) -> Result<Self, SceneError> {
-        if let StepperKind::ImpulseExchange { substeps, at } = scene.simulation.stepper {
-            let stepper = ImpulseExchange::new(scene.solver.build(), substeps, at);
-            return Ok(Self::Exchange(Box::new(stepper)));
-        }
-        let stepper = StrongImplicit::new(scene.solver.build());
-        let Some(accuracy) = scene.simulation.accuracy else {
-            return Ok(Self::Fixed(Box::new(stepper)));
+/// Adaptive steps of a run, summed up.
+#[derive(Debug, Default)]
+pub(super) struct AdaptiveSteps {
+    sum: Option<AdaptiveReport>,
+}
+
+impl AdaptiveSteps {
+    pub(super) fn add(&mut self, report: &StepReport) {
+        let Some(step) = report.adaptive else {
+            return;
         };
-        let stepper = Adaptive::new(stepper, accuracy).map_err(|error| {
-            let start = scene.simulation.at;
-            scene
-                .text
-                .error(start, SceneFault::World(error.to_string()))
-        })?;
-        Ok(Self::ByError {
-            stepper: Box::new(stepper),
-            sum: AdaptiveReport {
-                shortest_s: f64::INFINITY,
-                ..AdaptiveReport::default()
+        self.sum = Some(match self.sum {
+            None => step,
+            Some(sum) => AdaptiveReport {
+                accepted: sum.accepted + step.accepted,
+                rejected: sum.rejected + step.rejected,
+                forced: sum.forced + step.forced,
+                shortest_s: sum.shortest_s.min(step.shortest_s),
+                error_max: sum.error_max.max(step.error_max),
             },
-        })
+        });
     }
 
-    /// From `state` to `next`, `length_s` later.
-    pub(super) fn step(
-        &mut self,
-        world: &World,
-        state: &State,
-        length_s: f64,
-        next: &mut State,
-    ) -> Result<StepReport, StepError> {
-        match self {
-            Self::Fixed(stepper) => stepper.step(world, state, length_s, next),
-            Self::Exchange(stepper) => stepper.step(world, state, length_s, next),
-            Self::ByError { stepper, sum } => {
-                let mut report = StepReport::default();
-                let done = stepper.advance(world, state, length_s, next, &mut report)?;
-                sum.accepted += done.accepted;
-                sum.rejected += done.rejected;
-                sum.forced += done.forced;
-                sum.shortest_s = sum.shortest_s.min(done.shortest_s);
-                sum.error_max = sum.error_max.max(done.error_max);
-                Ok(report)
-            }
-        }
-    }
-
-    /// What is to be said when the run is over.
+    /// A note for the end of the run; none without adaptive steps.
     pub(super) fn note(&self) -> Option<String> {
-        let Self::ByError { sum, .. } = self else {
-            return None;
-        };
+        let sum = self.sum?;
         let forced = match sum.forced {
             0 => String::new(),
-            n => format!(", {n} of them the shortest allowed, whatever their error"),
+            n => format!(", {n} of them of the shortest length allowed, whatever their error"),
         };
         Some(format!(
-            "{} steps of adaptive length{forced}; {} tried in vain; the shortest {:.1e} s",
+            "{} adaptive steps accepted{forced}; {} rejected; the shortest {:.1e} s",
             sum.accepted, sum.rejected, sum.shortest_s
         ))
     }

@@ -110,9 +110,9 @@ impl Tally {
         self.dofs_sum += report.n_dofs as u64;
         self.contacts += report.contacts.len() as u64;
         self.contacts_max = self.contacts_max.max(report.contacts.len());
-        self.iterations += report.solve.iterations as u64;
-        self.iterations_max = self.iterations_max.max(report.solve.iterations);
-        self.systems = self.systems + report.solve.systems;
+        self.iterations += report.convergence.solve.iterations as u64;
+        self.iterations_max = self.iterations_max.max(report.convergence.solve.iterations);
+        self.systems = self.systems + report.convergence.solve.systems;
         match report.untrusted() {
             Some(Untrusted::Unsolved | Untrusted::ImplicitEquations) => self.unconverged += 1,
             Some(Untrusted::MissedContact(_)) => self.missed_contact += 1,
@@ -120,7 +120,7 @@ impl Tally {
             Some(Untrusted::Friction(_)) => self.unconverged_friction += 1,
             None => {}
         }
-        self.solver = self.solver + report.solve.stages;
+        self.solver = self.solver + report.convergence.solve.stages;
     }
 
     pub(super) fn iterations_mean(&self) -> f64 {

@@ -4,7 +4,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{FrictionLimit, Integration};
 use pliant_coupling::{
     Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, ExchangeAt,
-    Linearisation, Speculation, Stiction, World,
+    Linearisation, Speculation, Stiction, StrongImplicitSettings,
 };
 
 use super::error::SceneError;
@@ -91,7 +91,7 @@ static SIMULATION: TableSchema = TableSchema {
         },
         Key {
             name: "linearisation",
-            value: "`once` or `until-met`",
+            value: "`once` or `until-converged`",
             unit: "",
             default: "`once`",
             about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
@@ -232,12 +232,8 @@ pub struct Simulation {
     pub gravity: Vector3<f64>,
     /// The time stepper.
     pub stepper: StepperKind,
-    /// The θ-method of all bodies.
-    pub integration: Integration,
-    /// How often a step linearises bodies of nonlinear laws.
-    pub linearisation: Linearisation,
-    /// How often a step is solved again because soft bodies that are touched do not turn as foreseen.
-    pub lagged_iterations_max: usize,
+    /// Settings of the strong-implicit stepper.
+    pub strong_implicit: StrongImplicitSettings,
 }
 
 /// The time steppers a scene can name.
@@ -371,11 +367,11 @@ pub(super) fn simulation(
         "linearisation",
         &[
             ("once", Linearisation::Once),
-            ("until-met", Linearisation::until_met()),
+            ("until-converged", Linearisation::until_converged()),
         ],
     )?;
     let lagged_iterations_max = match table.optional("lagged_iterations_max") {
-        None => World::LAGGED_ITERATIONS_MAX,
+        None => StrongImplicitSettings::default().lagged_iterations_max,
         Some(item) => item.integer(0, 100)? as usize,
     };
     table.finish();
@@ -387,9 +383,11 @@ pub(super) fn simulation(
         full_s,
         gravity,
         stepper,
-        integration,
-        linearisation,
-        lagged_iterations_max,
+        strong_implicit: StrongImplicitSettings {
+            integration,
+            linearisation,
+            lagged_iterations_max,
+        },
     })
 }
 

@@ -9,7 +9,7 @@ use pliant_contact_sap::{
 };
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, DissipationRule, Geometry, GeometryIdx, Mount, State,
-    StepReport, StrongImplicit, World, WorldBuilder,
+    StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -215,9 +215,9 @@ impl Run {
             step: self.state.step,
             time_s: self.state.time_s,
             untrusted: untrusted.describe(&self.world),
-            stop: report.solve.stop,
-            iterations: report.solve.iterations,
-            residual: report.solve.residual,
+            stop: report.convergence.solve.stop,
+            iterations: report.convergence.solve.iterations,
+            residual: report.convergence.solve.residual,
         }))
     }
 

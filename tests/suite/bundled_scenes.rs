@@ -41,21 +41,21 @@ fn check_text(
     let outcome = run(&scene, &options, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     let summary = outcome.summary;
     assert_eq!(summary.unconverged_steps, 0, "{name} {settings:?}");
-    let overlooked = summary.missed_contact_steps;
+    let missed = summary.missed_contact_steps;
     assert!(
-        50 * overlooked <= summary.steps,
-        "{name} {settings:?}: {overlooked}"
+        50 * missed <= summary.steps,
+        "{name} {settings:?}: {missed}"
     );
-    let unforeseen = summary.unconverged_rotation_steps;
+    let unconverged = summary.unconverged_rotation_steps;
     if time_step_s == Some(1.0) {
         assert!(
-            2 * unforeseen >= summary.steps,
-            "{name}: turns of a radian a step, and only {unforeseen} doubted"
+            2 * unconverged >= summary.steps,
+            "{name}: rotations of a radian a step, and only {unconverged} not converged"
         );
     } else {
         assert!(
-            50 * unforeseen <= summary.steps,
-            "{name} {settings:?}: {unforeseen}"
+            50 * unconverged <= summary.steps,
+            "{name} {settings:?}: {unconverged}"
         );
     }
     let suspicious = summary.unconverged_friction_steps;

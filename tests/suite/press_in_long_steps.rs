@@ -3,7 +3,7 @@
 use pliant::runner::check;
 use pliant::scene::{Scene, SceneOptions};
 use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings};
-use pliant_coupling::{State, StrongImplicit};
+use pliant_coupling::{State, Stepper, StrongImplicit};
 
 /// The load of the first step, 70 N, would send the 10 kg of the plate 1.7 m in its half second.
 #[test]

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use nalgebra::Vector3;
 use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings, StopCriteria, StopReason};
-use pliant_coupling::{Geometry, Mount, State, StepReport, StrongImplicit, World, WorldBuilder};
+use pliant_coupling::{
+    Geometry, Mount, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
+};
 use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, Rotation, lame_parameters};
 use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -134,7 +136,7 @@ impl FemEngine {
         let report = self
             .stepper
             .step(&self.world, &self.state, dt, &mut self.next)?;
-        if report.solve.stop == StopReason::IterationLimit {
+        if report.convergence.solve.stop == StopReason::IterationLimit {
             return Err(BenchError::Unconverged {
                 time_s: self.next.time_s,
             });
@@ -187,10 +189,10 @@ pub fn measure_fem(scene: &FemScene, model: FemModel) -> Result<FemOutcome, Benc
         let report = engine.step()?;
         outcome.step_s.push(start.elapsed().as_secs_f64());
         outcome.contacts.push(report.contacts.len());
-        outcome.iterations.push(report.solve.iterations);
+        outcome.iterations.push(report.convergence.solve.iterations);
         suspicious += usize::from(!report.is_trusted());
-        systems = systems + report.solve.systems;
-        let s = &report.solve.stages;
+        systems = systems + report.convergence.solve.systems;
+        let s = &report.convergence.solve.stages;
         let stages = s.set_up + s.gradient + s.assembly + s.linear_solve + s.line_search;
         in_solver += stages.as_secs_f64();
     }

@@ -21,7 +21,7 @@ impl<'a> DenseProblem<'a> {
         let n = problem.n_dofs();
         let (mut a, mut b) = (DMatrix::zeros(n, n), DVector::zeros(n));
         let mut first = 0;
-        for dynamics in problem.dynamics {
+        for dynamics in problem.dynamics.iter() {
             let m = dynamics.n_dofs();
             let mut e = vec![0.0; m];
             for j in 0..m {

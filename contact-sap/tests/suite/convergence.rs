@@ -7,7 +7,7 @@ use crate::support::{Extras, Recipe, Scene, Stiffness, random_scene, with_proble
 use nalgebra::Vector3;
 use pliant_contact_sap::{
     Acceleration, ConstraintSet, ContactLaw, ContactParameters, ContactProblem,
-    ConvexContactSolver, DenseDynamics, Dissipation, FrictionTangent, GaussSeidel,
+    ConvexContactSolver, DenseDynamics, Dissipation, Dynamics, FrictionTangent, GaussSeidel,
     GaussSeidelSettings, Lagged, Newton, NewtonSettings, ParticipantIdx, QuasiNewton,
     QuasiNewtonSettings, Rows, Solution, SolveReport, SolverKind, StopCriteria, StopReason,
 };
@@ -244,7 +244,7 @@ fn contacts_that_close_do_not_cut_steps_short() {
         basis.stencil_contact([1.0], None, Vector3::zeros(), law);
     }
     let problem = ContactProblem {
-        dynamics: &[&body],
+        dynamics: &[&body as &dyn Dynamics],
         constraints: &set,
     };
     let iterations = |friction: FrictionTangent| {
@@ -259,7 +259,7 @@ fn contacts_that_close_do_not_cut_steps_short() {
         report.iterations
     };
     let plain = iterations(FrictionTangent::Plain);
-    let foreseen = iterations(FrictionTangent::PrimalDual);
-    eprintln!("closing contacts: {foreseen} iterations, {plain} by the Hessian itself");
-    assert!(2 * foreseen <= plain, "{foreseen} for {plain}");
+    let primal_dual = iterations(FrictionTangent::PrimalDual);
+    eprintln!("closing contacts: {primal_dual} iterations, {plain} by the Hessian itself");
+    assert!(2 * primal_dual <= plain, "{primal_dual} for {plain}");
 }

@@ -49,7 +49,7 @@ impl Collision {
             Some(_) => Fit::SkinAndDepth,
             None => Fit::Skin,
         };
-        for &(a, b) in &self.looked_at {
+        for &(a, b) in &self.candidates {
             self.fits[a] = self.fits[a].max(fit_against(b));
             self.fits[b] = self.fits[b].max(fit_against(a));
         }

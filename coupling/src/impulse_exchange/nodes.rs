@@ -2,15 +2,15 @@
 
 use nalgebra::Vector3;
 
-use super::twin::Obstacle;
-use super::{Ledger, Substep};
+use super::split_world::Obstacle;
+use super::{ExchangedImpulses, Substep};
 
 /// Changes the `velocity` of all nodes inside an obstacle and enters the impulses.
 pub(super) fn exchange(
     substep: &Substep<'_>,
     obstacles: &[Obstacle],
     velocity: &mut [f64],
-    ledger: &mut Ledger,
+    exchanged: &mut ExchangedImpulses,
 ) {
     let world = substep.world;
     for obstacle in obstacles {
@@ -39,7 +39,7 @@ pub(super) fn exchange(
                 continue;
             }
             v.copy_from_slice((own + change).as_slice());
-            ledger.entry((soft, obstacle.geometry)).or_default().add(
+            exchanged.entry((soft, obstacle.geometry)).or_default().add(
                 change * node.mass,
                 &node.p_WQ,
                 &normal,

@@ -4,8 +4,8 @@ use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::{BodyError, Interpolation, MaterialPoint, Rows, Surface};
 use pliant_hydroelastic::PairMaterial;
 
-use super::twin::Obstacle;
-use super::{Ledger, Substep};
+use super::split_world::Obstacle;
+use super::{ExchangedImpulses, Substep};
 
 /// What springs and dampers may be at most, as a part of where they would swing within a substep alone: about eight particles share a
 /// node.
@@ -33,7 +33,7 @@ impl Workspace {
         substep: &Substep<'_>,
         obstacles: &[Obstacle],
         velocity: &mut [f64],
-        ledger: &mut Ledger,
+        exchanged: &mut ExchangedImpulses,
     ) -> Result<(), BodyError> {
         let what = "velocities of vertices";
         let step = substep.step;
@@ -46,7 +46,7 @@ impl Workspace {
         self.impulse.clear();
         self.impulse.resize(velocity.len(), 0.0);
         for obstacle in obstacles {
-            self.push(substep, obstacle, ledger)?;
+            self.push(substep, obstacle, exchanged)?;
         }
         let changes = self.impulse.iter().zip(&self.mass);
         for (v, (impulse, mass)) in velocity.iter_mut().zip(changes) {
@@ -59,7 +59,7 @@ impl Workspace {
         &mut self,
         substep: &Substep<'_>,
         obstacle: &Obstacle,
-        ledger: &mut Ledger,
+        exchanged: &mut ExchangedImpulses,
     ) -> Result<(), BodyError> {
         let world = substep.world;
         let Some(shape) = &world.parts.geometries[obstacle.geometry.0].shape else {
@@ -108,7 +108,7 @@ impl Workspace {
                 share.copy_from_slice((push * *weight).as_slice());
             }
             self.rows.add_transposed(&self.of_cell, &mut self.impulse);
-            ledger
+            exchanged
                 .entry((soft, obstacle.geometry))
                 .or_default()
                 .add(push, p_WQ, &normal, obstacle);

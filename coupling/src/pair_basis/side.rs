@@ -26,7 +26,7 @@ impl Default for Side {
 
 impl Side {
     /// Becomes the world, as the partner of `other`: it adds no rows that `other` has no use for.
-    pub(crate) fn be_world_against(&mut self, other: &Self) {
+    pub(crate) fn set_to_world_against(&mut self, other: &Self) {
         self.body = None;
         match other.interpolation {
             Interpolation::Twist => self.interpolation = Interpolation::Twist,
@@ -37,7 +37,7 @@ impl Side {
     }
 
     /// Becomes the side of a body at a material point of it.
-    pub(crate) fn be_at(
+    pub(crate) fn set_to(
         &mut self,
         body: BodyIdx,
         point: &MaterialPoint,
@@ -57,7 +57,7 @@ pub(super) struct SideRows {
     pub(super) start: Vec<f64>,
     pub(super) free: Vec<f64>,
     /// Change of u by the constraints of the last step, if known.
-    pub(super) constrained: Option<Vec<f64>>,
+    pub(super) change: Option<Vec<f64>>,
 }
 
 impl SideRows {
@@ -82,10 +82,10 @@ impl SideRows {
         self.rows.apply(free, &mut self.free);
         let known = match side.body {
             None => Some(&[][..]),
-            Some((participant, _)) => bodies.constrained_of(participant),
+            Some((participant, _)) => bodies.velocity_change_of(participant),
         };
-        let mut change = self.constrained.take().unwrap_or_default();
-        self.constrained = known.map(|dv| {
+        let mut change = self.change.take().unwrap_or_default();
+        self.change = known.map(|dv| {
             change.resize(n, 0.0);
             self.rows.apply_without_bias(dv, &mut change);
             change
@@ -104,7 +104,7 @@ pub(crate) struct Bodies<'a> {
     /// First velocity of each participant, and the end of the last.
     pub(crate) offsets: &'a [usize],
     /// v − v* of each participant's last step; empty where unknown.
-    pub(crate) constrained: &'a [Vec<f64>],
+    pub(crate) velocity_change: &'a [Vec<f64>],
 }
 
 impl<'a> Bodies<'a> {
@@ -114,8 +114,8 @@ impl<'a> Bodies<'a> {
     }
 
     /// v − v* of one participant's last step, if it is known and the velocities are still the same ones.
-    fn constrained_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
-        let change = &self.constrained[participant.0];
+    fn velocity_change_of(&self, participant: ParticipantIdx) -> Option<&'a [f64]> {
+        let change = self.velocity_change.get(participant.0)?;
         let n = self.offsets[participant.0 + 1] - self.offsets[participant.0];
         (change.len() == n).then_some(change.as_slice())
     }

@@ -27,9 +27,9 @@ fn a_rigid_pair_s_delassus_is_phi_m_phi_transposed() {
         interpolation: Interpolation::Twist,
     };
     let (a, b) = (side(), side());
-    let place = Place { a: p_WC, b: p_WC };
-    let fast = basis.delassus((&a, &b), &place);
-    basis.write_phi((&a, &b), &place);
+    let positions = ContactPositions { a: p_WC, b: p_WC };
+    let fast = basis.delassus((&a, &b), &positions);
+    basis.write_phi((&a, &b), &positions);
     let phi = Matrix3xX::from_column_slice(&basis.phi);
     let plain = &phi * &m * phi.transpose();
     // A few roundings of sums of 36 terms.

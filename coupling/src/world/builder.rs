@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{DeformableModel, Integration};
+use pliant_contact_sap::DeformableModel;
 use pliant_hydroelastic::CollisionFilter;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::constraint::Constraint;
 use crate::error::{WorldError, WorldPart};
-use crate::settings::{ContactSettings, Linearisation};
+use crate::settings::ContactSettings;
 
 /// Collects the parts of a [`World`].
 pub struct WorldBuilder {
@@ -28,9 +28,6 @@ impl Default for WorldBuilder {
                 geometries: Vec::new(),
                 constraints: Vec::new(),
                 gravity: Vector3::new(0.0, 0.0, -9.81),
-                integration: Integration::default(),
-                linearisation: Linearisation::default(),
-                lagged_iterations_max: World::LAGGED_ITERATIONS_MAX,
                 contact: ContactSettings::default(),
                 pair_rules: Vec::new(),
                 groups: Vec::new(),
@@ -48,25 +45,6 @@ impl WorldBuilder {
     /// Gravity, m/s², world axes.
     pub fn gravity(&mut self, gravity: Vector3<f64>) -> &mut Self {
         self.parts.gravity = gravity;
-        self
-    }
-
-    /// How a step moves every body: one θ and one θ_vq for the whole world. Backward Euler unless set.
-    pub fn integration(&mut self, integration: Integration) -> &mut Self {
-        self.parts.integration = integration;
-        self
-    }
-
-    /// How often a step linearises bodies that are not linear; once unless set.
-    pub fn linearisation(&mut self, linearisation: Linearisation) -> &mut Self {
-        self.parts.linearisation = linearisation;
-        self
-    }
-
-    /// How often a step is solved again at most because bodies that are touched do not move as they foresaw, [`World::LAGGED_ITERATIONS_MAX`]
-    /// unless set; a step that ends so is not trusted: [`Untrusted::LaggedTerms`](crate::Untrusted::LaggedTerms).
-    pub fn lagged_iterations_max(&mut self, corrections: usize) -> &mut Self {
-        self.parts.lagged_iterations_max = corrections;
         self
     }
 

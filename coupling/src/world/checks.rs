@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{
-    BodyStep, Interpolation, MaterialPoint, Primitive, Rows, StepInput, Surface, TimeStep,
+    BodyStep, Interpolation, MaterialPoint, Primitive, Rows, StepInput, Surface,
 };
 use pliant_hydroelastic::{ContactChoice, GeometryError, PatchGeometry, SoftMesh};
 
@@ -15,7 +15,6 @@ use crate::error::{WorldError, WorldPart};
 impl WorldParts {
     pub(super) fn check(&self) -> Result<(), WorldError> {
         self.contact.validate()?;
-        self.linearisation.validate()?;
         for (axis, g) in ["x", "y", "z"].iter().zip(self.gravity.iter()) {
             finite(
                 &WorldPart::World,
@@ -66,10 +65,7 @@ impl WorldParts {
             let mut step = body.model.new_step();
             let control = body.model.default_control();
             let input = StepInput {
-                time_step: TimeStep {
-                    integration: self.integration,
-                    ..1e-3.into()
-                },
+                time_step: 1e-3.into(),
                 gravity: self.gravity,
                 control: &control,
             };

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Accuracy, Adaptive, AdaptiveReport, ErrorMeasure, Geometry, Mount, State, StepReport,
+    Accuracy, Adaptive, AdaptiveReport, ErrorMeasure, Geometry, Mount, State, Stepper,
     StrongImplicit, World, WorldBuilder, WorldError,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
-type Solver = Box<dyn ConvexContactSolver>;
-
-fn adaptive(accuracy: Accuracy) -> Adaptive<Solver> {
+fn adaptive(accuracy: Accuracy) -> Adaptive<StrongImplicit<Box<dyn ConvexContactSolver>>> {
     let solver = SolverKind::Newton.build(StopCriteria::default());
     Adaptive::new(StrongImplicit::new(solver), accuracy).expect("a legal accuracy")
 }
@@ -69,12 +67,13 @@ fn run(
 ) -> (State, Vec<AdaptiveReport>) {
     let mut stepper = adaptive(accuracy);
     let (mut state, mut next) = (world.default_state(), State::default());
-    let mut report = StepReport::default();
     let mut reports = Vec::new();
     for _ in 0..(seconds / stretch_s).round() as usize {
-        let done = stepper.advance(world, &state, stretch_s, &mut next, &mut report);
-        reports.push(done.expect("a step that can be taken"));
+        let report = stepper
+            .step(world, &state, stretch_s, &mut next)
+            .expect("a step that can be taken");
         assert!(report.is_trusted());
+        reports.push(report.adaptive.expect("of an adaptive step"));
         std::mem::swap(&mut state, &mut next);
     }
     (state, reports)
@@ -146,13 +145,14 @@ fn rejected_steps_leave_no_trace_and_a_saved_state_goes_on_with_the_same_bits() 
     let accuracy = per_second(5e-3);
     let mut stepper = adaptive(accuracy);
     let (mut state, mut next) = (world.default_state(), State::default());
-    let mut report = StepReport::default();
     let (mut rejected, mut before) = (0, state.clone());
     // Through the impact at 0.19 s.
     for _ in 0..25 {
         before = state.clone();
-        let done = stepper.advance(&world, &state, 0.01, &mut next, &mut report);
-        rejected += done.expect("a step that can be taken").rejected;
+        let report = stepper
+            .step(&world, &state, 0.01, &mut next)
+            .expect("a step that can be taken");
+        rejected += report.adaptive.expect("of an adaptive step").rejected;
         assert_eq!(
             state, before,
             "the state that is stepped from stays as it is"
@@ -161,20 +161,19 @@ fn rejected_steps_leave_no_trace_and_a_saved_state_goes_on_with_the_same_bits() 
         let saved = serde_json::to_string(&state).expect("plain data");
         let copy: State = serde_json::from_str(&saved).expect("as written");
         let mut other = State::default();
-        let again = adaptive(accuracy).advance(&world, &copy, 0.01, &mut other, &mut report);
+        let again = adaptive(accuracy).step(&world, &copy, 0.01, &mut other);
         assert!(again.is_ok());
         assert_eq!(other, next);
         std::mem::swap(&mut state, &mut next);
     }
     assert!(rejected > 5, "{rejected}");
-    assert!(state.proposed_step_s.is_some() && before.time_s < state.time_s);
+    assert!(state.memory.proposed_step_s.is_some() && before.time_s < state.time_s);
     // The steps that counted give the same as taken one by one with the lengths that they had.
     let mut plain = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
     let mut single = adaptive(accuracy);
     let (mut here, mut end) = (world.default_state(), State::default());
-    let done = single
-        .advance(&world, &here, 1e-4, &mut end, &mut report)
-        .expect("falls");
+    let report = single.step(&world, &here, 1e-4, &mut end).expect("falls");
+    let done = report.adaptive.expect("of an adaptive step");
     assert_eq!((done.accepted, done.rejected), (1, 0));
     let mut half = State::default();
     for _ in 0..2 {
@@ -229,7 +228,6 @@ fn an_accuracy_that_is_none_is_refused_by_name() {
     }
     let world = flight([0.0; 6]);
     let (state, mut next) = (world.default_state(), State::default());
-    let mut report = StepReport::default();
-    let done = adaptive(Accuracy::default()).advance(&world, &state, -1.0, &mut next, &mut report);
-    assert!(done.is_err());
+    let refused = adaptive(Accuracy::default()).step(&world, &state, -1.0, &mut next);
+    assert!(refused.is_err());
 }

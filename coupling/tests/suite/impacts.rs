@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::rigid_contact::{material, solver};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::PdGains;
-use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, World, WorldBuilder};
 use pliant_hydroelastic::Shape;
 use pliant_multibody::{
     JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia,

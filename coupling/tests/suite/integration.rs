@@ -7,7 +7,8 @@ use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, 
 use pliant_contact_sap::{Integration, PdGains, SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, Exclusion, Geometry,
-    GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, StrongImplicitSettings, World,
+    WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -17,9 +18,10 @@ use pliant_multibody::{
 
 const G: f64 = 9.81;
 
-/// Steps `state` `steps` times, showing each report and the state after it to `watch`; every step must be trusted.
+/// Steps `state` `steps` times by `integration`, showing each report and the state after it to `watch`; every step must be trusted.
 fn run(
     world: &World,
+    integration: Integration,
     state: &mut State,
     time_step_s: f64,
     steps: usize,
@@ -29,13 +31,19 @@ fn run(
         relative_tolerance: 1e-10,
         ..StopCriteria::default()
     };
-    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
+    let settings = StrongImplicitSettings {
+        integration,
+        ..StrongImplicitSettings::default()
+    };
+    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight))
+        .with_settings(settings)
+        .expect("legal settings");
     let mut next = State::default();
     for _ in 0..steps {
         let report = stepper
             .step(world, state, time_step_s, &mut next)
             .expect("a step that can be taken");
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
         std::mem::swap(state, &mut next);
         watch(&report, state);
     }
@@ -71,7 +79,7 @@ fn add_floor(builder: &mut WorldBuilder, material: ContactMaterial) -> GeometryI
 }
 
 /// A chain of two links on hinges about y, with a spring in the first, let go at an angle.
-fn double_pendulum(integration: Integration) -> World {
+fn double_pendulum() -> World {
     let mut model = ModelBuilder::new("pendulum");
     model.link(LinkSpec::new("hook", SpatialInertia::zero()));
     let rod = SpatialInertia::solid_box(1.0, Vector3::new(0.05, 0.05, 0.4));
@@ -89,13 +97,12 @@ fn double_pendulum(integration: Integration) -> World {
     let model = Arc::new(model.build().expect("a legal model"));
     let tree = RigidTree::new(model).starting_at(&[1.0, 0.7], &[0.0, 2.0]);
     let mut builder = WorldBuilder::default();
-    builder.integration(integration);
     builder.add_body("pendulum", Box::new(tree));
     builder.build().expect("a legal world")
 }
 
 /// A body tumbling about its middle axis, without gravity.
-fn tumbling_box(integration: Integration) -> World {
+fn tumbling_box() -> World {
     let inertia = SpatialInertia::solid_box(1.0, Vector3::new(0.1, 0.2, 0.4));
     let body = free_body(
         "box",
@@ -104,13 +111,13 @@ fn tumbling_box(integration: Integration) -> World {
         [0.5, 4.0, 0.3, 0.0, 0.0, 0.0],
     );
     let mut builder = WorldBuilder::default();
-    builder.integration(integration).gravity(Vector3::zeros());
+    builder.gravity(Vector3::zeros());
     builder.add_body("box", Box::new(body));
     builder.build().expect("a legal world")
 }
 
 /// A handkerchief without damping, stretched, so that no spring is ever compressed, and shaken.
-fn stretched_net(integration: Integration) -> (World, State) {
+fn stretched_net() -> (World, State) {
     let net = MassSpringNet::new(NetSettings {
         n: 4,
         damping: 0.0,
@@ -122,7 +129,6 @@ fn stretched_net(integration: Integration) -> (World, State) {
         .collect();
     let control = net.holding(&rim);
     let mut builder = WorldBuilder::default();
-    builder.integration(integration);
     builder.add_body("net", Box::new(net));
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
@@ -136,12 +142,19 @@ fn stretched_net(integration: Integration) -> (World, State) {
 }
 
 /// Order of convergence of q and of the energy after `seconds`, by three runs whose steps halve.
-fn orders(world: &World, start: &State, seconds: f64, coarsest: usize) -> (f64, f64) {
+fn orders(
+    world: &World,
+    integration: Integration,
+    start: &State,
+    seconds: f64,
+    coarsest: usize,
+) -> (f64, f64) {
     let ends: Vec<(Vec<f64>, f64)> = (0..3)
         .map(|halvings| {
             let steps = coarsest << halvings;
             let mut state = start.clone();
-            run(world, &mut state, seconds / steps as f64, steps, |_, _| {});
+            let dt = seconds / steps as f64;
+            run(world, integration, &mut state, dt, steps, |_, _| {});
             let energy = world.energy(&state);
             (state.bodies[0].q.clone(), energy.kinetic + energy.potential)
         })
@@ -162,15 +175,14 @@ fn free_motion_converges_at_second_order_by_midpoint_and_at_first_otherwise() {
             Integration::Midpoint => 2.0,
             Integration::BackwardEuler | Integration::Symplectic => 1.0,
         };
-        let pendulum = double_pendulum(integration);
-        let tumbling = tumbling_box(integration);
-        let (net, shaken) = stretched_net(integration);
+        let (pendulum, tumbling) = (double_pendulum(), tumbling_box());
+        let (net, shaken) = stretched_net();
         for (name, world, start, seconds, steps) in [
             ("pendulum", &pendulum, pendulum.default_state(), 1.0, 1000),
             ("box", &tumbling, tumbling.default_state(), 1.0, 400),
             ("net", &net, shaken, 0.01, 200),
         ] {
-            let (of_q, of_energy) = orders(world, &start, seconds, steps);
+            let (of_q, of_energy) = orders(world, integration, &start, seconds, steps);
             eprintln!("{integration:?} {name}: order {of_q:.3} of q, {of_energy:.3} of the energy");
             assert!((of_q - order).abs() < 0.15, "{integration:?} {name} {of_q}");
             // Energy may do better than positions, not worse.
@@ -194,7 +206,6 @@ fn free_fall_by_midpoint_is_the_parabola() {
     let net = MassSpringNet::default();
     let blob = ParticleBlob::new(BlobSettings::default()).expect("legal settings");
     let mut builder = WorldBuilder::default();
-    builder.integration(Integration::Midpoint);
     builder.add_body("box", Box::new(rigid));
     builder.add_body("net", Box::new(net));
     builder.add_body("blob", Box::new(blob));
@@ -202,7 +213,8 @@ fn free_fall_by_midpoint_is_the_parabola() {
     let mut state = world.default_state();
     let start = state.clone();
     let (dt, steps) = (0.02, 25);
-    run(&world, &mut state, dt, steps, |_, _| {});
+    let midpoint = Integration::Midpoint;
+    run(&world, midpoint, &mut state, dt, steps, |_, _| {});
     let fall = -0.5 * G * (dt * steps as f64).powi(2);
     let rigid = &state.bodies[0].q;
     assert!(
@@ -224,7 +236,6 @@ fn whatever_rests_rests_at_the_same_place_by_every_integration() {
     let mut places = Vec::new();
     for integration in Integration::ALL {
         let mut builder = WorldBuilder::default();
-        builder.integration(integration);
         add_floor(&mut builder, ContactMaterial::default());
         let lengths = Vector3::repeat(0.1);
         for k in 0..3 {
@@ -239,7 +250,7 @@ fn whatever_rests_rests_at_the_same_place_by_every_integration() {
         let world = builder.build().expect("a legal world");
         let mut state = world.default_state();
         let mut floor_force = Vector3::zeros();
-        run(&world, &mut state, 1e-3, 500, |report, _| {
+        run(&world, integration, &mut state, 1e-3, 500, |report, _| {
             let wrench = report.contact_wrench(&Point3::origin(), |g| g != GeometryIdx(0));
             floor_force = wrench.force;
         });
@@ -274,7 +285,6 @@ fn the_predicted_gap_is_the_gap_that_comes() {
     let pair = material.combined_with(&material);
     for integration in Integration::ALL {
         let mut builder = WorldBuilder::default();
-        builder.integration(integration);
         add_floor(&mut builder, material);
         let X_WB = Isometry3::translation(0.0, 0.0, 0.051);
         let inertia = SpatialInertia::solid_sphere(0.5, 0.05);
@@ -285,15 +295,22 @@ fn the_predicted_gap_is_the_gap_that_comes() {
         let world = builder.build().expect("a legal world");
         let mut state = world.default_state();
         let mut closed = 0;
-        run(&world, &mut state, 1e-3, 300, |report, after| {
-            // The floor is A, and its force is the reaction.
-            let force: f64 = report.contacts.iter().map(|c| -c.force_W.z).sum();
-            let (gap, v) = (after.bodies[0].q[2] - 0.05, after.bodies[0].v[5]);
-            let law = pair.stiffness * (-gap).max(0.0) * (1.0 - pair.dissipation * v).max(0.0);
-            // The solver's 1e-10 of the momentum in play, as a force.
-            assert!((force - law).abs() < 1e-4, "{integration:?}: {force} {law}");
-            closed += usize::from(force > 0.0);
-        });
+        run(
+            &world,
+            integration,
+            &mut state,
+            1e-3,
+            300,
+            |report, after| {
+                // The floor is A, and its force is the reaction.
+                let force: f64 = report.contacts.iter().map(|c| -c.force_W.z).sum();
+                let (gap, v) = (after.bodies[0].q[2] - 0.05, after.bodies[0].v[5]);
+                let law = pair.stiffness * (-gap).max(0.0) * (1.0 - pair.dissipation * v).max(0.0);
+                // The solver's 1e-10 of the momentum in play, as a force.
+                assert!((force - law).abs() < 1e-4, "{integration:?}: {force} {law}");
+                closed += usize::from(force > 0.0);
+            },
+        );
         assert!(
             closed > 20,
             "{integration:?}: in contact for {closed} steps"
@@ -306,7 +323,7 @@ fn the_predicted_gap_is_the_gap_that_comes() {
 fn momentum_is_conserved_in_collisions_by_every_integration() {
     for integration in Integration::ALL {
         let mut builder = WorldBuilder::default();
-        builder.integration(integration).gravity(Vector3::zeros());
+        builder.gravity(Vector3::zeros());
         let lengths = Vector3::repeat(0.1);
         let turned = UnitQuaternion::from_euler_angles(0.2, 0.3, 0.1);
         for (name, mass, x, v) in [("light", 0.3, -0.2, 1.5), ("heavy", 5.0, 0.2, -0.5)] {
@@ -334,7 +351,7 @@ fn momentum_is_conserved_in_collisions_by_every_integration() {
         let mut state = world.default_state();
         let before = world.energy(&state);
         let mut met = [0; 2];
-        run(&world, &mut state, 1e-3, 300, |report, _| {
+        run(&world, integration, &mut state, 1e-3, 300, |report, _| {
             for contact in report.contacts.iter().filter(|c| c.force_W.norm() > 0.0) {
                 assert_eq!(contact.b, GeometryIdx(2), "the blob is between the boxes");
                 met[contact.a.0] += 1;
@@ -353,7 +370,6 @@ fn momentum_is_conserved_in_collisions_by_every_integration() {
 fn constraints_settle_without_swinging_by_every_integration() {
     for integration in Integration::ALL {
         let mut builder = WorldBuilder::default();
-        builder.integration(integration);
         // A hinge that falls into its limit, one that an actuator drives to 0.4 rad, and a body hung on a ball constraint.
         let rod = SpatialInertia::solid_box(1.0, Vector3::new(0.05, 0.05, 0.4));
         for name in ["limited", "driven"] {
@@ -404,7 +420,7 @@ fn constraints_settle_without_swinging_by_every_integration() {
         let mut state = world.default_state();
         state.controls[1].position = vec![0.4];
         let mut highest: f64 = 0.0;
-        run(&world, &mut state, 2e-3, 1000, |_, state| {
+        run(&world, integration, &mut state, 2e-3, 1000, |_, state| {
             highest = highest.max(state.bodies[0].q[0]);
         });
         let [limited, driven, hung] = [0, 1, 2].map(|b| &state.bodies[b]);

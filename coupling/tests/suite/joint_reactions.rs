@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, Geometry, Mount, State,
-    StrongImplicit, WorldBuilder,
+    Stepper, StrongImplicit, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -61,7 +61,7 @@ fn hinge_after_rest(mut builder: WorldBuilder, shelf: BodyIdx) -> (Vector3<f64>,
     state.controls[shelf.0].held[0] = Some(0.0);
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
     assert!(
-        stepper.joint_reactions(shelf).is_empty(),
+        stepper.reactions(shelf).joints.is_empty(),
         "no step was taken"
     );
     let mut next = State::default();
@@ -72,7 +72,7 @@ fn hinge_after_rest(mut builder: WorldBuilder, shelf: BodyIdx) -> (Vector3<f64>,
         assert!(report.is_trusted());
         std::mem::swap(&mut state, &mut next);
     }
-    let reactions = stepper.joint_reactions(shelf);
+    let reactions = stepper.reactions(shelf).joints;
     assert_eq!(reactions.len(), 1);
     assert!(reactions[0].p_WC.coords.norm() < 1e-12);
     (reactions[0].force_W, reactions[0].torque_W)

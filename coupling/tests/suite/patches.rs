@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     BodyIdx, ContactSettings, Geometry, GeometryIdx, Mount, PairRule, PatchFinder, State,
-    StepReport, Stiction, StrongImplicit, World, WorldBuilder, WorldError, WorldPart,
+    StepReport, Stepper, Stiction, StrongImplicit, World, WorldBuilder, WorldError, WorldPart,
 };
 use pliant_hydroelastic::{Compliance, ContactChoice, ContactMaterial, PatchGeometry, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -122,7 +122,7 @@ fn run_at(
         last = stepper
             .step(world, state, time_step_s, &mut next)
             .expect("a step that can be taken");
-        assert!(last.is_trusted(), "{:?}", last.solve);
+        assert!(last.is_trusted(), "{:?}", last.convergence.solve);
         std::mem::swap(state, &mut next);
         each(state, &last);
     }
@@ -332,7 +332,7 @@ fn moves_in_a_minute(
     let begin = state.clone();
     let (mut furthest, mut iterations) = (0.0_f64, 0);
     let _ = run_at(time_step_s, &world, &mut state, 62.0, |state, report| {
-        iterations += report.solve.iterations;
+        iterations += report.convergence.solve.iterations;
         for (now, then) in state.bodies.iter().zip(&begin.bodies) {
             for k in 0..3 {
                 furthest = furthest.max((now.q[k] - then.q[k]).abs());

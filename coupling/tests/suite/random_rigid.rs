@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
-    ContactModel, ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, StepReport,
+    ContactModel, ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, StepReport, Stepper,
     StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -133,14 +133,14 @@ fn worst_share(
 }
 
 #[test]
-fn friction_of_every_trusted_step_is_what_its_loads_allow() {
+fn friction_bounds_of_every_trusted_step_have_converged() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let tight = StopCriteria {
         relative_tolerance: 1e-9,
         ..StopCriteria::default()
     };
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
-    let (mut contacts, mut corrections, mut untrusted, mut worst) = (0, 0, 0, 0.0_f64);
+    let (mut contacts, mut updates, mut untrusted, mut worst) = (0, 0, 0, 0.0_f64);
     for problem in 0..PROBLEMS {
         let model = ContactModel::Lagged(FrictionLimit::LocalImplicit);
         let (world, mu, mass) = heap(&mut rng, model);
@@ -158,8 +158,8 @@ fn friction_of_every_trusted_step_is_what_its_loads_allow() {
                 "problem {problem}, step {step}: momentum off by {error:e}"
             );
             contacts += report.contacts.len();
-            corrections += report.friction.corrections;
-            // What moves nobody is round-off.
+            updates += report.convergence.friction.updates;
+            // Forces too small to move a body are round-off.
             let counts = 1e-3 * (before.norm() + impulse.norm()) / dt;
             let share = worst_share(&world, mu, (&state, &next), &report, counts);
             if report.is_trusted() {
@@ -167,7 +167,7 @@ fn friction_of_every_trusted_step_is_what_its_loads_allow() {
                 assert!(
                     share <= FRICTION_TOLERANCE + 0.02,
                     "problem {problem}, step {step}: {share}, {:?}",
-                    report.friction
+                    report.convergence.friction
                 );
             } else {
                 untrusted += 1;
@@ -176,10 +176,10 @@ fn friction_of_every_trusted_step_is_what_its_loads_allow() {
         }
     }
     eprintln!(
-        "{PROBLEMS} problems, {contacts} contacts, {corrections} corrections, {untrusted} steps not trusted, of the others friction is \
+        "{PROBLEMS} problems, {contacts} contacts, {updates} updates of friction bounds, {untrusted} untrusted steps, of the others friction is \
          off by {worst:.3} at most"
     );
     assert!(contacts > 2 * PROBLEMS);
-    // With two corrections of single contacts and no word of the rest, 1,287 of the steps had friction that is wrong by more.
+    // With two updates of single contacts and no check of the rest, friction of 1,287 steps was wrong by more.
     assert!(untrusted <= 5, "{untrusted} steps");
 }

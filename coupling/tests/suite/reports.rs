@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{PdGains, RowKind, SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState, Geometry,
-    GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{
@@ -70,7 +70,7 @@ fn run(
         stepper
             .step_into(world, state, DT, &mut next, &mut report)
             .expect("a step that can be taken");
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
         watch(&report, state, &next);
         std::mem::swap(state, &mut next);
     }
@@ -142,7 +142,7 @@ fn impulses_of_the_report_are_the_changes_of_momentum() {
     }
     let world = builder.build().expect("a legal world");
     let mut state = world.default_state();
-    let (mut met, mut foreseen) = (0, 0);
+    let (mut closed, mut speculative) = (0, 0);
     let _ = run(&world, &mut state, 50, |report, before, after| {
         for (b, body) in ["left", "right"].iter().enumerate() {
             let model = world.model(BodyIdx(b));
@@ -153,11 +153,11 @@ fn impulses_of_the_report_are_the_changes_of_momentum() {
             // Momenta of 20 kg m/s, solved for to 1e-9.
             assert!((wrench.force * DT - change).norm() < 1e-6, "{body}");
         }
-        met += usize::from(report.pairs().any(|pair| pair.force_on_a().norm() > 0.0));
+        closed += usize::from(report.pairs().any(|pair| pair.force_on_a().norm() > 0.0));
         let apart = report.contacts.iter().filter(|c| c.p_WCa != c.p_WCb);
-        foreseen += apart.count();
+        speculative += apart.count();
     });
-    assert!(met > 0 && foreseen > 0, "{met} {foreseen}");
+    assert!(closed > 0 && speculative > 0, "{closed} {speculative}");
 }
 
 /// A horizontal arm on a hinge that leans on its limit, one that an actuator holds up, and one held by a coupler through
@@ -226,7 +226,7 @@ fn limits_actuators_and_couplers_report_the_torque_that_they_exert() {
     assert!(error.abs() < 1e-6 * torque, "{both:?}");
     // The joint as a whole: the weight, and the torque about −y.
     for body in [leaning, driven] {
-        let reactions = stepper.joint_reactions(body);
+        let reactions = stepper.reactions(body).joints;
         let [reaction] = reactions.as_slice() else {
             panic!("one joint: {reactions:?}")
         };

@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Point3, Unit, UnitQuaternion, Vector3};
 use pliant_contact_sap::{ConvexContactSolver, FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState,
-    ContactModel, ContactSettings, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit,
-    World, WorldBuilder,
+    ContactModel, ContactSettings, Geometry, GeometryIdx, Mount, State, StepReport, Stepper,
+    StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -96,7 +96,7 @@ fn run(world: &World, state: &mut State, until: f64) -> StepReport {
         last = stepper
             .step(world, state, DT, &mut next)
             .expect("a step that can be taken");
-        assert!(last.is_trusted(), "{:?}", last.solve);
+        assert!(last.is_trusted(), "{:?}", last.convergence.solve);
         std::mem::swap(state, &mut next);
     }
     last

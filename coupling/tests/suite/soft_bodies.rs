@@ -8,8 +8,8 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
 use pliant_contact_sap::{DeformableModel, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World,
-    WorldBuilder,
+    BodyIdx, Exclusion, Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit,
+    World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -95,7 +95,7 @@ fn run(world: &World, state: &mut State, seconds: f64, mut watch: impl FnMut(&St
         let report = stepper
             .step(world, state, DT, &mut next)
             .expect("a step that can be taken");
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
         std::mem::swap(state, &mut next);
         watch(&report, state);
     }

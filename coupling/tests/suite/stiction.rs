@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stiction,
+    BodyIdx, ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stepper, Stiction,
     StrongImplicit, World, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -69,8 +69,8 @@ fn run(world: &World, state: &mut State, steps: usize) -> usize {
         stepper
             .step_into(world, state, DT, &mut next, &mut report)
             .expect("a step that can be taken");
-        assert!(report.is_trusted(), "{:?}", report.solve);
-        iterations += report.solve.iterations;
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
+        iterations += report.convergence.solve.iterations;
         std::mem::swap(state, &mut next);
     }
     iterations
@@ -202,7 +202,7 @@ fn what_friction_remembers_is_saved_with_the_state() {
     let world = world(MODELS[0], Stiction::Held, 0.5, tilted(0.4), &lying());
     let mut state = world.default_state();
     run(&world, &mut state, 100);
-    assert_eq!(state.stuck.len(), 4, "four corners");
+    assert_eq!(state.memory.contacts.len(), 4, "four corners");
     let text = serde_json::to_string(&state).expect("plain data");
     let mut loaded: State = serde_json::from_str(&text).expect("plain data");
     run(&world, &mut state, 100);

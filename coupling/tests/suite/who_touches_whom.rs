@@ -6,8 +6,8 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, ConstraintState, Exclusion,
-    Geometry, GeometryIdx, Mount, PairRule, State, StepReport, StrongImplicit, World, WorldBuilder,
-    WorldPart,
+    Geometry, GeometryIdx, Mount, PairRule, State, StepReport, Stepper, StrongImplicit, World,
+    WorldBuilder, WorldPart,
 };
 use pliant_hydroelastic::{ContactMaterial, PairMaterial, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};

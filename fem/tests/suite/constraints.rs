@@ -7,8 +7,8 @@ use crate::support::touching::{run, soft_cube};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{MaterialPoint, Primitive, SolverKind, StopCriteria};
 use pliant_coupling::{
-    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, State, StrongImplicit,
-    WorldBuilder,
+    Anchor, BodyIdx, Constraint, ConstraintCompliance, ConstraintKind, State, Stepper,
+    StrongImplicit, WorldBuilder,
 };
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};

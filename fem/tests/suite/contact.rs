@@ -12,7 +12,7 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria, SupportReaction};
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, GeometryIdx, Mount, State,
-    StepReport, StrongImplicit, WorldBuilder,
+    StepReport, Stepper, StrongImplicit, WorldBuilder,
 };
 use pliant_fem::{Axis, FemBuilder, Region};
 use pliant_hydroelastic::Shape;
@@ -351,17 +351,17 @@ fn supports_carry_what_contacts_do_not() {
     let (upper, _) = add_soft(&mut builder, "upper", lying, surface(0.5), touch);
     let world = builder.build().unwrap();
     let mut stepper = StrongImplicit::new(SolverKind::Newton.build(StopCriteria::default()));
-    assert!(stepper.support_reactions(lower).is_empty());
+    assert!(stepper.reactions(lower).supports.is_empty());
     let (mut state, mut next) = (world.default_state(), State::default());
     let mut report = StepReport::default();
     for _ in 0..300 {
         report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
         std::mem::swap(&mut state, &mut next);
     }
-    let supports = stepper.support_reactions(lower);
+    let supports = stepper.reactions(lower).supports;
     let at_foot = |s: &SupportReaction| (s.p_WV.coords + Vector3::x() * 0.05).xz().norm() < 2e-4;
     assert!(supports.len() == 3 && supports.iter().all(at_foot));
-    assert!(stepper.support_reactions(upper).is_empty());
+    assert!(stepper.reactions(upper).supports.is_empty());
     let held: Vector3<f64> = supports.iter().map(|s| s.force_W).sum();
     let ground = -report
         .contact_wrench(&Point3::origin(), |g| g == floor)

@@ -1,20 +1,20 @@
-//! Nonlinear laws solved in full: linearised again about what a step found, until the implicit equations are met.
+//! Nonlinear laws relinearised within a step until the implicit equations are solved.
 
 use crate::support::{GRAVITY, UNDAMPED, built, place};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{
-    Control, DeformableModel, Integration, SolverKind, StepInput, StopCriteria,
+    Control, ConvexContactSolver, DeformableModel, Integration, SolverKind, StepInput, StopCriteria,
 };
 use pliant_coupling::{
-    Geometry, Linearisation, Mount, State, StepError, StepReport, StrongImplicit, World,
-    WorldBuilder,
+    Geometry, Linearisation, Mount, State, StepError, StepReport, Stepper, StrongImplicit,
+    StrongImplicitSettings, World, WorldBuilder, WorldError,
 };
 use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, Region, lame_parameters};
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 
-const FULL: Linearisation = Linearisation::UntilMet {
+const FULL: Linearisation = Linearisation::UntilConverged {
     relative_tolerance: 1e-7,
     solves_max: 50,
 };
@@ -29,13 +29,12 @@ fn cube(law: LawKind, youngs_modulus: f64) -> FemBody {
     built(FemBuilder::new(mesh, material, 1000.0).pose(pose))
 }
 
-fn on_floor(body: &FemBody, linearisation: Linearisation) -> World {
+fn on_floor(body: &FemBody) -> World {
     let material = ContactMaterial {
         stiffness: 1e5,
         ..ContactMaterial::default()
     };
     let mut builder = WorldBuilder::default();
-    builder.linearisation(linearisation);
     let soft = builder.add_body("cube", Box::new(body.clone()));
     builder.add_geometry(Geometry::of_vertices("cube", soft, material));
     let mount = Mount::World(Isometry3::identity());
@@ -43,12 +42,22 @@ fn on_floor(body: &FemBody, linearisation: Linearisation) -> World {
     builder.build().unwrap()
 }
 
-fn stepper() -> StrongImplicit<Box<dyn pliant_contact_sap::ConvexContactSolver>> {
+type Newton = StrongImplicit<Box<dyn ConvexContactSolver>>;
+
+fn stepper(linearisation: Linearisation) -> Newton {
+    let settings = StrongImplicitSettings {
+        linearisation,
+        ..StrongImplicitSettings::default()
+    };
+    stepper_of(settings).unwrap()
+}
+
+fn stepper_of(settings: StrongImplicitSettings) -> Result<Newton, WorldError> {
     let tight = StopCriteria {
         relative_tolerance: 1e-9,
         ..StopCriteria::default()
     };
-    StrongImplicit::new(SolverKind::Newton.build(tight))
+    StrongImplicit::new(SolverKind::Newton.build(tight)).with_settings(settings)
 }
 
 fn thrown(world: &World, v: Vector3<f64>) -> State {
@@ -60,23 +69,23 @@ fn thrown(world: &World, v: Vector3<f64>) -> State {
 }
 
 /// The largest force (N) that is missing in the balance of a vertex that touches nothing, over a fall onto the floor; and how
-/// often a step linearised again at most.
+/// often a step was relinearised at most.
 fn missing_force(law: LawKind, linearisation: Linearisation, dt: f64) -> (f64, usize) {
     let body = cube(law, 3e4);
-    let world = on_floor(&body, linearisation);
+    let world = on_floor(&body);
     let mut state = thrown(&world, Vector3::new(0.5, 0.0, -2.0));
-    let (mut next, mut stepper) = (State::default(), stepper());
+    let (mut next, mut stepper) = (State::default(), stepper(linearisation));
     let (mut missing, mut most) = (0.0_f64, 0);
     for _ in 0..(0.2 / dt) as usize {
         let report = stepper.step(&world, &state, dt, &mut next).unwrap();
         assert!(
             report.is_trusted(),
             "{:?} {:?} {:?}",
-            report.solve.stop,
-            report.friction,
-            report.implicit
+            report.convergence.solve.stop,
+            report.convergence.friction,
+            report.convergence.implicit
         );
-        most = most.max(report.implicit.relinearisations);
+        most = most.max(report.convergence.implicit.relinearisations);
         let control = Control::default();
         let input = StepInput {
             time_step: dt.into(),
@@ -118,9 +127,9 @@ fn a_large_step_in_contact_leaves_nothing_of_the_implicit_equations() {
 fn a_barrier_law_survives_what_one_linear_step_inverts() {
     let body = cube(LawKind::NeoHookean, 1e4);
     let run = |linearisation: Linearisation| -> Result<(usize, f64, StepReport), StepError> {
-        let world = on_floor(&body, linearisation);
+        let world = on_floor(&body);
         let mut state = thrown(&world, Vector3::z() * -12.0);
-        let (mut next, mut stepper) = (State::default(), stepper());
+        let (mut next, mut stepper) = (State::default(), stepper(linearisation));
         let (mut shortened, mut least) = (0, f64::INFINITY);
         let mut last = StepReport::default();
         for _ in 0..60 {
@@ -128,11 +137,11 @@ fn a_barrier_law_survives_what_one_linear_step_inverts() {
             assert!(
                 last.is_trusted(),
                 "{:?} {:?} {:?}",
-                last.solve.stop,
-                last.friction,
-                last.implicit
+                last.convergence.solve.stop,
+                last.convergence.friction,
+                last.convergence.implicit
             );
-            shortened += last.implicit.shortened;
+            shortened += last.convergence.implicit.shortened;
             std::mem::swap(&mut state, &mut next);
             let det = |t: usize| {
                 let F = body.deformation_gradient(&state.bodies[0], TetIdx(t as u32));
@@ -145,7 +154,7 @@ fn a_barrier_law_survives_what_one_linear_step_inverts() {
     let refused = run(Linearisation::Once).unwrap_err().to_string();
     assert!(refused.contains("inverted by the step"), "{refused}");
     let (shortened, least, _) = run(FULL).unwrap();
-    eprintln!("squeezed to det F = {least:.3}, {shortened} ways shortened");
+    eprintln!("squeezed to det F = {least:.3}, {shortened} steps shortened by the line search");
     assert!(least > 0.0 && shortened > 0);
 }
 
@@ -153,12 +162,12 @@ fn a_barrier_law_survives_what_one_linear_step_inverts() {
 fn laws_that_are_linear_in_a_step_take_the_same_bits_either_way() {
     let body = cube(LawKind::LinearCorotated, 3e4);
     let run = |linearisation: Linearisation| {
-        let world = on_floor(&body, linearisation);
+        let world = on_floor(&body);
         let mut state = thrown(&world, Vector3::new(0.5, 0.0, -2.0));
-        let (mut next, mut stepper) = (State::default(), stepper());
+        let (mut next, mut stepper) = (State::default(), stepper(linearisation));
         for _ in 0..20 {
             let report = stepper.step(&world, &state, 0.01, &mut next).unwrap();
-            assert_eq!(report.implicit, Default::default());
+            assert_eq!(report.convergence.implicit, Default::default());
             std::mem::swap(&mut state, &mut next);
         }
         state
@@ -167,7 +176,7 @@ fn laws_that_are_linear_in_a_step_take_the_same_bits_either_way() {
 }
 
 /// A soft beam of 1 × 0.1 × 0.1 m, clamped at one end.
-fn cantilever(linearisation: Linearisation) -> (World, u32) {
+fn cantilever() -> (World, u32) {
     let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [10, 1, 1]).unwrap();
     let clamp = Region::HalfSpace {
         point: Vector3::x() * -0.5,
@@ -181,7 +190,6 @@ fn cantilever(linearisation: Linearisation) -> (World, u32) {
     let law = LawKind::Corotational.of(lame_parameters(1e6, 0.3).unwrap());
     let beam = FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED);
     let mut builder = WorldBuilder::default();
-    builder.linearisation(linearisation);
     builder.add_body("beam", Box::new(built(beam.fix(clamp, &Axis::ALL))));
     (builder.build().unwrap(), tip)
 }
@@ -190,25 +198,24 @@ fn cantilever(linearisation: Linearisation) -> (World, u32) {
 fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
     // Steps so long that inertia is nothing: each solution of the implicit equations is the beam at rest.
     let dt = 1e4;
-    let many = Linearisation::UntilMet {
+    let many = Linearisation::UntilConverged {
         relative_tolerance: 1e-9,
         solves_max: 200,
     };
-    let (world, tip) = cantilever(many);
+    let (world, tip) = cantilever();
     let mut next = State::default();
-    let report = stepper()
+    let report = stepper(many)
         .step(&world, &world.default_state(), dt, &mut next)
         .unwrap();
     assert!(
         report.is_trusted(),
         "{:?} {:?} {:?}",
-        report.solve.stop,
-        report.friction,
-        report.implicit
+        report.convergence.solve.stop,
+        report.convergence.friction,
+        report.convergence.implicit
     );
     let full = place(&next.bodies[0], tip as usize);
-    let (world, _) = cantilever(Linearisation::Once);
-    let (mut state, mut stepper) = (world.default_state(), stepper());
+    let (mut state, mut stepper) = (world.default_state(), stepper(Linearisation::Once));
     let mut off = Vec::new();
     for _ in 0..60 {
         let report = stepper.step(&world, &state, dt, &mut next).unwrap();
@@ -219,7 +226,10 @@ fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
     let down = world.default_state().bodies[0].q[3 * tip as usize + 2] - full.z;
     eprintln!(
         "tip {down:.4} m down, {} more solves, {} shortened; one solve a step is off by {:.2e} m after one step, {:.2e} m after sixty",
-        report.implicit.relinearisations, report.implicit.shortened, off[0], off[59]
+        report.convergence.implicit.relinearisations,
+        report.convergence.implicit.shortened,
+        off[0],
+        off[59]
     );
     assert!(down > 0.2, "{down}");
     assert!(off[0] > 0.05 && off[59] < 1e-7, "{} {}", off[0], off[59]);
@@ -231,9 +241,6 @@ fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Ve
     let law = LawKind::StableNeoHookean.of(lame_parameters(3e4, 0.3).unwrap());
     let body = built(FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED));
     let mut builder = WorldBuilder::default();
-    builder
-        .linearisation(linearisation)
-        .integration(integration);
     builder.gravity(Vector3::zeros());
     builder.add_body("cube", Box::new(body));
     let world = builder.build().unwrap();
@@ -242,7 +249,12 @@ fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Ve
         q[0] *= 1.3;
         q[1] += 0.2 * q[0];
     }
-    let mut stepper = stepper();
+    let settings = StrongImplicitSettings {
+        integration,
+        linearisation,
+        ..StrongImplicitSettings::default()
+    };
+    let mut stepper = stepper_of(settings).unwrap();
     for _ in 0..n {
         let report = stepper.step(&world, &state, 0.05 / n as f64, &mut next);
         assert!(report.unwrap().is_trusted());
@@ -271,19 +283,24 @@ fn solved_in_full_the_midpoint_rule_is_of_second_order_and_backward_euler_of_fir
 
 #[test]
 fn a_tolerance_that_is_none_is_refused_and_too_few_solves_are_not_trusted() {
-    let mut builder = WorldBuilder::default();
-    builder.linearisation(Linearisation::UntilMet {
-        relative_tolerance: 0.0,
-        solves_max: 5,
-    });
-    let refused = builder.build().err().map(|e| e.to_string()).unwrap();
-    assert!(refused.contains("implicit equations"), "{refused}");
-    let short = Linearisation::UntilMet {
+    let settings = StrongImplicitSettings {
+        linearisation: Linearisation::UntilConverged {
+            relative_tolerance: 0.0,
+            solves_max: 5,
+        },
+        ..StrongImplicitSettings::default()
+    };
+    let refused = stepper_of(settings).err().unwrap().to_string();
+    assert!(
+        refused.contains("relative tolerance of the linearisation"),
+        "{refused}"
+    );
+    let short = Linearisation::UntilConverged {
         relative_tolerance: 1e-9,
         solves_max: 1,
     };
-    let (world, _) = cantilever(short);
-    let step = stepper().step(&world, &world.default_state(), 1.0, &mut State::default());
+    let (world, _) = cantilever();
+    let step = stepper(short).step(&world, &world.default_state(), 1.0, &mut State::default());
     let report = step.unwrap();
-    assert!(report.implicit.missed && !report.is_trusted());
+    assert!(report.convergence.implicit.missed && !report.is_trusted());
 }

@@ -9,7 +9,7 @@ use crate::support::{built, corotated};
 use nalgebra::{Isometry3, Vector3};
 use pliant_contact_sap::{FrictionLimit, SolverKind, StopCriteria};
 use pliant_coupling::{
-    ContactModel, ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, Stiction,
+    ContactModel, ContactSettings, FRICTION_TOLERANCE, Geometry, Mount, State, Stepper, Stiction,
     StrongImplicit, World, WorldBuilder,
 };
 use pliant_fem::FemBuilder;
@@ -90,10 +90,11 @@ fn stand(model: ContactModel, steps: usize) -> ([f64; 2], usize, f64) {
     for _ in 0..steps {
         let report = stepper.step(&world, &state, 0.04, &mut next).unwrap();
         untrusted += usize::from(!report.is_trusted());
-        worst = worst.max(report.friction.share);
+        worst = worst.max(report.convergence.friction.share);
         assert_eq!(
             report.is_trusted(),
-            report.solve.is_trusted() && report.friction.share <= FRICTION_TOLERANCE
+            report.convergence.solve.is_trusted()
+                && report.convergence.friction.share <= FRICTION_TOLERANCE
         );
         std::mem::swap(&mut state, &mut next);
     }

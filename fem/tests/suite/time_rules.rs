@@ -1,6 +1,6 @@
 //! The θ-family with soft bodies: the gap that contact predicts, rest that lasts, and orders, of the default law and of contact.
 
-use crate::support::touching::{Touch, add_floor, add_soft, run};
+use crate::support::touching::{Touch, add_floor, add_soft, run, run_by};
 use crate::support::{Alone, GRAVITY, UNDAMPED, built, corotated, place};
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{Integration, TimeStep};
@@ -20,12 +20,11 @@ fn rubber() -> ContactMaterial {
 }
 
 /// A cube of 0.1 m and 1 kg with its lower side at `height`, undamped.
-fn world_with_cube(integration: Integration, height: f64) -> World {
+fn world_with_cube(height: f64) -> World {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let pose = Isometry3::translation(0.0, 0.0, 0.05 + height);
     let cube = FemBuilder::new(mesh, corotated(1e5, 0.3), 1000.0).damping(UNDAMPED);
     let mut builder = WorldBuilder::default();
-    builder.integration(integration);
     add_floor(&mut builder, rubber());
     add_soft(
         &mut builder,
@@ -41,26 +40,33 @@ fn world_with_cube(integration: Integration, height: f64) -> World {
 fn the_predicted_gap_of_a_soft_body_is_the_gap_that_comes() {
     let pair = rubber().combined_with(&rubber());
     for integration in Integration::ALL {
-        let world = world_with_cube(integration, 1e-3);
+        let world = world_with_cube(1e-3);
         let mut state = world.default_state();
         for v in state.bodies[0].v.chunks_exact_mut(3) {
             v.copy_from_slice(&[0.2, 0.0, -1.0]);
         }
         let (mut closed, mut worst) = (0, 0.0_f64);
-        run(&world, &mut state, 1e-3, 0.3, |report, after| {
-            // The floor is A, and its force is the reaction.
-            let force: f64 = report.contacts.iter().map(|c| -c.force_W.z).sum();
-            let body = &after.bodies[0];
-            let law = body
-                .q
-                .chunks_exact(3)
-                .zip(body.v.chunks_exact(3))
-                .map(|(q, v)| {
-                    pair.stiffness * (-q[2]).max(0.0) * (1.0 - pair.dissipation * v[2]).max(0.0)
-                });
-            worst = worst.max((force - law.sum::<f64>()).abs());
-            closed += usize::from(force > 0.0);
-        });
+        run_by(
+            integration,
+            &world,
+            &mut state,
+            1e-3,
+            0.3,
+            |report, after| {
+                // The floor is A, and its force is the reaction.
+                let force: f64 = report.contacts.iter().map(|c| -c.force_W.z).sum();
+                let body = &after.bodies[0];
+                let law = body
+                    .q
+                    .chunks_exact(3)
+                    .zip(body.v.chunks_exact(3))
+                    .map(|(q, v)| {
+                        pair.stiffness * (-q[2]).max(0.0) * (1.0 - pair.dissipation * v[2]).max(0.0)
+                    });
+                worst = worst.max((force - law.sum::<f64>()).abs());
+                closed += usize::from(force > 0.0);
+            },
+        );
         eprintln!("{integration:?}: in contact for {closed} steps, off by {worst:.1e} N");
         assert!(worst < 1e-3, "{integration:?}: {worst:e} N");
         assert!(closed > 20, "{integration:?}: {closed} steps");
@@ -71,20 +77,20 @@ fn the_predicted_gap_of_a_soft_body_is_the_gap_that_comes() {
 fn a_soft_body_at_rest_stays_at_rest_by_every_integration() {
     // Backward Euler brings it to rest.
     let mut resting = {
-        let world = world_with_cube(Integration::BackwardEuler, -1e-3);
+        let world = world_with_cube(-1e-3);
         let mut state = world.default_state();
         run(&world, &mut state, 0.01, 20.0, |_, _| {});
         state
     };
     resting.time_s = 0.0;
     for integration in Integration::ALL {
-        let world = world_with_cube(integration, -1e-3);
+        let world = world_with_cube(-1e-3);
         let mut state = State {
             bodies: resting.bodies.clone(),
             ..world.default_state()
         };
         let mut force = 0.0;
-        run(&world, &mut state, 1e-3, 0.5, |report, _| {
+        run_by(integration, &world, &mut state, 1e-3, 0.5, |report, _| {
             let on_cube = report.contact_wrench(&Point3::origin(), |g| g.0 == 1);
             force = on_cube.force.z;
         });
@@ -148,13 +154,10 @@ fn pressed(integration: Integration, n: usize, relaxation_time_s: f64) -> Vector
         ..ContactMaterial::default()
     };
     let mut builder = WorldBuilder::default();
-    builder
-        .gravity(Vector3::zeros())
-        .integration(integration)
-        .contact(ContactSettings {
-            dissipation: DissipationRule::RelaxationTime,
-            ..ContactSettings::default()
-        });
+    builder.gravity(Vector3::zeros()).contact(ContactSettings {
+        dissipation: DissipationRule::RelaxationTime,
+        ..ContactSettings::default()
+    });
     let above = Mount::World(Isometry3::translation(0.0, 0.0, 0.044 + 0.05));
     let plate = Shape::cuboid(Vector3::new(1.0, 1.0, 0.1)).unwrap();
     builder.add_geometry(Geometry::new("plate", above, plate, material));
@@ -162,7 +165,8 @@ fn pressed(integration: Integration, n: usize, relaxation_time_s: f64) -> Vector
     let world = builder.build().unwrap();
     let mut state = world.default_state();
     let mut least = f64::INFINITY;
-    run(&world, &mut state, 0.05 / n as f64, 0.05, |report, _| {
+    let dt = 0.05 / n as f64;
+    run_by(integration, &world, &mut state, dt, 0.05, |report, _| {
         let pressing = report.contacts.iter().filter(|c| c.force_W.norm() > 0.0);
         least = least.min(pressing.count() as f64);
     });

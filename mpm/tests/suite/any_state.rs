@@ -6,7 +6,9 @@ use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Point3, Rotation3, Vector3}
 use pliant_contact_sap::{
     BodyState, BodyStep, DeformableModel, SolverKind, StepInput, StopCriteria,
 };
-use pliant_coupling::{Exclusion, Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_coupling::{
+    Exclusion, Geometry, Mount, State, Stepper, StrongImplicit, World, WorldBuilder,
+};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
     Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MaterialPoints,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
-use pliant_coupling::{Exclusion, Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_coupling::{
+    Exclusion, Geometry, Mount, State, Stepper, StrongImplicit, World, WorldBuilder,
+};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
     LinearCorotated, Liquid, Material, MaterialPoints, MpmBuilder, MpmSettings, ObjectSpec,

@@ -9,7 +9,7 @@ use pliant_contact_sap::{
     Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner, QuasiNewton,
     QuasiNewtonSettings, Solution, SolveError, SolveMode, SolveReport, SolverKind, StopCriteria,
 };
-use pliant_coupling::{Geometry, Mount, State, StrongImplicit, World, WorldBuilder};
+use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, World, WorldBuilder};
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
     FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings,
@@ -136,7 +136,7 @@ impl ConvexContactSolver for Judge {
 /// √(xᵀAx).
 pub(crate) fn energy_norm(problem: &ContactProblem<'_>, x: &[f64]) -> f64 {
     let (mut first, mut sum) = (0, 0.0);
-    for dynamics in problem.dynamics {
+    for dynamics in problem.dynamics.iter() {
         let x = &x[first..first + dynamics.n_dofs()];
         let mut y = vec![0.0; x.len()];
         dynamics.apply(x, &mut y);

@@ -11,8 +11,8 @@ use pliant_contact_sap::{
     SolveReport, SolverKind, StopCriteria,
 };
 use pliant_coupling::{
-    ContactModel, ContactSettings, Geometry, Mount, State, StepReport, StrongImplicit, World,
-    WorldBuilder,
+    ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stepper, StrongImplicit,
+    World, WorldBuilder,
 };
 use pliant_fem::{FemBuilder, LawKind, lame_parameters};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
@@ -286,16 +286,16 @@ fn thousands_of_random_problems_are_solved_and_their_solutions_are_minimisers() 
         let lost = report.warnings.iter().find(|w| w.contains("free motion"));
         assert_eq!(lost, None, "problem {number}");
         contacts += report.contacts.len();
-        iterations += report.solve.iterations;
+        iterations += report.convergence.solve.iterations;
         assert!(
-            report.solve.is_trusted(),
+            report.convergence.solve.is_trusted(),
             "problem {number}, {:?}: {:?}",
             problem.model,
-            report.solve
+            report.convergence.solve
         );
         assert!(off < 1e-6, "problem {number}: momentum off by {off:e}");
         worst = worst.max(off);
-        most = most.max(report.solve.iterations);
+        most = most.max(report.convergence.solve.iterations);
     }
     eprintln!(
         "{PROBLEMS} problems, {contacts} contacts, {iterations} Newton iterations ({most} at most), momentum off by {worst:.1e} at most"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    Exclusion, Geometry, GeometryIdx, Mount, State, StrongImplicit, WorldBuilder,
+    Exclusion, Geometry, GeometryIdx, Mount, State, Stepper, StrongImplicit, WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -103,7 +103,7 @@ fn stress_ratio(sand: Sand) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for step in 1..=steps {
         let report = stepper.step(&world, &state, DT, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
         std::mem::swap(&mut state, &mut next);
         let moved = speed * DT * step as f64;
         let pressure = |plate: usize, axis: Vector3<f64>, other: f64| {

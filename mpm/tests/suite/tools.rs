@@ -5,7 +5,8 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, World,
+    WorldBuilder,
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -61,7 +62,7 @@ fn step(
 ) -> StepReport {
     let mut next = State::default();
     let report = stepper.step(world, state, dt, &mut next).unwrap();
-    assert!(report.is_trusted(), "{:?}", report.solve);
+    assert!(report.is_trusted(), "{:?}", report.convergence.solve);
     std::mem::swap(state, &mut next);
     report
 }

@@ -50,7 +50,9 @@ impl View {
                 sum.map_or(f64::NAN, |force| self.part(&force))
             }
             Target::Whole => match (self.quantity, moment.step) {
-                (Quantity::Iterations, Some((report, _))) => report.solve.iterations as f64,
+                (Quantity::Iterations, Some((report, _))) => {
+                    report.convergence.solve.iterations as f64
+                }
                 _ => f64::NAN,
             },
         }

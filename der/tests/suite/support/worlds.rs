@@ -3,7 +3,8 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{BodyState, SolverKind, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
+    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, World,
+    WorldBuilder,
 };
 use pliant_der::{Centreline, Closure, Material, Rayleigh, Rod, RodBuilder, Section};
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
@@ -94,7 +95,7 @@ pub(crate) fn hard_floor(of: ContactMaterial) -> Geometry {
     floor(of).with_patch(PatchGeometry::RigidHalfSpace)
 }
 
-/// Steps a world on, with a look at every step, none of which may be in doubt.
+/// Steps `state`, showing each report and the state after it to `watch`; every step must be trusted.
 pub(crate) fn run(
     world: &World,
     state: &mut State,
@@ -106,7 +107,7 @@ pub(crate) fn run(
     let mut next = State::default();
     for _ in 0..(seconds / time_step_s).round() as usize {
         let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
-        assert!(report.is_trusted(), "{:?}", report.solve);
+        assert!(report.is_trusted(), "{:?}", report.convergence.solve);
         std::mem::swap(state, &mut next);
         watch(&report, state);
     }

@@ -1,10 +1,10 @@
 //! Worlds in which soft bodies touch, and their steps.
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{SolverKind, StepInput, StopCriteria, TimeStep};
+use pliant_contact_sap::{Integration, SolverKind, StepInput, StopCriteria};
 use pliant_coupling::{
-    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, StrongImplicit, World, WorldBuilder,
-    Wrench,
+    BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit,
+    StrongImplicitSettings, World, WorldBuilder, Wrench,
 };
 use pliant_fem::{FemBody, FemBuilder};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
@@ -63,13 +63,37 @@ pub(crate) fn run(
     state: &mut State,
     time_step_s: f64,
     seconds: f64,
+    watch: impl FnMut(&StepReport, &State),
+) {
+    run_by(
+        Integration::default(),
+        world,
+        state,
+        time_step_s,
+        seconds,
+        watch,
+    );
+}
+
+/// [`run`] by a given integration.
+pub(crate) fn run_by(
+    integration: Integration,
+    world: &World,
+    state: &mut State,
+    time_step_s: f64,
+    seconds: f64,
     mut watch: impl FnMut(&StepReport, &State),
 ) {
     let tight = StopCriteria {
         relative_tolerance: 1e-9,
         ..StopCriteria::default()
     };
-    let mut stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
+    let settings = StrongImplicitSettings {
+        integration,
+        ..StrongImplicitSettings::default()
+    };
+    let stepper = StrongImplicit::new(SolverKind::Newton.build(tight));
+    let mut stepper = stepper.with_settings(settings).unwrap();
     let mut next = State::default();
     for _ in 0..(seconds / time_step_s).round() as usize {
         let report = stepper.step(world, state, time_step_s, &mut next).unwrap();
@@ -77,7 +101,7 @@ pub(crate) fn run(
             report.is_trusted(),
             "{:?}: {:?}",
             report.untrusted(),
-            report.solve
+            report.convergence.solve
         );
         std::mem::swap(state, &mut next);
         watch(&report, state);
@@ -96,8 +120,8 @@ pub(crate) fn center_velocity(state: &State, body: BodyIdx) -> Vector3<f64> {
     sum / (v.len() / 3) as f64
 }
 
-/// What a soft body, none of it held, got from outside in the step from `before` to `after`, about the world's origin: A v − b over
-/// δt, vertex by vertex. Its own equations say so, and nothing else.
+/// The external wrench about the world's origin on a soft body without fixed vertices in the backward Euler step from `before` to
+/// `after`: A v − b over δt, vertex by vertex, from the body's own equations alone.
 pub(crate) fn wrench_from_outside(
     world: &World,
     body: BodyIdx,
@@ -106,10 +130,7 @@ pub(crate) fn wrench_from_outside(
 ) -> Wrench {
     let mut step = world.model(body).new_step();
     let input = StepInput {
-        time_step: TimeStep {
-            length_s: time_step_s,
-            integration: world.integration(),
-        },
+        time_step: time_step_s.into(),
         gravity: *world.gravity(),
         control: &before.controls[body.0],
     };

@@ -17,7 +17,7 @@ use crate::world::{BodyIdx, Geometry, GeometryIdx, Mount, World};
 
 /// How rigid shapes are expected to go; soft surfaces always go on as they do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum Motion {
     /// By their free motion.
     Free,
     /// As at the start of the step.
@@ -67,11 +67,11 @@ impl Diversion {
 }
 
 impl Collision {
-    /// By which course a pair is looked at first.
-    pub(super) fn course(&self, a: usize, b: usize) -> Course {
+    /// By which motion a pair is looked at first.
+    pub(super) fn motion(&self, a: usize, b: usize) -> Motion {
         match self.soft[a].is_some() || self.soft[b].is_some() {
-            true => Course::Steady,
-            false => Course::Free,
+            true => Motion::Steady,
+            false => Motion::Free,
         }
     }
 
@@ -85,7 +85,7 @@ impl Collision {
     }
 
     /// The ways of the geometry placed last.
-    pub(super) fn find_ways(
+    pub(super) fn predict_motion(
         &mut self,
         g: usize,
         geometry: &Geometry,
@@ -97,7 +97,7 @@ impl Collision {
             let free = participants.path_of(ParticipantIdx(body.0));
             match search {
                 Search::All => (free, participants.start_of(ParticipantIdx(body.0))),
-                Search::Overlooked => (free, free),
+                Search::Missed => (free, free),
             }
         };
         match geometry.mount {

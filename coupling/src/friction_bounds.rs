@@ -20,30 +20,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::contacts::ContactRecord;
 use crate::settings::ContactModel;
-use crate::state::State;
+use crate::strong_implicit::StepContext;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 use friction::{Friction, Slips};
 
-pub(crate) use friction::TriedLimit;
+pub(crate) use friction::PreviousBound;
 
 /// A step that ends with friction that is wrong by more than this share of what a pair's friction can do is not trusted.
 pub const FRICTION_TOLERANCE: f64 = 0.2;
 
 /// Pairs with a soft body are solved for again from here on,
-const CORRECTED: f64 = 0.05;
+const TOLERANCE: f64 = 0.05;
 
 /// and rigid ones, whose limits are mostly right and cost a solve of many bodies, from here on, and then until they are as right.
-const RIGID_CORRECTED: f64 = 0.15;
+const RIGID_TOLERANCE: f64 = 0.15;
 
 /// After so many corrections a limit goes half of the way only: contacts that bear on each other go on swinging otherwise.
-const QUICK_CORRECTIONS: usize = 5;
+const FULL_UPDATES: usize = 5;
 
 /// Errors below this part of ‖D b‖ are within ten times a solver's usual tolerance.
 const ROUND_OFF: f64 = 1e-5;
 
 /// A pair's load is taken to follow its limits by at most this much: twice the way from limit to load.
-const FOLLOWS_MAX: f64 = 0.5;
+const SLOPE_MAX: f64 = 0.5;
 
 /// How far the friction of a step is from what its normal forces allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -55,7 +55,7 @@ pub struct FrictionError {
     /// The worst pair, if one is wrong at all.
     pub pair: Option<(GeometryIdx, GeometryIdx)>,
     /// How often the step was solved again with better limits.
-    pub corrections: usize,
+    pub updates: usize,
 }
 
 /// What pressed two geometries together in a step, in a pair with a soft body.
@@ -79,11 +79,11 @@ pub(crate) struct SolveInStep<'a> {
     pub(crate) scale: f64,
 }
 
-/// Whether single contacts that were foreseen badly are still looked at.
+/// Whether the bounds of single contacts are updated whatever the friction of their pair is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Foresight {
-    CanBeCorrected,
-    Settled,
+pub(crate) enum SingleContacts {
+    Updated,
+    Kept,
 }
 
 impl SolveInStep<'_> {
@@ -94,15 +94,15 @@ impl SolveInStep<'_> {
 
 /// Judges and corrects the limits of one problem.
 #[derive(Debug, Default)]
-pub(crate) struct FrictionLimits {
+pub(crate) struct FrictionBounds {
     /// Contacts by pair.
     order: Vec<usize>,
     /// Of each pair that is wrong, the contacts in `order`.
-    wrong: Vec<std::ops::Range<usize>>,
+    unconverged: Vec<std::ops::Range<usize>>,
     /// Pairs that have been wrong in this step.
-    corrected: Vec<(GeometryIdx, GeometryIdx)>,
+    updated: Vec<(GeometryIdx, GeometryIdx)>,
     /// Contacts whose own limit is wrong, whatever the pair's friction is.
-    strays: Vec<usize>,
+    single: Vec<usize>,
     error: FrictionError,
 }
 
@@ -115,7 +115,8 @@ fn pair_slips(contacts: &[usize], solve: &SolveInStep<'_>) -> Slips {
         found += friction.found;
         limit += friction.limit;
         rigid |= solve.records[i].is_rigid();
-        let sticks = friction.load > 0.0 && !friction.is_loose() && friction.slips() == Slips::No;
+        let sticks =
+            friction.load > 0.0 && !friction.is_undecided() && friction.slips() == Slips::No;
         sticking += usize::from(sticks);
     }
     match rigid {
@@ -125,15 +126,15 @@ fn pair_slips(contacts: &[usize], solve: &SolveInStep<'_>) -> Slips {
     }
 }
 
-impl FrictionLimits {
+impl FrictionBounds {
     /// Before the first solve of a step.
     pub(crate) fn begin(&mut self) {
-        self.corrected.clear();
+        self.updated.clear();
         self.error = FrictionError::default();
     }
 
     /// Whether limits are foreseen that the first solve hardly ever bears out: friction of soft bodies other than filaments.
-    pub(crate) fn are_a_guess(world: &World, records: &[ContactRecord]) -> bool {
+    pub(crate) fn are_rough(world: &World, records: &[ContactRecord]) -> bool {
         let model = world.parts.contact.model;
         let guessed = |record: &ContactRecord| {
             !record.is_rigid()
@@ -155,26 +156,37 @@ impl FrictionLimits {
     /// What was predicted contact by contact knows vertices only by the elements next to them, as if all others stood still. Behind
     /// stiff elements it is far too large where bodies move as a whole, and friction without a load makes loads of its own: limits
     /// are found from below in half of the solves.
-    pub(crate) fn foresee(
+    pub(crate) fn predict(
         &mut self,
-        (world, state): (&World, &State),
-        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        context: StepContext<'_>,
+        steps: &[Box<dyn BodyStep>],
         records: &mut [ContactRecord],
         set: &mut ConstraintSet,
     ) {
+        let StepContext {
+            world,
+            state,
+            time_step,
+            ..
+        } = context;
+        let time_step_s = time_step.length_s;
         let model = world.parts.contact.model;
         if model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_lasting_pairs(world, steps, records);
+        self.sort_deformable_pairs(world, steps, records);
         let mut rest = self.order.as_slice();
         while let Some(&first) = rest.first() {
             let pair = records[first].pair();
             let n = rest.partition_point(|&i| records[i].pair() <= pair);
             let contacts;
             (contacts, rest) = rest.split_at(n);
-            let load = match state.loads.binary_search_by_key(&pair, |l| (l.a, l.b)) {
-                Ok(found) => state.loads[found].force_N * time_step_s,
+            let load = match state
+                .memory
+                .loads
+                .binary_search_by_key(&pair, |l| (l.a, l.b))
+            {
+                Ok(found) => state.memory.loads[found].force_N * time_step_s,
                 Err(_) => 0.0,
             };
             let predicted: f64 = contacts.iter().map(|&i| records[i].friction_limit).sum();
@@ -193,16 +205,17 @@ impl FrictionLimits {
     /// Puts what presses pairs of geometries with a soft body together into `loads`, sorted.
     pub(crate) fn remember(
         &mut self,
-        world: &World,
-        (steps, time_step_s): (&[Box<dyn BodyStep>], f64),
+        context: StepContext<'_>,
+        steps: &[Box<dyn BodyStep>],
         (records, impulses): (&[ContactRecord], &[f64]),
         loads: &mut Vec<PairLoad>,
     ) {
+        let (world, time_step_s) = (context.world, context.time_step.length_s);
         loads.clear();
         if world.parts.contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
             return;
         }
-        self.sort_lasting_pairs(world, steps, records);
+        self.sort_deformable_pairs(world, steps, records);
         let same_pair = |&i: &usize, &j: &usize| records[i].pair() == records[j].pair();
         loads.extend(self.order.chunk_by(same_pair).map(|contacts| {
             let of = |&i: &usize| Friction::of(&records[i], &impulses[3 * i..3 * i + 3]).load;
@@ -225,65 +238,68 @@ impl FrictionLimits {
 
     /// Those of them whose bodies have the same velocities in every step and no filament: nodes of a grid that is laid anew know
     /// their inertia, and so do segments.
-    fn sort_lasting_pairs(
+    fn sort_deformable_pairs(
         &mut self,
         world: &World,
         steps: &[Box<dyn BodyStep>],
         records: &[ContactRecord],
     ) {
-        let lasts = |g: GeometryIdx| lasts(world, steps, g);
+        let has_fixed_velocities = |g: GeometryIdx| has_fixed_velocities(world, steps, g);
         self.sort_pairs(records, |record| {
-            !record.is_rigid() && lasts(record.a) && lasts(record.b)
+            !record.is_rigid() && has_fixed_velocities(record.a) && has_fixed_velocities(record.b)
         });
     }
 
-    /// Whether limits are so wrong that the problem has to be solved again.
-    pub(crate) fn are_wrong(&mut self, solve: &SolveInStep<'_>, foresight: Foresight) -> bool {
-        self.wrong.clear();
-        self.strays.clear();
+    /// How far bounds are from those of the loads found, as a multiple of the tolerance of each pair or single contact.
+    pub(crate) fn residual(
+        &mut self,
+        solve: &SolveInStep<'_>,
+        single_contacts: SingleContacts,
+    ) -> f64 {
+        self.unconverged.clear();
+        self.single.clear();
         self.error.share = 0.0;
         self.error.pair = None;
         let contact = &solve.world.parts.contact;
         if contact.model != ContactModel::Lagged(FrictionLimit::LocalImplicit) {
-            return false;
+            return 0.0;
         }
-        self.judge_pairs(solve, foresight);
-        !(self.wrong.is_empty() && self.strays.is_empty())
-    }
-
-    fn judge_pairs(&mut self, solve: &SolveInStep<'_>, foresight: Foresight) {
         let records = solve.records;
         let pair = |i: usize| records[i].pair();
         self.sort_pairs(records, |_| true);
+        let mut residual = 0.0_f64;
         let mut end = 0;
         for contacts in self.order.chunk_by(|&i, &j| pair(i) == pair(j)) {
             let first = end;
             end += contacts.len();
             let slips = pair_slips(contacts, solve);
-            let is_stray = |&&i: &&usize| {
-                let (record, load) = (&records[i], solve.friction(i).load);
-                let off = (load - record.friction_limit).abs();
-                let matters = !record.is_on_new_grid() || slips == Slips::Yes;
-                record.friction() > 0.0 && matters && off > record.tolerated() * load
-            };
-            if foresight == Foresight::CanBeCorrected {
-                self.strays.extend(contacts.iter().filter(is_stray));
+            if single_contacts == SingleContacts::Updated {
+                for &i in contacts {
+                    let (record, load) = (&records[i], solve.friction(i).load);
+                    let off = (load - record.friction_limit).abs();
+                    let matters = !record.is_on_new_grid() || slips == Slips::Yes;
+                    let tolerance = record.tolerated() * load;
+                    if record.friction() > 0.0 && matters && off > tolerance {
+                        self.single.push(i);
+                        residual = residual.max(off / tolerance);
+                    }
+                }
             }
             let (mut off, mut most) = (0.0, 0.0);
             // What the error does to √(energy).
-            let mut stir = 0.0;
+            let mut energy_norm = 0.0;
             for &i in contacts {
                 let friction = solve.friction(i);
-                let slips = match records[i].is_rigid() && !friction.is_loose() {
+                let slips = match records[i].is_rigid() && !friction.is_undecided() {
                     true => friction.slips(),
                     false => slips,
                 };
                 let own = friction.off(slips);
                 off += own;
                 most += friction.allowed.max(friction.found);
-                stir += own * records[i].inverse_inertia().sqrt();
+                energy_norm += own * records[i].inverse_inertia().sqrt();
             }
-            if !(off > 0.0 && stir > ROUND_OFF * solve.scale) {
+            if !(off > 0.0 && energy_norm > ROUND_OFF * solve.scale) {
                 continue;
             }
             let share = off / most;
@@ -291,54 +307,56 @@ impl FrictionLimits {
                 self.error.share = share;
                 self.error.pair = Some(pair(contacts[0]));
             }
-            let is_begun = self.corrected.contains(&pair(contacts[0]));
-            let corrected_from = match records[contacts[0]].is_rigid() && !is_begun {
-                true => RIGID_CORRECTED,
-                false => CORRECTED,
+            let is_updated = self.updated.contains(&pair(contacts[0]));
+            let tolerance = match records[contacts[0]].is_rigid() && !is_updated {
+                true => RIGID_TOLERANCE,
+                false => TOLERANCE,
             };
-            if share > corrected_from {
-                self.wrong.push(first..end);
-                if !is_begun {
-                    self.corrected.push(pair(contacts[0]));
+            if share > tolerance {
+                residual = residual.max(share / tolerance);
+                self.unconverged.push(first..end);
+                if !is_updated {
+                    self.updated.push(pair(contacts[0]));
                 }
             }
         }
+        residual
     }
 
     /// Gives the contacts of wrong pairs better limits.
-    pub(crate) fn correct(
+    pub(crate) fn update(
         &mut self,
         model: ContactModel,
         records: &mut [ContactRecord],
         impulses: &[f64],
         set: &mut ConstraintSet,
     ) {
-        self.error.corrections += 1;
-        let way = match self.error.corrections > QUICK_CORRECTIONS {
+        self.error.updates += 1;
+        let fraction = match self.error.updates > FULL_UPDATES {
             true => 0.5,
             false => 1.0,
         };
         let correct = |record: &mut ContactRecord, i: usize, slope_of_pair: f64| {
-            record.correct_limit(&impulses[3 * i..3 * i + 3], slope_of_pair, way)
+            record.update_limit(&impulses[3 * i..3 * i + 3], slope_of_pair, fraction)
         };
-        for wrong in &self.wrong {
-            let contacts = &self.order[wrong.clone()];
+        for unconverged in &self.unconverged {
+            let contacts = &self.order[unconverged.clone()];
             let slope = slope_of_pair(contacts, records, impulses);
             for &i in contacts {
                 correct(&mut records[i], i, slope);
             }
-            if records[contacts[0]].is_rigid() && self.error.corrections <= QUICK_CORRECTIONS {
+            if records[contacts[0]].is_rigid() && self.error.updates <= FULL_UPDATES {
                 share_load(contacts, records, impulses);
             }
         }
-        for &i in &self.strays {
+        for &i in &self.single {
             correct(&mut records[i], i, 0.0);
         }
-        let wrong = self
-            .wrong
+        let unconverged = self
+            .unconverged
             .iter()
-            .flat_map(|wrong| &self.order[wrong.clone()]);
-        for &i in wrong.chain(&self.strays) {
+            .flat_map(|unconverged| &self.order[unconverged.clone()]);
+        for &i in unconverged.chain(&self.single) {
             *set.contact_law_mut(ContactIdx(i)) = records[i].law(model);
         }
     }
@@ -359,10 +377,10 @@ fn share_load(contacts: &[usize], records: &mut [ContactRecord], impulses: &[f64
 }
 
 /// Whether a geometry's body has the same velocities in every step, and no filament.
-fn lasts(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
+fn has_fixed_velocities(world: &World, steps: &[Box<dyn BodyStep>], g: GeometryIdx) -> bool {
     let mount = &world.parts.geometries[g.0].mount;
-    let body_lasts = |body: BodyIdx| steps[body.0].velocities_last();
-    !is_filament(world, g) && mount.body().is_none_or(body_lasts)
+    let body_has = |body: BodyIdx| steps[body.0].velocities_last();
+    !is_filament(world, g) && mount.body().is_none_or(body_has)
 }
 
 fn is_filament(world: &World, g: GeometryIdx) -> bool {
@@ -374,14 +392,14 @@ fn slope_of_pair(contacts: &[usize], records: &[ContactRecord], impulses: &[f64]
     let (mut limits, mut loads) = (0.0, 0.0);
     for &i in contacts {
         let record = &records[i];
-        if let Some(tried) = record.tried {
-            limits += record.friction_limit - tried.limit;
-            loads += Friction::of(record, &impulses[3 * i..3 * i + 3]).load - tried.load;
+        if let Some(previous) = record.previous {
+            limits += record.friction_limit - previous.limit;
+            loads += Friction::of(record, &impulses[3 * i..3 * i + 3]).load - previous.load;
         }
     }
     let slope: f64 = loads / limits;
     if slope.is_finite() {
-        slope.clamp(0.0, FOLLOWS_MAX)
+        slope.clamp(0.0, SLOPE_MAX)
     } else {
         0.0
     }

@@ -9,30 +9,30 @@ use crate::collision::PairContact;
 use crate::world::{BodyIdx, Mount, WorldParts};
 
 /// Normals at most this far apart (cosine) push the same way: 30 degrees.
-const SAME_WAY: f64 = 0.866;
+const SAME_NORMAL_COSINE: f64 = 0.866;
 
 /// A vertex and the frame that it touches; none: the world.
-type Meeting = (BodyIdx, u32, Option<(BodyIdx, u32)>);
+type VertexAndFrame = (BodyIdx, u32, Option<(BodyIdx, u32)>);
 
 /// Memory for the search.
 #[derive(Debug, Default)]
-pub(crate) struct Doubles {
-    meetings: Vec<(Meeting, usize)>,
+pub(crate) struct DuplicateContacts {
+    touching: Vec<(VertexAndFrame, usize)>,
     dropped: Vec<bool>,
 }
 
-impl Doubles {
+impl DuplicateContacts {
     /// Takes the shallower ones of double contacts out of `contacts`, the order of the others kept.
     pub(crate) fn drop_from(&mut self, parts: &WorldParts, contacts: &mut Vec<PairContact>) {
-        self.meetings.clear();
+        self.touching.clear();
         let found = contacts.iter().enumerate();
-        self.meetings
-            .extend(found.filter_map(|(i, contact)| Some((meeting(parts, contact)?, i))));
-        self.meetings.sort_unstable();
+        self.touching
+            .extend(found.filter_map(|(i, contact)| Some((vertex_and_frame(parts, contact)?, i))));
+        self.touching.sort_unstable();
         self.dropped.clear();
         self.dropped.resize(contacts.len(), false);
         let mut any = false;
-        for group in self.meetings.chunk_by(|x, y| x.0 == y.0) {
+        for group in self.touching.chunk_by(|x, y| x.0 == y.0) {
             for (k, &(_, i)) in group.iter().enumerate() {
                 for &(_, j) in &group[..k] {
                     let (x, y) = (&contacts[i].point, &contacts[j].point);
@@ -43,7 +43,7 @@ impl Doubles {
                         -1.0
                     };
                     let both_here = !self.dropped[i] && !self.dropped[j];
-                    if both_here && sign * x.normal_W.dot(&y.normal_W) > SAME_WAY {
+                    if both_here && sign * x.normal_W.dot(&y.normal_W) > SAME_NORMAL_COSINE {
                         let shallower = if x.signed_distance < y.signed_distance {
                             j
                         } else {
@@ -67,7 +67,7 @@ fn is_on_vertex(primitive: &Primitive) -> bool {
 }
 
 /// Which vertex of which body meets which frame; `None` unless it is a vertex and a shape.
-fn meeting(parts: &WorldParts, contact: &PairContact) -> Option<Meeting> {
+fn vertex_and_frame(parts: &WorldParts, contact: &PairContact) -> Option<VertexAndFrame> {
     let mounts = [contact.a, contact.b].map(|g| parts.geometries[g.0].mount);
     let primitives = [contact.point.a.primitive, contact.point.b.primitive];
     let (body, vertex, other) = match (mounts, primitives) {

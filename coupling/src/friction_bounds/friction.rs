@@ -8,7 +8,7 @@ use crate::contacts::ContactRecord;
 const SLIPPING: f64 = 0.9;
 
 /// A contact of a rigid pair whose limit is below this share of what its load allows says nothing of slip.
-const LOOSE: f64 = 0.1;
+const UNDECIDED: f64 = 0.1;
 
 /// Friction of one contact, N·s.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,8 @@ impl Friction {
     }
 
     /// Whether it has too small a limit to tell slip from stick.
-    pub(super) fn is_loose(&self) -> bool {
-        self.limit < LOOSE * self.allowed
+    pub(super) fn is_undecided(&self) -> bool {
+        self.limit < UNDECIDED * self.allowed
     }
 
     /// Too much or too little, where it is known whether it `slips`.
@@ -77,29 +77,29 @@ impl Slips {
 
 impl ContactRecord {
     /// Gives a contact with impulse `gamma`, N·s, a limit nearer to its load, `way` of what the secant says.
-    pub(super) fn correct_limit(&mut self, gamma: &[f64], slope_of_pair: f64, way: f64) {
+    pub(super) fn update_limit(&mut self, gamma: &[f64], slope_of_pair: f64, fraction: f64) {
         let load = Friction::of(self, gamma).load;
         if load == self.friction_limit || self.friction() == 0.0 {
             return;
         }
         let limit = self.friction_limit;
-        let target = match self.tried {
-            Some(tried) => tried.secant(limit, load, slope_of_pair),
+        let target = match self.previous {
+            Some(previous) => previous.secant(limit, load, slope_of_pair),
             None => load,
         };
-        self.tried = Some(TriedLimit { limit, load });
-        self.friction_limit = limit + way * (target - limit);
+        self.previous = Some(PreviousBound { limit, load });
+        self.friction_limit = limit + fraction * (target - limit);
     }
 }
 
 /// A limit of an earlier solve of this step, and the load that came of it, N·s.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct TriedLimit {
+pub(crate) struct PreviousBound {
     pub(super) limit: f64,
     pub(super) load: f64,
 }
 
-impl TriedLimit {
+impl PreviousBound {
     /// Where limit and load meet by the secant through this and the last solve. A load that falls as its limit rises is met between
     /// the middle of the two and the load; one that rises with it as far beyond as the loads of its pair do, `slope_of_pair`:
     /// what a single contact takes over from its neighbours is no slope of its own.
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_load_that_answers_its_limit_is_met_by_the_secant() {
         // γ_n = 3 − n0: limits and loads alone would cycle between 1 and 2.
-        let first = TriedLimit {
+        let first = PreviousBound {
             limit: 1.0,
             load: 2.0,
         };
@@ -134,7 +134,7 @@ mod tests {
         // Nothing was changed: no secant.
         assert_eq!(first.secant(1.0, 5.0, 0.0), 5.0);
         // No limit is negative: 4 + (1 − 4)/(1 − ½) would be −2.
-        let last = TriedLimit {
+        let last = PreviousBound {
             limit: 8.0,
             load: 3.0,
         };

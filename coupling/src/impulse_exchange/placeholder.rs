@@ -8,15 +8,15 @@ use pliant_contact_sap::{
 };
 
 /// No velocities, no surface, no mass.
-pub(super) struct Absent;
+pub(super) struct Placeholder;
 
-impl DeformableModel for Absent {
+impl DeformableModel for Placeholder {
     fn default_state(&self) -> BodyState {
         BodyState::default()
     }
 
     fn new_step(&self) -> Box<dyn BodyStep> {
-        Box::new(Absent)
+        Box::new(Placeholder)
     }
 
     fn surface(&self, _: &BodyState, out: &mut Surface) {
@@ -32,7 +32,7 @@ impl DeformableModel for Absent {
     }
 }
 
-impl BodyStep for Absent {
+impl BodyStep for Placeholder {
     fn begin(&mut self, _: &BodyState, _: &StepInput<'_>) -> Result<(), BodyError> {
         Ok(())
     }
@@ -78,7 +78,7 @@ fn nowhere(p: &MaterialPoint) -> BodyError {
     }
 }
 
-impl Dynamics for Absent {
+impl Dynamics for Placeholder {
     fn right_hand_side(&self) -> &[f64] {
         &[]
     }

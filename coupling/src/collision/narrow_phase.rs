@@ -4,7 +4,7 @@
 use pliant_hydroelastic::{ContactGeometry, ContactPoint, Query};
 use rayon::prelude::*;
 
-use super::ways::Course;
+use super::motion::Motion;
 use super::{Collision, PairContact, Search};
 use crate::error::StepError;
 use crate::settings::Speculation;
@@ -16,7 +16,7 @@ const PARALLEL_VERTICES_MIN: usize = 1000;
 
 /// What all pairs of a search have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Meeting<'a> {
+pub(super) struct NarrowPhase<'a> {
     pub(super) world: &'a World,
     pub(super) state: &'a State,
     pub(super) geometry: &'a dyn ContactGeometry,
@@ -27,26 +27,26 @@ pub(super) struct Meeting<'a> {
 
 impl Collision {
     /// Contacts of the pairs that are looked at, into `contacts`.
-    pub(super) fn meet(
+    pub(super) fn find_all(
         &mut self,
-        meeting: Meeting<'_>,
+        phase: NarrowPhase<'_>,
         contacts: &mut Vec<PairContact>,
     ) -> Result<(), StepError> {
         if !self.pays_in_parallel() {
             let mut points = std::mem::take(&mut self.points);
-            let mut pairs = self.looked_at.iter();
-            let met =
-                pairs.try_for_each(|pair| self.meet_in(*pair, meeting, &mut points, contacts));
+            let mut pairs = self.candidates.iter();
+            let found =
+                pairs.try_for_each(|pair| self.find_pair(*pair, phase, &mut points, contacts));
             self.points = points;
-            return met;
+            return found;
         }
-        let pairs = self.looked_at.par_iter().with_max_len(1);
-        let met = pairs.map_init(Vec::new, |points, pair| {
+        let pairs = self.candidates.par_iter().with_max_len(1);
+        let found = pairs.map_init(Vec::new, |points, pair| {
             let mut contacts = Vec::new();
-            let met = self.meet_in(*pair, meeting, points, &mut contacts);
-            met.map(|()| contacts)
+            let found = self.find_pair(*pair, phase, points, &mut contacts);
+            found.map(|()| contacts)
         });
-        for found in met.collect::<Vec<_>>() {
+        for found in found.collect::<Vec<_>>() {
             contacts.extend(found?);
         }
         Ok(())
@@ -54,40 +54,40 @@ impl Collision {
 
     fn pays_in_parallel(&self) -> bool {
         let size = |g: usize| self.vertex_velocities[g].len();
-        let pairs = &self.looked_at;
+        let pairs = &self.candidates;
         pairs.len() > 1
             && rayon::current_num_threads() > 1
             && pairs.iter().map(|&(a, b)| size(a) + size(b)).sum::<usize>() >= PARALLEL_VERTICES_MIN
     }
 
     /// Contacts of one pair, added to `out`.
-    fn meet_in(
+    fn find_pair(
         &self,
         (a, b): (usize, usize),
-        meeting: Meeting<'_>,
+        phase: NarrowPhase<'_>,
         points: &mut Vec<ContactPoint>,
         out: &mut Vec<PairContact>,
     ) -> Result<(), StepError> {
-        let Meeting {
+        let NarrowPhase {
             world,
             state,
             geometry,
             time_step_s,
             search,
             ..
-        } = meeting;
+        } = phase;
         let parts = &world.parts;
         let pair = (GeometryIdx(a), GeometryIdx(b));
         let mut query = Query {
             choice: world.choice(pair.0, pair.1),
-            ..meeting.query
+            ..phase.query
         };
         if parts.contact.glides() {
             query.margin += self.gliding_gap(world, a, b, time_step_s);
         }
         points.clear();
-        let collide = |course: Course, points: &mut Vec<ContactPoint>| {
-            let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, course));
+        let collide = |motion: Motion, points: &mut Vec<ContactPoint>| {
+            let [posed_a, posed_b] = [a, b].map(|g| self.posed(world, g, motion));
             geometry
                 .collide(posed_a, posed_b, &query, points)
                 .ok_or_else(|| StepError::NoContactGeometry {
@@ -96,10 +96,10 @@ impl Collision {
                 })?
                 .map_err(|source| StepError::of_pair(world, state, pair, source))
         };
-        let course = self.course(a, b);
-        collide(course, points)?;
-        if course == Course::Steady && points.is_empty() && self.is_driven(world, a, b) {
-            collide(Course::Free, points)?;
+        let motion = self.motion(a, b);
+        collide(motion, points)?;
+        if motion == Motion::Steady && points.is_empty() && self.is_driven(world, a, b) {
+            collide(Motion::Free, points)?;
         }
         if parts.contact.speculation == Speculation::Overlapping {
             points.retain(|point| point.signed_distance < 0.0);

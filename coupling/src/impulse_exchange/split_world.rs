@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{
-    BodyError, BodyState, BodyStep, Interpolation, MaterialPoint, Rows, SelfContact, StepInput,
-    Surface, TimeStep,
+    BodyError, BodyState, BodyStep, Integration, Interpolation, MaterialPoint, Rows, SelfContact,
+    StepInput, Surface, TimeStep,
 };
 
-use super::absent::Absent;
+use super::placeholder::Placeholder;
 use crate::constraint::Anchor;
 use crate::error::StepError;
 use crate::state::State;
 use crate::world::{BodyIdx, GeometryIdx, Mount, World};
 
 /// The world without its explicit bodies, and what is around these.
-pub(super) struct Twin {
+pub(super) struct SplitWorld {
     pub(super) of: World,
     pub(super) world: World,
     pub(super) bodies: Vec<ExplicitBody>,
@@ -73,7 +73,7 @@ impl Obstacle {
     }
 }
 
-impl Twin {
+impl SplitWorld {
     pub(super) fn of(world: &World, state: &State) -> Result<Self, StepError> {
         let parts = &world.parts;
         let explicit = |b: BodyIdx| parts.bodies[b.0].model.self_contact() == SelfContact::Inherent;
@@ -140,14 +140,14 @@ impl Twin {
         }
         Ok(Self {
             of: world.clone(),
-            world: world.with_models(|b| explicit(b).then(|| Arc::new(Absent) as _)),
+            world: world.with_models(|b| explicit(b).then(|| Arc::new(Placeholder) as _)),
             bodies,
             obstacles,
         })
     }
 
     /// `state` for the world without its explicit bodies.
-    pub(super) fn leave_out(&self, state: &State, out: &mut State) {
+    pub(super) fn without_explicit(&self, state: &State, out: &mut State) {
         let is_explicit = |b: usize| self.bodies.iter().any(|e| e.body.0 == b);
         out.time_s = state.time_s;
         out.step = state.step;
@@ -163,10 +163,7 @@ impl Twin {
             }
         }
         out.constraints.clone_from(&state.constraints);
-        out.stuck.clone_from(&state.stuck);
-        out.loads.clone_from(&state.loads);
-        out.proposed_step_s = state.proposed_step_s;
-        out.constrained.clone_from(&state.constrained);
+        out.memory.clone_from(&state.memory);
     }
 
     /// Poses and velocities of all rigid geometries at the start of the step.
@@ -174,6 +171,7 @@ impl Twin {
         &mut self,
         world: &World,
         state: &State,
+        integration: Integration,
         time_step_s: f64,
     ) -> Result<(), StepError> {
         let (mut surface, mut rows, mut interpolation) =
@@ -195,7 +193,7 @@ impl Twin {
                     let input = StepInput {
                         time_step: TimeStep {
                             length_s: time_step_s,
-                            integration: world.parts.integration,
+                            integration,
                         },
                         gravity: world.parts.gravity,
                         control: &state.controls[body.0],

@@ -47,13 +47,8 @@ impl BlockHessian {
         Ok(())
     }
 
-    /// The blocks themselves, one after the other.
-    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
-    }
-
     /// Assembles the blocks from A and the aggregates of `e`.
-    pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
+    fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
         let mut at = 0;
         for member in &p.island.members {
             let dynamics = p.dynamics(member);

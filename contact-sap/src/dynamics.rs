@@ -24,11 +24,6 @@ pub trait Dynamics: Send + Sync {
         let _ = x;
         false
     }
-    /// The points whose velocities these are, for bodies made of points. Two-level preconditioners move groups of them as
-    /// rigid bodies; without, as if every velocity of a group were one.
-    fn points(&self) -> Option<Points<'_>> {
-        None
-    }
     /// Where the nodes of a grid are, one for each diagonal block in their order, m: sparse factors are then ordered by cuts
     /// along planes.
     fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
@@ -38,15 +33,6 @@ pub trait Dynamics: Send + Sync {
     fn n_dofs(&self) -> usize {
         self.right_hand_side().len()
     }
-}
-
-/// Where points are whose velocities, in world axes, are a participant's: one for each diagonal block, in their order.
-#[derive(Clone, Copy, Debug)]
-pub struct Points<'a> {
-    /// p_WQ, m.
-    pub positions: &'a [Vector3<f64>],
-    /// Which components of each are among the velocities; empty: all three of all.
-    pub axes: &'a [[bool; 3]],
 }
 
 /// A in full.

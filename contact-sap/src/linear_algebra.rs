@@ -8,10 +8,9 @@ use serde::Serialize;
 /// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All ways lead to the same minimiser within the tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinearAlgebra {
-    /// By what the systems of an island cost: [`LinearAlgebra::TwoLevel`] where it holds a body whose own factor would cost a
-    /// hundred products with its A, until one of them has taken as long as two factors; [`LinearAlgebra::Schur`] where it holds
-    /// sparse bodies of which so few vertices are touched that eliminating the others pays within ten systems; otherwise
-    /// [`LinearAlgebra::Mixed`] where a factor costs more than twenty million multiplications, else [`LinearAlgebra::Direct`].
+    /// By the cost of the island's systems. [`LinearAlgebra::Schur`] if its sparse bodies have so few participating
+    /// vertices that eliminating the others pays within ten systems; otherwise [`LinearAlgebra::Mixed`] if a factor costs
+    /// more than twenty million multiplications; otherwise [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
     /// Cholesky factors of H: dense up to some fifty velocities, block sparse beyond, in the cheaper of two orders.
@@ -23,20 +22,15 @@ pub enum LinearAlgebra {
     /// sparse body: block tridiagonal for a filament, full for a body with an inside. What Han, Masterjohn, Castro (2023),
     /// section VI, do.
     Schur,
-    /// Conjugate gradients, preconditioned on two levels: the inverse of the diagonal blocks of H, and that of H on the rigid
-    /// motions of groups of some sixty points. The number of iterations hardly grows with a mesh, and contact is in both
-    /// levels. Directly where iterations don't end.
-    TwoLevel,
 }
 
 impl LinearAlgebra {
     /// All of them.
-    pub const ALL: [LinearAlgebra; 5] = [
+    pub const ALL: [LinearAlgebra; 4] = [
         LinearAlgebra::Automatic,
         LinearAlgebra::Direct,
         LinearAlgebra::Mixed,
         LinearAlgebra::Schur,
-        LinearAlgebra::TwoLevel,
     ];
 
     /// Its name in scene files.
@@ -47,7 +41,6 @@ impl LinearAlgebra {
             LinearAlgebra::Direct => "direct",
             LinearAlgebra::Mixed => "mixed",
             LinearAlgebra::Schur => "schur",
-            LinearAlgebra::TwoLevel => "two-level",
         }
     }
 }
@@ -69,8 +62,6 @@ pub struct LinearSystems {
     pub mixed: usize,
     /// By a factor of the matrices that elimination left of sparse bodies.
     pub schur: usize,
-    /// By conjugate gradients, preconditioned on two levels.
-    pub two_level: usize,
 }
 
 impl Add for LinearSystems {
@@ -82,20 +73,18 @@ impl Add for LinearSystems {
             sparse: self.sparse + other.sparse,
             mixed: self.mixed + other.mixed,
             schur: self.schur + other.schur,
-            two_level: self.two_level + other.two_level,
         }
     }
 }
 
 impl fmt::Display for LinearSystems {
-    /// `12 dense, 3 two-level`.
+    /// `12 dense, 3 mixed`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kinds = [
             (self.dense, "dense"),
             (self.sparse, "sparse"),
             (self.mixed, "mixed"),
             (self.schur, "Schur"),
-            (self.two_level, "two-level"),
         ];
         let mut used = kinds.iter().filter(|(n, _)| *n > 0).peekable();
         if used.peek().is_none() {

@@ -143,7 +143,7 @@ impl NewtonSettings {
                 iterate.systems.begin(p, self.linear_algebra, NAME)?;
                 laid_out = true;
                 if let Some(reduction) = ahead.as_mut().and_then(|ahead| ahead.condensed.as_mut())
-                    && self.condenses(p, &iterate.systems, reduction.condensed)
+                    && self.condenses(p, reduction.condensed)
                 {
                     progress.report.factorisations += reduction.condensed.eliminate(p)?;
                     reduction.rounds = CONDENSED_ROUNDS;
@@ -190,18 +190,12 @@ impl NewtonSettings {
     }
 
     /// Whether to eliminate what no constraint touches before iterating; lays it out if so.
-    fn condenses(
-        &self,
-        p: &IslandProblem<'_>,
-        systems: &Systems,
-        condensed: &mut Condensed,
-    ) -> bool {
+    fn condenses(&self, p: &IslandProblem<'_>, condensed: &mut Condensed) -> bool {
         match self.linear_algebra {
-            LinearAlgebra::Direct | LinearAlgebra::Mixed | LinearAlgebra::TwoLevel => false,
+            LinearAlgebra::Direct | LinearAlgebra::Mixed => false,
             LinearAlgebra::Schur => condensed.begin(p),
             LinearAlgebra::Automatic => {
-                systems.are_direct()
-                    && p.island.n_contacts > 0
+                p.island.n_contacts > 0
                     && condensed.is_worth_a_look(p)
                     && condensed.begin_if_it_pays(p)
             }
@@ -288,7 +282,7 @@ impl NewtonSettings {
         } = workspace;
         let clock = Instant::now();
         systems.choose(whole, self.linear_algebra, NAME)?;
-        if !self.condenses(whole, systems, condensed) {
+        if !self.condenses(whole, condensed) {
             return Ok(false);
         }
         if !condensed.is_eliminated(whole) && self.is_solved(whole, evaluation, answer)? {

@@ -23,14 +23,7 @@ impl BodyGraph {
     /// anything has changed.
     pub(crate) fn update(&mut self, dynamics: &dyn Dynamics, node_ends: &[usize]) -> bool {
         let Some(Assembled::Sparse(a)) = dynamics.assembled() else {
-            let same = self.rows.is_empty() && self.node_ends == node_ends;
-            if !same {
-                *self = Self {
-                    node_ends: node_ends.to_vec(),
-                    ..Self::default()
-                };
-            }
-            return !same;
+            return false;
         };
         let indptr = a.indptr();
         let same = self.node_ends == node_ends
@@ -60,11 +53,6 @@ impl BodyGraph {
         let elimination = Elimination::new(&self.graph, self.order.clone());
         self.factor_work = Multifrontal::new(&self.graph, &elimination, &node_starts).work();
         true
-    }
-
-    /// Stored entries of A.
-    pub(crate) fn entries(&self) -> usize {
-        self.rows.len()
     }
 
     fn node_graph(&self) -> Graph {

@@ -10,11 +10,6 @@ use crate::island::IslandProblem;
 use crate::islands::IslandReport;
 use crate::linear_algebra::LinearAlgebra;
 use crate::newton::mixed::Mixed;
-use crate::two_level::TwoLevel;
-
-/// Iterations of conjugate gradients after which a system is factored instead: several times what thick bodies in contact
-/// take, less than a factor of theirs costs.
-const ITERATIONS_MAX: usize = 400;
 
 /// Factors of more multiplications than this are computed in single precision: below, they cost less than what else a
 /// Newton step does.
@@ -37,14 +32,10 @@ pub(super) struct Systems {
     choice: LinearAlgebra,
     /// The Hessian is laid out for this solve.
     laid_out: bool,
-    two_level: TwoLevel,
     mixed: Mixed,
     gradients: ConjugateGradients,
-    /// ‖D∇ℓ‖ of the system before, and how many there were.
+    /// ‖D∇ℓ‖ of the previous system.
     last_residual: f64,
-    count: usize,
-    /// Iterations of conjugate gradients for one system, after which this and all that follow are factored.
-    patience: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +43,6 @@ enum Method {
     #[default]
     Direct,
     Mixed,
-    TwoLevel,
 }
 
 impl Systems {
@@ -64,12 +54,7 @@ impl Systems {
         solver: &'static str,
     ) -> Result<(), SolveError> {
         Hessian::check(p, solver)?;
-        self.patience = usize::MAX;
         self.method = match choice {
-            LinearAlgebra::Automatic if self.two_level.pays(p) => {
-                self.patience = self.two_level.patience();
-                Method::TwoLevel
-            }
             LinearAlgebra::Automatic | LinearAlgebra::Schur
                 if p.island.n_dofs >= MIXED_DOFS_MIN =>
             {
@@ -78,7 +63,6 @@ impl Systems {
             LinearAlgebra::Automatic | LinearAlgebra::Direct | LinearAlgebra::Schur => {
                 Method::Direct
             }
-            LinearAlgebra::TwoLevel => Method::TwoLevel,
             LinearAlgebra::Mixed => Method::Mixed,
         };
         Ok(())
@@ -94,18 +78,8 @@ impl Systems {
         self.choose(p, choice, solver)?;
         self.laid_out = false;
         self.last_residual = f64::INFINITY;
-        self.count = 0;
         self.choice = choice;
-        if self.method == Method::TwoLevel {
-            self.two_level.begin(p);
-            self.gradients.begin(p);
-        }
         Ok(())
-    }
-
-    /// Whether a factor of H is to solve them.
-    pub(super) fn are_direct(&self) -> bool {
-        self.method != Method::TwoLevel
     }
 
     /// Writes Newton's direction into `e.dv`; `tolerance` is what ‖D∇ℓ‖ is to be brought below.
@@ -117,14 +91,6 @@ impl Systems {
         tolerance: f64,
         report: &mut IslandReport,
     ) -> Result<(), SolveError> {
-        if self.method == Method::TwoLevel {
-            e.aim();
-            if self.iterate(p, e, residual, tolerance, report) {
-                return Ok(());
-            }
-            self.method = Method::Direct;
-            self.laid_out = false;
-        }
         if self.method == Method::Mixed {
             self.begin_mixed(p);
         }
@@ -230,51 +196,6 @@ impl Systems {
         // Solving past the tolerance of the outer iteration would be thrown away.
         let floor = 0.3 * tolerance / residual.norm;
         (0.9 * ratio * ratio).min(most).max(floor)
-    }
-
-    /// Conjugate gradients, only as exactly as the outer iteration can use; false if they found no end.
-    ///
-    /// The forcing term is that of Eisenstat and Walker (1996), choice 2, from 0.1; exact systems would take twice the
-    /// iterations in all. After ten Newton steps 1e-2 and after twenty 1e-6: behind stiff contact a loose direction is a
-    /// wrong one.
-    fn iterate(
-        &mut self,
-        p: &IslandProblem<'_>,
-        e: &mut Evaluation,
-        residual: Residual,
-        tolerance: f64,
-        report: &mut IslandReport,
-    ) -> bool {
-        let clock = Instant::now();
-        let factored = self.two_level.factor(p, e);
-        report.stages.assembly += clock.elapsed();
-        if factored.is_err() {
-            return false;
-        }
-        let clock = Instant::now();
-        let most = match self.count {
-            0..10 => 0.1,
-            10..20 => 1e-2,
-            _ => 1e-6,
-        };
-        let limits = Limits {
-            relative_residual: self.forcing(residual, tolerance, most),
-            iterations_max: ITERATIONS_MAX.min(self.patience),
-        };
-        let mut dv = std::mem::take(&mut e.dv);
-        let two_level = &mut self.two_level;
-        let precondition = |r: &[f64], z: &mut [f64]| two_level.apply(p, r, z);
-        let reached = self.gradients.solve(p, e, limits, &mut dv, precondition);
-        e.dv = dv;
-        if reached.converged {
-            e.set_direction_product(self.gradients.product());
-        }
-        self.last_residual = residual.norm;
-        self.count += 1;
-        report.inner_iterations += reached.iterations;
-        report.systems.two_level += usize::from(reached.converged);
-        report.stages.linear_solve += clock.elapsed();
-        reached.converged
     }
 
     /// x ← H⁻¹x with the Hessian of `e`, factored.

@@ -1,9 +1,9 @@
-//! The diagonal blocks of the Hessian, one for each node: preconditioner and quasi-Newton matrix.
+//! The diagonal blocks of the Hessian, one per node: preconditioner and quasi-Newton matrix.
 
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
-use crate::hessian::{Congruence, Place};
+use crate::hessian::{BlockLocation, Congruence};
 use crate::island::IslandProblem;
 use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
 
@@ -80,11 +80,11 @@ impl BlockHessian {
                 for b in pieces.iter().filter(|b| b.node == a.node) {
                     let first = starts[a.node];
                     let size = starts[a.node + 1] - first;
-                    let place = Place {
+                    let location = BlockLocation {
                         offset: self.starts[a.node] + (b.dof - first) * size + a.dof - first,
                         stride: size,
                     };
-                    congruence.add(a, b, place, &mut self.values);
+                    congruence.add(a, b, location, &mut self.values);
                 }
             }
         }

@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Where to begin
+//! # Reading order
 //!
-//! Read in this order: [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and
-//! [`ContactProblem`] (the whole), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).
+//! [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and [`ContactProblem`] (the whole
+//! problem), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as p_WQ are the field's notation"

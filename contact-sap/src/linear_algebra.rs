@@ -1,11 +1,11 @@
-//! How Newton's systems are solved: by a factor of H, by that of its Schur complement, or by conjugate gradients.
+//! The choice of a linear solver for Newton's systems.
 
 use std::fmt;
 use std::ops::Add;
 
 use serde::Serialize;
 
-/// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All ways lead to the same minimiser within the tolerance.
+/// How [`Newton`](crate::Newton) solves H Δv = −∇ℓ. All choices find the same minimiser within the tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LinearAlgebra {
     /// By the cost of the island's systems. [`LinearAlgebra::Schur`] if its sparse bodies have so few participating
@@ -13,19 +13,20 @@ pub enum LinearAlgebra {
     /// more than twenty million multiplications; otherwise [`LinearAlgebra::Direct`].
     #[default]
     Automatic,
-    /// Cholesky factors of H: dense up to some fifty velocities, block sparse beyond, in the cheaper of two orders.
+    /// Cholesky factors of H: dense up to 48 velocities, block sparse beyond, in the cheaper of two elimination orders.
     Direct,
-    /// Conjugate gradients, preconditioned by a Cholesky factor of H in single precision, which may be that of an earlier
-    /// Newton step. Directly where iterations don't end.
+    /// Conjugate gradients, preconditioned by a single-precision Cholesky factor of H or of an earlier Newton step's H. Falls
+    /// back to [`LinearAlgebra::Direct`] if they do not converge.
     Mixed,
-    /// The velocities of vertices that no constraint touches are eliminated once; Newton's method sees what is left of each
-    /// sparse body: block tridiagonal for a filament, full for a body with an inside. What Han, Masterjohn, Castro (2023),
-    /// section VI, do.
+    /// Velocities of vertices without constraints are eliminated once per step. Newton's method then works with the Schur
+    /// complement of each sparse body: block tridiagonal for a filament, full for a solid.
+    ///
+    /// Source: Han, Masterjohn, Castro (2023), section VI.
     Schur,
 }
 
 impl LinearAlgebra {
-    /// All of them.
+    /// All choices.
     pub const ALL: [LinearAlgebra; 4] = [
         LinearAlgebra::Automatic,
         LinearAlgebra::Direct,
@@ -51,7 +52,7 @@ impl fmt::Display for LinearAlgebra {
     }
 }
 
-/// How many of Newton's systems were solved in which way, over all islands.
+/// Number of Newton's linear systems by solution method, over all islands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinearSystems {
     /// By a dense factor.
@@ -60,7 +61,7 @@ pub struct LinearSystems {
     pub sparse: usize,
     /// By conjugate gradients, preconditioned by a sparse factor in single precision.
     pub mixed: usize,
-    /// By a factor of the matrices that elimination left of sparse bodies.
+    /// By a factor of the Schur complements of sparse bodies.
     pub schur: usize,
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::friction_tangent::{DualEstimates, FrictionTangent};
-use crate::island::{Course, IslandProblem};
+use crate::island::{IslandProblem, Start};
 use crate::islands::{IslandAnswer, IslandReport, IslandSolver, Islands, solver_by_islands};
 use crate::line_search::LineSearch;
 use crate::linear_algebra::LinearAlgebra;
@@ -75,7 +75,7 @@ const NAME: &str = SolverKind::Newton.name();
 
 /// Iterations after which the other tangent of friction is tried, in turns. Both converge, but a few in ten thousand stiff, rough problems lead one
 /// of them along a narrow valley of the cost for hundreds of iterations, which the other leaves.
-const PATIENCE: usize = 20;
+const TANGENT_PERIOD: usize = 20;
 
 /// What may go ahead of an island: parts of it, or what elimination leaves of it.
 struct Ahead<'a> {
@@ -167,7 +167,7 @@ impl NewtonSettings {
                 systems,
                 estimates,
             } = iterate;
-            let friction = match (progress.report.iterations / PATIENCE).is_multiple_of(2) {
+            let friction = match (progress.report.iterations / TANGENT_PERIOD).is_multiple_of(2) {
                 true => self.friction,
                 false => self.friction.other(),
             };
@@ -178,8 +178,8 @@ impl NewtonSettings {
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            if estimates.mislead(e) {
-                estimates.forget_closings();
+            if estimates.is_ascent(e) {
+                estimates.clear_closing();
                 continue;
             }
             estimates.update(p, e);
@@ -196,8 +196,8 @@ impl NewtonSettings {
             LinearAlgebra::Schur => condensed.begin(p),
             LinearAlgebra::Automatic => {
                 p.island.n_contacts > 0
-                    && condensed.is_worth_a_look(p)
-                    && condensed.begin_if_it_pays(p)
+                    && condensed.has_large_sparse_body(p)
+                    && condensed.begin_if_cheaper(p)
             }
         }
     }
@@ -306,7 +306,7 @@ impl NewtonSettings {
         };
         self.iterate(&p, reduced, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(&p, &reduced.evaluation);
-        let unsolved_velocities = condensed.extend_touched(whole, &mut answer.velocity);
+        let unsolved_velocities = condensed.extend_participating(whole, &mut answer.velocity);
         let own = &condensed.answer;
         answer.contact_impulse.clone_from(&own.contact_impulse);
         answer.row_impulse.clone_from(&own.row_impulse);
@@ -387,7 +387,7 @@ impl IslandSolver for NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
-        let mode = p.course.mode();
+        let mode = p.start.mode();
         let stop = match mode {
             SolveMode::Full | SolveMode::ImpulsesOnly => self.stop,
             SolveMode::Inexact => self.stop.inexact(),
@@ -420,9 +420,9 @@ impl NewtonSettings {
         workspace: &mut NewtonWorkspace,
         answer: &mut IslandAnswer,
     ) -> Result<(), SolveError> {
-        let mode = p.course.mode();
+        let mode = p.start.mode();
         let mut before = IslandReport::default();
-        if p.course != Course::New(SolveMode::Full)
+        if p.start != Start::Cold(SolveMode::Full)
             && self.solve_for_impulses(p, workspace, answer)?
         {
             if mode != SolveMode::Full || answer.report.unsolved_velocities == 0 {
@@ -454,7 +454,7 @@ impl NewtonSettings {
         };
         self.iterate(p, whole, Estimates::ToBegin, Some(ahead), &mut progress)?;
         progress.finish(p, &whole.evaluation);
-        answer.report.follow(&before);
+        answer.report.add_earlier(&before);
         Ok(())
     }
 }

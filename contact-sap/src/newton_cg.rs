@@ -99,7 +99,7 @@ impl IslandSolver for NewtonCgSettings {
             // Solving past the tolerance of the outer iteration would be thrown away.
             let floor = 0.3 * self.stop.tolerance(residual) / residual.norm;
             let eta = (0.9 * ratio * ratio).min(progress.forcing_max()).max(floor);
-            e.aim();
+            e.write_right_hand_side();
             let mut dv = std::mem::take(&mut e.dv);
             progress.report.inner_iterations +=
                 self.solve_system(p, e, blocks, gradients, eta, &mut dv);
@@ -109,8 +109,8 @@ impl IslandSolver for NewtonCgSettings {
 
             let clock = Instant::now();
             let quadratic = e.begin_direction(p);
-            if estimates.mislead(e) {
-                estimates.forget_closings();
+            if estimates.is_ascent(e) {
+                estimates.clear_closing();
                 continue;
             }
             if self.friction == FrictionTangent::PrimalDual {

@@ -7,7 +7,7 @@ pub(crate) struct Pivot {
     pub(crate) value: f64,
 }
 
-/// Calls `$body`, inlined, with the sizes that vertices, rod nodes and rigid bodies have as constants.
+/// Calls `$body`, inlined, with constant sizes for vertices, rod nodes and rigid bodies.
 macro_rules! for_size {
     ($n:expr, $body:ident($($argument:expr),*)) => {
         match $n {
@@ -43,7 +43,7 @@ fn cholesky_of_size(a: &mut [f64], n: usize) -> Result<(), Pivot> {
         for x in &mut head[j + 1..] {
             *x *= inverse;
         }
-        // Columns to the right lose what column j explains.
+        // Subtract the outer product of column j from the columns to its right.
         for (k, column) in tail.chunks_exact_mut(n).take(n - j - 1).enumerate() {
             let k = j + 1 + k;
             let l_kj = head[k];

@@ -1,8 +1,8 @@
-//! Numbers that a law cannot be made of.
+//! Range checks of parameters.
 
 use crate::error::SolveError;
 
-/// A parameter out of its range; becomes a [`SolveError::Parameter`] once it is known which constraint it belongs to.
+/// A parameter out of its range; becomes a [`SolveError::Parameter`] with the name of its constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) parameter: &'static str,
@@ -73,7 +73,7 @@ pub(crate) fn ordered(parameter: &'static str, lower: f64, upper: f64) -> Result
 
 /// The length of a unit vector.
 pub(crate) fn unit(parameter: &'static str, length: f64) -> Result<(), Fault> {
-    // Geometry normalises in f64; what is further off than f32 round-off was not normalised.
+    // A deviation above the round-off of f32 means that the vector was not normalised.
     let ok = (length - 1.0).abs() <= 1e-6;
     refuse_unless(
         ok,

@@ -147,7 +147,7 @@ impl LocalPart {
         self.order
             .sort_unstable_by(|&a, &b| residual[b].total_cmp(&residual[a]).then(a.cmp(&b)));
         let allowed = f64::max(LEFT_OUTSIDE * norm, 0.3 * tolerance).powi(2);
-        // Summed from the small end, so that nothing cancels.
+        // Accumulated from the small end, so that nothing cancels.
         let mut outside = 0.0;
         let mut kept = members.len();
         while kept > 0 && outside + residual[self.order[kept - 1]] <= allowed {

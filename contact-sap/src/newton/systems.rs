@@ -22,7 +22,7 @@ const MIXED_DOFS_MIN: usize = 300;
 const MIXED_ITERATIONS_MAX: usize = 30;
 
 /// A Newton step has changed little if it left this share of the residual.
-const LITTLE_CHANGED: f64 = 0.3;
+const STALE_FACTOR_RATIO_MAX: f64 = 0.3;
 
 /// Memory for the systems of one island.
 #[derive(Default)]
@@ -101,7 +101,7 @@ impl Systems {
             self.method = Method::Direct;
             self.laid_out = false;
         }
-        e.aim();
+        e.write_right_hand_side();
         let clock = Instant::now();
         if !self.laid_out {
             self.hessian.begin(p);
@@ -146,10 +146,12 @@ impl Systems {
         let ratio = residual.norm / self.last_residual;
         let relative_residual = self.forcing(residual, tolerance, 0.1);
         self.last_residual = residual.norm;
-        if self.mixed.is_factored() && ratio < LITTLE_CHANGED {
+        if self.mixed.is_factored() && ratio < STALE_FACTOR_RATIO_MAX {
             let limits = Limits {
                 relative_residual,
-                iterations_max: self.mixed.iterations_worth(self.hessian.layout()),
+                iterations_max: self
+                    .mixed
+                    .iterations_max_with_old_factor(self.hessian.layout()),
             };
             if self.conjugate(p, e, limits, report) {
                 return true;
@@ -175,7 +177,7 @@ impl Systems {
         report: &mut IslandReport,
     ) -> bool {
         let clock = Instant::now();
-        e.aim();
+        e.write_right_hand_side();
         let mut dv = std::mem::take(&mut e.dv);
         let (mixed, layout) = (&mut self.mixed, self.hessian.layout());
         let precondition = |r: &[f64], z: &mut [f64]| mixed.apply(layout, &e.scale, r, z);

@@ -1,4 +1,4 @@
-//! Every way of solving Newton's systems leads to the same minimiser, and large bodies are solved by the way that suits them.
+//! All linear algebras find the same minimiser, and the automatic choice suits the body.
 
 use crate::support::{Extras, Recipe, Stiffness, TIME_STEP_S, random_scene, with_problem};
 use nalgebra::{Matrix3, Vector3};
@@ -31,7 +31,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[test]
-fn all_ways_find_the_minimiser_of_random_problems() {
+fn all_linear_algebras_find_the_minimiser_of_random_problems() {
     let soft = |recipe: Recipe| Recipe {
         stiffness: Stiffness::Relative(-4.0, 2.0),
         extras: Extras::Contacts,
@@ -40,31 +40,32 @@ fn all_ways_find_the_minimiser_of_random_problems() {
     for (recipe, count) in [(soft(Recipe::SMALL), 400), (soft(Recipe::LARGE), 20)] {
         for seed in 0..count {
             let scene = random_scene(seed, &recipe);
-            let solve = |way: LinearAlgebra| {
+            let solve = |choice: LinearAlgebra| {
                 let mut out = Solution::default();
-                let report = with_problem(&scene, |p| newton(way).solve(p, &scene.v0, &mut out));
-                let report = report.unwrap_or_else(|error| panic!("{way}, seed {seed}: {error}"));
-                assert!(report.is_trusted(), "{way}, seed {seed}: {report:?}");
+                let report = with_problem(&scene, |p| newton(choice).solve(p, &scene.v0, &mut out));
+                let report =
+                    report.unwrap_or_else(|error| panic!("{choice}, seed {seed}: {error}"));
+                assert!(report.is_trusted(), "{choice}, seed {seed}: {report:?}");
                 (out, report)
             };
             let (expected, direct) = solve(LinearAlgebra::Direct);
-            for way in LinearAlgebra::ALL {
-                let (found, report) = solve(way);
+            for choice in LinearAlgebra::ALL {
+                let (found, report) = solve(choice);
                 let size = direct.cost.abs().max(report.cost.abs());
                 assert!(
                     (report.cost - direct.cost).abs() <= 1e-8 * size,
-                    "{way}, seed {seed}: cost {} in place of {}",
+                    "{choice}, seed {seed}: cost {} in place of {}",
                     report.cost,
                     direct.cost
                 );
                 let apart = difference(&expected.velocity, &found.velocity);
-                assert!(apart < 1e-4, "{way}, seed {seed}: {apart:e}");
+                assert!(apart < 1e-4, "{choice}, seed {seed}: {apart:e}");
             }
         }
     }
 }
 
-/// A block of point masses on a lattice, tied by springs to neighbours along axes and face diagonals: A = M + δt²K.
+/// A block of point masses on a lattice with springs along axes and face diagonals: A = M + δt²K.
 struct Lattice {
     cells: [usize; 3],
     matrix: sprs::CsMatI<f64, u32>,
@@ -134,7 +135,7 @@ impl Lattice {
         let mut last = None;
         for (j, i, value) in entries {
             if last == Some((j, i)) {
-                *values.last_mut().expect("there is one") += value;
+                *values.last_mut().expect("not empty") += value;
                 continue;
             }
             while column < j {
@@ -196,10 +197,9 @@ impl Dynamics for Lattice {
     fn assembled(&self) -> Option<Assembled<'_>> {
         Some(Assembled::Sparse(self.matrix.view()))
     }
-
 }
 
-fn touch(normal: Vector3<f64>, load: f64, w: f64) -> ContactLaw {
+fn contact_law(normal: Vector3<f64>, load: f64, w: f64) -> ContactLaw {
     let parameters = ContactParameters {
         time_step: TIME_STEP_S.into(),
         signed_distance: -1e-4,
@@ -234,7 +234,7 @@ fn loaded(lattice: &Lattice) -> (DenseDynamics, ConstraintSet) {
             [1.0],
             None,
             Vector3::zeros(),
-            touch(Vector3::z(), 1e-4, 1e3),
+            contact_law(Vector3::z(), 1e-4, 1e3),
         );
     }
     let mut twist = Rows::default();
@@ -250,13 +250,13 @@ fn loaded(lattice: &Lattice) -> (DenseDynamics, ConstraintSet) {
         basis.rows(ParticipantIdx(0), &rows, 0, -1.0);
         basis.rows(ParticipantIdx(1), &twist, 6, 1.0);
         let p_WQ = 0.5 * (lattice.positions[pair[0]] + lattice.positions[pair[1]]);
-        let law = touch(Vector3::z(), 1e-4, 1e3);
+        let law = contact_law(Vector3::z(), 1e-4, 1e3);
         basis.stencil_contact([0.5, 0.5], Some(p_WQ), Vector3::zeros(), law);
     }
     (plate, set)
 }
 
-fn solve(way: LinearAlgebra, lattice: &Lattice) -> (Solution, SolveReport) {
+fn solve(choice: LinearAlgebra, lattice: &Lattice) -> (Solution, SolveReport) {
     let (plate, set) = loaded(lattice);
     let dynamics: [&dyn Dynamics; 2] = [lattice, &plate];
     let problem = ContactProblem {
@@ -265,12 +265,12 @@ fn solve(way: LinearAlgebra, lattice: &Lattice) -> (Solution, SolveReport) {
     };
     let mut out = Solution::default();
     let guess = vec![0.0; problem.n_dofs()];
-    let report = newton(way).solve(&problem, &guess, &mut out);
-    (out, report.expect("a legal problem"))
+    let report = newton(choice).solve(&problem, &guess, &mut out);
+    (out, report.expect("a valid problem"))
 }
 
 #[test]
-fn a_factor_in_single_precision_serves_several_steps_on_the_way_to_the_same_minimiser() {
+fn a_single_precision_factor_is_reused_over_newton_steps() {
     let lattice = Lattice::new([12, 8, 6], 2.0, 5e4);
     let (expected, direct) = solve(LinearAlgebra::Direct, &lattice);
     let (found, report) = solve(LinearAlgebra::Mixed, &lattice);
@@ -279,7 +279,7 @@ fn a_factor_in_single_precision_serves_several_steps_on_the_way_to_the_same_mini
     assert!(report.factorisations < report.iterations, "{report:?}");
     let apart = difference(&expected.velocity, &found.velocity);
     assert!(apart < 1e-6, "{apart:e}");
-    // Again, whatever was solved before.
+    // A fresh solver gives the same bits.
     assert!(solve(LinearAlgebra::Mixed, &lattice).0 == found);
 }
 
@@ -291,7 +291,7 @@ fn one_large_island_has_the_same_bits_for_any_number_of_threads() {
             .num_threads(threads)
             .build()
             .expect("threads");
-        pool.install(|| LinearAlgebra::ALL.map(|way| solve(way, &lattice).0))
+        pool.install(|| LinearAlgebra::ALL.map(|choice| solve(choice, &lattice).0))
     };
     let one = run(1);
     assert!(one == run(2) && one == run(3));
@@ -310,11 +310,11 @@ fn a_thin_body_is_factored() {
 }
 
 #[test]
-fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
+fn solving_again_for_impulses_skips_the_other_velocities() {
     let lattice = Lattice::new([180, 2, 2], 2.0, 5e4);
     let (plate, full) = loaded(&lattice);
     let dynamics: [&dyn Dynamics; 2] = [&lattice, &plate];
-    // Few of the vertices on the floor, so that there is much to eliminate.
+    // Few vertices in contact, so that most are eliminated.
     let mut set = ConstraintSet::default();
     let mut rows = Rows::default();
     for vertex in lattice.layer(0).into_iter().take(6) {
@@ -322,7 +322,7 @@ fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
         rows.identity(0, 3 * vertex, 3);
         let mut basis = set.basis(3);
         basis.rows(ParticipantIdx(0), &rows, 0, 1.0);
-        let law = touch(Vector3::z(), 1e-4, 1e3);
+        let law = contact_law(Vector3::z(), 1e-4, 1e3);
         basis.stencil_contact([1.0], None, Vector3::zeros(), law);
     }
     let problem = |constraints| ContactProblem {
@@ -330,44 +330,44 @@ fn solved_again_for_impulses_it_leaves_out_what_nothing_touches() {
         constraints,
     };
     let guess = vec![0.0; problem(&set).n_dofs()];
-    for way in [LinearAlgebra::Schur, LinearAlgebra::Direct] {
-        let mut solver = newton(way);
+    for choice in [LinearAlgebra::Schur, LinearAlgebra::Direct] {
+        let mut solver = newton(choice);
         let mut out = Solution::default();
-        // Another problem with the same dynamics came first.
+        // First another problem with the same dynamics.
         let first = solver.solve(&problem(&full), &guess, &mut out);
-        assert!(first.expect("a legal problem").is_trusted());
+        assert!(first.expect("a valid problem").is_trusted());
         let impulses =
             solver.solve_again(&problem(&set), &guess, SolveMode::ImpulsesOnly, &mut out);
-        let impulses = impulses.expect("a legal problem");
+        let impulses = impulses.expect("a valid problem");
         assert!(impulses.is_trusted());
-        let eliminated = match way {
+        let eliminated = match choice {
             LinearAlgebra::Schur => 3 * (lattice.positions.len() - 6),
             _ => 0,
         };
-        assert_eq!(impulses.unsolved_velocities, eliminated, "{way}");
-        let (pressed, start) = (out.contact_impulse.clone(), out.velocity.clone());
+        assert_eq!(impulses.unsolved_velocities, eliminated, "{choice}");
+        let (loaded_impulses, start) = (out.contact_impulse.clone(), out.velocity.clone());
         let rest = solver.solve_again(&problem(&set), &start, SolveMode::Full, &mut out);
-        let rest = rest.expect("a legal problem");
-        // The tolerance is that of the whole now: what was just within that of the touched vertices may take a step more.
-        assert_eq!(rest.unsolved_velocities, 0, "{way}: {rest:?}");
-        assert!(rest.iterations <= 1, "{way}: {rest:?}");
+        let rest = rest.expect("a valid problem");
+        // The tolerance is now that of the full problem, so one more step may be necessary.
+        assert_eq!(rest.unsolved_velocities, 0, "{choice}: {rest:?}");
+        assert!(rest.iterations <= 1, "{choice}: {rest:?}");
 
         let mut expected = Solution::default();
-        let anew = newton(way).solve(&problem(&set), &guess, &mut expected);
-        assert!(anew.expect("a legal problem").is_trusted());
+        let anew = newton(choice).solve(&problem(&set), &guess, &mut expected);
+        assert!(anew.expect("a valid problem").is_trusted());
         assert!(
             difference(&expected.velocity, &out.velocity) < 1e-6,
-            "{way}"
+            "{choice}"
         );
         assert!(
-            difference(&expected.contact_impulse, &pressed) < 1e-6,
-            "{way}"
+            difference(&expected.contact_impulse, &loaded_impulses) < 1e-6,
+            "{choice}"
         );
     }
 }
 
 #[test]
-fn an_estimate_costs_less_and_what_follows_it_is_exact() {
+fn an_inexact_solve_takes_fewer_iterations_and_a_full_one_after_it_converges() {
     let lattice = Lattice::new([60, 3, 3], 2.0, 5e4);
     let (plate, set) = loaded(&lattice);
     let dynamics: [&dyn Dynamics; 2] = [&lattice, &plate];
@@ -376,24 +376,27 @@ fn an_estimate_costs_less_and_what_follows_it_is_exact() {
         constraints: &set,
     };
     let guess = vec![0.0; problem.n_dofs()];
-    for way in LinearAlgebra::ALL {
+    for choice in LinearAlgebra::ALL {
         let (mut exact, mut out) = (Solution::default(), Solution::default());
-        let anew = newton(way).solve(&problem, &guess, &mut exact);
-        let anew = anew.expect("a legal problem");
-        let mut solver = newton(way);
-        let estimate = solver.solve_for(&problem, &guess, SolveMode::Inexact, &mut out);
-        let estimate = estimate.expect("a legal problem");
-        assert!(estimate.iterations < anew.iterations, "{way}: {estimate:?}");
-        let pressed = difference(&exact.contact_impulse, &out.contact_impulse);
-        assert!(pressed < 0.1, "{way}: {pressed}");
+        let anew = newton(choice).solve(&problem, &guess, &mut exact);
+        let anew = anew.expect("a valid problem");
+        let mut solver = newton(choice);
+        let inexact = solver.solve_for(&problem, &guess, SolveMode::Inexact, &mut out);
+        let inexact = inexact.expect("a valid problem");
+        assert!(
+            inexact.iterations < anew.iterations,
+            "{choice}: {inexact:?}"
+        );
+        let loaded_impulses = difference(&exact.contact_impulse, &out.contact_impulse);
+        assert!(loaded_impulses < 0.1, "{choice}: {loaded_impulses}");
         let start = out.velocity.clone();
         let rest = solver.solve_again(&problem, &start, SolveMode::Full, &mut out);
-        let rest = rest.expect("a legal problem");
+        let rest = rest.expect("a valid problem");
         assert!(
             rest.is_trusted() && rest.unsolved_velocities == 0,
-            "{way}: {rest:?}"
+            "{choice}: {rest:?}"
         );
         let apart = difference(&exact.velocity, &out.velocity);
-        assert!(apart < 1e-4, "{way}: {apart}");
+        assert!(apart < 1e-4, "{choice}: {apart}");
     }
 }

@@ -1,5 +1,5 @@
-//! A net and a blob in contact with a floor, with each other and with themselves, through the traits alone: the proof that
-//! their shapes suffice. Contacts are spheres about surface vertices, found by brute force.
+//! A net and a blob in contact with a floor, with each other and with themselves, using only the public traits. Contacts are
+//! spheres about surface vertices, found by brute force.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
@@ -34,7 +34,7 @@ struct World<'a> {
     steps: Vec<Box<dyn BodyStep>>,
     states: Vec<BodyState>,
     solver: Newton,
-    /// How often a pair of bodies, the floor being one, was in contact.
+    /// Number of contacts of each pair of bodies, over all steps; the floor is one of them.
     touched: Vec<((usize, usize), usize)>,
     dofs: Vec<Vec<usize>>,
     floor_impulse: Vector3<f64>,
@@ -186,7 +186,7 @@ impl<'a> World<'a> {
             let mut of_end = Rows::default();
             step.basis(basis, &Point3::origin(), &mut of_end);
             let Interpolation::Weights(of_interpolation) = interpolation else {
-                panic!("points move by weights")
+                panic!("points have weights")
             };
             let mut u = vec![0.0; of_end.n_rows()];
             of_end.apply(step.start_velocity(), &mut u);
@@ -203,7 +203,7 @@ impl<'a> World<'a> {
             basis.rows(ParticipantIdx(end.body), rows, first, 1.0);
             first += rows.n_rows();
         }
-        // w = ‖Φ M Φᵀ‖/3, M the basis's view of the inertia.
+        // w = ‖Φ M Φᵀ‖/3, M the inverse inertia of the basis.
         let mut m = Vec::new();
         basis.delassus(factors, &mut m);
         let mut w = nalgebra::Matrix3::zeros();
@@ -302,7 +302,7 @@ fn a_blob_falls_through_changing_grids_and_rests_on_the_floor_with_its_weight() 
     let mut counts = world.dofs[0].clone();
     counts.sort_unstable();
     counts.dedup();
-    assert!(counts.len() > 2, "numbers of velocities met: {counts:?}");
+    assert!(counts.len() > 2, "numbers of velocities: {counts:?}");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_net_catches_a_blob() {
     for _ in 0..150 {
         world.step();
     }
-    assert!(world.contacts((0, 1)) > 0, "the two met");
+    assert!(world.contacts((0, 1)) > 0, "no contact between the two");
     let bottom = world.lowest(1);
     let sag = world.lowest(0);
     assert!(
@@ -327,8 +327,8 @@ fn a_net_catches_a_blob() {
 }
 
 #[test]
-fn a_folding_net_meets_itself() {
-    // Held by one corner it would hang; let go over the floor, rolled half over, it falls upon itself.
+fn a_folding_net_is_in_contact_with_itself() {
+    // Released above the floor with one half folded over, it falls upon itself.
     let net = net(7, 0.008, Point3::new(0.0, 0.0, 0.02));
     let mut state = net.default_state();
     for x in state.q.chunks_exact_mut(3) {
@@ -346,7 +346,7 @@ fn a_folding_net_meets_itself() {
     for _ in 0..200 {
         world.step();
     }
-    assert!(world.contacts((0, 0)) > 0, "it met itself");
+    assert!(world.contacts((0, 0)) > 0, "no self-contact");
     assert!(world.contacts((0, FLOOR)) > 0);
     assert!(world.lowest(0) > -2e-3, "{}", world.lowest(0));
 }

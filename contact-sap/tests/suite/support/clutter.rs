@@ -1,4 +1,4 @@
-//! A pile of boxes on a floor: what a solver meets in practice.
+//! A pile of boxes on a floor.
 
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{

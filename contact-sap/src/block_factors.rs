@@ -7,7 +7,7 @@ use crate::dynamics::{BlockDiagonal, Dynamics};
 use crate::error::SolveError;
 use crate::problem::ParticipantIdx;
 use crate::rows::Entries;
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place, solve_lower};
 
 /// D = LLᵀ for the block diagonal D of A, participant by participant.
 ///
@@ -122,9 +122,7 @@ impl BlockFactors {
     pub fn solve(&self, participant: ParticipantIdx, x: &mut [f64]) {
         for (start, size, offset) in self.blocks_of(self.participants[participant.0]) {
             let factor = &self.values[offset..offset + size * size];
-            let x = &mut x[start..start + size];
-            solve_lower(factor, size, x);
-            solve_lower_transposed(factor, size, x);
+            small_cholesky::solve(factor, size, &mut x[start..start + size]);
         }
     }
 

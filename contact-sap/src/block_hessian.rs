@@ -5,7 +5,7 @@ use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::{BlockLocation, Congruence};
 use crate::island::IslandProblem;
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place};
 
 /// Diagonal blocks of H = A + ΣBᵀKB and their Cholesky factors.
 #[derive(Debug, Default)]
@@ -101,8 +101,7 @@ impl BlockHessian {
             }
             let size = end - start;
             let factor = &self.values[*block..*block + size * size];
-            solve_lower(factor, size, &mut x[start..end]);
-            solve_lower_transposed(factor, size, &mut x[start..end]);
+            small_cholesky::solve(factor, size, &mut x[start..end]);
         }
     }
 }

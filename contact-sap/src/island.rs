@@ -349,26 +349,26 @@ impl Island {
         self.n_dofs += n_dofs;
     }
 
-    /// Adds basis `b` of the island of `whole` if it reaches one of the participants here; the others are held at `v`.
+    /// Adds basis `b` of the island of `whole` if it involves a participant of this island; the others are held at `v`.
     ///
-    /// `home` gives how far velocities and nodes of a node's participant have moved, `None` if it isn't here.
+    /// `offsets` gives the offsets of velocities and nodes of a node's participant from `whole` to here, `None` if it is held.
     pub(crate) fn add_basis_of(
         &mut self,
         whole: &IslandProblem<'_>,
         b: usize,
         v: &[f64],
-        home: impl Fn(usize) -> Option<(isize, isize)>,
+        offsets: impl Fn(usize) -> Option<(isize, isize)>,
     ) -> bool {
         let basis = &whole.island.bases[b];
         let pieces = &whole.island.pieces[basis.pieces.clone()];
-        if pieces.iter().all(|piece| home(piece.node).is_none()) {
+        if pieces.iter().all(|piece| offsets(piece.node).is_none()) {
             return false;
         }
         let first_piece = self.pieces.len();
         let (r, row0) = (basis.n_rows, self.n_coordinates);
         self.held.resize(row0 + r, 0.0);
         for piece in pieces {
-            match home(piece.node) {
+            match offsets(piece.node) {
                 Some((dofs, nodes)) => self.pieces.push(Piece {
                     dof: piece.dof.wrapping_add_signed(dofs),
                     node: piece.node.wrapping_add_signed(nodes),

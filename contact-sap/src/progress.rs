@@ -123,15 +123,6 @@ impl<'a> Progress<'a> {
         self.report.iterations == 0
     }
 
-    /// The largest relative residual that a direction may be left with; see [`NewtonCg`](crate::NewtonCg).
-    pub(crate) fn forcing_max(&self) -> f64 {
-        if self.report.iterations < 20 {
-            1e-2
-        } else {
-            1e-6
-        }
-    }
-
     /// Steps along the direction of `e`.
     ///
     /// # Errors

@@ -55,6 +55,12 @@ fn cholesky_of_size(a: &mut [f64], n: usize) -> Result<(), Pivot> {
     Ok(())
 }
 
+/// x ← (L Lᵀ)⁻¹x.
+pub(crate) fn solve(l: &[f64], n: usize, x: &mut [f64]) {
+    solve_lower(l, n, x);
+    for_size!(n, solve_lower_transposed_of_size(l, x));
+}
+
 /// x ← L⁻¹x.
 pub(crate) fn solve_lower(l: &[f64], n: usize, x: &mut [f64]) {
     for_size!(n, solve_lower_of_size(l, x));
@@ -74,10 +80,6 @@ fn solve_lower_of_size(l: &[f64], x: &mut [f64], n: usize) {
 }
 
 /// x ← L⁻ᵀx.
-pub(crate) fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
-    for_size!(n, solve_lower_transposed_of_size(l, x));
-}
-
 #[inline(always)]
 fn solve_lower_transposed_of_size(l: &[f64], x: &mut [f64], n: usize) {
     let (l, x) = (&l[..n * n], &mut x[..n]);
@@ -107,8 +109,7 @@ mod tests {
             let mut x = &a * nalgebra::DVector::from_column_slice(&expected);
             let mut l = a.as_slice().to_vec();
             cholesky_in_place(&mut l, n).unwrap_or_else(|_| panic!("A is SPD"));
-            solve_lower(&l, n, x.as_mut_slice());
-            solve_lower_transposed(&l, n, x.as_mut_slice());
+            solve(&l, n, x.as_mut_slice());
             for (x, e) in x.iter().zip(&expected) {
                 assert!((x - e).abs() < 1e-13);
             }

@@ -11,7 +11,7 @@ use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::Hessian;
 use crate::island::{IslandBasis, IslandProblem, Member};
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place};
 
 /// Impulses and their velocities A⁻¹(b + Jᵀγ).
 #[derive(Default)]
@@ -196,8 +196,7 @@ impl Dual {
             if dense(member) {
                 let n = member.n_dofs;
                 let factor = &self.factors[*start..*start + n * n];
-                solve_lower(factor, n, &mut x[member.dofs()]);
-                solve_lower_transposed(factor, n, &mut x[member.dofs()]);
+                small_cholesky::solve(factor, n, &mut x[member.dofs()]);
             }
         }
     }

@@ -168,9 +168,9 @@ impl Dissection<'_> {
                 std::cmp::Ordering::Greater => far.push(i),
                 std::cmp::Ordering::Equal => {
                     let neighbours = self.graph.neighbours(i as usize).iter();
-                    let touches_far =
+                    let is_adjacent =
                         |&&j: &&u32| self.part[j as usize] == part && self.level[j as usize] > cut;
-                    if neighbours.filter(touches_far).count() > 0 {
+                    if neighbours.filter(is_adjacent).count() > 0 {
                         between.push(i);
                     } else {
                         near.push(i);
@@ -382,18 +382,18 @@ mod tests {
     fn nested_dissection_orders_every_node_once_and_beats_the_natural_order() {
         // A grid, two disjoint grids, and a star, which has no balanced separator.
         let star: Vec<(u32, u32)> = (1..80).map(|i| (0, i)).collect();
-        let mut apart = Vec::new();
+        let mut two_grids = Vec::new();
         for k in 0..2 {
             let grid = grid(12);
             for i in 0..144 {
                 for &j in grid.neighbours(i) {
-                    apart.push((i as u32 + k * 144, j + k * 144));
+                    two_grids.push((i as u32 + k * 144, j + k * 144));
                 }
             }
         }
         for graph in [
             grid(20),
-            Graph::from_edges(288, &apart),
+            Graph::from_edges(288, &two_grids),
             Graph::from_edges(80, &star),
         ] {
             let order = nested_dissection(&graph);

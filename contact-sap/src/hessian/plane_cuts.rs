@@ -18,24 +18,24 @@ const SHARE_MIN: f64 = 0.15;
 /// The elimination order: both halves, then their separator. Nodes without a position (rigid bodies, which are few) come last.
 pub(crate) fn plane_dissection(graph: &Graph, positions: &[Option<Vector3<f64>>]) -> Vec<u32> {
     let n = graph.n_nodes();
-    let mut placed = Vec::with_capacity(n);
+    let mut positioned = Vec::with_capacity(n);
     let mut rest = Vec::new();
     let mut at = vec![Vector3::zeros(); n];
     for (i, position) in positions.iter().enumerate() {
         match position {
             Some(position) => {
                 at[i] = *position;
-                placed.push(i as u32);
+                positioned.push(i as u32);
             }
             None => rest.push(i as u32),
         }
     }
     let mut reach = Vector3::zeros();
-    for &i in &placed {
+    for &i in &positioned {
         for &j in graph.neighbours(i as usize) {
             if positions[j as usize].is_some() {
-                let apart: Vector3<f64> = at[i as usize] - at[j as usize];
-                reach = apart.abs().sup(&reach);
+                let offset: Vector3<f64> = at[i as usize] - at[j as usize];
+                reach = offset.abs().sup(&reach);
             }
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn plane_dissection(graph: &Graph, positions: &[Option<Vector3<f64>>]
         local: vec![u32::MAX; n],
         order: Vec::with_capacity(n),
     };
-    cuts.split(placed);
+    cuts.split(positioned);
     cuts.order.extend(rest);
     cuts.order
 }

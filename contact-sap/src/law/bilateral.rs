@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn bad_numbers_are_rejected_without_a_panic() {
         let spring = |k, tau, w| Bilateral::spring(1e-3, 0.01, k, tau, w);
-        let refused = [
+        let rejected = [
             spring(-5.0, 0.0, 1.0),
             spring(f64::NAN, 0.0, 1.0),
             spring(f64::INFINITY, 0.0, 0.0),
@@ -205,7 +205,7 @@ mod tests {
             Bilateral::near_rigid(1e-3, f64::INFINITY, 1.0),
             spring(10.0, 0.0, 1.0).saturated(2.0, 1.0),
         ];
-        for law in refused {
+        for law in rejected {
             assert!(law.validate().is_err(), "{law:?}");
             let _ = law.impulse(&Vector1::new(0.3));
         }

@@ -251,7 +251,7 @@ mod tests {
                 let n = law.implicit_impulse(w, v_ref, n_prev);
                 let v = v_ref + w * (n - n_prev);
                 let again = NormalForce::impulse(&law, v);
-                // v carries round-off eps·|w n|, which the stiffness turns into impulse.
+                // v carries round-off eps·|w n|, which the stiffness amplifies.
                 let scale = n + law.stiffness(v) * (v_ref.abs() + w * (n + n_prev));
                 assert!(
                     (n - again).abs() <= 16.0 * f64::EPSILON * scale,

@@ -82,15 +82,19 @@ impl PdActuator {
             derivative,
             effort_limit,
         } = gains;
-        let asked = time_step.positions_s() * proportional + derivative;
+        let requested = time_step.positions_s() * proportional + derivative;
         let most = 1.0 / (time_step_s * near_rigid_regularisation(NEAR_RIGID_ROW, w));
-        let scale = if asked > most { most / asked } else { 1.0 };
+        let scale = if requested > most {
+            most / requested
+        } else {
+            1.0
+        };
         Self {
             time_step_s,
             effort_at_rest: scale
                 * (derivative * command.velocity - proportional * command.position_error)
                 + command.feed_forward,
-            gain: scale * asked,
+            gain: scale * requested,
             effort_limit,
         }
     }

@@ -13,7 +13,7 @@ use crate::constraint_set::ConstraintSet;
 use crate::error::SolveError;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandReport};
-use crate::newton::{NewtonSettings, NewtonWorkspace};
+use crate::newton::{NewtonMethod, NewtonWorkspace};
 use crate::problem::ContactProblem;
 use crate::solver::{StopCriteria, StopReason};
 
@@ -23,7 +23,7 @@ const PLAIN_ITERATIONS_MAX: usize = 60;
 /// Shares of the stiffness before the full one.
 const STIFFNESS_SHARES: [f64; 3] = [1e-3, 1e-2, 1e-1];
 
-impl NewtonSettings {
+impl NewtonMethod {
     /// Solves the problem directly or, if that does not converge, by a sequence of softer problems.
     pub(super) fn solve_with_continuation(
         &self,
@@ -39,7 +39,7 @@ impl NewtonSettings {
             ..*self
         };
         let iterations_max = self.stop.iterations_max;
-        within(iterations_max.min(PLAIN_ITERATIONS_MAX)).solve_at_once(p, workspace, answer)?;
+        within(iterations_max.min(PLAIN_ITERATIONS_MAX)).solve_directly(p, workspace, answer)?;
         let is_unconverged = |report: &IslandReport| report.stop == StopReason::IterationLimit;
         if !is_unconverged(&answer.report) || iterations_max <= PLAIN_ITERATIONS_MAX {
             return Ok(());
@@ -58,17 +58,17 @@ impl NewtonSettings {
                 ..*p
             };
             let left = iterations_max.saturating_sub(before.iterations);
-            within(left).solve_at_once(&softer, workspace, answer)?;
+            within(left).solve_directly(&softer, workspace, answer)?;
             answer.report.add_earlier(&before);
             before = answer.report;
         }
         let left = iterations_max.saturating_sub(before.iterations);
-        within(left).solve_at_once(p, workspace, answer)?;
+        within(left).solve_directly(p, workspace, answer)?;
         answer.report.add_earlier(&before);
         if is_unconverged(&answer.report) && direct.cost < answer.report.cost {
             before = answer.report;
             answer.velocity = direct_velocity;
-            within(0).solve_at_once(p, workspace, answer)?;
+            within(0).solve_directly(p, workspace, answer)?;
             answer.report.add_earlier(&before);
         }
         Ok(())

@@ -26,8 +26,8 @@ fn newton(linear_algebra: LinearAlgebra) -> Newton {
 /// Largest difference of two velocities, relative to the largest velocity.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     let size = a.iter().map(|x| x.abs()).fold(0.0, f64::max);
-    let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-    apart.fold(0.0, f64::max) / size.max(1e-300)
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max) / size.max(1e-300)
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn all_linear_algebras_find_the_minimiser_of_random_problems() {
                     report.cost,
                     direct.cost
                 );
-                let apart = difference(&expected.velocity, &found.velocity);
-                assert!(apart < 1e-4, "{choice}, seed {seed}: {apart:e}");
+                let error = difference(&expected.velocity, &found.velocity);
+                assert!(error < 1e-4, "{choice}, seed {seed}: {error:e}");
             }
         }
     }
@@ -277,8 +277,8 @@ fn a_single_precision_factor_is_reused_over_newton_steps() {
     assert!(direct.is_trusted() && report.is_trusted());
     assert_eq!(report.systems.mixed, report.iterations, "{report:?}");
     assert!(report.factorisations < report.iterations, "{report:?}");
-    let apart = difference(&expected.velocity, &found.velocity);
-    assert!(apart < 1e-6, "{apart:e}");
+    let error = difference(&expected.velocity, &found.velocity);
+    assert!(error < 1e-6, "{error:e}");
     // A fresh solver gives the same bits.
     assert!(solve(LinearAlgebra::Mixed, &lattice).0 == found);
 }
@@ -396,7 +396,7 @@ fn an_inexact_solve_takes_fewer_iterations_and_a_full_one_after_it_converges() {
             rest.is_trusted() && rest.unsolved_velocities == 0,
             "{choice}: {rest:?}"
         );
-        let apart = difference(&exact.velocity, &out.velocity);
-        assert!(apart < 1e-4, "{choice}: {apart}");
+        let error = difference(&exact.velocity, &out.velocity);
+        assert!(error < 1e-4, "{choice}: {error}");
     }
 }

@@ -235,11 +235,11 @@ fn check(models: Models) {
         );
         // ½‖v − v*‖²_A is at most the gap in cost, so velocities agree to its root.
         let (a, _) = scene.dense();
-        let apart = nalgebra::DVector::from_column_slice(&v)
+        let difference = nalgebra::DVector::from_column_slice(&v)
             - nalgebra::DVector::from_column_slice(&out.velocity);
-        let apart = apart.dot(&(&a * &apart)) / scale;
-        assert!(apart <= 1e-7, "seed {seed}: {apart:e}");
-        worst = worst.max(apart);
+        let difference = difference.dot(&(&a * &difference)) / scale;
+        assert!(difference <= 1e-7, "seed {seed}: {difference:e}");
+        worst = worst.max(difference);
         loaded += usize::from(out.contact_impulse.iter().any(|g| g.abs() > 1e-6));
     }
     eprintln!(

@@ -90,7 +90,7 @@ impl Case {
 fn check_rejected(change: impl Fn(&mut Case), words: &[&str]) {
     let mut case = Case::default();
     change(&mut case);
-    let errors = SolverKind::ALL.map(|kind| case.solve(kind).expect_err("refused").to_string());
+    let errors = SolverKind::ALL.map(|kind| case.solve(kind).expect_err("rejected").to_string());
     for error in &errors {
         assert_eq!(error, &errors[0]);
         for word in words {
@@ -350,7 +350,7 @@ fn sparse_matrices_are_rejected_with_the_location_of_the_bad_number() {
         let mut spring = Spring::new(-1.0);
         spring.matrix.data_mut()[3] = f64::NAN;
         let error = solve_spring(kind, &spring)
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["A of participant 0", "row 4, column 1", "NaN"] {
             assert!(
@@ -361,7 +361,7 @@ fn sparse_matrices_are_rejected_with_the_location_of_the_bad_number() {
         let mut spring = Spring::new(-1.0);
         spring.blocks[13] = -2.0;
         let error = solve_spring(kind, &spring)
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["A of participant 0", "row 4", "not positive definite"] {
             assert!(
@@ -468,7 +468,7 @@ fn dynamics_with_inconsistent_sizes_are_rejected_with_the_part() {
             ),
         ];
         for (body, words) in cases {
-            let error = solve(kind, &body).expect_err("refused").to_string();
+            let error = solve(kind, &body).expect_err("rejected").to_string();
             assert!(
                 error.contains("participant 0") && error.contains(words),
                 "{kind}: {words} is missing in: {error}"
@@ -482,7 +482,7 @@ fn a_matrix_with_definite_blocks_that_is_indefinite_is_rejected() {
     // Blocks of 2 with −3 between them: eigenvalues 5 and −1.
     for kind in SolverKind::ALL {
         let error = solve_spring(kind, &Spring::new(-3.0))
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["participant 0", "row", "not positive definite"] {
             assert!(

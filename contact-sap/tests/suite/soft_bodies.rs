@@ -20,7 +20,7 @@ struct End {
     vertex: u32,
 }
 
-struct Touch {
+struct Contact {
     a: End,
     /// The other end, or the floor.
     b: Option<End>,
@@ -35,7 +35,7 @@ struct World<'a> {
     states: Vec<BodyState>,
     solver: Newton,
     /// Number of contacts of each pair of bodies, over all steps; the floor is one of them.
-    touched: Vec<((usize, usize), usize)>,
+    contact_counts: Vec<((usize, usize), usize)>,
     dofs: Vec<Vec<usize>>,
     floor_impulse: Vector3<f64>,
 }
@@ -59,7 +59,7 @@ impl<'a> World<'a> {
             steps,
             states,
             solver: Newton::default(),
-            touched: Vec::new(),
+            contact_counts: Vec::new(),
             dofs,
             floor_impulse: Vector3::zeros(),
         }
@@ -72,7 +72,7 @@ impl<'a> World<'a> {
     }
 
     /// Vertices nearer than 2 mm to the floor and to each other, those joined by an edge excepted.
-    fn find_contacts(&self) -> Vec<Touch> {
+    fn find_contacts(&self) -> Vec<Contact> {
         const MARGIN: f64 = 2e-3;
         let surfaces: Vec<_> = (0..self.models.len())
             .map(|body| self.surface(body))
@@ -90,10 +90,10 @@ impl<'a> World<'a> {
                 ));
             }
         }
-        let mut touches = Vec::new();
+        let mut contacts = Vec::new();
         for (i, &(a, x, radius)) in spheres.iter().enumerate() {
             if x.z - radius < MARGIN {
-                touches.push(Touch {
+                contacts.push(Contact {
                     a,
                     b: None,
                     normal_W: Vector3::z(),
@@ -101,23 +101,24 @@ impl<'a> World<'a> {
                 });
             }
             for &(b, y, other) in &spheres[i + 1..] {
-                let (apart, joined) = ((x - y).norm(), radius + other);
+                let (distance, joined) = ((x - y).norm(), radius + other);
                 // Particles of one blob are joined by their grid, neighbours in a net by springs.
                 let own = a.body == b.body;
-                if apart - joined > MARGIN || (own && !folds(&surfaces[a.body], a.vertex, b.vertex))
+                if distance - joined > MARGIN
+                    || (own && !folds(&surfaces[a.body], a.vertex, b.vertex))
                 {
                     continue;
                 }
-                let normal_W = (x - y) / apart;
-                touches.push(Touch {
+                let normal_W = (x - y) / distance;
+                contacts.push(Contact {
                     a,
                     b: Some(b),
                     normal_W,
-                    signed_distance: apart - joined,
+                    signed_distance: distance - joined,
                 });
             }
         }
-        touches
+        contacts
     }
 
     fn step(&mut self) {
@@ -132,17 +133,17 @@ impl<'a> World<'a> {
             step.linearise().unwrap();
             self.dofs[body].push(step.start_velocity().len());
         }
-        let touches = self.find_contacts();
+        let contacts = self.find_contacts();
         let mut set = ConstraintSet::default();
         let mut factors = BlockFactors::default();
         let dynamics: Vec<&dyn Dynamics> = self.steps.iter().map(|s| s.dynamics()).collect();
         factors.factor(&dynamics).unwrap();
-        for touch in &touches {
-            self.add_contact(touch, &mut set, &mut factors);
-            let pair = (touch.a.body, touch.b.map_or(FLOOR, |b| b.body));
-            match self.touched.iter_mut().find(|(p, _)| *p == pair) {
+        for contact in &contacts {
+            self.add_contact(contact, &mut set, &mut factors);
+            let pair = (contact.a.body, contact.b.map_or(FLOOR, |b| b.body));
+            match self.contact_counts.iter_mut().find(|(p, _)| *p == pair) {
                 Some((_, count)) => *count += 1,
-                None => self.touched.push((pair, 1)),
+                None => self.contact_counts.push((pair, 1)),
             }
         }
         let problem = ContactProblem {
@@ -157,8 +158,11 @@ impl<'a> World<'a> {
         let mut solution = Solution::default();
         let report = self.solver.solve(&problem, &guess, &mut solution).unwrap();
         assert!(report.is_trusted(), "{report:?}");
-        for (touch, gamma) in touches.iter().zip(solution.contact_impulse.chunks_exact(3)) {
-            if touch.b.is_none() {
+        for (contact, gamma) in contacts
+            .iter()
+            .zip(solution.contact_impulse.chunks_exact(3))
+        {
+            if contact.b.is_none() {
                 self.floor_impulse += Vector3::from_column_slice(gamma);
             }
         }
@@ -172,9 +176,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add_contact(&self, touch: &Touch, set: &mut ConstraintSet, factors: &mut BlockFactors) {
-        let ends: Vec<(End, f64)> = std::iter::once((touch.a, 1.0))
-            .chain(touch.b.map(|b| (b, -1.0)))
+    fn add_contact(&self, contact: &Contact, set: &mut ConstraintSet, factors: &mut BlockFactors) {
+        let ends: Vec<(End, f64)> = std::iter::once((contact.a, 1.0))
+            .chain(contact.b.map(|b| (b, -1.0)))
             .collect();
         let (mut rows, mut weights, mut v_n) = (Vec::new(), Vec::new(), 0.0);
         for (end, sign) in &ends {
@@ -191,7 +195,7 @@ impl<'a> World<'a> {
             let mut u = vec![0.0; of_end.n_rows()];
             of_end.apply(step.start_velocity(), &mut u);
             for (w, u) in of_interpolation.iter().zip(u.chunks_exact(3)) {
-                v_n += sign * w * touch.normal_W.dot(&Vector3::from_column_slice(u));
+                v_n += sign * w * contact.normal_W.dot(&Vector3::from_column_slice(u));
             }
             weights.extend(of_interpolation.iter().map(|w| sign * w));
             rows.push(of_end);
@@ -215,7 +219,7 @@ impl<'a> World<'a> {
         }
         let p = ContactParameters {
             time_step: DT.into(),
-            signed_distance: touch.signed_distance,
+            signed_distance: contact.signed_distance,
             start_velocity: v_n,
             stiffness: 1e3,
             dissipation: Dissipation::HuntCrossley(5.0),
@@ -230,12 +234,12 @@ impl<'a> World<'a> {
             row_sum: p.inverse_inertia,
         };
         let n0 = p.friction_limit(FrictionLimit::LocalImplicit, &predicted);
-        let law = ContactLaw::Lagged(Lagged::new(&p, touch.normal_W, n0));
+        let law = ContactLaw::Lagged(Lagged::new(&p, contact.normal_W, n0));
         basis.stencil_contact(weights, None, Vector3::zeros(), law);
     }
 
     fn contacts(&self, pair: (usize, usize)) -> usize {
-        self.touched
+        self.contact_counts
             .iter()
             .find(|(p, _)| *p == pair)
             .map_or(0, |(_, count)| *count)
@@ -252,7 +256,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Whether two vertices of one body may touch: they belong to a net (which has edges) and are no neighbours in it.
+/// Whether two vertices of one body may contact: they belong to a net (which has edges) and are no neighbours in it.
 fn folds(surface: &Surface, a: u32, b: u32) -> bool {
     let joined = |[i, j]: &[u32; 2]| [*i, *j] == [a, b] || [*i, *j] == [b, a];
     let near = (surface.vertices[a as usize] - surface.vertices[b as usize]).norm();

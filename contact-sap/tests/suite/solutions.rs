@@ -40,8 +40,8 @@ fn newton(stop: StopCriteria, friction: FrictionTangent) -> Newton {
 /// Largest difference of two velocities, relative to the largest velocity.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     let size = a.iter().map(|x| x.abs()).fold(0.0, f64::max);
-    let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-    apart.fold(0.0, f64::max) / size.max(1e-300)
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max) / size.max(1e-300)
 }
 
 const SOFT: Recipe = Recipe {
@@ -209,19 +209,19 @@ fn islands_solved_separately_give_the_solution_of_the_whole() {
         mass_exponent: (-1.0, 1.0),
         ..SOFT
     };
-    let mut apart = 0;
+    let mut error = 0;
     for seed in 0..100 {
         let mut scene = random_scene(seed, &recipe);
         let (a, report) = solve_from(&mut solver, &scene, &scene.v0);
-        apart += report.islands;
+        error += report.islands;
         constraint_without_force(&mut scene);
         let (b, whole) = solve_from(&mut solver, &scene, &scene.v0);
         assert_eq!(whole.islands, 1);
-        let apart = difference(&a.velocity, &b.velocity);
+        let error = difference(&a.velocity, &b.velocity);
         // The tolerance of the whole is relative to the island with the largest momentum.
-        assert!(apart < 1e-9, "seed {seed}: {apart:e}");
+        assert!(error < 1e-9, "seed {seed}: {error:e}");
     }
-    assert!(apart > 200, "there are several islands");
+    assert!(error > 200, "there are several islands");
 }
 
 #[test]
@@ -322,8 +322,8 @@ fn hessian_solve_gives_the_derivative_of_the_step() {
             let mut solver = kind.build(StopCriteria::default());
             let mut x: Vec<f64> = a.column(j).iter().copied().collect();
             with_problem(&scene, |p| solver.hessian_solve(p, &at, &mut x)).expect("solvable");
-            let apart = difference(&fine, &x);
-            assert!(apart < 1e-3, "{kind}, seed {seed}: {apart:e}");
+            let error = difference(&fine, &x);
+            assert!(error < 1e-3, "{kind}, seed {seed}: {error:e}");
         }
         checked += 1;
     }

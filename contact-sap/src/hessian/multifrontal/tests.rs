@@ -63,10 +63,11 @@ fn check(n: usize, edges_per_node: usize, seed: u64) {
             if row < column {
                 continue;
             }
-            let place = symbolic.block(row, column);
+            let location = symbolic.block(row, column);
             for (q, global_q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
                 for (p, global_p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                    factor.values[place.offset + p + q * place.stride] = a[(global_p, global_q)];
+                    factor.values[location.offset + p + q * location.stride] =
+                        a[(global_p, global_q)];
                 }
             }
         }
@@ -122,10 +123,10 @@ fn a_partial_factorisation_gives_the_schur_complement_of_its_border() {
             if column >= 5 {
                 continue;
             }
-            let place = symbolic.block(row, column);
+            let location = symbolic.block(row, column);
             for (c, q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
                 for (r, p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                    factor.values[place.offset + r + c * place.stride] = a[(p, q)];
+                    factor.values[location.offset + r + c * location.stride] = a[(p, q)];
                 }
             }
         }
@@ -173,10 +174,11 @@ fn a_bad_pivot_is_reported_by_its_velocity() {
     symbolic.reserve(&mut factor, 6);
     for node in 0..3 {
         let position = elimination.position[node];
-        let place = symbolic.block(position, position);
+        let location = symbolic.block(position, position);
         for i in 0..2 {
             let bad = node == 2 && i == 1;
-            factor.values[place.offset + i * (place.stride + 1)] = if bad { -1.0 } else { 1.0 };
+            factor.values[location.offset + i * (location.stride + 1)] =
+                if bad { -1.0 } else { 1.0 };
         }
     }
     assert_eq!(symbolic.factor(&mut factor), Err(5));
@@ -258,7 +260,7 @@ impl Cube {
                 if row < column {
                     continue;
                 }
-                let place = self.symbolic.block(row, column);
+                let location = self.symbolic.block(row, column);
                 for (p, q) in (0..9).map(|k| (k % 3, k / 3)) {
                     let own = if i == j && p == q { 12.0 } else { 0.0 };
                     let sign = if i == j && bad.contains(&i) {
@@ -267,7 +269,7 @@ impl Cube {
                         1.0
                     };
                     let value = sign * own + ((i * j + p + q) as f64).sin() * 0.5;
-                    factor.values[place.offset + p + q * place.stride] = T::of(value);
+                    factor.values[location.offset + p + q * location.stride] = T::of(value);
                 }
             }
         }
@@ -306,8 +308,8 @@ fn parallel_subtrees_give_the_same_bits_for_any_number_of_threads() {
     assert!(one == run(2) && one == run(3));
     // Single precision agrees with double precision.
     let ((_, x), (_, y)) = one;
-    let apart = x.iter().zip(&y).map(|(x, y)| (x - f64::from(*y)).abs());
-    assert!(apart.fold(0.0, f64::max) < 1e-6);
+    let difference = x.iter().zip(&y).map(|(x, y)| (x - f64::from(*y)).abs());
+    assert!(difference.fold(0.0, f64::max) < 1e-6);
 }
 
 #[test]

@@ -88,12 +88,12 @@ fn impact(
     };
     for _ in 0..10 {
         let v_free = v + Vector3::z() * (GRAVITY * DT);
-        let touches = match by {
+        let is_active = match by {
             Detection::Swept => phi + DT * v_free.z < 0.0,
             Detection::Penetrating => phi < 0.0,
         };
         let mut laws = Vec::new();
-        if touches {
+        if is_active {
             let p = ContactParameters {
                 start_velocity: v.z,
                 ..contact(phi, k, d, 1.0 / mass)

@@ -1,4 +1,16 @@
 //! A block-sparse multifrontal Cholesky factorisation: symbolic part.
+//!
+//! Besides full factorisations it offers partial ones, for Schur complements, and results that do not depend on the number of
+//! threads. CPU time of a factorisation on one thread against the supernodal one of faer 0.24.4 with the same order, lattices
+//! of 3×3 blocks:
+//!
+//! | velocities | multiplications | this, ms | faer, ms |
+//! |---:|---:|---:|---:|
+//! | 2,187 (cube) | 43 million | 3.2 | 4.0 |
+//! | 5,400 (bar) | 37 million | 4.4 | 5.7 |
+//! | 9,600 (block) | 0.93 billion | 55 | 54 |
+//! | 28,800 (block) | 14 billion | 687 | 639 |
+//! | 36,000 (plate) | 1.2 billion | 80 | 95 |
 
 mod factor;
 mod solve;

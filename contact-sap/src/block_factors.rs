@@ -1,4 +1,4 @@
-//! Cholesky factors of the diagonal blocks of every A, and the inertia a contact feels through them.
+//! Cholesky factors of the diagonal blocks of every A, and the effective inertia of constraints by them.
 
 use nalgebra::Matrix6;
 
@@ -7,7 +7,7 @@ use crate::dynamics::BlockDiagonal;
 use crate::error::SolveError;
 use crate::problem::{ParticipantIdx, Participants};
 use crate::rows::Entries;
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place, solve_lower};
 
 /// D = LLᵀ for the block diagonal D of A, participant by participant.
 ///
@@ -17,13 +17,13 @@ use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transpos
 pub struct BlockFactors {
     participants: Vec<Factored>,
     values: Vec<f64>,
-    /// Of each block of sizes that differ: its first velocity and its offset in the participant's values; at the end of each
-    /// participant what would be the next block's.
+    /// For each block of a [`BlockDiagonal::Mixed`]: its first velocity and its offset in the participant's values. One more
+    /// entry closes each participant.
     mixed: Vec<(usize, usize)>,
     /// (D⁻¹)_jj of all velocities, one participant after the other.
     inverse_diagonal: Vec<f64>,
     gather: Vec<f64>,
-    /// Rows of a basis that feel the diagonal block at hand.
+    /// Rows of a basis that involve the current diagonal block.
     rows: Vec<usize>,
     delassus: Vec<f64>,
 }
@@ -40,7 +40,7 @@ struct Factored {
 enum Blocks {
     Whole,
     Vertices,
-    /// Blocks from this one on, so many.
+    /// First block and number of blocks.
     Mixed(usize, usize),
 }
 
@@ -122,9 +122,7 @@ impl BlockFactors {
     pub fn solve(&self, participant: ParticipantIdx, x: &mut [f64]) {
         for (start, size, offset) in self.blocks_of(self.participants[participant.0]) {
             let factor = &self.values[offset..offset + size * size];
-            let x = &mut x[start..start + size];
-            solve_lower(factor, size, x);
-            solve_lower_transposed(factor, size, x);
+            small_cholesky::solve(factor, size, &mut x[start..start + size]);
         }
     }
 
@@ -155,7 +153,7 @@ impl BlockFactors {
         self.inverse_diagonal = inverse;
     }
 
-    /// M = B D⁻¹Bᵀ of a basis, r×r column-major in `out`: what its coordinates feel of the bodies' inertia.
+    /// M = B D⁻¹Bᵀ of a basis, r×r column-major in `out`: the inverse inertia of its coordinates.
     pub fn delassus(&mut self, set: &ConstraintSet, basis: BasisId, out: &mut Vec<f64>) {
         let record = &set.bases[basis.0];
         let r = record.n_rows;
@@ -170,20 +168,20 @@ impl BlockFactors {
             while dof < block.dof + block.n_dofs {
                 let (start, size, offset) = self.block_of(factored, dof);
                 dof = start + size;
-                let touches = |dof: usize, n: usize| dof < start + size && start < dof + n;
+                let overlaps = |dof: usize, n: usize| dof < start + size && start < dof + n;
                 let seen_before = blocks[..k]
                     .iter()
-                    .any(|(p, b)| p == participant && touches(b.dof, b.n_dofs));
+                    .any(|(p, b)| p == participant && overlaps(b.dof, b.n_dofs));
                 if seen_before {
                     continue;
                 }
-                // Z = L⁻¹B_dᵀ over every block of the basis that meets this diagonal block; M += ZᵀZ.
+                // Z = L⁻¹B_dᵀ over every block of the basis that overlaps this diagonal block; M += ZᵀZ.
                 gather.clear();
                 gather.resize(size * r, 0.0);
                 rows.clear();
                 for (_, b) in blocks
                     .iter()
-                    .filter(|(p, b)| p == participant && touches(b.dof, b.n_dofs))
+                    .filter(|(p, b)| p == participant && overlaps(b.dof, b.n_dofs))
                 {
                     for j in 0..b.n_dofs {
                         let column = b.dof + j;
@@ -205,7 +203,7 @@ impl BlockFactors {
                         }
                     }
                 }
-                // The others are zero: a grid cell has 81 rows, a node three.
+                // All other rows of Z are zero.
                 rows.sort_unstable();
                 rows.dedup();
                 let factor = &self.values[offset..offset + size * size];
@@ -232,7 +230,7 @@ impl BlockFactors {
     /// [`BlockFactors::delassus`] of a twist basis, six rows.
     ///
     /// # Panics
-    /// If the basis hasn't six rows.
+    /// The basis does not have six rows.
     pub fn twist_delassus(&mut self, set: &ConstraintSet, basis: BasisId) -> Matrix6<f64> {
         let mut out = std::mem::take(&mut self.delassus);
         self.delassus(set, basis, &mut out);
@@ -241,14 +239,14 @@ impl BlockFactors {
         matrix
     }
 
-    /// First velocity, size and value offset of the diagonal block that holds `dof`.
+    /// First velocity, size and value offset of the diagonal block that contains `dof`.
     fn block_of(&self, factored: Factored, dof: usize) -> (usize, usize, usize) {
         match factored.blocks {
             Blocks::Whole => (0, factored.n_dofs, factored.first_value),
             Blocks::Vertices => (dof / 3 * 3, 3, factored.first_value + dof / 3 * 9),
             Blocks::Mixed(first, count) => {
                 let blocks = &self.mixed[first..=first + count];
-                // `check_sizes` has seen that the blocks cover every velocity.
+                // `check_sizes` ensures that the blocks cover every velocity.
                 let k = blocks.partition_point(|(start, _)| *start <= dof) - 1;
                 self.mixed_block(factored, first + k)
             }
@@ -261,7 +259,7 @@ impl BlockFactors {
         (start, size, factored.first_value + offset)
     }
 
-    /// [`BlockFactors::block_of`] of all blocks in turn.
+    /// [`BlockFactors::block_of`] of all blocks, in order.
     fn blocks_of(&self, factored: Factored) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let count = match factored.blocks {
             Blocks::Whole => usize::from(factored.n_dofs > 0),
@@ -276,7 +274,7 @@ impl BlockFactors {
     }
 }
 
-/// Refuses blocks that do not cover the rows of A, or lack values.
+/// Rejects blocks that do not cover the rows of A or lack values.
 fn check_sizes(
     participant: ParticipantIdx,
     n_dofs: usize,

@@ -1,11 +1,11 @@
-//! The diagonal blocks of the Hessian, one for each node: preconditioner and quasi-Newton matrix.
+//! The diagonal blocks of the Hessian, one per node: preconditioner and quasi-Newton matrix.
 
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
-use crate::hessian::{Congruence, Place};
+use crate::hessian::{BlockLocation, Congruence};
 use crate::island::IslandProblem;
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place};
 
 /// Diagonal blocks of H = A + ΣBᵀKB and their Cholesky factors.
 #[derive(Debug, Default)]
@@ -47,13 +47,8 @@ impl BlockHessian {
         Ok(())
     }
 
-    /// The blocks themselves, one after the other.
-    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
-    }
-
     /// Assembles the blocks from A and the aggregates of `e`.
-    pub(crate) fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
+    fn assemble(&mut self, p: &IslandProblem<'_>, e: &Evaluation) {
         let mut at = 0;
         for member in &p.island.members {
             let dynamics = p.dynamics(member);
@@ -85,11 +80,11 @@ impl BlockHessian {
                 for b in pieces.iter().filter(|b| b.node == a.node) {
                     let first = starts[a.node];
                     let size = starts[a.node + 1] - first;
-                    let place = Place {
+                    let location = BlockLocation {
                         offset: self.starts[a.node] + (b.dof - first) * size + a.dof - first,
                         stride: size,
                     };
-                    congruence.add(a, b, place, &mut self.values);
+                    congruence.add(a, b, location, &mut self.values);
                 }
             }
         }
@@ -106,8 +101,7 @@ impl BlockHessian {
             }
             let size = end - start;
             let factor = &self.values[*block..*block + size * size];
-            solve_lower(factor, size, &mut x[start..end]);
-            solve_lower_transposed(factor, size, &mut x[start..end]);
+            small_cholesky::solve(factor, size, &mut x[start..end]);
         }
     }
 }

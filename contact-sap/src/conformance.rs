@@ -19,10 +19,10 @@
 //! ```
 
 mod body;
+mod checked_solver;
 mod dynamics;
 #[cfg(test)]
 mod free_flight;
-mod judged;
 mod mass_spring_net;
 mod particle_blob;
 mod potential;
@@ -35,8 +35,8 @@ mod vertex_dynamics;
 use std::fmt;
 
 pub use body::check_body;
+pub use checked_solver::{CheckedSolver, check_solution};
 pub use dynamics::check_dynamics;
-pub use judged::{CheckedSolver, check_solution};
 pub use mass_spring_net::{MassSpringNet, NetSettings};
 pub use particle_blob::{BlobSettings, ParticleBlob};
 pub use potential::check_potential;

@@ -24,11 +24,11 @@ pub(crate) struct Limits {
     pub(crate) iterations_max: usize,
 }
 
-/// What came of it.
+/// Result of a solve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reached {
     pub(crate) iterations: usize,
-    /// The residual is small enough, or as small as round-off lets it be.
+    /// Whether the residual reached its target or round-off.
     pub(crate) converged: bool,
 }
 
@@ -51,7 +51,7 @@ impl ConjugateGradients {
 
     /// x ← H⁻¹x within `limits`; `precondition` writes M⁻¹r into its second argument.
     ///
-    /// Whatever was reached is a direction of descent. [`ConjugateGradients::product`] is A times it.
+    /// Also an unconverged x is a direction of descent. [`ConjugateGradients::product`] is A x.
     pub(crate) fn solve(
         &mut self,
         p: &IslandProblem<'_>,
@@ -82,7 +82,7 @@ impl ConjugateGradients {
             let curvature = dot(&self.p, &self.h_p);
             if curvature <= 0.0 {
                 if reached.iterations == 0 {
-                    // Still a direction of descent; who steps along it sees whether A is to blame.
+                    // Still a direction of descent; `Progress::advance` rejects an indefinite A.
                     self.x.copy_from_slice(&self.p);
                     self.a_x.copy_from_slice(&self.a_p);
                 }

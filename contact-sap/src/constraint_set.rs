@@ -1,4 +1,4 @@
-//! All constraints of a step, grouped by basis, in flat memory that is reused from step to step.
+//! All constraints of a step, grouped by basis, in flat memory that is reused between steps.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use crate::law::{ContactLaw, RowLaw};
 use crate::problem::ParticipantIdx;
 use crate::rows::{Entries, RowBlock, Rows};
 
-/// Names a contact, in the order they were added.
+/// Index of a contact, in the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContactIdx(pub usize);
 
-/// Names a scalar row, in the order they were added.
+/// Index of a scalar row, in the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowIdx(pub usize);
 
-/// Names a basis, in the order they were added.
+/// Index of a basis, in the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BasisId(pub usize);
 
-/// What a scalar row stands for, so that its impulse can be reported.
+/// Kind and index of a scalar row, for reporting its impulse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConstraintLabel {
-    /// What it is.
+    /// Its kind.
     pub kind: RowKind,
-    /// Which one: a joint's velocity index for a body's own constraints, the adder's choice for others.
+    /// Which one of its kind: a joint's velocity index for a body's own constraints, chosen by the caller otherwise.
     pub index: u32,
 }
 
@@ -78,7 +78,7 @@ pub struct ConstraintSet {
     scratch: Rows,
 }
 
-/// One basis and the constraints that hang on it.
+/// One basis and its constraints.
 #[derive(Clone, Debug)]
 pub(crate) struct BasisRecord {
     pub(crate) n_rows: usize,
@@ -138,7 +138,7 @@ impl ConstraintSet {
         self.interpolation_values.clear();
     }
 
-    /// Opens a basis of `n_rows` velocity coordinates; constraints are added through what is returned.
+    /// Begins a basis of `n_rows` velocity coordinates; constraints are added through the builder returned.
     pub fn basis(&mut self, n_rows: usize) -> BasisBuilder<'_> {
         let row0 = self.bias.len();
         self.bias.resize(row0 + n_rows, 0.0);
@@ -152,12 +152,12 @@ impl ConstraintSet {
         BasisBuilder { set: self }
     }
 
-    /// Goes on filling the basis that was opened last.
+    /// A builder for the last basis.
     ///
     /// # Panics
-    /// If no basis was opened.
+    /// There is no basis.
     pub fn last_basis(&mut self) -> BasisBuilder<'_> {
-        assert!(!self.bases.is_empty(), "no basis was opened");
+        assert!(!self.bases.is_empty(), "there is no basis");
         BasisBuilder { set: self }
     }
 
@@ -198,19 +198,19 @@ impl ConstraintSet {
         &self.contacts[contact.0].law
     }
 
-    /// Law of a contact, to be replaced: the next solve sees it.
+    /// Law of a contact, mutable: the next solve uses the change.
     pub fn contact_law_mut(&mut self, contact: ContactIdx) -> &mut ContactLaw {
         &mut self.contacts[contact.0].law
     }
 
-    /// What a scalar row stands for.
+    /// Label of a scalar row.
     #[must_use]
     pub fn row_label(&self, row: RowIdx) -> ConstraintLabel {
         self.rows[row.0].label
     }
 }
 
-/// Fills the basis opened by [`ConstraintSet::basis`].
+/// Adds rows and constraints to a basis; made by [`ConstraintSet::basis`].
 ///
 /// A contact's `bias` (m/s, world axes) is added to its velocity: v_c = Φu + bias; minus the velocity of a moving
 /// surface such as a belt, otherwise zero.
@@ -227,16 +227,16 @@ impl BasisBuilder<'_> {
     }
 
     /// Adds `scale` times the rows of `participant`, its row 0 at `first_row`. A participant may be added any number of
-    /// times. Rows of several participants at the same place are summed: a relative twist is one added with 1, one with −1.
+    /// times. Rows of several participants at the same `first_row` are summed: a relative twist is the difference of two.
     ///
     /// # Panics
-    /// If the rows reach past the basis.
+    /// The rows exceed the basis.
     pub fn rows(&mut self, participant: ParticipantIdx, rows: &Rows, first_row: usize, scale: f64) {
         let set = &mut *self.set;
         let basis = set.bases.last_mut().expect("a builder has a basis");
         assert!(
             first_row + rows.n_rows <= basis.n_rows,
-            "rows reach past the basis"
+            "rows exceed the basis"
         );
         for (k, b) in rows.bias.iter().enumerate() {
             set.bias[basis.row0 + first_row + k] += scale * b;
@@ -271,7 +271,7 @@ impl BasisBuilder<'_> {
         basis.blocks.end = set.blocks.len();
     }
 
-    /// Adds a contact whose basis is one twist at O; `p_OQ` leads to the contact point.
+    /// Adds a contact whose basis is one twist at O; `p_OQ` is the position of the contact point from O, m.
     pub fn twist_contact(
         &mut self,
         p_OQ: Vector3<f64>,
@@ -303,7 +303,7 @@ impl BasisBuilder<'_> {
     /// Adds a contact with Φ given in full, 3×r column-major.
     ///
     /// # Panics
-    /// If `phi` hasn't 3r values.
+    /// `phi` does not have 3r values.
     pub fn dense_contact(
         &mut self,
         phi: &[f64],
@@ -320,7 +320,7 @@ impl BasisBuilder<'_> {
     /// Adds a scalar row on one coordinate of u.
     ///
     /// # Panics
-    /// If the basis has no such coordinate.
+    /// The basis has no such coordinate.
     pub fn coordinate(&mut self, coordinate: usize, law: RowLaw, label: ConstraintLabel) -> RowIdx {
         assert!(coordinate < self.record().n_rows, "no such coordinate");
         self.row(RowInterpolation::Coordinate(coordinate), law, label)
@@ -329,7 +329,7 @@ impl BasisBuilder<'_> {
     /// Adds a scalar row with Φ given in full, r values.
     ///
     /// # Panics
-    /// If `phi` hasn't r values.
+    /// `phi` does not have r values.
     pub fn dense_row(&mut self, phi: &[f64], law: RowLaw, label: ConstraintLabel) -> RowIdx {
         assert_eq!(phi.len(), self.record().n_rows, "Φ of a row is 1×r");
         let start = self.set.interpolation_values.len();
@@ -379,7 +379,7 @@ impl BasisBuilder<'_> {
     }
 }
 
-/// Takes the constraints of a body with itself.
+/// Adds the constraints of a body with itself.
 #[derive(Debug)]
 pub struct InternalConstraints<'a> {
     set: &'a mut ConstraintSet,

@@ -4,33 +4,31 @@ use nalgebra::Vector3;
 
 /// The linearised momentum balance A v = b + Jᵀγ of one participant, A symmetric positive definite.
 ///
-/// b = A v* with v* the velocity of free motion; a quadratic body never needs v* itself. A has units of kg on
-/// translations; n is the number of velocities of the participant in this step.
+/// b = A v* with v* the velocity of the unconstrained motion. A has units of kg for translations; n is the number of
+/// velocities of the participant in this step.
 pub trait Dynamics: Send + Sync {
     /// b, length n, N·s.
     fn right_hand_side(&self) -> &[f64];
     /// y = A x, both of length n.
     fn apply(&self, x: &[f64], y: &mut [f64]);
     /// The blocks on the diagonal of A, covering every row exactly once: one for a kinematic tree, one for each
-    /// vertex of a finite-element body. Scales, preconditioners and the estimate of a contact's inertia rest on them.
+    /// vertex of a finite-element body. Scales, preconditioners and the effective inertia of contacts are made from
+    /// them.
     fn diagonal_blocks(&self) -> BlockDiagonal<'_>;
-    /// A itself, where the body has it at hand. Direct solvers need it and say so when it is missing.
+    /// A itself, if the body assembles it. Direct solvers require it and report [`SolveError::NotAssembled`] otherwise.
+    ///
+    /// [`SolveError::NotAssembled`]: crate::SolveError::NotAssembled
     fn assembled(&self) -> Option<Assembled<'_>> {
         None
     }
-    /// Overwrites `x` with an approximation of A⁻¹x and returns true, or returns false untouched. The approximation
-    /// must be linear, symmetric and positive definite.
+    /// Overwrites `x` with an approximation of A⁻¹x and returns true, or leaves `x` unchanged and returns false. The
+    /// approximation must be linear, symmetric and positive definite.
     fn precondition(&self, x: &mut [f64]) -> bool {
         let _ = x;
         false
     }
-    /// The points whose velocities these are, for bodies made of points. Two-level preconditioners move groups of them as
-    /// rigid bodies; without, as if every velocity of a group were one.
-    fn points(&self) -> Option<Points<'_>> {
-        None
-    }
-    /// Where the nodes of a grid are, one for each diagonal block in their order, m: sparse factors are then ordered by cuts
-    /// along planes.
+    /// Positions of the nodes of a grid, one for each diagonal block in their order, m. Sparse factors are then ordered by
+    /// nested dissection along planes.
     fn grid_nodes(&self) -> Option<&[Vector3<f64>]> {
         None
     }
@@ -38,15 +36,6 @@ pub trait Dynamics: Send + Sync {
     fn n_dofs(&self) -> usize {
         self.right_hand_side().len()
     }
-}
-
-/// Where points are whose velocities, in world axes, are a participant's: one for each diagonal block, in their order.
-#[derive(Clone, Copy, Debug)]
-pub struct Points<'a> {
-    /// p_WQ, m.
-    pub positions: &'a [Vector3<f64>],
-    /// Which components of each are among the velocities; empty: all three of all.
-    pub axes: &'a [[bool; 3]],
 }
 
 /// A in full.
@@ -86,7 +75,7 @@ pub struct DiagonalBlock<'a> {
 }
 
 impl<'a> BlockDiagonal<'a> {
-    /// Rows that the blocks of a matrix with `n_dofs` rows cover, and the values they need.
+    /// Rows covered by the blocks of a matrix with `n_dofs` rows, and the number of values required.
     pub(crate) fn rows_and_values(&self, n_dofs: usize) -> (usize, usize) {
         match *self {
             BlockDiagonal::Whole(_) => (n_dofs, n_dofs * n_dofs),
@@ -147,7 +136,7 @@ impl DenseDynamics {
     /// A (n×n, column-major, symmetric) and b (length n). Values are checked by the solver, which names the participant.
     ///
     /// # Panics
-    /// If the lengths do not belong together.
+    /// The lengths do not match.
     #[must_use]
     pub fn new(matrix: Vec<f64>, right_hand_side: Vec<f64>) -> Self {
         let n = right_hand_side.len();
@@ -167,7 +156,7 @@ impl DenseDynamics {
         (&mut self.matrix, &mut self.right_hand_side)
     }
 
-    /// (A, b) as they are, to be changed in place.
+    /// (A, b), mutable.
     pub fn parts_mut(&mut self) -> (&mut [f64], &mut [f64]) {
         (&mut self.matrix, &mut self.right_hand_side)
     }

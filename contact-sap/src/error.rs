@@ -1,9 +1,9 @@
-//! What can go wrong, and where.
+//! Errors of solvers and bodies.
 
 use crate::body::Primitive;
 use crate::problem::ParticipantIdx;
 
-/// A problem that no solver should touch, or a solve that cannot be trusted.
+/// An invalid problem, or a failed solve.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
@@ -45,21 +45,21 @@ pub enum SolveError {
         /// Entry above the diagonal.
         upper: f64,
     },
-    /// Parts of a participant's dynamics do not belong together.
+    /// Sizes of a participant's dynamics do not match.
     #[error(
-        "participant {participant}: {found} {what}, {expected} are right; every row of A lies in exactly one diagonal block (`conformance::check_dynamics` judges an implementation)"
+        "participant {participant}: {found} {what}, expected {expected}; every row of A lies in exactly one diagonal block (`conformance::check_dynamics` checks an implementation)"
     )]
     DynamicsSize {
         /// The participant.
         participant: ParticipantIdx,
-        /// What is counted.
+        /// The quantity counted.
         what: &'static str,
         /// How many there are.
         found: usize,
-        /// How many there should be.
+        /// The count required.
         expected: usize,
     },
-    /// A constraint speaks of velocities that its participant doesn't have.
+    /// A constraint refers to velocities that its participant does not have.
     #[error(
         "basis {basis} refers to velocity {dof} of participant {participant}, which has {n_dofs} of them in this step"
     )]
@@ -68,7 +68,7 @@ pub enum SolveError {
         basis: usize,
         /// The participant.
         participant: ParticipantIdx,
-        /// The velocity asked for.
+        /// The velocity index.
         dof: usize,
         /// How many there are; zero if the problem has no such participant.
         n_dofs: usize,
@@ -92,7 +92,7 @@ pub enum SolveError {
         parameter: &'static str,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The allowed range.
         allowed: &'static str,
     },
     /// A vector has the wrong length.
@@ -105,9 +105,9 @@ pub enum SolveError {
         /// The right length.
         expected: usize,
     },
-    /// The solver needs A in full and the participant does not offer it.
+    /// The solver requires an assembled A and the participant has none.
     #[error(
-        "participant {participant} offers no assembled matrix, which {solver} needs; choose the conjugate-gradient Newton solver"
+        "participant {participant} has no assembled matrix, which {solver} requires; choose the solver `newton-cg`"
     )]
     NotAssembled {
         /// The participant.
@@ -121,14 +121,14 @@ pub enum SolveError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
-    /// The state does not belong to the model.
-    #[error("{what} has {found} entries, the model needs {expected}")]
+    /// The state does not match the model.
+    #[error("{what} has {found} entries, the model requires {expected}")]
     StateLength {
         /// Which vector of the state.
         what: &'static str,
         /// Entries found.
         found: usize,
-        /// Entries needed.
+        /// Entries required.
         expected: usize,
     },
     /// A number in the state is NaN or infinite.
@@ -139,21 +139,21 @@ pub enum BodyError {
         /// The value.
         value: f64,
     },
-    /// The body does not offer what this stepper asks for.
-    #[error("this body offers no {what}; choose a stepper that does without")]
+    /// The body lacks a capability that this stepper requires.
+    #[error("this body has no {what}; choose a stepper that does not require it")]
     Unsupported {
-        /// What was asked.
+        /// The capability.
         what: &'static str,
     },
     /// A material point that the body does not have.
-    #[error("{point:?} is no place on this body: it has {places}")]
+    #[error("{point:?} is not a point of this body, which has {places}")]
     NoSuchPoint {
-        /// What was asked for.
+        /// The point.
         point: Primitive,
-        /// What there is.
+        /// The points that exist.
         places: String,
     },
-    /// Anything particular to one model, in its own words.
+    /// An error particular to one model, as text.
     #[error("{0}")]
     Model(String),
 }

@@ -9,12 +9,12 @@ use crate::law::{ContactLaw, ContactLine};
 use crate::long_vectors::add_scaled;
 use crate::potential::Potential;
 
-/// Everything that is known of an island at velocities v and along a direction Δv. Memory is reused.
+/// The evaluation of an island at velocities v and along a direction Δv. Memory is reused.
 #[derive(Debug, Default)]
 pub(crate) struct Evaluation {
     /// v.
     pub(crate) v: Vec<f64>,
-    /// A v, and how it is known.
+    /// A v, and how it was computed.
     pub(crate) a_v: Vec<f64>,
     product: Product,
     /// b.
@@ -25,8 +25,8 @@ pub(crate) struct Evaluation {
     pub(crate) j_gamma: Vec<f64>,
     /// ∇ℓ = A v − b − Jᵀγ.
     pub(crate) gradient: Vec<f64>,
-    /// What a direction is to answer on top of −∇ℓ: impulses of contacts that Newton's method takes for closed before they are.
-    pub(crate) foreseen: Vec<f64>,
+    /// Generalised impulses of speculative contacts that are predicted to close; added to −∇ℓ in Newton's system.
+    pub(crate) predicted: Vec<f64>,
     /// Velocity and impulse of each contact.
     pub(crate) v_c: Vec<Vector3<f64>>,
     pub(crate) gamma: Vec<Vector3<f64>>,
@@ -35,13 +35,13 @@ pub(crate) struct Evaluation {
     pub(crate) sigma: Vec<f64>,
     /// G of each contact.
     pub(crate) tangents: Vec<Matrix3<f64>>,
-    /// K = ΣΦᵀGΦ of each basis that keeps it, one after the other, and whether it is not zero.
+    /// K = ΣΦᵀGΦ of each basis that keeps it, consecutively, and whether it is nonzero.
     aggregates: Vec<f64>,
     pub(crate) active: Vec<bool>,
-    /// Δv, A Δv, and what they do to the constraint velocities.
+    /// Δv, A Δv, and the change of the constraint velocities along Δv.
     pub(crate) dv: Vec<f64>,
     pub(crate) a_dv: Vec<f64>,
-    /// Whether whoever found Δv has left A Δv, too.
+    /// Whether the linear solver has computed A Δv, too.
     direction_has_product: bool,
     pub(crate) dv_c: Vec<Vector3<f64>>,
     pub(crate) dv_s: Vec<f64>,
@@ -50,19 +50,19 @@ pub(crate) struct Evaluation {
     coordinates: Vec<f64>,
 }
 
-/// How A v is known.
+/// How A v was computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Product {
-    /// Not for this v.
+    /// Not computed for this v.
     #[default]
     Unknown,
-    /// From that of an earlier v and of the directions since.
-    Summed,
-    /// As a product.
+    /// By updating that of an earlier v along the directions since.
+    Accumulated,
+    /// As a matrix-vector product.
     Exact,
 }
 
-/// ‖D∇ℓ‖ and what it is measured against.
+/// ‖D∇ℓ‖ and its reference.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Residual {
     /// ‖D∇ℓ‖, √J.
@@ -79,7 +79,7 @@ pub(crate) struct QuadraticPart {
 }
 
 impl Evaluation {
-    /// Lays out memory and reads what stays the same during a solve. `v` is left to be filled.
+    /// Allocates memory and reads b and the diagonal of A. The caller sets `v`.
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
         let n = p.island.n_dofs;
         for x in [
@@ -89,7 +89,7 @@ impl Evaluation {
             &mut self.scale,
             &mut self.j_gamma,
             &mut self.gradient,
-            &mut self.foreseen,
+            &mut self.predicted,
             &mut self.dv,
             &mut self.a_dv,
         ] {
@@ -114,7 +114,7 @@ impl Evaluation {
         self.direction_has_product = false;
     }
 
-    /// The velocities, to be set by somebody else.
+    /// The velocities, mutable; A v is recomputed afterwards.
     pub(crate) fn velocities_mut(&mut self) -> &mut [f64] {
         self.product = Product::Unknown;
         &mut self.v
@@ -145,7 +145,7 @@ impl Evaluation {
         }
     }
 
-    /// Impulses, A v and the gradient at v. A v is that of before and of the step since, where it can be.
+    /// Impulses, A v and the gradient at v. A v is updated along the last step where possible.
     pub(crate) fn update(&mut self, p: &IslandProblem<'_>) -> Residual {
         self.update_impulses(p);
         let set = p.set();
@@ -172,13 +172,13 @@ impl Evaluation {
         }
         match self.product {
             Product::Unknown => self.update_product(p),
-            Product::Summed | Product::Exact => self.update_gradient(),
+            Product::Accumulated | Product::Exact => self.update_gradient(),
         }
     }
 
-    /// Whether A v, and with it the gradient, carries the round-off of all steps since it was a product.
-    pub(crate) fn is_summed(&self) -> bool {
-        self.product == Product::Summed
+    /// Whether A v, and with it the gradient, contains the round-off of all updates since the last product.
+    pub(crate) fn is_accumulated(&self) -> bool {
+        self.product == Product::Accumulated
     }
 
     /// A v as a product, and the gradient with it, after [`Evaluation::update`].
@@ -243,7 +243,7 @@ impl Evaluation {
         }
     }
 
-    /// K of a basis, r×r column-major, summed into `scratch` where it isn't kept.
+    /// K of a basis, r×r column-major; summed into `scratch` if it is not kept.
     pub(crate) fn aggregate<'a>(
         &'a self,
         p: &IslandProblem<'_>,
@@ -289,7 +289,7 @@ impl Evaluation {
         }
     }
 
-    /// Contacts of a basis that have a G, and that.
+    /// Contacts of a basis with a nonzero G, and that G.
     pub(crate) fn contacts_of<'a>(
         &'a self,
         p: &IslandProblem<'a>,
@@ -302,21 +302,21 @@ impl Evaluation {
             .filter(|(_, g)| **g != Matrix3::zeros())
     }
 
-    /// Δv ← foreseen impulses − ∇ℓ, for a solver to put H⁻¹ before it.
-    pub(crate) fn aim(&mut self) {
-        let each = self.gradient.iter().zip(&self.foreseen);
-        for (dv, (gradient, foreseen)) in self.dv.iter_mut().zip(each) {
-            *dv = foreseen - gradient;
+    /// Δv ← predicted impulses − ∇ℓ, the right-hand side of Newton's system.
+    pub(crate) fn write_right_hand_side(&mut self) {
+        let each = self.gradient.iter().zip(&self.predicted);
+        for (dv, (gradient, predicted)) in self.dv.iter_mut().zip(each) {
+            *dv = predicted - gradient;
         }
     }
 
-    /// Leaves `a_dv`, A Δv, for [`Evaluation::begin_direction`].
+    /// Passes `a_dv` = A Δv to [`Evaluation::begin_direction`].
     pub(crate) fn set_direction_product(&mut self, a_dv: &[f64]) {
         self.a_dv.copy_from_slice(a_dv);
         self.direction_has_product = true;
     }
 
-    /// Takes `dv` as the direction: A Δv, unless that was left here, and the constraint velocities along it.
+    /// Evaluates `dv` as a direction: A Δv, unless it was passed, and the constraint velocities along Δv.
     pub(crate) fn begin_direction(&mut self, p: &IslandProblem<'_>) -> QuadraticPart {
         if !std::mem::take(&mut self.direction_has_product) {
             p.apply(&self.dv, &mut self.a_dv);
@@ -324,7 +324,7 @@ impl Evaluation {
         constraint_velocities(
             p,
             &self.dv,
-            Bias::Left,
+            Bias::Excluded,
             &mut self.coordinates,
             &mut self.dv_c,
             &mut self.dv_s,
@@ -413,7 +413,7 @@ impl Evaluation {
         0.5 * dot(&self.v, &self.a_v) - dot(&self.b, &self.v) + self.constraint_cost(p, 0.0)
     }
 
-    /// The size of the terms that the cost is summed from, J: round-off of the cost is ε times this.
+    /// The sum of the magnitudes of the cost's terms, J: round-off of the cost is ε times this.
     pub(crate) fn cost_scale(&self) -> f64 {
         let mut scale = 0.0;
         for i in 0..self.v.len() {
@@ -436,16 +436,16 @@ impl Evaluation {
         add_scaled(&mut self.v, alpha, &self.dv);
         if self.product != Product::Unknown {
             add_scaled(&mut self.a_v, alpha, &self.a_dv);
-            self.product = Product::Summed;
+            self.product = Product::Accumulated;
         }
     }
 }
 
-/// Whether the prescribed velocities b take part.
+/// Whether the prescribed velocities b are added.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bias {
     Included,
-    Left,
+    Excluded,
 }
 
 /// v_c = Φ(B v + b) + bias of every constraint.
@@ -466,7 +466,7 @@ fn constraint_velocities(
                 let held = p.island.held.get(basis.row0..).unwrap_or_default();
                 u.iter_mut().zip(held).for_each(|(u, held)| *u += held);
             }
-            Bias::Left => u.fill(0.0),
+            Bias::Excluded => u.fill(0.0),
         }
         for piece in &p.island.pieces[basis.pieces.clone()] {
             piece.add_product(set, v, u);

@@ -1,7 +1,7 @@
-//! Projected Gauss-Seidel: one constraint after the other, each solved alone for its impulse.
+//! Projected Gauss-Seidel: local solves of one constraint after the other for its impulse.
 
 mod dual;
-mod solve_alone;
+mod local_solve;
 
 use std::time::Instant;
 
@@ -24,12 +24,11 @@ pub struct GaussSeidelSettings {
     pub stop: StopCriteria,
 }
 
-/// Projected Gauss-Seidel on the impulses of the same convex problem: the baseline that most engines use.
+/// Projected Gauss-Seidel on the impulses of the same convex problem: the method of most real-time engines, as a baseline.
 ///
-/// A sweep visits each constraint, solves v_c = v̂ + W γ(v_c) for its impulse with all others held, and passes the change on
-/// to the bodies: coordinate ascent on the dual problem, which needs no Hessian. The velocities follow by an exact line
-/// search towards A⁻¹(b + Jᵀγ), so their cost never rises. Many sweeps are needed where loads pass through many bodies or
-/// through light to heavy ones. Needs every A assembled.
+/// A sweep solves v_c = v̂ + W γ(v_c) for the impulse of each constraint with all others held, and applies its change to the
+/// bodies: coordinate ascent on the dual problem. An exact line search towards A⁻¹(b + Jᵀγ) then moves the velocities, so
+/// the cost never rises. Convergence is slow for long load paths and large mass ratios. Every A must be assembled.
 pub struct GaussSeidel {
     islands: Islands<GaussSeidelSettings>,
 }

@@ -1,6 +1,6 @@
-//! The Hessian H = A + ΣBᵀKB of an island: assembled, factored, solved with.
+//! The Hessian H = A + ΣBᵀKB of an island: assembly, Cholesky factorisation and solution.
 //!
-//! Small islands are dense, larger ones block sparse; both scatter the same congruences.
+//! Small islands are dense, larger ones block sparse; both add the same congruences BᵀKB.
 
 mod best_order;
 mod body_graph;
@@ -24,16 +24,16 @@ use crate::island::{IslandProblem, Piece, PieceKind, Shift};
 use crate::linear_algebra::LinearSystems;
 
 pub(crate) use body_graph::BodyGraph;
-pub(crate) use multifrontal::{Factor, Multifrontal, Remainder};
+pub(crate) use multifrontal::{ContributionBlock, Factor, Multifrontal};
 pub(crate) use ordering::{Elimination, Graph, minimum_degree};
 pub(crate) use real::{LANES_MAX, Real};
 pub(crate) use sparse::{Layout, SparseHessian};
 
-/// Islands up to this many velocities are factored dense; beyond, even a compact pile is sparse enough to gain (measured:
-/// equal at 48, twice as fast sparse at 100).
+/// Islands up to this many velocities have dense factors. Measured on a compact pile: equally fast at 48, sparse twice as fast
+/// at 100.
 const DENSE_MAX: usize = 48;
 
-/// H and its Cholesky factor. Memory is reused; symbolic work is reused while the pattern stands.
+/// H and its Cholesky factor. Memory is reused, and the symbolic factorisation while the pattern is unchanged.
 #[derive(Default)]
 pub(crate) struct Hessian {
     storage: Storage,
@@ -57,7 +57,7 @@ pub(crate) struct FailedPivot {
 }
 
 impl Hessian {
-    /// Refuses islands with an A that is not assembled.
+    /// Rejects islands with an A that is not assembled.
     pub(crate) fn check(p: &IslandProblem<'_>, solver: &'static str) -> Result<(), SolveError> {
         for member in &p.island.members {
             if p.dynamics(member).assembled().is_none() {
@@ -78,13 +78,13 @@ impl Hessian {
         self.make_room(p);
     }
 
-    /// Lays the sparse H out, also for values of another precision.
+    /// Lays the sparse H out, for values of any precision.
     pub(crate) fn lay_out(&mut self, p: &IslandProblem<'_>) -> &Layout {
         self.layout.begin(p);
         &self.layout
     }
 
-    /// Memory for the values, where H is laid out already.
+    /// Allocates the values; H must be laid out.
     pub(crate) fn make_room(&mut self, p: &IslandProblem<'_>) {
         if p.island.n_dofs <= DENSE_MAX {
             self.storage = Storage::Dense;
@@ -95,7 +95,7 @@ impl Hessian {
         }
     }
 
-    /// How the sparse H was laid out last.
+    /// The last layout of the sparse H.
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -141,19 +141,19 @@ impl Hessian {
     }
 }
 
-/// Where a block of H lies: entry (i, j) at `offset + i + j * stride`.
+/// Memory location of a block of H: entry (i, j) is at `offset + i + j * stride`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct BlockLocation {
     pub(crate) offset: usize,
     pub(crate) stride: usize,
 }
 
-/// K of one basis, r×r column-major, on its way into H.
+/// Adds BᵀKB of one basis to H; K is r×r, column-major.
 pub(crate) struct Congruence<'a> {
     pub(crate) set: &'a ConstraintSet,
     pub(crate) k: &'a [f64],
     pub(crate) r: usize,
-    /// D, by velocity of the island, where D H D is mode; empty: H itself.
+    /// The diagonal of D by velocity of the island, to form D H D; empty for H itself.
     pub(crate) scale: &'a [f64],
     pub(crate) scratch: &'a mut Vec<f64>,
 }
@@ -161,21 +161,27 @@ pub(crate) struct Congruence<'a> {
 impl Congruence<'_> {
     /// H_pq += B_pᵀ K B_q for two pieces of the basis.
     #[inline]
-    pub(crate) fn add<T: Real>(&mut self, p: &Piece, q: &Piece, place: Place, h: &mut [T]) {
+    pub(crate) fn add<T: Real>(
+        &mut self,
+        p: &Piece,
+        q: &Piece,
+        location: BlockLocation,
+        h: &mut [T],
+    ) {
         let (k, r, scale) = (self.k, self.r, self.scale);
         let scale_at = |dof: usize| scale.get(dof).copied().unwrap_or(1.0);
         if let (PieceKind::Shift(_, shift_p), PieceKind::Shift(_, shift_q)) = (p.kind, q.kind)
             && let (6, Some(k), true) = (r, k.first_chunk(), scale.is_empty())
         {
-            return add_shift_congruence(&shift_p, &shift_q, k, place, h);
+            return add_shift_congruence(&shift_p, &shift_q, k, location, h);
         }
         let (values_p, values_q) = (p.values(self.set), q.values(self.set));
         if values_p.is_none() && values_q.is_none() && (p.n_dofs, q.n_dofs) == (3, 3) {
-            // Two points of a grid cell: nothing but nine additions.
+            // Two points with identity blocks.
             let rows = [0, 1, 2].map(|i| scale_at(p.dof + i));
             for j in 0..3 {
                 let k = &k[(q.row + j) * r + p.row..][..3];
-                let h = &mut h[place.offset + j * place.stride..][..3];
+                let h = &mut h[location.offset + j * location.stride..][..3];
                 let column = scale_at(q.dof + j);
                 (0..3).for_each(|i| h[i] += T::of(k[i] * rows[i] * column));
             }
@@ -199,7 +205,7 @@ impl Congruence<'_> {
                     &scratch[..]
                 }
             };
-            let h = &mut h[place.offset + j * place.stride..][..p.n_dofs];
+            let h = &mut h[location.offset + j * location.stride..][..p.n_dofs];
             let by_column = scale_at(q.dof + j);
             let scaled = |i: usize, x: f64| T::of(x * scale_at(p.dof + i) * by_column);
             match values_p {
@@ -219,9 +225,15 @@ impl Congruence<'_> {
     }
 }
 
-/// [`Congruence::add`] of two rigid bodies: cross products in place of matrix products.
+/// [`Congruence::add`] of two rigid bodies, by cross products.
 #[inline]
-fn add_shift_congruence<T: Real>(p: &Shift, q: &Shift, k: &[f64; 36], place: Place, h: &mut [T]) {
+fn add_shift_congruence<T: Real>(
+    p: &Shift,
+    q: &Shift,
+    k: &[f64; 36],
+    location: BlockLocation,
+    h: &mut [T],
+) {
     let scale = p.scale * q.scale;
     let column = |j: usize| {
         let c = &k[6 * j..6 * j + 6];
@@ -232,7 +244,7 @@ fn add_shift_congruence<T: Real>(p: &Shift, q: &Shift, k: &[f64; 36], place: Pla
     };
     let linear = [column(3), column(4), column(5)];
     let (x, y, z) = (q.p.x, q.p.y, q.p.z);
-    // Columns of K B_q: those of v as they are, that of ω_j with Σ_l K[:, v_l] (−[p])_lj.
+    // Columns of K B_q: those of v are those of K; that of ω_j has Σ_l K[:, v_l] (−[p])_lj added.
     let moved = |j: usize, a: usize, b: usize, s: f64, t: f64| {
         let (top, bottom) = column(j);
         (
@@ -250,7 +262,7 @@ fn add_shift_congruence<T: Real>(p: &Shift, q: &Shift, k: &[f64; 36], place: Pla
     ];
     for (j, (top, bottom)) in columns.iter().enumerate() {
         let top = top + p.p.cross(bottom);
-        let h = &mut h[place.offset + j * place.stride..][..6];
+        let h = &mut h[location.offset + j * location.stride..][..6];
         for i in 0..3 {
             h[i] += T::of(scale * top[i]);
             h[i + 3] += T::of(scale * bottom[i]);
@@ -285,12 +297,12 @@ mod tests {
         for (p, q) in [(p, q), (q, p), (p, p)] {
             let expected = matrix(&p).transpose() * k * matrix(&q);
             let mut h = vec![0.0; 60];
-            let place = Place {
+            let location = BlockLocation {
                 offset: 3,
                 stride: 9,
             };
             let k = k.as_slice().first_chunk().expect("36 values");
-            add_shift_congruence(&p, &q, k, place, &mut h);
+            add_shift_congruence(&p, &q, k, location, &mut h);
             for j in 0..6 {
                 let found = Vector6::from_column_slice(&h[3 + 9 * j..9 + 9 * j]);
                 assert!((found - expected.column(j)).norm() < 1e-13 * expected.norm());

@@ -1,4 +1,4 @@
-//! The interpolation Φ in use: velocities v_c = Φu, their transpose, and the aggregate ΦᵀGΦ.
+//! Products with an interpolation Φ: velocities v_c = Φu, the transpose, and the aggregate ΦᵀGΦ.
 
 use nalgebra::{Matrix3, Vector3};
 

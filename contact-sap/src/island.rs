@@ -1,4 +1,4 @@
-//! One connected component of the problem, laid out in flat local indices.
+//! One connected component of the problem, in local indices.
 
 use std::ops::Range;
 
@@ -28,12 +28,12 @@ pub(crate) struct Island {
     pub(crate) n_aggregate_values: usize,
     pub(crate) n_contacts: usize,
     pub(crate) n_scalars: usize,
-    /// What participants outside, held where they are, add to the stacked u; empty where there are none.
+    /// Contribution of held participants, which are not in the island, to the stacked u; empty if there are none.
     pub(crate) held: Vec<f64>,
 }
 
 impl Island {
-    /// The error of a matrix that turns out not to be positive definite at velocity `dof`.
+    /// The error of a matrix that is not positive definite at velocity `dof`.
     pub(crate) fn indefinite_at(&self, dof: usize) -> SolveError {
         let owner = self.members.iter().find(|m| m.dofs().contains(&dof));
         SolveError::HessianNotPositiveDefinite {
@@ -52,7 +52,7 @@ pub(crate) struct Member {
     /// First velocity in the island.
     pub(crate) first_dof: usize,
     pub(crate) n_dofs: usize,
-    /// Its place among the members of the island that it belongs to as a whole.
+    /// Its index among the members of the full island.
     pub(crate) slot: usize,
 }
 
@@ -83,19 +83,19 @@ pub(crate) struct IslandBasis {
     pub(crate) first_scalar: usize,
 }
 
-/// Work on islands with fewer velocities than these stays on one thread: waking others costs what it does.
+/// Islands with fewer velocities are processed on one thread: the cost of a fork is that of the work.
 pub(crate) const PARALLEL_DOFS_MIN: usize = 2000;
 
-/// Bases of fewer rows have their K summed once and kept: it is small beside what is done with it.
+/// K of bases with fewer rows is summed once and kept.
 const KEPT_ROWS_MAX: usize = 48;
 
 impl IslandBasis {
-    /// Whether K of the basis is kept. That of a grid cell, 81 rows or more, is far larger than what its few contacts say.
+    /// Whether K of the basis is kept. That of a grid cell, with 81 rows or more, is far larger than the data of its contacts.
     pub(crate) fn keeps_aggregate(&self) -> bool {
         self.n_rows < KEPT_ROWS_MAX || !self.scalars.is_empty()
     }
 
-    /// Values of its K that are kept.
+    /// Number of kept values of K.
     pub(crate) fn n_kept(&self) -> usize {
         match self.keeps_aggregate() {
             true => self.n_rows * self.n_rows,
@@ -124,11 +124,11 @@ pub(crate) enum PieceKind {
     Identity,
     /// Column-major, `n_rows` values a column, from this offset of the set's block values.
     Dense(usize),
-    /// A dense block that is found to be a [`Shift`]: what a free rigid body gives.
+    /// A dense block that is a [`Shift`], as free rigid bodies have.
     Shift(usize, Shift),
 }
 
-/// scale·[I, 0; −[p], I]: takes the twist of a body at its own point to the point that is p from there.
+/// scale·[I, 0; −[p], I]: takes the twist of a body at its reference point to the point at offset p.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shift {
     pub(crate) scale: f64,
@@ -136,7 +136,7 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    /// The shift that `values` (6×6 column-major) are, if they are one exactly.
+    /// The shift equal to `values` (6×6 column-major), if there is one exactly.
     fn recognise(values: &[f64]) -> Option<Self> {
         let scale = values[0];
         if scale == 0.0 {
@@ -157,7 +157,7 @@ impl Shift {
         }
         // −[p] = [0, z, −y; −z, 0, x; y, −x, 0].
         let p = Vector3::new(at(4, 2), at(5, 0), at(3, 1)) / scale;
-        // Division must not have cost a digit.
+        // Only if the division is exact.
         (p * scale == Vector3::new(at(4, 2), at(5, 0), at(3, 1))).then_some(Self { scale, p })
     }
 }
@@ -333,7 +333,7 @@ impl Island {
         self.n_dofs += member.n_dofs;
     }
 
-    /// Adds what is left of a participant of another island: nodes that end at `node_ends`, counted from its first velocity.
+    /// Adds the Schur complement of a participant of another island: nodes end at `node_ends`, relative to its first velocity.
     pub(crate) fn add_reduced(&mut self, member: &Member, node_ends: &[usize]) {
         let (first_dof, n_dofs) = (self.n_dofs, node_ends.last().copied().unwrap_or(0));
         self.members.push(Member {
@@ -349,26 +349,26 @@ impl Island {
         self.n_dofs += n_dofs;
     }
 
-    /// Adds basis `b` of the island of `whole` if it reaches one of the participants here; the others are held at `v`.
+    /// Adds basis `b` of the island of `whole` if it involves a participant of this island; the others are held at `v`.
     ///
-    /// `home` gives how far velocities and nodes of a node's participant have moved, `None` if it isn't here.
+    /// `offsets` gives the offsets of velocities and nodes of a node's participant from `whole` to here, `None` if it is held.
     pub(crate) fn add_basis_of(
         &mut self,
         whole: &IslandProblem<'_>,
         b: usize,
         v: &[f64],
-        home: impl Fn(usize) -> Option<(isize, isize)>,
+        offsets: impl Fn(usize) -> Option<(isize, isize)>,
     ) -> bool {
         let basis = &whole.island.bases[b];
         let pieces = &whole.island.pieces[basis.pieces.clone()];
-        if pieces.iter().all(|piece| home(piece.node).is_none()) {
+        if pieces.iter().all(|piece| offsets(piece.node).is_none()) {
             return false;
         }
         let first_piece = self.pieces.len();
         let (r, row0) = (basis.n_rows, self.n_coordinates);
         self.held.resize(row0 + r, 0.0);
         for piece in pieces {
-            match home(piece.node) {
+            match offsets(piece.node) {
                 Some((dofs, nodes)) => self.pieces.push(Piece {
                     dof: piece.dof.wrapping_add_signed(dofs),
                     node: piece.node.wrapping_add_signed(nodes),
@@ -407,24 +407,26 @@ impl Island {
 pub(crate) struct IslandProblem<'a> {
     pub(crate) island: &'a Island,
     pub(crate) problem: &'a ContactProblem<'a>,
-    /// What stands for participants, by their slot; empty where they stand for themselves.
+    /// Schur complements in place of participants, by their slot; empty for the full problem.
     pub(crate) reduced: &'a [ReducedBody],
     /// Problems of equal generation have the same dynamics.
     pub(crate) generation: u64,
-    pub(crate) course: Course,
+    pub(crate) start: Start,
 }
 
-/// Whether a problem is new, and what is wanted of it.
+/// Whether a solve may reuse factors of the dynamics, and its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Course {
-    New(SolveMode),
-    Again(SolveMode),
+pub(crate) enum Start {
+    /// The dynamics are new.
+    Cold(SolveMode),
+    /// The dynamics are those of the last solve.
+    Warm(SolveMode),
 }
 
-impl Course {
+impl Start {
     pub(crate) fn mode(self) -> SolveMode {
         match self {
-            Course::New(mode) | Course::Again(mode) => mode,
+            Start::Cold(mode) | Start::Warm(mode) => mode,
         }
     }
 }
@@ -441,7 +443,7 @@ impl<'a> IslandProblem<'a> {
         }
     }
 
-    /// What stands for a participant that elimination has reduced.
+    /// The Schur complement in place of a participant.
     fn reduced(&self, member: &Member) -> Option<&'a ReducedBody> {
         let body = self.reduced.get(member.slot)?;
         body.is_reduced().then_some(body)
@@ -452,7 +454,7 @@ impl<'a> IslandProblem<'a> {
         self.apply_members(&self.island.members, x, y);
     }
 
-    /// The rows of A x that belong to `members`, which follow each other; on all threads where there are many.
+    /// The rows of A x that belong to the consecutive `members`, in parallel for large islands.
     fn apply_members(&self, members: &[Member], x: &[f64], y: &mut [f64]) {
         if members.len() > 1 && y.len() >= PARALLEL_DOFS_MIN {
             let (left, right) = members.split_at(members.len() / 2);
@@ -478,7 +480,7 @@ impl<'a> IslandProblem<'a> {
         }
     }
 
-    /// Writes the diagonal of A; where elimination has left a Schur complement, that of the A it was made from.
+    /// Writes the diagonal of A; for a Schur complement, that of the full A at the same velocities.
     pub(crate) fn diagonal(&self, diagonal: &mut [f64]) {
         for member in &self.island.members {
             if let Some(body) = self.reduced(member) {

@@ -1,4 +1,5 @@
-//! Splits a problem into connected components and solves them apart, in parallel, with the same bits for any number of threads.
+//! Splits a problem into connected components and solves them separately and in parallel, with the same bits for any number
+//! of threads.
 
 use std::time::Instant;
 
@@ -7,15 +8,15 @@ use rayon::prelude::*;
 
 use crate::block_factors::BlockFactors;
 use crate::error::SolveError;
-use crate::island::{Course, Island, IslandProblem};
+use crate::island::{Island, IslandProblem, Start};
 use crate::linear_algebra::LinearSystems;
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::problem_checks::{check_constraints, check_problem};
 use crate::solver::{Solution, SolveMode, SolveReport, StageTimes, StopReason};
 
-/// A method that solves one island: the settings of a solver.
+/// A method that solves one island; implemented by the settings of a solver.
 pub(crate) trait IslandSolver: Default + Send + Sync {
-    /// Memory of one island, reused from solve to solve. Its content must not change results.
+    /// Memory of one island, reused between solves. Its content must not change results.
     type Workspace: Default + Send;
 
     /// Solves the island from `answer.velocity`, which is overwritten with the rest of `answer`.
@@ -36,7 +37,7 @@ pub(crate) trait IslandSolver: Default + Send + Sync {
     ) -> Result<(), SolveError>;
 }
 
-/// What a method says of one island.
+/// Solution and report of one island.
 #[derive(Debug, Default)]
 pub(crate) struct IslandAnswer {
     pub(crate) velocity: Vec<f64>,
@@ -47,8 +48,8 @@ pub(crate) struct IslandAnswer {
 }
 
 impl IslandReport {
-    /// Takes in what was done before, on the way to the same answer.
-    pub(crate) fn follow(&mut self, before: &Self) {
+    /// Adds the work of an earlier solve of the same island.
+    pub(crate) fn add_earlier(&mut self, before: &Self) {
         self.iterations += before.iterations;
         self.factorisations += before.factorisations;
         self.systems = self.systems + before.systems;
@@ -58,7 +59,7 @@ impl IslandReport {
     }
 }
 
-/// Counts, reasons and times of one island.
+/// Counts, stop reason and times of one island.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct IslandReport {
     pub(crate) stop: StopReason,
@@ -75,14 +76,14 @@ pub(crate) struct IslandReport {
 
 /// Solves every island of a problem with the method `S`.
 ///
-/// The workspace of an island belongs to its first participant, so that symbolic work survives while other islands
-/// come and go.
+/// The workspace of an island belongs to its first participant, so that symbolic factors are kept while other islands
+/// change.
 pub(crate) struct Islands<S: IslandSolver> {
     method: S,
     slots: Vec<Slot<S::Workspace>>,
     partition: Partition,
     factors: BlockFactors,
-    /// Of the dynamics solved with last, and how many velocities they have.
+    /// Generation and number of velocities of the last dynamics.
     generation: u64,
     n_dofs: usize,
 }
@@ -152,7 +153,7 @@ macro_rules! solver_by_islands {
 }
 pub(crate) use solver_by_islands;
 
-/// Which island every participant belongs to, named by its first participant.
+/// Maps each participant to its island, which is named by its first participant.
 #[derive(Default)]
 struct Partition {
     first_participant: Vec<usize>,
@@ -160,7 +161,7 @@ struct Partition {
     global_dof: Vec<usize>,
 }
 
-/// Islands this small together are not worth waking other threads for.
+/// Problems with fewer velocities are solved on one thread.
 const PARALLEL_DOFS_MIN: usize = 48;
 
 impl<S: IslandSolver> Islands<S> {
@@ -179,7 +180,7 @@ impl<S: IslandSolver> Islands<S> {
     fn partition(&mut self, problem: &ContactProblem<'_>) {
         let n = problem.dynamics.n_participants();
         self.partition.find(problem);
-        // One slot more: bases whose velocities are all prescribed belong to nobody.
+        // The last slot holds bases without participants: all their velocities are prescribed.
         self.slots.resize_with(n + 1, Default::default);
         for slot in &mut self.slots {
             slot.used = false;
@@ -207,11 +208,11 @@ impl<S: IslandSolver> Islands<S> {
         }
     }
 
-    /// Runs `work` on every island, in parallel where that pays.
+    /// Runs `work` on every island, in parallel for problems of at least [`PARALLEL_DOFS_MIN`] velocities.
     fn for_each_island(
         &mut self,
         problem: &ContactProblem<'_>,
-        course: Course,
+        start: Start,
         work: impl Fn(
             &S,
             &IslandProblem<'_>,
@@ -227,7 +228,7 @@ impl<S: IslandSolver> Islands<S> {
                 problem,
                 reduced: &[],
                 generation,
-                course,
+                start,
             };
             let mut parts = SlotParts {
                 workspace: &mut slot.workspace,
@@ -257,7 +258,7 @@ struct SlotParts<'a, W> {
 }
 
 impl Partition {
-    /// Union of the participants of each basis; the smallest participant of a component names it.
+    /// Union-find over the participants of each basis; the smallest participant of a component names it.
     fn find(&mut self, problem: &ContactProblem<'_>) {
         let n = problem.dynamics.n_participants();
         self.first_participant.clear();
@@ -303,11 +304,11 @@ impl<S: IslandSolver> Islands<S> {
         mode: SolveMode,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
-        let start = Instant::now();
+        let clock = Instant::now();
         self.generation += 1;
         self.n_dofs = problem.n_dofs();
         check_problem(problem, &mut self.factors)?;
-        self.solve_checked(problem, guess, Course::New(mode), start, out)
+        self.solve_checked(problem, guess, Start::Cold(mode), clock, out)
     }
 
     pub(crate) fn solve_again(
@@ -320,30 +321,30 @@ impl<S: IslandSolver> Islands<S> {
         if self.generation == 0 || problem.n_dofs() != self.n_dofs {
             return self.solve(problem, guess, mode, out);
         }
-        let start = Instant::now();
+        let clock = Instant::now();
         check_constraints(problem)?;
-        self.solve_checked(problem, guess, Course::Again(mode), start, out)
+        self.solve_checked(problem, guess, Start::Warm(mode), clock, out)
     }
 
     fn solve_checked(
         &mut self,
         problem: &ContactProblem<'_>,
         guess: &[f64],
-        course: Course,
-        start: Instant,
+        start: Start,
+        clock: Instant,
         out: &mut Solution,
     ) -> Result<SolveReport, SolveError> {
         check_vector("guess", guess, problem)?;
         self.partition(problem);
         let mut report = SolveReport::default();
-        report.stages.set_up = start.elapsed();
+        report.stages.set_up = clock.elapsed();
 
-        self.for_each_island(problem, course, |method, p, slot| {
+        self.for_each_island(problem, start, |method, p, slot| {
             gather(p.island, guess, &mut slot.answer.velocity);
             method.solve(p, slot.workspace, slot.answer)
         })?;
 
-        let start = Instant::now();
+        let clock = Instant::now();
         let set = problem.constraints;
         out.velocity.resize(problem.n_dofs(), 0.0);
         out.contact_impulse.resize(3 * set.n_contacts(), 0.0);
@@ -371,7 +372,7 @@ impl<S: IslandSolver> Islands<S> {
         }
         out.residual_history.clear();
         out.residual_history.extend_from_slice(longest);
-        report.stages.set_up += start.elapsed();
+        report.stages.set_up += clock.elapsed();
         Ok(report)
     }
 
@@ -386,8 +387,8 @@ impl<S: IslandSolver> Islands<S> {
         check_vector("right-hand side", x, problem)?;
         self.partition(problem);
         let rhs = &*x;
-        let course = Course::New(SolveMode::Full);
-        self.for_each_island(problem, course, |method, p, slot| {
+        let start = Start::Cold(SolveMode::Full);
+        self.for_each_island(problem, start, |method, p, slot| {
             gather(p.island, &at.velocity, &mut slot.answer.velocity);
             gather(p.island, rhs, slot.x);
             method.hessian_solve(p, slot.workspace, &slot.answer.velocity, slot.x)
@@ -400,7 +401,7 @@ impl<S: IslandSolver> Islands<S> {
 }
 
 impl SolveReport {
-    /// Takes in what one island did.
+    /// Adds the report of one island.
     fn add(&mut self, island: &IslandReport) {
         self.stop = self.stop.max(island.stop);
         self.iterations = self.iterations.max(island.iterations);

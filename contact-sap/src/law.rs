@@ -1,6 +1,6 @@
 //! The laws of contact, limits, actuators and constraints: each a convex [`Potential`].
 //!
-//! Hot loops match on [`ContactLaw`] and [`RowLaw`]; a law of your own goes in as their `Custom` variant.
+//! Inner loops match on [`ContactLaw`] and [`RowLaw`]; the variant `Custom` holds any other law.
 
 mod along_line;
 mod bilateral;
@@ -48,7 +48,7 @@ pub enum ContactLaw {
     Similar(Similar),
     /// Projection onto the friction cone.
     Sap(Sap),
-    /// A user's own.
+    /// Any other law.
     Custom(Arc<dyn Potential<3>>),
 }
 
@@ -61,15 +61,15 @@ pub enum RowLaw {
     Bilateral(Bilateral),
     /// PD control with an effort limit.
     PdActuator(PdActuator),
-    /// A user's own.
+    /// Any other law.
     Custom(Arc<dyn Potential<1>>),
 }
 
 impl ContactLaw {
-    /// Checks every number: a law that passes is finite, convex and stays inside its cone. Custom laws are trusted.
+    /// Checks every number, so that the law is finite, convex and inside its cone. Custom laws are not checked.
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which contact it is.
+    /// [`SolveError::Parameter`] for the first parameter out of range; `constraint` names the contact.
     pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
         match self {
             ContactLaw::Lagged(law) => law.validate(),
@@ -82,7 +82,7 @@ impl ContactLaw {
 }
 
 impl ContactLaw {
-    /// The same contact with `share` of its stiffness; a law of a user's own stays as it is.
+    /// The same contact with `share` of its stiffness; custom laws are unchanged.
     pub(crate) fn with_stiffness_times(&self, share: f64) -> Self {
         match self {
             ContactLaw::Lagged(law) => ContactLaw::Lagged(law.with_stiffness_times(share)),
@@ -94,10 +94,10 @@ impl ContactLaw {
 }
 
 impl RowLaw {
-    /// Checks every number: a law that passes is finite and convex. Custom laws are trusted.
+    /// Checks every number, so that the law is finite and convex. Custom laws are not checked.
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which row it is.
+    /// [`SolveError::Parameter`] for the first parameter out of range; `constraint` names the row.
     pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
         match self {
             RowLaw::Limit(law) => law.validate(),

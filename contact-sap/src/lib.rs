@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! # Where to begin
+//! # Reading order
 //!
-//! Read in this order: [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and
-//! [`ContactProblem`] (the whole), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).
+//! [`Potential`] (one constraint), [`Dynamics`] (one body's matrix), [`ConstraintSet`] and [`ContactProblem`] (the whole
+//! problem), [`ConvexContactSolver`] (the solution), [`DeformableModel`] (a body of your own).
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as p_WQ are the field's notation"
@@ -41,7 +41,6 @@ mod small_cholesky;
 mod solver;
 mod solver_kind;
 mod time_step;
-mod two_level;
 
 pub use block_factors::BlockFactors;
 pub use body::{
@@ -53,7 +52,7 @@ pub use constraint_set::{
     BasisBuilder, BasisId, ConstraintLabel, ConstraintSet, ContactIdx, InternalConstraints, RowIdx,
     RowKind,
 };
-pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics, Points};
+pub use dynamics::{Assembled, BlockDiagonal, DenseDynamics, DiagonalBlock, Dynamics};
 pub use error::{BodyError, SolveError};
 pub use friction_tangent::FrictionTangent;
 pub use gauss_seidel::{GaussSeidel, GaussSeidelSettings};

@@ -1,12 +1,12 @@
-//! How far to go along a descent direction.
+//! Line searches along a descent direction.
 
 use crate::evaluation::{Evaluation, QuadraticPart};
 use crate::island::IslandProblem;
 
-/// The longest step of a search, as a multiple of Newton's: where a law's cost falls with a cube, Newton's is half of the way.
+/// The largest step length α. Newton's step is half the distance to the minimum where the cost falls with a cube.
 const ALPHA_MAX: f64 = 2.0;
 
-/// How a solver chooses α along its direction Δv.
+/// How a solver chooses the step length α along its direction Δv.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LineSearch {
     /// The minimiser in [0, 2] by Newton's method safeguarded with bisection.
@@ -75,8 +75,8 @@ fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step
     // The best α known to lie before the root, and φ' there.
     let (mut low, mut slope_low) = (0.0, slope0);
     let good = |alpha: f64, s: f64, ds: f64, low: f64, slope_low: f64| {
-        // Past the root by little: that φ fell is certain from what it lost up to `low`, or all but certain where φ is
-        // curved at α as it was on the way. A steep start that is over at once must not pass for a long way down.
+        // Slightly past the root, φ is below its start if the rise since `low` is smaller than the descent up to `low`, or,
+        // almost certainly, if the curvature at α is that of the interval. A steep but short descent is thus rejected.
         let fell =
             s <= 0.0 || s * (alpha - low) <= -slope_low * low || alpha * ds >= 0.25 * (s - slope0);
         s.abs() <= enough && fell
@@ -102,7 +102,7 @@ fn exact(slope: impl Fn(f64) -> (f64, f64), slope0: f64, tolerance: f64) -> Step
     // 60 halvings exhaust the digits of the bracket.
     for _ in 0..60 {
         let newton = alpha - s / ds;
-        // Newton must stay inside and halve the last move, otherwise bisect. Negated so that NaN bisects too.
+        // Newton's step must stay inside the bracket and halve the last step; otherwise bisect. NaN bisects too.
         let trusted = newton > low && newton < high && (newton - alpha).abs() <= 0.5 * last_move;
         let next = if trusted { newton } else { 0.5 * (low + high) };
         last_move = (next - alpha).abs();

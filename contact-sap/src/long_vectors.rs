@@ -1,6 +1,6 @@
-//! Sums and updates over vectors of thousands of entries, for the widest registers that the processor has.
+//! Vectorised sums and updates of long vectors.
 //!
-//! Sums run in eight lanes whatever the registers hold, so that every processor adds in the same order.
+//! Sums use eight lanes on every processor, so that the order of additions is always the same.
 
 const LANES: usize = 8;
 

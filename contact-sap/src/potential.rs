@@ -5,8 +5,8 @@ use nalgebra::{SMatrix, SVector};
 /// A convex cost ℓ(v_c) of an M-component constraint velocity: the whole interface of a constraint.
 ///
 /// v_c = J v + b, in m/s or rad/s; M = 3 for a contact point (world axes), M = 1 for a scalar row. The three
-/// quantities must belong together: γ = −∂ℓ/∂v_c and G = −∂γ/∂v_c = ∂²ℓ/∂v_c² ⪰ 0, ℓ convex and finite everywhere.
-/// The feature `conformance` has a kit that checks them.
+/// quantities must be consistent: γ = −∂ℓ/∂v_c and G = −∂γ/∂v_c = ∂²ℓ/∂v_c² ⪰ 0, ℓ convex and finite everywhere.
+/// `conformance::check_potential` checks them.
 ///
 /// Source: Castro, Permenter, Han (2022); Han, Masterjohn, Castro (2023), eqs. (9)-(17).
 ///
@@ -29,6 +29,6 @@ pub trait Potential<const M: usize>: Send + Sync {
     fn cost(&self, v_c: &SVector<f64, M>) -> f64;
     /// γ = −∂ℓ/∂v_c, N·s (or N·m·s for a row that is an angle).
     fn impulse(&self, v_c: &SVector<f64, M>) -> SVector<f64, M>;
-    /// G = ∂²ℓ/∂v_c², symmetric positive semidefinite, kg (or kg·m²). At a kink either one-sided value will do.
+    /// G = ∂²ℓ/∂v_c², symmetric positive semidefinite, kg (or kg·m²). At a kink, either one-sided value is allowed.
     fn hessian(&self, v_c: &SVector<f64, M>) -> SMatrix<f64, M, M>;
 }

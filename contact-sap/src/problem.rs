@@ -1,4 +1,4 @@
-//! The whole contact problem of one step, as data.
+//! The contact problem of one step.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::body::BodyStep;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::Dynamics;
 
-/// Which participant of the problem: a body with velocities of its own.
+/// Index of a participant of the problem: a body with velocities to solve for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ParticipantIdx(pub usize);
 
@@ -67,7 +67,7 @@ impl Participants for Vec<Box<dyn BodyStep>> {
 
 /// min_v ½vᵀAv − bᵀv + Σ ℓ_i(J_i v + b_i): what a [`ConvexContactSolver`](crate::ConvexContactSolver) solves.
 ///
-/// The velocities of all participants stand one after the other, in order of their index.
+/// The velocities of all participants are concatenated in the order of their indices.
 ///
 /// Source: Han, Masterjohn, Castro (2023), eq. (9).
 #[derive(Clone, Copy)]

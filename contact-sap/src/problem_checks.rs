@@ -1,4 +1,4 @@
-//! Refuses problems that no solver should touch, naming what is wrong and where.
+//! Rejects invalid problems with the quantity and its location.
 
 use crate::block_factors::BlockFactors;
 use crate::constraint_set::{ConstraintSet, ContactInterpolation};
@@ -63,7 +63,7 @@ fn check_dynamics(participant: ParticipantIdx, dynamics: &dyn Dynamics) -> Resul
             let mut entries = a.iter();
             let (value, (row, column)) = entries
                 .find(|(value, _)| !value.is_finite())
-                .expect("it is among the values");
+                .expect("the value was found in the matrix");
             Err(not_finite(
                 participant,
                 row as usize,

@@ -1,4 +1,4 @@
-//! When an iteration stops, and how it steps: the same for every method.
+//! Stop test and step of the outer iteration, shared by all solvers.
 
 use std::time::Instant;
 
@@ -9,30 +9,29 @@ use crate::islands::{IslandAnswer, IslandReport};
 use crate::line_search::{LineSearch, Step};
 use crate::solver::{StopCriteria, StopReason};
 
-/// The course of one solve of one island.
+/// The iteration state of one solve of one island.
 #[derive(Debug)]
 pub(crate) struct Progress<'a> {
     criteria: &'a StopCriteria,
     rate: Rate,
     answer: &'a mut IslandAnswer,
-    /// The last steps were too short for the cost to show: the residual before them, and how many.
+    /// Set while steps change the cost by less than its round-off: the residual before the first such step, and their number.
     at_round_off: Option<(f64, usize)>,
-    /// What is said of the solve at its end.
     pub(crate) report: IslandReport,
 }
 
-/// How a method approaches the solution.
+/// Convergence rate of a method near the solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rate {
-    /// A step at round-off that does not halve the residual is the last that can help.
+    /// Stops after the first step at round-off that does not halve the residual.
     Superlinear,
-    /// Many small steps add up.
+    /// Allows many steps at round-off, as small steps may add up.
     Linear,
 }
 
 impl Rate {
-    /// How many steps that the cost does not show may pass without halving the residual.
-    fn patience(self) -> usize {
+    /// Number of steps at round-off that may pass without halving the residual.
+    fn stalled_steps_max(self) -> usize {
         match self {
             Rate::Superlinear => 1,
             Rate::Linear => 50,
@@ -41,8 +40,7 @@ impl Rate {
 }
 
 impl<'a> Progress<'a> {
-    /// Starts at the velocities of `answer`, whose history takes ‖D∇ℓ‖ of every iteration. `rate` is that of the method near
-    /// the solution.
+    /// Starts at the velocities of `answer` and records ‖D∇ℓ‖ of each iteration in its history.
     pub(crate) fn begin(
         p: &IslandProblem<'_>,
         e: &mut Evaluation,
@@ -66,10 +64,10 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Evaluates impulses and gradient at the current velocities; `None` if it is time to stop.
+    /// Evaluates impulses and gradient at the current velocities; `None` if the iteration must stop.
     ///
     /// # Errors
-    /// A residual that is not a number, blaming the constraint that made it so.
+    /// The residual is not finite; names the constraint that caused it.
     pub(crate) fn residual(
         &mut self,
         p: &IslandProblem<'_>,
@@ -77,16 +75,16 @@ impl<'a> Progress<'a> {
     ) -> Result<Option<Residual>, SolveError> {
         let clock = Instant::now();
         let mut residual = e.update(p);
-        if e.is_summed() && self.may_end(residual) {
+        if e.is_accumulated() && self.may_stop(residual) {
             residual = e.update_product(p);
         }
-        let verdict = if residual.norm.is_finite() {
-            Ok(self.judge(residual))
+        let reason = if residual.norm.is_finite() {
+            Ok(self.stop_reason(residual))
         } else {
-            Err(blame(p, e))
+            Err(not_finite_error(p, e))
         };
         self.report.stages.gradient += clock.elapsed();
-        Ok(match verdict? {
+        Ok(match reason? {
             Some(reason) => {
                 self.report.stop = reason;
                 None
@@ -95,22 +93,23 @@ impl<'a> Progress<'a> {
         })
     }
 
-    /// Whether [`Progress::judge`] may find a reason to stop: that is judged without the round-off of sums.
-    fn may_end(&self, residual: Residual) -> bool {
+    /// Whether [`Progress::stop_reason`] may return a reason. It is then evaluated with an exact product A v, free of the
+    /// round-off that accumulates in updates.
+    fn may_stop(&self, residual: Residual) -> bool {
         residual.norm <= self.criteria.tolerance(residual)
             || self.at_round_off.is_some()
             || self.report.iterations >= self.criteria.iterations_max
     }
 
-    /// Why to stop here, if there is a reason.
-    fn judge(&mut self, residual: Residual) -> Option<StopReason> {
+    /// The reason to stop here, if any.
+    fn stop_reason(&mut self, residual: Residual) -> Option<StopReason> {
         self.answer.residual_history.push(residual.norm);
         if residual.norm <= self.criteria.tolerance(residual) {
             return Some(StopReason::Converged);
         }
         match self.at_round_off {
             Some((before, _)) if residual.norm <= 0.5 * before => self.at_round_off = None,
-            Some((_, steps)) if steps >= self.rate.patience() => {
+            Some((_, steps)) if steps >= self.rate.stalled_steps_max() => {
                 return Some(StopReason::CostStalledAtRoundOff);
             }
             _ => {}
@@ -119,18 +118,9 @@ impl<'a> Progress<'a> {
             .then_some(StopReason::IterationLimit)
     }
 
-    /// Whether no step was taken yet.
+    /// Whether no step was taken.
     pub(crate) fn at_start(&self) -> bool {
         self.report.iterations == 0
-    }
-
-    /// The largest relative residual that a direction may be left with; see [`NewtonCg`](crate::NewtonCg).
-    pub(crate) fn forcing_max(&self) -> f64 {
-        if self.report.iterations < 20 {
-            1e-2
-        } else {
-            1e-6
-        }
     }
 
     /// Steps along the direction of `e`.
@@ -147,11 +137,12 @@ impl<'a> Progress<'a> {
         check_curvature(p, e, quadratic)?;
         self.report.iterations += 1;
         let slope0 = e.slope_at_start();
-        // A quadratic gains ½|slope|; below round-off of the cost a search would follow noise, so Newton takes its own step.
+        // A full Newton step lowers a quadratic by ½|slope|. Below the round-off of the cost a line search follows noise, so
+        // the full step is taken.
         let gain = -0.5 * slope0;
-        let shows = gain > f64::EPSILON * e.cost_scale();
+        let is_resolved = gain > f64::EPSILON * e.cost_scale();
         self.at_round_off = match (
-            shows,
+            is_resolved,
             self.at_round_off,
             self.answer.residual_history.last(),
         ) {
@@ -160,7 +151,7 @@ impl<'a> Progress<'a> {
             (false, None, last) => last.map(|&residual| (residual, 1)),
         };
         let unconstrained = p.island.n_contacts + p.island.n_scalars == 0;
-        let search = shows || self.rate == Rate::Linear;
+        let search = is_resolved || self.rate == Rate::Linear;
         let step = if search && !unconstrained {
             line_search.search(e, p, quadratic, slope0)
         } else {
@@ -174,13 +165,13 @@ impl<'a> Progress<'a> {
         Ok(())
     }
 
-    /// Stays where it is, for a direction that does not descend.
+    /// Counts an iteration without a step, for a direction that does not descend.
     pub(crate) fn stay(&mut self) {
         self.report.iterations += 1;
         self.at_round_off = None;
     }
 
-    /// Completes the answer with velocities and impulses of `e`, as last judged.
+    /// Completes the answer with the velocities and impulses of `e`.
     pub(crate) fn finish(mut self, p: &IslandProblem<'_>, e: &Evaluation) {
         let answer = self.answer;
         self.report.residual = answer.residual_history.last().copied().unwrap_or_default();
@@ -199,8 +190,8 @@ impl StopCriteria {
     }
 }
 
-/// Refuses an A with ΔvᵀAΔv < 0. Entries of a definite A are at most √(a_ii a_jj), so that round-off leaves less than a share
-/// n ε of Σ a_ii Δv_i².
+/// Rejects an A with ΔvᵀAΔv < 0 beyond round-off. Entries of a definite A are at most √(a_ii a_jj), so the round-off is below
+/// n ε Σ a_ii Δv_i².
 fn check_curvature(
     p: &IslandProblem<'_>,
     e: &Evaluation,
@@ -220,7 +211,7 @@ fn check_curvature(
 }
 
 /// The error of a residual that is not finite.
-fn blame(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
+fn not_finite_error(p: &IslandProblem<'_>, e: &Evaluation) -> SolveError {
     for basis in &p.island.bases {
         for (k, i) in basis.contacts.clone().enumerate() {
             let gamma = &e.gamma[basis.first_contact + k];

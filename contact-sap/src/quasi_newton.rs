@@ -21,28 +21,27 @@ use crate::solver_kind::SolverKind;
 pub struct QuasiNewtonSettings {
     /// When to stop.
     pub stop: StopCriteria,
-    /// How far to go along a direction.
+    /// The line search.
     pub line_search: LineSearch,
-    /// Whether directions remember the last one.
+    /// How successive directions are combined.
     pub acceleration: Acceleration,
 }
 
-/// How directions follow from the block-diagonal step Δ = −H_D⁻¹∇ℓ.
+/// How a direction is made from the block-diagonal step Δ = −H_D⁻¹∇ℓ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acceleration {
     /// Δ itself, as published.
     None,
-    /// Δ made conjugate to the last direction (Polak and Ribière, restarted when that would not descend): about the square
-    /// root of the iterations.
+    /// Δ made conjugate to the last direction (Polak and Ribière, restarted if that is no descent direction). Takes about the
+    /// square root of the iterations of [`Acceleration::None`].
     #[default]
     Conjugate,
 }
 
-/// Block-diagonal quasi-Newton: every node (a rigid body, a vertex, a tree) steps as if the others stood still.
+/// Block-diagonal quasi-Newton: every node (a rigid body, a vertex, a tree) steps as if the others were held.
 ///
-/// Nothing larger than a node's block is factored, which suits a GPU. Each step descends, at a linear rate that gets slow
-/// where constraints are much stiffer than the bodies they couple; then the report says
-/// [`StopReason::IterationLimit`](crate::StopReason::IterationLimit).
+/// Nothing larger than a node's block is factored. Convergence is linear, and slow where constraints are much stiffer than the
+/// bodies they couple; the report then holds [`StopReason::IterationLimit`](crate::StopReason::IterationLimit).
 ///
 /// Source: Yu et al. (2025), Algorithm 1, with γ = −∂ℓ/∂v_c (its step 6 lacks the sign).
 pub struct QuasiNewton {

@@ -1,7 +1,7 @@
-//! Bases and interpolations: how a constraint velocity follows from the velocities of the bodies.
+//! Bases and interpolations: constraint velocities from the velocities of bodies.
 //!
 //! Contacts of one pair of links, one triangle or one grid cell share a *basis* u = B v + b: a handful of velocity
-//! coordinates (a twist, the velocities of three vertices). A *interpolation* Φ takes them to one contact point,
+//! coordinates (a twist, the velocities of three vertices). An *interpolation* Φ takes them to one contact point,
 //! v_c = Φ u. Hessians of all contacts are summed in u before they reach the bodies: Bᵀ(Σ ΦᵀGΦ)B.
 
 use nalgebra::Vector3;
@@ -52,12 +52,9 @@ impl Rows {
     /// values, column-major and zero, to be filled.
     ///
     /// # Panics
-    /// If the rows reach past [`Rows::n_rows`].
+    /// The rows exceed [`Rows::n_rows`].
     pub fn dense(&mut self, row: usize, n_rows: usize, dof: usize, n_dofs: usize) -> &mut [f64] {
-        assert!(
-            row + n_rows <= self.n_rows,
-            "block reaches past the last row"
-        );
+        assert!(row + n_rows <= self.n_rows, "the block exceeds the rows");
         let start = self.values.len();
         self.values.resize(start + n_rows * n_dofs, 0.0);
         self.blocks.push(RowBlock {
@@ -73,9 +70,9 @@ impl Rows {
     /// Adds an identity block of size `n`: row `row + i` is velocity `dof + i`.
     ///
     /// # Panics
-    /// If the rows reach past [`Rows::n_rows`].
+    /// The rows exceed [`Rows::n_rows`].
     pub fn identity(&mut self, row: usize, dof: usize, n: usize) {
-        assert!(row + n <= self.n_rows, "block reaches past the last row");
+        assert!(row + n <= self.n_rows, "the block exceeds the rows");
         self.blocks.push(RowBlock {
             row,
             n_rows: n,
@@ -85,7 +82,7 @@ impl Rows {
         });
     }
 
-    /// Whether no velocity of the solve reaches u: what it belongs to is held.
+    /// Whether u does not depend on velocities of the solve: the point is held.
     #[must_use]
     pub fn is_prescribed(&self) -> bool {
         self.blocks.is_empty()
@@ -106,7 +103,7 @@ impl Rows {
 }
 
 impl Rows {
-    /// v += Bᵀ u: what impulses on the coordinates of the basis are to the participant's velocities.
+    /// v += Bᵀ u: generalised impulses from impulses on the coordinates of the basis.
     pub fn add_transposed(&self, u: &[f64], v: &mut [f64]) {
         for block in &self.blocks {
             let u = &u[block.row..block.row + block.n_rows];
@@ -149,10 +146,10 @@ impl RowBlock {
     }
 }
 
-/// How the world velocity of one material point follows from the rows of its basis.
+/// The world velocity of one material point as a function of its basis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Interpolation {
-    /// The basis is a twist u = (ω, v_O), six rows: v_Q = v_O + ω × p_OQ. The caller knows p_OQ.
+    /// The basis is a twist u = (ω, v_O), six rows: v_Q = v_O + ω × p_OQ. The caller provides p_OQ.
     Twist,
     /// The basis is k point velocities, 3k rows: v_Q = Σ w_j u_j.
     Weights(Vec<f64>),
@@ -161,7 +158,7 @@ pub enum Interpolation {
 }
 
 impl Interpolation {
-    /// Becomes [`Interpolation::Weights`], in the memory there is.
+    /// Sets this to [`Interpolation::Weights`]; memory is reused.
     pub fn set_weights(&mut self, weights: impl IntoIterator<Item = f64>) {
         match self {
             Self::Weights(known) => {
@@ -172,7 +169,7 @@ impl Interpolation {
         }
     }
 
-    /// Becomes [`Interpolation::Dense`], in the memory there is; `phi` is 3×r, column-major.
+    /// Sets this to [`Interpolation::Dense`]; memory is reused. `phi` is 3×r, column-major.
     pub fn set_dense(&mut self, phi: impl IntoIterator<Item = f64>) {
         match self {
             Self::Dense(known) => {
@@ -195,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impulses_on_a_basis_do_the_work_of_the_velocities_they_meet() {
+    fn products_with_a_basis_and_its_transpose_are_adjoint() {
         let mut rows = Rows::default();
         rows.reset(5);
         rows.identity(0, 4, 2);

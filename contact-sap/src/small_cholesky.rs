@@ -7,7 +7,7 @@ pub(crate) struct Pivot {
     pub(crate) value: f64,
 }
 
-/// Calls `$body`, inlined, with the sizes that vertices, rod nodes and rigid bodies have as constants.
+/// Calls `$body`, inlined, with constant sizes for vertices, rod nodes and rigid bodies.
 macro_rules! for_size {
     ($n:expr, $body:ident($($argument:expr),*)) => {
         match $n {
@@ -43,7 +43,7 @@ fn cholesky_of_size(a: &mut [f64], n: usize) -> Result<(), Pivot> {
         for x in &mut head[j + 1..] {
             *x *= inverse;
         }
-        // Columns to the right lose what column j explains.
+        // Subtract the outer product of column j from the columns to its right.
         for (k, column) in tail.chunks_exact_mut(n).take(n - j - 1).enumerate() {
             let k = j + 1 + k;
             let l_kj = head[k];
@@ -53,6 +53,12 @@ fn cholesky_of_size(a: &mut [f64], n: usize) -> Result<(), Pivot> {
         }
     }
     Ok(())
+}
+
+/// x ← (L Lᵀ)⁻¹x.
+pub(crate) fn solve(l: &[f64], n: usize, x: &mut [f64]) {
+    solve_lower(l, n, x);
+    for_size!(n, solve_lower_transposed_of_size(l, x));
 }
 
 /// x ← L⁻¹x.
@@ -74,10 +80,6 @@ fn solve_lower_of_size(l: &[f64], x: &mut [f64], n: usize) {
 }
 
 /// x ← L⁻ᵀx.
-pub(crate) fn solve_lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
-    for_size!(n, solve_lower_transposed_of_size(l, x));
-}
-
 #[inline(always)]
 fn solve_lower_transposed_of_size(l: &[f64], x: &mut [f64], n: usize) {
     let (l, x) = (&l[..n * n], &mut x[..n]);
@@ -107,8 +109,7 @@ mod tests {
             let mut x = &a * nalgebra::DVector::from_column_slice(&expected);
             let mut l = a.as_slice().to_vec();
             cholesky_in_place(&mut l, n).unwrap_or_else(|_| panic!("A is SPD"));
-            solve_lower(&l, n, x.as_mut_slice());
-            solve_lower_transposed(&l, n, x.as_mut_slice());
+            solve(&l, n, x.as_mut_slice());
             for (x, e) in x.iter().zip(&expected) {
                 assert!((x - e).abs() < 1e-13);
             }

@@ -33,7 +33,7 @@ pub enum SolverKind {
 }
 
 impl SolverKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [SolverKind; 4] = [
         SolverKind::Newton,
         SolverKind::NewtonCg,
@@ -79,11 +79,11 @@ impl fmt::Display for SolverKind {
     }
 }
 
-/// A name that no solver has.
+/// Error: no solver has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no solver `{name}`; choose one of {}", names())]
 pub struct UnknownSolver {
-    /// The name asked for.
+    /// The unknown name.
     pub name: String,
 }
 

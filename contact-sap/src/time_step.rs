@@ -1,18 +1,18 @@
-//! A step's length, and the member of the θ-family that takes it.
+//! Length and integration scheme of a time step.
 
 use serde::{Deserialize, Serialize};
 
-/// How a step leads from (q0, v0) to (q, v): the θ-family, one member for a whole world.
+/// A scheme of the θ-family, which takes (q0, v0) to (q, v); one for all bodies.
 ///
 /// ```text
 /// M (v − v0) = δt k(q^θ, v^θ) + J(q0)ᵀγ        q^θ = θ q + (1 − θ) q0,   v^θ = θ v + (1 − θ) v0
 /// q = q0 + δt v^vq                             v^vq = θ_vq v + (1 − θ_vq) v0
 /// ```
 ///
-/// Forces inside a body (elasticity, springs, dampers) act at q^θ, v^θ. Constraints (contacts, limits, constraints, actuators)
-/// act at the end of the step whatever θ is: their distances are those at q, g(v) = g0 + δt (θ_vq v_c + (1 − θ_vq) v_c0),
-/// the same θ_vq on all sides. Bodies that moved by different θ_vq would make of a relative velocity different distances,
-/// and contact would lose its symmetry. Velocities that are prescribed hold for the whole step.
+/// Forces inside a body (elasticity, springs, dampers) act at q^θ, v^θ. Constraints (contacts, limits, bilateral rows, actuators)
+/// act at the end of the step for any θ: their distances are those at q, g(v) = g0 + δt (θ_vq v_c + (1 − θ_vq) v_c0),
+/// with the same θ_vq for all bodies, so that a relative velocity gives the same change of distance on both sides. Prescribed
+/// velocities hold for the whole step.
 ///
 /// | | θ | θ_vq | order in free motion | |
 /// |---|---|---|---|---|
@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 /// | `Midpoint` | ½ | ½ | 2 | keeps energy well |
 /// | `Symplectic` | 0 | 1 | 1 | keeps energy well; explicit: stable while δt < 2/ω of springs, δt < 2m/d of dampers |
 ///
-/// With constraints that carry force every member is of order 1. At rest all find the same equilibrium. In a midpoint step
-/// half of the start velocity is spent before a constraint can act on it: what hits within a step sinks in by up to
-/// ½δt‖v_n0‖, a stiff contact without dissipation rebounds as an elastic one does, and an actuator of large stiffness Kp
-/// swings from step to step unless its damping Kd is at least about ½δt Kp.
+/// With constraint forces every scheme is of order 1. All have the same equilibria. In a midpoint step, half of the start
+/// velocity moves positions before a constraint can act on it: an impact penetrates by up to ½δt‖v_n0‖, a stiff contact without
+/// dissipation rebounds elastically, and an actuator of large stiffness Kp oscillates from step to step unless its damping Kd
+/// is at least about ½δt Kp.
 ///
 /// Source: Han, Masterjohn, Castro (2023), section IV-B, eqs. 1-4; that constraints act at the end of the step is
 /// Castro, Permenter, Han (2022), section III.
@@ -39,10 +39,10 @@ pub enum Integration {
 }
 
 impl Integration {
-    /// Every member.
+    /// All schemes.
     pub const ALL: [Self; 3] = [Self::BackwardEuler, Self::Midpoint, Self::Symplectic];
 
-    /// θ: the share of the step's end in the forces.
+    /// θ: weight of the end of the step in the forces.
     #[must_use]
     pub fn theta(self) -> f64 {
         match self {
@@ -52,7 +52,7 @@ impl Integration {
         }
     }
 
-    /// θ_vq: the share of the end velocity in the motion.
+    /// θ_vq: weight of the end velocity in the motion.
     #[must_use]
     pub fn theta_vq(self) -> f64 {
         match self {
@@ -62,13 +62,13 @@ impl Integration {
     }
 }
 
-/// A step's length and how it is taken. A bare number is a step of backward Euler.
+/// Length and scheme of a time step. Conversion from a number gives backward Euler.
 ///
 /// ```
 /// use pliant_contact_sap::{Integration, TimeStep};
 ///
 /// let step = TimeStep { length_s: 0.01, integration: Integration::Midpoint };
-/// // 1 m/s at the start and 3 m/s at the end: 2 cm of way, of which 0.5 cm was settled before the step began.
+/// // 1 m/s at the start and 3 m/s at the end: a displacement of 2 cm, of which 0.5 cm is due to the start velocity.
 /// assert_eq!(step.mean_velocity(1.0, 3.0), 2.0);
 /// assert_eq!(step.coasted(0.0, 1.0), 0.005);
 /// assert_eq!(TimeStep::from(0.01).coasted(0.0, 1.0), 0.0);
@@ -92,13 +92,13 @@ impl From<f64> for TimeStep {
 }
 
 impl TimeStep {
-    /// θδt, s: what a change of the end's velocity (of its position) adds to impulses of dampers (of springs).
+    /// θδt, s: derivative of impulses of dampers (springs) by their end velocity (position), per unit of damping (stiffness).
     #[must_use]
     pub fn forces_s(&self) -> f64 {
         self.integration.theta() * self.length_s
     }
 
-    /// θ_vq δt, s: how far a unit of end velocity leads within the step.
+    /// θ_vq δt, s: derivative of the end position by the end velocity.
     #[must_use]
     pub fn positions_s(&self) -> f64 {
         self.integration.theta_vq() * self.length_s
@@ -132,8 +132,8 @@ impl TimeStep {
         out.extend(both.map(|(v0, v)| self.mean_velocity(*v0, *v)));
     }
 
-    /// g0 + δt (1 − θ_vq) ġ0: where a distance g0 with rate ġ0 comes to if its rate falls to zero at once. A constraint
-    /// law of the end rate ġ starts from there, g = this + θ_vq δt ġ; exactly `distance` for θ_vq = 1.
+    /// g0 + δt (1 − θ_vq) ġ0: the end distance from g0 with rate ġ0 if the end rate is zero. In general
+    /// g = this + θ_vq δt ġ with the end rate ġ; exactly `distance` for θ_vq = 1.
     #[must_use]
     #[inline]
     pub fn coasted(&self, distance: f64, rate: f64) -> f64 {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coasting_and_the_end_velocity_make_up_the_way() {
+    fn coasting_and_the_end_velocity_add_up_to_the_displacement() {
         for integration in Integration::ALL {
             let step = TimeStep {
                 length_s: 0.01,

@@ -1,4 +1,4 @@
-//! A step like the last one allocates nothing.
+//! A repeated solve allocates no memory.
 
 #[path = "suite/support/mod.rs"]
 mod support;
@@ -10,7 +10,7 @@ use support::{Models, Recipe, random_scene, with_problem};
 
 #[test]
 fn a_repeated_solve_allocates_nothing() {
-    // One thread: waking others is rayon's business.
+    // One thread, as rayon allocates for tasks.
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build()
@@ -46,7 +46,7 @@ fn a_repeated_solve_allocates_nothing() {
                     } else {
                         assert!(
                             allocations > 0,
-                            "{kind}, {name}: memory comes from somewhere"
+                            "{kind}, {name}: allocations are not counted"
                         );
                     }
                 }
@@ -56,7 +56,7 @@ fn a_repeated_solve_allocates_nothing() {
 }
 
 #[test]
-fn gradients_at_the_solution_allocate_nothing_the_second_time() {
+fn a_repeated_hessian_solve_allocates_nothing() {
     with_problem(&clutter(2, (3, 3, 2), Models::Sap), |problem| {
         for kind in SolverKind::ALL {
             let mut solver = kind.build(StopCriteria::default());

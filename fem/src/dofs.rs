@@ -13,8 +13,6 @@ pub(crate) struct DofMap {
     /// For each vertex its place in `moving`, or [`HELD`].
     column: Vec<u32>,
     n_dofs: usize,
-    /// Axes of the moving vertices that are in the solve; empty if all are.
-    axes: Vec<[bool; 3]>,
     /// Every moving vertex moves in all three directions.
     whole: bool,
 }
@@ -51,11 +49,6 @@ impl DofMap {
             self.whole &= *held == [false; 3];
         }
         self.n_dofs = next as usize;
-        self.axes.clear();
-        if !self.whole {
-            let free = self.moving.iter().map(|v| self.of[*v as usize]);
-            self.axes.extend(free.map(|of| of.map(|dof| dof != HELD)));
-        }
         true
     }
 
@@ -77,11 +70,6 @@ impl DofMap {
 
     pub(crate) fn moving(&self) -> &[u32] {
         &self.moving
-    }
-
-    /// Which axes of the moving vertices are in the solve; empty if all are.
-    pub(crate) fn axes(&self) -> &[[bool; 3]] {
-        &self.axes
     }
 
     /// Place of a vertex among the moving ones.
@@ -137,7 +125,6 @@ mod tests {
         assert_eq!((map.n_dofs(), map.moving()), (5, &[0, 2][..]));
         assert_eq!(map.of(2), [3, HELD, 4]);
         assert!(!map.is_whole() && map.holds_any());
-        assert_eq!(map.axes(), [[true; 3], [true, false, true]]);
         assert_eq!((map.column(1), map.column(2)), (None, Some(1)));
         let mut field = vec![Vector3::repeat(9.0); 3];
         map.scatter(&[1.0, 2.0, 3.0, 4.0, 5.0], &mut field);

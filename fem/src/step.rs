@@ -50,8 +50,6 @@ pub(crate) struct FemStep {
     held: Vec<[bool; 3]>,
     dofs: DofMap,
     start: Vec<f64>,
-    /// Where the vertices in the solve are.
-    places: Vec<Vector3<f64>>,
     elements: ElementState,
     system: System,
     free_motion: FreeMotion,
@@ -82,7 +80,6 @@ impl FemStep {
             held: Vec::new(),
             dofs: DofMap::default(),
             start: Vec::new(),
-            places: Vec::new(),
             elements: ElementState::default(),
             system: System::default(),
             free_motion: FreeMotion::default(),
@@ -136,9 +133,6 @@ impl BodyStep for FemStep {
         }
         self.start.resize(self.dofs.n_dofs(), 0.0);
         self.dofs.gather(&self.v, &mut self.start);
-        self.places.clear();
-        let moving = self.dofs.moving().iter();
-        self.places.extend(moving.map(|v| self.q[*v as usize]));
         self.gather_external(input)?;
         if self.parts.has_barrier() {
             self.refuse_inverted(&self.q, "at the start of the step")?;

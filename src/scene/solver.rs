@@ -67,10 +67,10 @@ static SOLVER: TableSchema = TableSchema {
         },
         Key {
             name: "linear_algebra",
-            value: "`automatic`, `direct`, `mixed`, `schur` or `two-level`",
+            value: "`automatic`, `direct`, `mixed` or `schur`",
             unit: "",
             default: "`automatic`",
-            about: "of `newton`: factors of the whole Hessian, in double precision or in single precision with conjugate gradients behind them, of what is left when untouched vertices are eliminated (the paper's way), or conjugate gradients preconditioned on two levels; `automatic` chooses for each island by size",
+            about: "of `newton`: Cholesky factors of the whole Hessian (`direct`), single-precision factors as preconditioner of conjugate gradients (`mixed`), or factors of the Schur complements on the participating vertices, as in the paper (`schur`); `automatic` chooses for each island by size",
         },
         Key {
             name: "preconditioner",

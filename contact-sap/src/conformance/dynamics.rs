@@ -15,7 +15,6 @@ const COLUMNS_MAX: usize = 120;
 /// - `apply` is linear, symmetric and positive.
 /// - The diagonal blocks cover every row once, are positive definite, and are those of A.
 /// - `assembled`, where offered, is the same matrix, both triangles stored, rows ascending within columns.
-/// - `points`, where offered, are one for each diagonal block, with as many axes as it has rows.
 /// - `precondition`, where offered, is linear, symmetric and positive; where not, it leaves its vector alone.
 ///
 /// # Errors
@@ -35,33 +34,7 @@ pub fn check_dynamics(dynamics: &dyn Dynamics) -> Result<(), Violation> {
     if let Some(assembled) = dynamics.assembled() {
         check_assembled(dynamics, assembled, &mut probe)?;
     }
-    check_points(dynamics)?;
     check_preconditioner(dynamics, &mut probe)
-}
-
-/// As many points as diagonal blocks, as many axes of each as its block has rows.
-fn check_points(dynamics: &dyn Dynamics) -> Result<(), Violation> {
-    let Some(points) = dynamics.points() else {
-        return Ok(());
-    };
-    let mut sizes = Vec::new();
-    let blocks = dynamics.diagonal_blocks();
-    blocks.for_each(dynamics.n_dofs(), |block| sizes.push(block.size));
-    let n = points.positions.len();
-    promise(n == sizes.len(), || {
-        format!("{n} points, {} diagonal blocks", sizes.len())
-    })?;
-    let axes = points.axes;
-    promise(axes.is_empty() || axes.len() == n, || {
-        format!("axes of {} points of {n}", axes.len())
-    })?;
-    for (k, size) in sizes.iter().enumerate() {
-        let free = axes.get(k).map_or(3, |a| a.iter().filter(|a| **a).count());
-        promise(free == *size, || {
-            format!("point {k} has {free} axes, its diagonal block {size} rows")
-        })?;
-    }
-    Ok(())
 }
 
 /// Linear, symmetric, positive.

@@ -1,19 +1,19 @@
-//! The dual problem that sweeps of Gauss-Seidel climb: what a unit of each impulse does to the velocities.
+//! The dual problem of Gauss-Seidel: impulses, and the response of the velocities to each of them.
 
 use std::ops::Range;
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 
 use super::NAME;
-use super::solve_alone::solve_alone;
+use super::local_solve::local_solve;
 use crate::dynamics::Assembled;
 use crate::error::SolveError;
 use crate::evaluation::Evaluation;
 use crate::hessian::Hessian;
 use crate::island::{IslandBasis, IslandProblem, Member};
-use crate::small_cholesky::{cholesky_in_place, solve_lower, solve_lower_transposed};
+use crate::small_cholesky::{self, cholesky_in_place};
 
-/// Impulses and the velocities A⁻¹(b + Jᵀγ) that belong to them.
+/// Impulses and their velocities A⁻¹(b + Jᵀγ).
 #[derive(Default)]
 pub(super) struct Dual {
     gamma: Vec<Vector3<f64>>,
@@ -26,9 +26,9 @@ pub(super) struct Dual {
     factors: Vec<f64>,
     /// Z = A⁻¹Bᵀ of each basis: r columns over the velocities of its members.
     responses: Vec<f64>,
-    reaches: Vec<Reach>,
-    /// Members of all reaches, by their place in the island.
-    reached: Vec<usize>,
+    supports: Vec<Support>,
+    /// Members of all supports, by their index in the island.
+    support_members: Vec<usize>,
     /// M = B A⁻¹Bᵀ of each basis, at its aggregate.
     inertia: Vec<f64>,
     /// W = ΦMΦᵀ of each contact and of each scalar row.
@@ -40,9 +40,9 @@ pub(super) struct Dual {
     local: Vec<f64>,
 }
 
-/// The members that a basis moves, and where its response is: r columns over their velocities, one after the other.
+/// The members that a basis involves, and the offset of its response: r columns over their velocities.
 #[derive(Clone, Debug)]
-struct Reach {
+struct Support {
     members: Range<usize>,
     n_dofs: usize,
     response: usize,
@@ -78,7 +78,7 @@ impl Dual {
             }
         }
         if any_sparse {
-            // The factor of A alone, through the Hessian without any aggregate.
+            // The Hessian without aggregates is A.
             Hessian::check(p, NAME)?;
             hessian.begin(p);
             e.active.fill(false);
@@ -95,32 +95,37 @@ impl Dual {
         self.w.resize(island.n_contacts, Matrix3::zeros());
         self.w_s.resize(island.n_scalars, 0.0);
         self.responses.clear();
-        self.reaches.clear();
-        self.reached.clear();
+        self.supports.clear();
+        self.support_members.clear();
         for basis in &island.bases {
-            self.respond(p, basis, hessian);
+            self.compute_response(p, basis, hessian);
         }
         Ok(())
     }
 
     /// Z, M and W of one basis.
-    fn respond(&mut self, p: &IslandProblem<'_>, basis: &IslandBasis, hessian: &mut Hessian) {
+    fn compute_response(
+        &mut self,
+        p: &IslandProblem<'_>,
+        basis: &IslandBasis,
+        hessian: &mut Hessian,
+    ) {
         let set = p.set();
         let r = basis.n_rows;
         let pieces = &p.island.pieces[basis.pieces.clone()];
-        let first = self.reached.len();
+        let first = self.support_members.len();
         let mut n_dofs = 0;
         for (m, member) in p.island.members.iter().enumerate() {
             if pieces
                 .iter()
                 .any(|piece| member.dofs().contains(&piece.dof))
             {
-                self.reached.push(m);
+                self.support_members.push(m);
                 n_dofs += member.n_dofs;
             }
         }
-        let members = first..self.reached.len();
-        self.reaches.push(Reach {
+        let members = first..self.support_members.len();
+        self.supports.push(Support {
             members: members.clone(),
             n_dofs,
             response: self.responses.len(),
@@ -142,7 +147,7 @@ impl Dual {
                 piece.add_product(set, &self.column, &mut self.u);
             }
             self.inertia[basis.aggregate0 + j * r..][..r].copy_from_slice(&self.u);
-            for &m in &self.reached[members.clone()] {
+            for &m in &self.support_members[members.clone()] {
                 let dofs = p.island.members[m].dofs();
                 self.responses.extend_from_slice(&self.column[dofs]);
             }
@@ -182,8 +187,8 @@ impl Dual {
     /// x ← A⁻¹x.
     fn solve(&self, p: &IslandProblem<'_>, hessian: &mut Hessian, x: &mut [f64]) {
         let dense = |m: &Member| matches!(p.dynamics(m).assembled(), Some(Assembled::Dense(_)));
-        let touched = |m: &Member| x[m.dofs()].iter().any(|x| *x != 0.0);
-        if p.island.members.iter().any(|m| !dense(m) && touched(m)) {
+        let is_nonzero = |m: &Member| x[m.dofs()].iter().any(|x| *x != 0.0);
+        if p.island.members.iter().any(|m| !dense(m) && is_nonzero(m)) {
             hessian.solve(x);
             return;
         }
@@ -191,8 +196,7 @@ impl Dual {
             if dense(member) {
                 let n = member.n_dofs;
                 let factor = &self.factors[*start..*start + n * n];
-                solve_lower(factor, n, &mut x[member.dofs()]);
-                solve_lower_transposed(factor, n, &mut x[member.dofs()]);
+                small_cholesky::solve(factor, n, &mut x[member.dofs()]);
             }
         }
     }
@@ -205,7 +209,7 @@ impl Dual {
         hessian: &mut Hessian,
     ) -> Result<(), SolveError> {
         let set = p.set();
-        // v = A⁻¹(b + Jᵀγ), afresh: increments would gather round-off.
+        // v = A⁻¹(b + Jᵀγ) from scratch, as increments accumulate round-off.
         let mut v = std::mem::take(&mut self.v);
         v.copy_from_slice(&e.b);
         for basis in &p.island.bases {
@@ -229,13 +233,13 @@ impl Dual {
         self.solve(p, hessian, &mut v);
         self.v = v;
         for k in 0..p.island.bases.len() {
-            self.visit(p, k);
+            self.sweep_basis(p, k);
         }
         Ok(())
     }
 
-    /// Solves the constraints of one basis in turn.
-    fn visit(&mut self, p: &IslandProblem<'_>, k: usize) {
+    /// Solves the constraints of one basis, one after the other.
+    fn sweep_basis(&mut self, p: &IslandProblem<'_>, k: usize) {
         let set = p.set();
         let basis = &p.island.bases[k];
         let r = basis.n_rows;
@@ -246,7 +250,7 @@ impl Dual {
             piece.add_product(set, &self.v, &mut self.u);
         }
         let m = &self.inertia[basis.aggregate0..basis.aggregate0 + r * r];
-        // Σ Φᵀ Δγ of the basis, and that of one constraint.
+        // Σ Φᵀ Δγ of the basis, and Φᵀ Δγ of one constraint.
         self.f.resize(r, 0.0);
         self.f.fill(0.0);
         self.local.resize(r, 0.0);
@@ -257,7 +261,7 @@ impl Dual {
                 .interpolation
                 .velocity(&set.interpolation_values, &self.u)
                 + contact.bias;
-            let next = solve_alone(&contact.law, &self.w[i], &v_c, &self.gamma[i]);
+            let next = local_solve(&contact.law, &self.w[i], &v_c, &self.gamma[i]);
             let delta = next - self.gamma[i];
             self.gamma[i] = next;
             if delta != Vector3::zeros() {
@@ -275,7 +279,7 @@ impl Dual {
                 .interpolation
                 .velocity(&set.interpolation_values, &self.u);
             let (w, last) = (Matrix1::new(self.w_s[i]), Vector1::new(self.sigma[i]));
-            let next = solve_alone(&row.law, &w, &Vector1::new(v_s), &last).x;
+            let next = local_solve(&row.law, &w, &Vector1::new(v_s), &last).x;
             let delta = next - self.sigma[i];
             self.sigma[i] = next;
             if delta != 0.0 {
@@ -286,11 +290,11 @@ impl Dual {
                 self.f.iter_mut().zip(&*local).for_each(|(f, d)| *f += d);
             }
         }
-        let reach = &self.reaches[k];
-        let responses = self.responses[reach.response..].chunks_exact(reach.n_dofs.max(1));
+        let support = &self.supports[k];
+        let responses = self.responses[support.response..].chunks_exact(support.n_dofs.max(1));
         for (z, f) in responses.zip(&self.f) {
             let mut z = z;
-            for &m in &self.reached[reach.members.clone()] {
+            for &m in &self.support_members[support.members.clone()] {
                 let member = &p.island.members[m];
                 let (own, rest) = z.split_at(member.n_dofs);
                 let v = &mut self.v[member.dofs()];

@@ -1,4 +1,7 @@
-//! The order of elimination that leaves the least work, among those that suit a graph.
+//! The choice among elimination orders, by the multiplications of their factorisations.
+//!
+//! Measured gains: nested dissection along planes 1.2 on a slab of dough (0.60 instead of 0.71 billion multiplications); minimum
+//! degree 1.3 on piles of 640 bodies (25 instead of 33 million).
 
 use nalgebra::Vector3;
 
@@ -6,27 +9,24 @@ use crate::hessian::multifrontal::Multifrontal;
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree, nested_dissection};
 use crate::hessian::plane_cuts::plane_dissection;
 
-/// Cuts along planes, or minimum degree where that leaves clearly less work.
-///
-/// A slab of dough under a pin: 0.60 against 0.71 billion multiplications, in fewer and larger fronts; dough in the jaws that
-/// tear it: 0.24 against 0.18.
+/// Nested dissection along planes, unless minimum degree needs much less work.
 pub(crate) fn grid_order(
     graph: &Graph,
-    places: &[Option<Vector3<f64>>],
+    positions: &[Option<Vector3<f64>>],
     node_starts: &[usize],
 ) -> (Elimination, Multifrontal) {
-    /// What larger fronts gain in speed.
-    const WORTH: f64 = 1.2;
+    /// The larger fronts of dissection are faster per multiplication by this factor.
+    const PLANE_WORK_RATIO_MAX: f64 = 1.2;
     let with = |order: Vec<u32>| {
         let elimination = Elimination::new(graph, order);
         let fronts = Multifrontal::new(graph, &elimination, node_starts);
         (elimination, fronts)
     };
     let (planes, degrees) = rayon::join(
-        || with(plane_dissection(graph, places)),
+        || with(plane_dissection(graph, positions)),
         || with(minimum_degree(graph)),
     );
-    if planes.1.work() < WORTH * degrees.1.work() {
+    if planes.1.work() < PLANE_WORK_RATIO_MAX * degrees.1.work() {
         planes
     } else {
         degrees
@@ -35,8 +35,7 @@ pub(crate) fn grid_order(
 
 /// The order with the least work of minimum degree and, for graphs large enough to gain, nested dissection.
 pub(crate) fn cheapest_order(graph: &Graph, node_starts: &[usize]) -> (Elimination, Multifrontal) {
-    /// Piles of a few hundred bodies have shorter factors by minimum degree (measured: 25 against 33 million
-    /// multiplications at 640); bodies of thousands of vertices by dissection.
+    /// Smaller graphs are ordered by minimum degree only.
     const DISSECTED_NODES_MIN: usize = 1000;
     let with = |order: Vec<u32>| {
         let elimination = Elimination::new(graph, order);

@@ -1,36 +1,29 @@
-//! Which nodes of one body its sparse A couples, and the order to eliminate them in: found once for a pattern.
+//! The node graph of a body's sparse A and its elimination order, computed once per pattern.
 
 use crate::dynamics::{Assembled, Dynamics};
 use crate::hessian::best_order::grid_order;
 use crate::hessian::multifrontal::Multifrontal;
 use crate::hessian::ordering::{Elimination, Graph, minimum_degree};
 
-/// The pattern of a participant's A by nodes; without nodes where A is dense.
+/// The pattern of a participant's A by nodes; empty for a dense A.
 #[derive(Debug, Default)]
 pub(crate) struct BodyGraph {
     node_ends: Vec<usize>,
     starts: Vec<u32>,
     rows: Vec<u32>,
     pub(crate) graph: Graph,
-    /// By minimum degree, on a grid by cuts along planes.
+    /// Elimination order: minimum degree; on a grid, see [`grid_order`].
     pub(crate) order: Vec<u32>,
     /// Multiplications to factor A in that order.
     pub(crate) factor_work: f64,
 }
 
 impl BodyGraph {
-    /// Brings the graph up to date with `dynamics`, whose nodes end at `node_ends`, counted from its first velocity; whether
-    /// anything has changed.
+    /// Updates the graph to `dynamics`, whose nodes end at `node_ends`, relative to its first velocity; returns whether it
+    /// has changed.
     pub(crate) fn update(&mut self, dynamics: &dyn Dynamics, node_ends: &[usize]) -> bool {
         let Some(Assembled::Sparse(a)) = dynamics.assembled() else {
-            let same = self.rows.is_empty() && self.node_ends == node_ends;
-            if !same {
-                *self = Self {
-                    node_ends: node_ends.to_vec(),
-                    ..Self::default()
-                };
-            }
-            return !same;
+            return false;
         };
         let indptr = a.indptr();
         let same = self.node_ends == node_ends
@@ -50,8 +43,8 @@ impl BodyGraph {
         node_starts.extend_from_slice(node_ends);
         let grid = dynamics.grid_nodes();
         if let Some(nodes) = grid.filter(|nodes| nodes.len() == node_ends.len()) {
-            let places: Vec<_> = nodes.iter().copied().map(Some).collect();
-            let (elimination, fronts) = grid_order(&self.graph, &places, &node_starts);
+            let positions: Vec<_> = nodes.iter().copied().map(Some).collect();
+            let (elimination, fronts) = grid_order(&self.graph, &positions, &node_starts);
             self.order = elimination.order;
             self.factor_work = fronts.work();
             return true;
@@ -60,11 +53,6 @@ impl BodyGraph {
         let elimination = Elimination::new(&self.graph, self.order.clone());
         self.factor_work = Multifrontal::new(&self.graph, &elimination, &node_starts).work();
         true
-    }
-
-    /// Stored entries of A.
-    pub(crate) fn entries(&self) -> usize {
-        self.rows.len()
     }
 
     fn node_graph(&self) -> Graph {

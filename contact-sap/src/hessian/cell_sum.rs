@@ -1,8 +1,8 @@
-//! What the contacts of one grid cell add to H: each w_i w_j G at all pairs of the cell's points, summed in a corner of memory and
-//! scattered at once.
+//! The contribution of one grid cell's contacts to H: w_i w_j G for all pairs of the cell's points, summed in a small buffer and
+//! then scattered.
 //!
-//! K of a cell has 81 rows; kept for all cells it would stream through memory in every system. Here only the half that H needs is
-//! summed, in the precision of the factor and with D on both sides.
+//! K of a cell has 81 rows or more, so K of all cells would not fit into cache. Only the lower triangle is summed, in the
+//! precision of the factor and scaled by D on both sides.
 
 #[cfg(test)]
 mod tests;
@@ -11,32 +11,32 @@ use nalgebra::Matrix3;
 
 use crate::constraint_set::ContactInterpolation;
 use crate::evaluation::Evaluation;
-use crate::hessian::{Place, Real};
+use crate::hessian::{BlockLocation, Real};
 use crate::island::{IslandBasis, IslandProblem, Piece, PieceKind};
 
-/// Memory for one cell after another.
+/// Buffers for one cell, reused for the next.
 #[derive(Default)]
 pub(crate) struct CellSum<T> {
     /// D K D of the points, block row ≥ block column, n×n column-major.
     points: Vec<T>,
-    /// w ⊗ a column of G, of the contact that is added.
+    /// w ⊗ a column of G, of the current contact.
     column: [Vec<T>; 3],
-    /// w D of that contact, by row.
+    /// w D of the current contact, by row.
     weights: Vec<T>,
     /// D of each row that is a velocity.
     scale: Vec<f64>,
-    /// Columns of K that belong to the twist of a rigid side.
+    /// Columns of K of the rigid body's twist.
     border: Vec<f64>,
-    /// Bᵀ times these, of one piece.
+    /// Bᵀ times these columns, of one piece.
     product: Vec<f64>,
     n: usize,
 }
 
-/// Bodies that move by a twist have six rows after those of the points.
+/// Rows of the rigid body's twist, after those of the points.
 const TWIST: usize = 6;
 
 impl<T: Real> CellSum<T> {
-    /// Sums what the contacts of `basis` have; false if they are not between points of a grid cell and, perhaps, a rigid body.
+    /// Sums the contacts of `basis`; false unless they couple points of a grid cell with each other or with a rigid body.
     pub(crate) fn sum(
         &mut self,
         p: &IslandProblem<'_>,
@@ -122,7 +122,7 @@ impl<T: Real> CellSum<T> {
         piece.row < self.n
     }
 
-    /// Prepares the blocks of a piece that is no point.
+    /// Prepares the blocks of a piece that is not a point.
     pub(crate) fn begin_row(&mut self, p: &IslandProblem<'_>, piece: &Piece) {
         if piece.row < self.n {
             return;
@@ -148,22 +148,22 @@ impl<T: Real> CellSum<T> {
         }
     }
 
-    /// H_ab += what was summed for the pieces a and b, where a is the last piece given to [`CellSum::begin_row`] if one of both is
-    /// no point; `lies` says where.
+    /// Adds the sum for the pieces a and b to H_ab. If either is not a point, a must be the last piece given to
+    /// [`CellSum::begin_row`].
     #[inline]
     pub(crate) fn add(
         &self,
         p: &IslandProblem<'_>,
         (a, b): (&Piece, &Piece),
         scale: &[f64],
-        lies: Lies,
-        place: Place,
+        orientation: Orientation,
+        location: BlockLocation,
         h: &mut [T],
     ) {
         let n = self.n;
         if a.row < n && b.row < n {
             for j in 0..3 {
-                let h = &mut h[place.offset + j * place.stride..][..3];
+                let h = &mut h[location.offset + j * location.stride..][..3];
                 if a.row >= b.row {
                     let k = &self.points[(b.row + j) * n + a.row..][..3];
                     h.iter_mut().zip(k).for_each(|(h, k)| *h += *k);
@@ -189,25 +189,25 @@ impl<T: Real> CellSum<T> {
                         column.iter().zip(row).map(|(b, k)| b * k).sum()
                     }
                 };
-                let (down, right) = match lies {
-                    Lies::RowsOfFirst => (i, j),
-                    Lies::RowsOfSecond => (j, i),
+                let (down, right) = match orientation {
+                    Orientation::Plain => (i, j),
+                    Orientation::Transposed => (j, i),
                 };
-                h[place.offset + down + right * place.stride] +=
+                h[location.offset + down + right * location.stride] +=
                     T::of(x * by_row * scale_at(b.dof + j));
             }
         }
     }
 }
 
-/// Whose velocities are the rows of a block.
+/// Orientation of a block in memory: plain if its rows are the velocities of the first piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lies {
-    RowsOfFirst,
-    RowsOfSecond,
+pub(crate) enum Orientation {
+    Plain,
+    Transposed,
 }
 
-/// A point whose velocity is three of the island.
+/// Whether a piece is a point whose velocity consists of three velocities of the island.
 fn is_point(piece: &Piece) -> bool {
     matches!(piece.kind, PieceKind::Identity)
         && (piece.n_rows, piece.n_dofs, piece.row % 3) == (3, 3, 0)
@@ -247,7 +247,7 @@ fn add_corner(
     }
 }
 
-/// points += Σ of three dyads, for the widest registers that the processor has.
+/// points += Σ of three dyads, vectorised.
 struct Dyads<'a, T> {
     points: &'a mut [T],
     column: &'a [Vec<T>; 3],

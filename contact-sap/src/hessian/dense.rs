@@ -3,10 +3,10 @@
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
 use crate::hessian::front::{backward, eliminate, forward};
-use crate::hessian::{Congruence, FailedPivot, Place};
+use crate::hessian::{BlockLocation, Congruence, FailedPivot};
 use crate::island::IslandProblem;
 
-/// n×n column-major, of which the lower triangle counts.
+/// n×n column-major; only the lower triangle is used.
 #[derive(Default)]
 pub(crate) struct DenseHessian {
     n: usize,
@@ -73,15 +73,15 @@ impl DenseHessian {
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for p in pieces {
                 for q in pieces {
-                    // Each block below the diagonal once, blocks of one node in both orders.
+                    // Blocks below the diagonal once, blocks of one node in both orders.
                     if p.node < q.node {
                         continue;
                     }
-                    let place = Place {
+                    let location = BlockLocation {
                         offset: q.dof * n + p.dof,
                         stride: n,
                     };
-                    congruence.add(p, q, place, &mut self.values);
+                    congruence.add(p, q, location, &mut self.values);
                 }
             }
         }

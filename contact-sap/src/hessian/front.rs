@@ -9,25 +9,26 @@ use faer::{Accum, MatMut, MatRef, Par};
 use crate::hessian::Real;
 use strips::Strips;
 
-/// Fronts with at least this many pivots, and rows below them, are eliminated by blocks, whose products threads share: they are no
-/// slower than strips on one thread there.
+/// Fronts with at least this many pivots and rows below them are eliminated by blocks, with parallel matrix products. At this
+/// size blocks are as fast as strips on one thread.
 const BLOCKED_MIN: (usize, usize) = (64, 256);
 
-/// With at least this many pivots they are, whatever is below.
+/// Fronts with at least this many pivots are eliminated by blocks for any number of rows below.
 const BLOCKED_PIVOTS_MIN: usize = 160;
 
-/// Columns of a block: few, for they are eliminated on one thread and come to a thread as one, and enough for a product of
-/// matrices to pay (measured from 24 to 192).
+/// Columns of a block; the fastest of 24 to 192.
 const BLOCK: usize = 48;
 
-/// Products of fewer multiplications are not worth another thread: some 30 µs.
+/// Products of fewer multiplications, some 30 µs, run on one thread.
 const PARALLEL_WORK_MIN: usize = 1_000_000;
 
-/// Eliminates `k` pivots of an m×m front: `panel` is its first k columns, m×k, and becomes those of L; `rest`, (m−k)×(m−k), becomes
-/// −L_b L_bᵀ of the rows L_b below the pivots, which what lies right of the panel is to be added to. Both column-major, lower triangles.
+/// Eliminates `k` pivots of an m×m front.
+///
+/// `panel`, the first k columns, m×k, is overwritten with those of L. `rest`, (m−k)×(m−k), is overwritten with the update
+/// −L_b L_bᵀ of the rows L_b below the pivots. Both are column-major; only lower triangles are used.
 ///
 /// # Errors
-/// The first pivot that is not positive.
+/// The index of the first pivot that is not positive.
 pub(crate) fn eliminate<T: Real>(
     panel: &mut [T],
     rest: &mut [T],
@@ -74,8 +75,8 @@ pub(crate) fn eliminate<T: Real>(
     Ok(())
 }
 
-/// C ← C − L Lᵀ, or −L Lᵀ, in the lower triangle of C, of which `columns` are the first: by groups of them, in parallel where that
-/// pays. The groups follow from the sizes alone, so that threads leave no trace in the bits.
+/// C ← C − L Lᵀ, or −L Lᵀ, in the lower triangle of C, whose first columns are `columns`. Large products are split into groups
+/// of columns and run in parallel. The groups depend on sizes alone, so results do not depend on the number of threads.
 fn subtract_products<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_, T>) {
     let n = columns.ncols();
     if n < 2 * BLOCK {
@@ -95,7 +96,7 @@ fn subtract_products<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_
     }
 }
 
-/// [`subtract_products`] in one product, and one of triangles.
+/// [`subtract_products`] without groups: one triangular and one rectangular product.
 fn subtract_product<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_, T>) {
     let n = columns.ncols();
     let (diagonal, below) = columns.split_at_row_mut(n);
@@ -122,7 +123,7 @@ fn subtract_product<T: Real>(columns: MatMut<'_, T>, accum: Accum, l: MatRef<'_,
     );
 }
 
-/// x ← L⁻¹x for the k pivots of a panel, and `below` −= what they explain of the rows under them.
+/// x ← L⁻¹x for the k pivots of a panel, and `below` −= L_below x.
 #[inline(always)]
 pub(crate) fn forward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], below: &mut [T]) {
     for (j, column) in panel.chunks_exact(m).take(k).enumerate() {
@@ -146,7 +147,7 @@ pub(crate) fn backward<T: Real>(panel: &[T], m: usize, k: usize, x: &mut [T], be
     }
 }
 
-/// Σ a_i b_i in eight lanes, so that it does not wait for each addition.
+/// Σ a_i b_i in eight independent sums.
 #[inline(always)]
 fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     let n = a.len().min(b.len());
@@ -231,7 +232,7 @@ mod tests {
                 first: 0,
                 k,
             });
-            // L of the pivots gives their columns back, and the rest cancels what it makes of the others.
+            // L Lᵀ reproduces the columns of the pivots, and `rest` is minus the product of the rows below.
             let l = DMatrix::from_fn(
                 m,
                 k,
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_bad_pivot_is_named() {
+    fn the_first_bad_pivot_is_reported() {
         for (n, bad) in [(9, 7), (3 * BLOCK, 2 * BLOCK + 8)] {
             let mut a = DMatrix::<f64>::identity(n, n);
             a[(bad, bad)] = -1.0;

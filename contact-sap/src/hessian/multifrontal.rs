@@ -1,4 +1,16 @@
-//! A block-sparse Cholesky factorisation by fronts: dense work only, on few and small matrices. Its symbolic part.
+//! A block-sparse multifrontal Cholesky factorisation: symbolic part.
+//!
+//! Besides full factorisations it offers partial ones, for Schur complements, and results that do not depend on the number of
+//! threads. CPU time of a factorisation on one thread against the supernodal one of faer 0.24.4 with the same order, lattices
+//! of 3×3 blocks:
+//!
+//! | velocities | multiplications | this, ms | faer, ms |
+//! |---:|---:|---:|---:|
+//! | 2,187 (cube) | 43 million | 3.2 | 4.0 |
+//! | 5,400 (bar) | 37 million | 4.4 | 5.7 |
+//! | 9,600 (block) | 0.93 billion | 55 | 54 |
+//! | 28,800 (block) | 14 billion | 687 | 639 |
+//! | 36,000 (plate) | 1.2 billion | 80 | 95 |
 
 mod factor;
 mod solve;
@@ -8,21 +20,21 @@ mod tree;
 
 use std::ops::Range;
 
-use crate::hessian::Place;
+use crate::hessian::BlockLocation;
 use crate::hessian::ordering::{Elimination, Graph};
 
-pub(crate) use factor::{Factor, Remainder};
+pub(crate) use factor::{ContributionBlock, Factor};
 use tree::Subtree;
 
-/// The symbolic factorisation: supernodes, where their panels lie, how fronts pass on what is left of them.
+/// The symbolic factorisation: supernodes, their panels, and the assembly of contribution blocks into parent fronts.
 ///
 /// Source: Duff and Reid (1983); amalgamation after Ashcraft and Grimes (1989).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Multifrontal {
     supernodes: Vec<Supernode>,
-    /// Positions from here on stay: the border, mostly empty.
+    /// Positions from here on are not eliminated: the border of a partial factorisation.
     border: usize,
-    /// Children of every supernode, one supernode after the other, and those that are nobody's.
+    /// Children of every supernode, consecutively, and the supernodes without a parent.
     children: Vec<u32>,
     roots: Vec<u32>,
     /// Position and row in the front of every block of all fronts, own columns first.
@@ -36,7 +48,7 @@ pub(crate) struct Multifrontal {
     n_below: usize,
 }
 
-/// Velocities of one position: where they begin in the island and in the factor, and how many.
+/// Velocities of one position: first index in the island and in the factor, and their number.
 #[derive(Clone, Copy, Debug)]
 struct Dofs {
     island: usize,
@@ -44,7 +56,7 @@ struct Dofs {
     size: usize,
 }
 
-/// A supernode in the making.
+/// A supernode before its layout.
 #[derive(Clone, Debug)]
 struct Candidate {
     first: usize,
@@ -52,7 +64,7 @@ struct Candidate {
     /// Positions below its own.
     rows: Vec<u32>,
     n_children: usize,
-    /// Pivots, rows below, and entries of its panel that are stored zeros.
+    /// Numbers of pivots, of rows below, and of zeros stored in its panel.
     pivots: usize,
     below: usize,
     zeros: usize,
@@ -68,10 +80,10 @@ struct Supernode {
     m: usize,
     /// Offset of its panel, m×k, in the values.
     panel: usize,
-    /// Where its pivots begin in the factor, and its rows below them among those of all.
+    /// Offset of its pivots in the factor, and of its rows below them among those of all supernodes.
     dof: usize,
     below: usize,
-    /// Rows below the pivots, as they lie in the parent's front; without a parent, as they lie in the border.
+    /// Rows below the pivots in terms of the parent's front or, without a parent, of the border.
     runs: Range<usize>,
     children: Range<usize>,
     subtree: Subtree,
@@ -89,7 +101,7 @@ impl Supernode {
     }
 }
 
-/// Consecutive rows of a child's remainder that are consecutive in its parent's front.
+/// Rows of a child's contribution block that are consecutive there and in its parent's front.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     from: usize,
@@ -98,14 +110,14 @@ struct Run {
 }
 
 impl Multifrontal {
-    /// For `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
+    /// Factorisation of `graph` in the order of `elimination`; node i has `node_starts[i + 1] − node_starts[i]` velocities.
     pub(crate) fn new(graph: &Graph, elimination: &Elimination, node_starts: &[usize]) -> Self {
-        Self::up_to_the_last(graph, elimination, node_starts, 0)
+        Self::partial(graph, elimination, node_starts, 0)
     }
 
-    /// [`Multifrontal::new`] up to the `n_border` last nodes, which may have any graph among them: every connected part of the
-    /// others leaves a remainder of its own on those it reaches, as [`Multifrontal::remainders`] tells.
-    pub(crate) fn up_to_the_last(
+    /// Partial factorisation: eliminates all but the `n_border` last nodes. Each connected component of the others leaves one of
+    /// [`Multifrontal::contribution_blocks`] on its neighbours in the border.
+    pub(crate) fn partial(
         graph: &Graph,
         elimination: &Elimination,
         node_starts: &[usize],
@@ -134,7 +146,7 @@ impl Multifrontal {
             ..Self::default()
         };
 
-        // Columns of L by position, first those of supernodes of one column, merged with their parents on the way.
+        // Columns of L by position. Each begins as a supernode of its own and may be amalgamated with its last child.
         let mut open: Vec<Candidate> = Vec::new();
         let mut finished: Vec<Candidate> = Vec::new();
         for k in 0..this.border {
@@ -144,7 +156,7 @@ impl Multifrontal {
                 .map(|&neighbour| elimination.position[neighbour as usize])
                 .filter(|&row| row as usize > k)
                 .collect();
-            // Children end before k, one after the other: they lie on top of `open`.
+            // In a postorder, the children of k are on top of `open`.
             let mut children = Vec::new();
             while open
                 .last()
@@ -166,11 +178,11 @@ impl Multifrontal {
                 rows,
                 n_children: 0,
             };
-            // The child that ends right before k may become part of it; the others are done.
+            // Only the child that ends right before k can be amalgamated.
             children.reverse();
             for (c, child) in children.iter().enumerate() {
                 let last = c + 1 == children.len();
-                if last && own.absorb(child) {
+                if last && own.amalgamate(child) {
                     own.n_children += child.n_children;
                 } else {
                     finished.push(child.clone());
@@ -250,13 +262,13 @@ impl Multifrontal {
         blocks[at].1 as usize
     }
 
-    /// Where the block at positions (`row`, `column`), row ≥ column, lies in [`Factor::values`].
-    pub(crate) fn block(&self, row: u32, column: u32) -> Place {
+    /// Location of the block at positions (`row`, `column`), row ≥ column, in [`Factor::values`].
+    pub(crate) fn block(&self, row: u32, column: u32) -> BlockLocation {
         let s = self.supernode_of[column as usize] as usize;
         let supernode = &self.supernodes[s];
         let first = supernode.blocks.start + column as usize - supernode.positions.start;
         let column = self.blocks[first].1 as usize;
-        Place {
+        BlockLocation {
             offset: supernode.panel + column * supernode.m + self.row_in_front(s, row),
             stride: supernode.m,
         }
@@ -269,10 +281,9 @@ impl Multifrontal {
 }
 
 impl Candidate {
-    /// Takes in the child that ends right before it, unless that stores too many zeros.
-    ///
-    /// Larger fronts run faster for each multiplication but do more of them: small ones may be half empty.
-    fn absorb(&mut self, child: &Self) -> bool {
+    /// Amalgamates the child that ends right before it, unless that stores too many zeros. Small fronts may be half empty, as
+    /// larger fronts are faster per multiplication.
+    fn amalgamate(&mut self, child: &Self) -> bool {
         let pivots = self.pivots + child.pivots;
         let zeros =
             self.zeros + child.zeros + child.pivots * (self.pivots + self.below - child.below);

@@ -1,4 +1,4 @@
-//! Orders in which to eliminate the nodes of a graph, and what they cost.
+//! Elimination orders of a graph.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::SymbolicSparseColMatRef;
@@ -22,7 +22,7 @@ impl Graph {
         for i in 0..n {
             ends[i + 1] += ends[i];
         }
-        // The neighbours of each node as edges name them; then, as j ascends, each j as the next neighbour of its own neighbours.
+        // Unsorted neighbours first; then, for ascending j, append j to the lists of its neighbours, which sorts them.
         let starts: Vec<u32> = ends[..n].to_vec();
         let mut next = starts.clone();
         let mut named = vec![0; 2 * edges.len()];
@@ -67,7 +67,7 @@ impl Graph {
     }
 }
 
-/// An order of elimination: `order[k]` is eliminated at position k.
+/// An elimination order: `order[k]` is eliminated at position k.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elimination {
     pub(crate) order: Vec<u32>,
@@ -75,7 +75,7 @@ pub(crate) struct Elimination {
 }
 
 impl Elimination {
-    /// `order`, rearranged so that children of the elimination tree come right before their parents.
+    /// A postorder equivalent to `order`: children in the elimination tree precede their parents.
     pub(crate) fn new(graph: &Graph, order: Vec<u32>) -> Self {
         let order = postorder(graph, &order);
         let position = inverse(&order);
@@ -102,10 +102,10 @@ pub(crate) fn minimum_degree(graph: &Graph) -> Vec<u32> {
     order
 }
 
-/// Nested dissection: both halves of the graph, then the nodes that part them.
+/// Nested dissection: both halves of the graph, then their separator.
 ///
-/// Halves are grown level by level from a node at the rim, so the cut follows the graph and needs no coordinates. Long and
-/// flat piles, sheets and thick bodies gain; chains and rings don't.
+/// The separator is a level of a breadth-first search from a peripheral node, so no coordinates are required. It pays for
+/// sheets, solids, and long or flat piles, not for chains and rings.
 ///
 /// Source: George (1973); George and Liu (1978) for the level structure.
 pub(crate) fn nested_dissection(graph: &Graph) -> Vec<u32> {
@@ -124,7 +124,7 @@ pub(crate) fn nested_dissection(graph: &Graph) -> Vec<u32> {
 
 struct Dissection<'a> {
     graph: &'a Graph,
-    /// Which part each node is in.
+    /// Part of each node.
     part: Vec<u32>,
     n_parts: u32,
     level: Vec<u32>,
@@ -133,20 +133,20 @@ struct Dissection<'a> {
 }
 
 impl Dissection<'_> {
-    /// Orders `nodes`, all of them in part `part` and none else.
+    /// Orders `nodes`, which are the part `part`.
     fn split(&mut self, nodes: Vec<u32>, part: u32) {
-        /// Below this many nodes minimum degree does better.
+        /// Smaller parts are ordered by minimum degree.
         const LEAF: usize = 40;
         if nodes.len() <= LEAF {
             self.order_leaf(&nodes);
             return;
         }
-        // From the far end of a search from anywhere: a node at the rim.
+        // The last node of a search from any node is peripheral.
         self.search(nodes[0], part);
         let rim = self.queue[self.queue.len() - 1];
         let depth = self.search(rim, part);
         if self.queue.len() < nodes.len() {
-            // Not connected: what was reached, then the rest.
+            // Not connected: the component reached, then the rest.
             let reached = std::mem::take(&mut self.queue);
             let own = self.new_part(&reached);
             let rest: Vec<u32> = nodes
@@ -168,9 +168,9 @@ impl Dissection<'_> {
                 std::cmp::Ordering::Greater => far.push(i),
                 std::cmp::Ordering::Equal => {
                     let neighbours = self.graph.neighbours(i as usize).iter();
-                    let touches_far =
+                    let is_adjacent =
                         |&&j: &&u32| self.part[j as usize] == part && self.level[j as usize] > cut;
-                    if neighbours.filter(touches_far).count() > 0 {
+                    if neighbours.filter(is_adjacent).count() > 0 {
                         between.push(i);
                     } else {
                         near.push(i);
@@ -200,7 +200,7 @@ impl Dissection<'_> {
         const UNSEEN: u32 = u32::MAX;
         self.queue.clear();
         self.queue.push(start);
-        // Mark by moving nodes out of the part for the time of the search.
+        // Nodes are marked by leaving the part during the search.
         self.level[start as usize] = 0;
         self.part[start as usize] = UNSEEN;
         let mut next = 0;
@@ -281,9 +281,7 @@ fn elimination_tree(graph: &Graph, order: &[u32]) -> Vec<u32> {
     parent
 }
 
-/// The same elimination, children right before their parents: what a supernodal factorisation needs.
-///
-/// Fill is unchanged, but columns of one supernode become neighbours.
+/// A postorder of the elimination tree: the fill is unchanged, and the columns of a supernode become consecutive.
 fn postorder(graph: &Graph, order: &[u32]) -> Vec<u32> {
     let parent = elimination_tree(graph, order);
     let n = order.len();
@@ -346,7 +344,7 @@ mod tests {
         Graph::from_edges((n * n) as usize, &edges)
     }
 
-    /// Columns of L by eliminating as a person would.
+    /// Columns of L by plain elimination.
     fn fill(graph: &Graph, order: &[u32]) -> Vec<Vec<usize>> {
         let n = order.len();
         let position = inverse(order);
@@ -382,20 +380,20 @@ mod tests {
 
     #[test]
     fn nested_dissection_orders_every_node_once_and_beats_the_natural_order() {
-        // A grid, two grids apart, and a star, which has no balanced cut.
+        // A grid, two disjoint grids, and a star, which has no balanced separator.
         let star: Vec<(u32, u32)> = (1..80).map(|i| (0, i)).collect();
-        let mut apart = Vec::new();
+        let mut two_grids = Vec::new();
         for k in 0..2 {
             let grid = grid(12);
             for i in 0..144 {
                 for &j in grid.neighbours(i) {
-                    apart.push((i as u32 + k * 144, j + k * 144));
+                    two_grids.push((i as u32 + k * 144, j + k * 144));
                 }
             }
         }
         for graph in [
             grid(20),
-            Graph::from_edges(288, &apart),
+            Graph::from_edges(288, &two_grids),
             Graph::from_edges(80, &star),
         ] {
             let order = nested_dissection(&graph);

@@ -1,10 +1,9 @@
-//! Nested dissection of nodes whose places are known: cuts along planes, as thick as neighbours reach.
+//! Nested dissection by coordinates: separators are slabs along planes, as thick as the distance of neighbours.
 //!
-//! On a grid whose nodes couple two cells far, levels of the graph are shells about a corner, almost half as large again as
-//! the plane across. Coordinates find the plane at once, without a look at the edges.
+//! On a grid with couplings over two cells, levels of a breadth-first search are almost 1.5 times as large as planes.
 //!
 //! Source: George (1973), "Nested dissection of a regular finite element mesh"; Miller, Teng, Thurston, Vavasis (1997) for
-//! cuts by places.
+//! geometric separators.
 
 use nalgebra::Vector3;
 
@@ -13,30 +12,30 @@ use crate::hessian::ordering::{Graph, minimum_degree};
 /// Up to this many nodes, minimum degree does as well.
 const LEAF: usize = 60;
 
-/// Neither side of a cut may have less than this share of both.
+/// Least share of the nodes on either side of a separator.
 const SHARE_MIN: f64 = 0.15;
 
-/// The order: both halves, then the slab of nodes that parts them. Nodes without a place, which are few (rigid bodies), come last.
-pub(crate) fn plane_dissection(graph: &Graph, places: &[Option<Vector3<f64>>]) -> Vec<u32> {
+/// The elimination order: both halves, then their separator. Nodes without a position (rigid bodies, which are few) come last.
+pub(crate) fn plane_dissection(graph: &Graph, positions: &[Option<Vector3<f64>>]) -> Vec<u32> {
     let n = graph.n_nodes();
-    let mut placed = Vec::with_capacity(n);
+    let mut positioned = Vec::with_capacity(n);
     let mut rest = Vec::new();
     let mut at = vec![Vector3::zeros(); n];
-    for (i, place) in places.iter().enumerate() {
-        match place {
-            Some(place) => {
-                at[i] = *place;
-                placed.push(i as u32);
+    for (i, position) in positions.iter().enumerate() {
+        match position {
+            Some(position) => {
+                at[i] = *position;
+                positioned.push(i as u32);
             }
             None => rest.push(i as u32),
         }
     }
     let mut reach = Vector3::zeros();
-    for &i in &placed {
+    for &i in &positioned {
         for &j in graph.neighbours(i as usize) {
-            if places[j as usize].is_some() {
-                let apart: Vector3<f64> = at[i as usize] - at[j as usize];
-                reach = apart.abs().sup(&reach);
+            if positions[j as usize].is_some() {
+                let offset: Vector3<f64> = at[i as usize] - at[j as usize];
+                reach = offset.abs().sup(&reach);
             }
         }
     }
@@ -47,7 +46,7 @@ pub(crate) fn plane_dissection(graph: &Graph, places: &[Option<Vector3<f64>>]) -
         local: vec![u32::MAX; n],
         order: Vec::with_capacity(n),
     };
-    cuts.split(placed);
+    cuts.split(positioned);
     cuts.order.extend(rest);
     cuts.order
 }
@@ -55,18 +54,18 @@ pub(crate) fn plane_dissection(graph: &Graph, places: &[Option<Vector3<f64>>]) -
 struct PlaneCuts<'a> {
     graph: &'a Graph,
     at: Vec<Vector3<f64>>,
-    /// The farthest that two neighbours are apart, along each axis.
+    /// Largest distance of two neighbours along each axis.
     reach: Vector3<f64>,
-    /// Place of each node in the leaf that is being ordered.
+    /// BlockLocation of each node in the leaf that is being ordered.
     local: Vec<u32>,
     order: Vec<u32>,
 }
 
-/// A slab between two halves.
+/// A separator between two halves.
 #[derive(Clone, Copy)]
 struct Slab {
     axis: usize,
-    /// From where on nodes are in it, and from where on behind it.
+    /// Coordinates at which it begins and ends.
     from: f64,
     to: f64,
     score: f64,
@@ -93,16 +92,16 @@ impl PlaneCuts<'_> {
         }
         self.split(near);
         self.split(far);
-        // Dense once both sides are gone, in whichever order.
+        // The separator is dense after elimination of both sides, so its order does not matter.
         self.order.extend(between);
     }
 
-    /// The slab with the fewest nodes, unless it parts the others too unevenly.
+    /// The slab with the fewest nodes among the balanced ones.
     fn thinnest_slab(&self, nodes: &[u32]) -> Option<Slab> {
         let mut best: Option<Slab> = None;
         let mut along = Vec::with_capacity(nodes.len());
         for axis in 0..3 {
-            // Half a reach is a grid's spacing where neighbours are two apart; anything thinner is one plane.
+            // Half the distance is the grid spacing if neighbours are two cells apart; a thinner slab is one plane.
             let thickness = self.reach[axis] * (1.0 - 1e-6);
             along.clear();
             along.extend(nodes.iter().map(|&i| self.at[i as usize][axis]));
@@ -119,7 +118,7 @@ impl PlaneCuts<'_> {
                 let less = near.min(far) / (near + far).max(1.0);
                 if less >= SHARE_MIN {
                     let size = (end - before) as f64;
-                    // Work goes with the cube of a front; of halves as uneven as a : b it grows with a² + b².
+                    // Work grows with the cube of the front; with halves a : b, with a² + b².
                     let uneven = (near * near + far * far) / (near + far).powi(2);
                     let score = size * uneven.sqrt();
                     if best.is_none_or(|best| score < best.score) {
@@ -167,15 +166,15 @@ mod tests {
     use crate::hessian::multifrontal::Multifrontal;
     use crate::hessian::ordering::{Elimination, nested_dissection};
 
-    /// Nodes of a slab of a grid whose nodes couple two cells far, and a last one that touches some of them.
+    /// A slab of grid nodes with couplings over two cells, and a last node that is coupled to some of them.
     fn slab([a, b, c]: [i32; 3]) -> (Graph, Vec<Option<Vector3<f64>>>) {
         let index = |i: i32, j: i32, k: i32| ((i * b + j) * c + k) as u32;
-        let (mut edges, mut places) = (Vec::new(), Vec::new());
+        let (mut edges, mut positions) = (Vec::new(), Vec::new());
         let n = (a * b * c) as u32;
         for i in 0..a {
             for j in 0..b {
                 for k in 0..c {
-                    places.push(Some(Vector3::new(i.into(), j.into(), k.into()) * 0.02));
+                    positions.push(Some(Vector3::new(i.into(), j.into(), k.into()) * 0.02));
                     for (di, dj, dk) in (0..125).map(|m| (m / 25 - 2, m / 5 % 5 - 2, m % 5 - 2)) {
                         let (x, y, z) = (i + di, j + dj, k + dk);
                         let inside = (0..a).contains(&x) && (0..b).contains(&y);
@@ -189,14 +188,14 @@ mod tests {
                 }
             }
         }
-        places.push(None);
-        (Graph::from_edges(n as usize + 1, &edges), places)
+        positions.push(None);
+        (Graph::from_edges(n as usize + 1, &edges), positions)
     }
 
     #[test]
     fn planes_leave_less_work_on_a_grid_than_degrees_and_levels() {
-        let (graph, places) = slab([18, 16, 6]);
-        let order = plane_dissection(&graph, &places);
+        let (graph, positions) = slab([18, 16, 6]);
+        let order = plane_dissection(&graph, &positions);
         assert_eq!(
             *order.last().expect("not empty"),
             graph.n_nodes() as u32 - 1

@@ -1,11 +1,11 @@
-//! What a factor is computed in: f64, or f32 at half the time and memory.
+//! Precision of a factor: f64, or f32 at half the time and memory.
 
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use faer::traits::RealField;
 use pulp::Simd;
 
-/// Numbers in the widest register there is.
+/// Lanes of the widest register of any processor.
 pub(crate) const LANES_MAX: usize = 16;
 
 /// f32 and f64.
@@ -24,20 +24,20 @@ pub(crate) trait Real:
 {
     const ZERO: Self;
     const ONE: Self;
-    /// As many of them as one instruction takes.
+    /// A SIMD register.
     type Register<S: Simd>: Copy;
-    /// Rounded to this.
+    /// `x` rounded to this precision.
     fn of(x: f64) -> Self;
     fn root(self) -> Self;
-    /// Positive and finite.
+    /// Whether it is positive and finite.
     fn is_pivot(self) -> bool;
 
-    /// Numbers in a register.
+    /// Lanes of a register.
     #[inline(always)]
     fn lanes<S: Simd>() -> usize {
         size_of::<Self::Register<S>>() / size_of::<Self>()
     }
-    /// The registers that `x` fills.
+    /// The full registers of `x`.
     fn registers<S: Simd>(x: &[Self]) -> &[Self::Register<S>];
     fn registers_mut<S: Simd>(x: &mut [Self]) -> &mut [Self::Register<S>];
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Register<S>;
@@ -45,21 +45,21 @@ pub(crate) trait Real:
     fn minus<S: Simd>(simd: S, a: Self::Register<S>, b: Self::Register<S>) -> Self::Register<S>;
     /// a b.
     fn times<S: Simd>(simd: S, a: Self::Register<S>, b: Self::Register<S>) -> Self::Register<S>;
-    /// c + a b, rounded once where there is an instruction for it.
+    /// c + a b, fused if the processor has the instruction.
     fn plus_product<S: Simd>(
         simd: S,
         c: Self::Register<S>,
         a: Self::Register<S>,
         b: Self::Register<S>,
     ) -> Self::Register<S>;
-    /// c − a b, rounded likewise.
+    /// c − a b, fused likewise.
     fn minus_product<S: Simd>(
         simd: S,
         c: Self::Register<S>,
         a: Self::Register<S>,
         b: Self::Register<S>,
     ) -> Self::Register<S>;
-    /// The first `count` of a, then those of b.
+    /// The first `count` lanes of a, the others of b.
     fn first_of<S: Simd>(
         simd: S,
         count: usize,
@@ -68,7 +68,7 @@ pub(crate) trait Real:
     ) -> Self::Register<S>;
 }
 
-/// Implements [`Real`] by the functions of pulp for a scalar, a register and slices of them.
+/// Implements [`Real`] with the functions of pulp.
 macro_rules! real {
     ($scalar:ty, $register:ident, $registers:ident, $registers_mut:ident, $splat:ident, $sub:ident, $mul:ident,
         $mul_add:ident, $negate_mul_add:ident, $less_than:ident, $select:ident) => {

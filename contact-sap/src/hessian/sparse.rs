@@ -1,4 +1,4 @@
-//! A block-sparse Hessian, assembled where it is factored.
+//! A block-sparse Hessian, assembled in the memory of its factor.
 
 use std::ops::Range;
 
@@ -8,46 +8,46 @@ use rayon::prelude::*;
 use crate::dynamics::Assembled;
 use crate::evaluation::Evaluation;
 use crate::hessian::best_order::{cheapest_order, grid_order};
-use crate::hessian::cell_sum::{CellSum, Lies};
+use crate::hessian::cell_sum::{CellSum, Orientation};
 use crate::hessian::multifrontal::{Factor, Multifrontal};
 use crate::hessian::ordering::{Elimination, Graph};
-use crate::hessian::{Congruence, FailedPivot, Place, Real};
-use crate::island::{Course, IslandProblem};
+use crate::hessian::{BlockLocation, Congruence, FailedPivot, Real};
+use crate::island::{IslandProblem, Start};
 
-/// Values that a thread copies at a time.
+/// Values per parallel copy.
 const COPIED: usize = 1 << 16;
 
-/// What is symbolic in H, for values of any precision; kept while the pattern stands.
+/// The symbolic factorisation of H, for values of any precision; kept while the pattern is unchanged.
 #[derive(Default)]
 pub(crate) struct Layout {
     key: PatternKey,
     next_key: PatternKey,
     pattern: Option<Pattern>,
-    /// For each basis in turn, the place of every pair of its pieces that is scattered.
-    places: Vec<Place>,
+    /// For each basis, the location of every pair of pieces in the lower triangle.
+    locations: Vec<BlockLocation>,
     edges: Vec<(u32, u32)>,
-    laid_out: LaidOut,
-    /// How often it was laid out.
+    laid_out: LayoutKey,
+    /// Number of layouts so far.
     count: u64,
 }
 
-/// The values of H in the panels of its supernodes, as a [`Layout`] has them.
+/// The values of H in the panels of its supernodes, for a [`Layout`].
 #[derive(Default)]
 pub(crate) struct SparseHessian<T> {
     factor: Factor<T>,
-    /// A in the panels, for H of the next iteration; empty before the first.
+    /// A in the panels, for the next iteration; empty before the first.
     without_contact: Vec<T>,
-    /// The count of the layout that memory is there for.
+    /// Count of the layout that memory is allocated for.
     laid_out: u64,
     cell: CellSum<T>,
-    /// Of the basis that is added: pairs of a point and a piece that is none, which are added after the others.
-    late: Vec<(usize, usize, Place)>,
+    /// Pairs of the current basis of a point and a piece that is not a point, which are added after the others.
+    deferred: Vec<(usize, usize, BlockLocation)>,
     aggregate: Vec<f64>,
 }
 
-/// The island that memory is laid out for.
+/// The island of a layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct LaidOut {
+struct LayoutKey {
     generation: u64,
     participants: Vec<usize>,
     /// Node and velocity of each piece, basis by basis.
@@ -55,7 +55,7 @@ struct LaidOut {
     bases: Vec<usize>,
 }
 
-/// What the pattern of H follows from. Equal keys have equal patterns.
+/// The data that determines the pattern of H.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PatternKey {
     node_starts: Vec<usize>,
@@ -65,16 +65,16 @@ struct PatternKey {
     sparse: Vec<u32>,
 }
 
-/// Everything symbolic.
+/// The symbolic factorisation and the map from A to its panels.
 struct Pattern {
     elimination: Elimination,
     fronts: Multifrontal,
-    /// Where the entries of sparse participants go: of each column of each in turn, and node by node within it.
+    /// Locations of the entries of sparse participants, by column and by runs of one node within it.
     columns: Vec<Column>,
     runs: Vec<Run>,
 }
 
-/// A column of a sparse participant. Velocities of one node mostly share their rows, and with them their runs.
+/// A column of a sparse participant. Columns of one node usually share their rows, and thus their runs.
 #[derive(Clone, Debug)]
 struct Column {
     runs: Range<usize>,
@@ -82,45 +82,45 @@ struct Column {
     number: usize,
 }
 
-/// Entries of a column that lie in one node, those of the other triangle left out.
+/// Entries of a column in one node, in the lower triangle.
 #[derive(Clone, Debug)]
 struct Run {
-    /// Counted from the first of the column.
+    /// Indices within the column.
     entries: Range<usize>,
-    /// The node's first velocity, counted from the participant's first.
+    /// The node's first velocity, relative to the participant's first.
     first_row: usize,
-    place: Place,
+    location: BlockLocation,
 }
 
 impl Layout {
     /// Lays H out for the island of `p`.
     pub(crate) fn begin(&mut self, p: &IslandProblem<'_>) {
-        if self.laid_out.is_that_of(p) {
+        if self.laid_out.matches(p) {
             return;
         }
         self.laid_out.read(p);
         self.count += 1;
         self.next_key.read(p);
         if self.pattern.is_none() || self.key != self.next_key {
-            // A copy, so that the next step finds room in both.
+            // A copy keeps the memory of both.
             self.key.clone_from(&self.next_key);
             let pattern = Pattern::new(p, &self.key, &mut self.edges);
             self.pattern = Some(pattern);
         }
         let Some(pattern) = &self.pattern else { return };
         let position = &pattern.elimination.position;
-        self.places.clear();
+        self.locations.clear();
         for basis in &p.island.bases {
             let pieces = &p.island.pieces[basis.pieces.clone()];
             for a in pieces {
                 for b in pieces {
                     let (row, column) = (position[a.node], position[b.node]);
                     if row >= column {
-                        let mut place = pattern.fronts.block(row, column);
+                        let mut location = pattern.fronts.block(row, column);
                         let node_starts = &p.island.node_starts;
-                        place.offset += a.dof - node_starts[a.node];
-                        place.offset += (b.dof - node_starts[b.node]) * place.stride;
-                        self.places.push(place);
+                        location.offset += a.dof - node_starts[a.node];
+                        location.offset += (b.dof - node_starts[b.node]) * location.stride;
+                        self.locations.push(location);
                     }
                 }
             }
@@ -134,7 +134,7 @@ impl Layout {
 }
 
 impl<T: Real> SparseHessian<T> {
-    /// Makes room for the values of an island laid out in `layout`.
+    /// Allocates the values of an island laid out in `layout`.
     pub(crate) fn begin(&mut self, layout: &Layout, p: &IslandProblem<'_>) {
         if self.laid_out == layout.count {
             return;
@@ -146,7 +146,7 @@ impl<T: Real> SparseHessian<T> {
         }
     }
 
-    /// D H D of the aggregates of `e`, H where `scale`, the diagonal of D, is empty; with `shift` times the diagonal of A added.
+    /// D H D with the aggregates of `e` and `shift` times the diagonal of A added; `scale` is the diagonal of D, empty for D = I.
     pub(crate) fn assemble(
         &mut self,
         layout: &Layout,
@@ -162,7 +162,7 @@ impl<T: Real> SparseHessian<T> {
         let values = &mut self.factor.values;
         if self.without_contact.is_empty() {
             values.fill(T::ZERO);
-            pattern.place_dynamics(p, scale, values);
+            pattern.scatter_dynamics(p, scale, values);
             self.without_contact.extend_from_slice(values);
         } else {
             let from = self.without_contact.par_chunks(COPIED);
@@ -172,14 +172,14 @@ impl<T: Real> SparseHessian<T> {
         let position = &pattern.elimination.position;
         if shift > 0.0 {
             for (node, range) in p.island.node_starts.windows(2).enumerate() {
-                let place = pattern.fronts.block(position[node], position[node]);
+                let location = pattern.fronts.block(position[node], position[node]);
                 for j in 0..range[1] - range[0] {
-                    values[place.offset + j * (place.stride + 1)] *= T::of(1.0 + shift);
+                    values[location.offset + j * (location.stride + 1)] *= T::of(1.0 + shift);
                 }
             }
         }
         let set = p.set();
-        let mut places = layout.places.iter();
+        let mut locations = layout.locations.iter();
         for (basis, active) in p.island.bases.iter().zip(&e.active) {
             let r = basis.n_rows;
             let pieces = &p.island.pieces[basis.pieces.clone()];
@@ -192,18 +192,20 @@ impl<T: Real> SparseHessian<T> {
                         if position[a.node] < position[b.node] {
                             continue;
                         }
-                        let Some(place) = places.next() else { return };
+                        let Some(location) = locations.next() else {
+                            return;
+                        };
                         if a_is_point && !cell.is_point(b) {
-                            self.late.push((i, j, *place));
+                            self.deferred.push((i, j, *location));
                             continue;
                         }
-                        cell.add(p, (a, b), scale, Lies::RowsOfFirst, *place, values);
+                        cell.add(p, (a, b), scale, Orientation::Plain, *location, values);
                     }
                 }
-                for (i, j, place) in self.late.drain(..) {
+                for (i, j, location) in self.deferred.drain(..) {
                     let (a, b) = (&pieces[i], &pieces[j]);
                     cell.begin_row(p, b);
-                    cell.add(p, (b, a), scale, Lies::RowsOfSecond, place, values);
+                    cell.add(p, (b, a), scale, Orientation::Transposed, location, values);
                 }
                 continue;
             }
@@ -223,9 +225,11 @@ impl<T: Real> SparseHessian<T> {
                     if position[a.node] < position[b.node] {
                         continue;
                     }
-                    let Some(place) = places.next() else { return };
+                    let Some(location) = locations.next() else {
+                        return;
+                    };
                     if *active {
-                        congruence.add(a, b, *place, values);
+                        congruence.add(a, b, *location, values);
                     }
                 }
             }
@@ -252,13 +256,13 @@ impl<T: Real> SparseHessian<T> {
     }
 }
 
-impl LaidOut {
-    /// Whether all that follows from the dynamics and from what constraints couple is that of `p`.
-    fn is_that_of(&self, p: &IslandProblem<'_>) -> bool {
+impl LayoutKey {
+    /// Whether the layout is that of `p`: the same dynamics and the same couplings by constraints.
+    fn matches(&self, p: &IslandProblem<'_>) -> bool {
         let pieces = p.island.pieces.iter().map(|piece| (piece.node, piece.dof));
         let bases = p.island.bases.iter().map(|basis| basis.pieces.end);
         let participants = p.island.members.iter().map(|m| m.participant.0);
-        matches!(p.course, Course::Again(_))
+        matches!(p.start, Start::Warm(_))
             && p.reduced.is_empty()
             && self.generation == p.generation
             && self.participants.iter().copied().eq(participants)
@@ -293,7 +297,7 @@ impl PatternKey {
                 self.sparse.extend_from_slice(a.indices());
             }
         }
-        // Those that A has are not named twice: contacts of material points couple what shares a cell already.
+        // Couplings that A already has are left out.
         let members = &p.island.members;
         let is_in_a = |i: usize, j: usize| {
             let member = &members[members.partition_point(|member| member.dofs().end <= i)];
@@ -325,13 +329,13 @@ impl PatternKey {
     }
 }
 
-/// A column of a sparse participant, as [`for_each_column`] tells it.
+/// A column of a sparse participant, passed by [`for_each_column`].
 struct ColumnOf<'a> {
     node: usize,
-    /// Velocities of the island: its own, and the participant's first.
+    /// Its velocity and the participant's first velocity, in the island.
     dof: usize,
     first_dof: usize,
-    /// Unless they are those of the column before, which is of the same node.
+    /// `None` if they are those of the previous column of the same node.
     rows: Option<&'a [u32]>,
 }
 
@@ -365,7 +369,7 @@ fn for_each_column(p: &IslandProblem<'_>, mut each: impl FnMut(ColumnOf<'_>)) {
     }
 }
 
-/// Calls `each` with every run of `rows` that lie in one node: that node and the entries.
+/// Calls `each` with the node and the entries of every run of `rows` in one node.
 fn for_each_run(
     rows: &[u32],
     first_dof: usize,
@@ -401,11 +405,11 @@ impl Pattern {
             });
         });
         let graph = Graph::from_edges(n_nodes, edges);
-        let places = places(p);
-        let (elimination, fronts) = if places.is_empty() {
+        let positions = node_positions(p);
+        let (elimination, fronts) = if positions.is_empty() {
             cheapest_order(&graph, node_starts)
         } else {
-            grid_order(&graph, &places, node_starts)
+            grid_order(&graph, &positions, node_starts)
         };
         let mut columns = Vec::new();
         let mut runs = Vec::new();
@@ -420,7 +424,7 @@ impl Pattern {
                         runs.push(Run {
                             entries,
                             first_row: node_starts[other] - column.first_dof,
-                            place: fronts.block(row, column_at),
+                            location: fronts.block(row, column_at),
                         });
                     }
                 });
@@ -440,7 +444,7 @@ impl Pattern {
     }
 
     /// Writes D A D into zeroed panels.
-    fn place_dynamics<T: Real>(&self, p: &IslandProblem<'_>, scale: &[f64], values: &mut [T]) {
+    fn scatter_dynamics<T: Real>(&self, p: &IslandProblem<'_>, scale: &[f64], values: &mut [T]) {
         let scale_at = |dof: usize| scale.get(dof).copied().unwrap_or(1.0);
         let mut node = 0;
         let mut columns = self.columns.iter();
@@ -452,9 +456,10 @@ impl Pattern {
             match p.dynamics(member).assembled() {
                 Some(Assembled::Dense(a)) if member.n_dofs > 0 => {
                     let node = self.elimination.position[first_node];
-                    let place = self.fronts.block(node, node);
+                    let location = self.fronts.block(node, node);
                     for (j, a_j) in a.chunks_exact(member.n_dofs).enumerate() {
-                        let to = &mut values[place.offset + j * place.stride..][..member.n_dofs];
+                        let to =
+                            &mut values[location.offset + j * location.stride..][..member.n_dofs];
                         let by_column = scale_at(member.first_dof + j);
                         for (i, (to, a)) in to.iter_mut().zip(a_j).enumerate() {
                             *to = T::of(a * scale_at(member.first_dof + i) * by_column);
@@ -467,7 +472,7 @@ impl Pattern {
                         let column = a.indptr().outer_inds_sz(j);
                         let (rows, data) = (&a.indices()[column.clone()], &a.data()[column]);
                         for run in &self.runs[to.runs.clone()] {
-                            let first = run.place.offset + to.number * run.place.stride;
+                            let first = run.location.offset + to.number * run.location.stride;
                             let entries = rows[run.entries.clone()]
                                 .iter()
                                 .zip(&data[run.entries.clone()]);
@@ -485,10 +490,10 @@ impl Pattern {
     }
 }
 
-/// Places of the nodes of an island that is a grid and little else; otherwise nothing.
-fn places(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
-    const PLACED_SHARE: f64 = 0.8;
-    let mut places = Vec::new();
+/// Positions of the nodes of an island that mainly is a grid; otherwise empty.
+fn node_positions(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
+    const POSITIONS_SHARE_MIN: f64 = 0.8;
+    let mut positions = Vec::new();
     let mut node = 0;
     for member in &p.island.members {
         let first_node = node;
@@ -497,13 +502,13 @@ fn places(p: &IslandProblem<'_>) -> Vec<Option<Vector3<f64>>> {
         }
         let known = p.dynamics(member).grid_nodes();
         match known.filter(|known| known.len() == node - first_node) {
-            Some(known) => places.extend(known.iter().copied().map(Some)),
-            None => places.resize(node, None),
+            Some(known) => positions.extend(known.iter().copied().map(Some)),
+            None => positions.resize(node, None),
         }
     }
-    let known = places.iter().flatten().count();
-    if (known as f64) < PLACED_SHARE * places.len() as f64 {
-        places.clear();
+    let known = positions.iter().flatten().count();
+    if (known as f64) < POSITIONS_SHARE_MIN * positions.len() as f64 {
+        positions.clear();
     }
-    places
+    positions
 }

@@ -1,4 +1,4 @@
-//! Contact laws along a search line, where the velocity is v_c + αΔv_c: only a few products of it matter.
+//! Contact laws along a search line v_c + αΔv_c, evaluated by a few scalar products.
 
 use nalgebra::Vector3;
 
@@ -15,7 +15,7 @@ pub(crate) struct ContactLine {
     dv_t_squared: f64,
 }
 
-/// A place on a [`ContactLine`].
+/// A point of a [`ContactLine`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinePoint {
     /// Normal velocity, and its derivative by α.
@@ -28,7 +28,7 @@ pub(crate) struct LinePoint {
 }
 
 impl ContactLine {
-    /// The line through `v_c` along `dv_c`, as `law` sees it. A law of a user's own has no normal here and needs none.
+    /// The line through `v_c` along `dv_c`, split by the normal of `law`; custom laws use the whole vectors.
     #[inline]
     pub(crate) fn new(law: &ContactLaw, v_c: &Vector3<f64>, dv_c: &Vector3<f64>) -> Self {
         let zero = Vector3::zeros();

@@ -7,7 +7,7 @@ use super::validity::{Fault, at_least_zero, finite, ordered};
 use crate::potential::Potential;
 use crate::time_step::TimeStep;
 
-/// γ = clamp((v̂ − v_c)/R, γ_l, γ_u): a spring and damper that gives way at its bounds.
+/// γ = clamp((v̂ − v_c)/R, γ_l, γ_u): a spring and damper whose impulse saturates at its bounds.
 ///
 /// ```text
 /// ℓ = ½Rγ² inside;   ℓ = −γ_b (v_c − v̂) − ½Rγ_b² where the bound γ_b is active
@@ -27,8 +27,8 @@ impl Bilateral {
     /// Near-rigid constraint: error g = `error` at the start of the step (m or rad) with rate v_c, inverse inertia `w` of the row.
     /// Where θ_vq < 1, g is the error [`coasted`](TimeStep::coasted).
     ///
-    /// R = β²w/4π² and v̂ = −g/(2δt): the error is undone over two steps, which adds no energy. (To undo it within one
-    /// would make a midpoint step swing: v = −v0 from g0 = 0.)
+    /// R = β²w/4π² and v̂ = −g/(2δt): the error is corrected over two steps, which adds no energy. Correction within one step
+    /// would make a midpoint step oscillate: v = −v0 from g0 = 0.
     #[must_use]
     pub fn near_rigid(time_step: impl Into<TimeStep>, error: f64, w: f64) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Bilateral {
         }
     }
 
-    /// The same row, giving way at impulses outside `lower..=upper` (N·s).
+    /// The same row, saturated at the impulses `lower` and `upper` (N·s).
     #[must_use]
     pub fn saturated(self, lower: f64, upper: f64) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl Bilateral {
         (self.stabilisation - v_c) * self.conductance
     }
 
-    /// Not f64::clamp, which panics at bounds that validation has yet to refuse.
+    /// Not f64::clamp, which panics for invalid bounds, as this may run before validation.
     #[inline]
     fn clamp(&self, y: f64) -> f64 {
         if y < self.lower {
@@ -112,7 +112,7 @@ impl Bilateral {
 impl Potential<1> for Bilateral {
     #[inline]
     fn cost(&self, v_c: &Vector1<f64>) -> f64 {
-        // With γ = (v̂ − v_c)/R this is ½Rγ², beyond a bound it is linear.
+        // ½Rγ² inside the bounds, linear beyond.
         let gamma = self.clamp(self.unclamped(v_c.x));
         let stored = if self.conductance == 0.0 {
             0.0
@@ -154,7 +154,7 @@ mod tests {
         }
         check_potential(&law, &at).unwrap();
         if law.lower <= 0.0 && law.upper >= 0.0 {
-            // Rounding of γ(v̂ − v) − ½Rγ², whose terms are at most 2:1.
+            // Round-off of γ(v̂ − v) − ½Rγ², whose terms are at most 2:1.
             assert!(at.iter().all(|v| law.cost(v) >= 0.0));
         }
     }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn springs_beyond_what_a_step_resolves_become_the_near_rigid_tie() {
+    fn springs_stiffer_than_near_rigid_become_near_rigid_constraints() {
         let constraint = Bilateral::near_rigid(1e-3, 0.01, 2.0);
         assert_eq!(
             Bilateral::spring(1e-3, 0.01, f64::INFINITY, 0.2, 2.0),
@@ -192,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn bad_numbers_are_refused_and_do_not_panic_before() {
+    fn bad_numbers_are_rejected_without_a_panic() {
         let spring = |k, tau, w| Bilateral::spring(1e-3, 0.01, k, tau, w);
-        let refused = [
+        let rejected = [
             spring(-5.0, 0.0, 1.0),
             spring(f64::NAN, 0.0, 1.0),
             spring(f64::INFINITY, 0.0, 0.0),
@@ -205,7 +205,7 @@ mod tests {
             Bilateral::near_rigid(1e-3, f64::INFINITY, 1.0),
             spring(10.0, 0.0, 1.0).saturated(2.0, 1.0),
         ];
-        for law in refused {
+        for law in rejected {
             assert!(law.validate().is_err(), "{law:?}");
             let _ = law.impulse(&Vector1::new(0.3));
         }

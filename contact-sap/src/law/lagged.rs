@@ -1,4 +1,4 @@
-//! The lagged contact model: regularised Coulomb friction whose limit is fixed at the start of the solve.
+//! The lagged contact model: regularised Coulomb friction with a friction bound fixed at the start of the solve.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -9,14 +9,14 @@ use super::smooth_norm::SmoothNorm;
 use super::validity::{Fault, at_least_zero, positive, unit};
 use crate::potential::Potential;
 
-/// ℓ = ∫ n + μ n0 s(v_t): normal and tangential parts decouple once the limit μ n0 is frozen.
+/// ℓ = ∫ n + μ n0 s(v_t): normal and tangential parts are decoupled by the fixed bound μ n0.
 ///
 /// ```text
 /// γ = n(v_n) n̂ − μ n0 t̂,    G = −n' n̂ n̂ᵀ + μ n0 (P − t̂ t̂ᵀ)/S
 /// ```
 ///
-/// True Coulomb friction has no potential because γ_t depends on γ_n but not the reverse; freezing n0 removes that
-/// dependence at an error of O(δt), and sliding bodies do not hover.
+/// Coulomb friction has no potential because γ_t depends on γ_n but not the reverse. A fixed n0 removes that dependence at an
+/// error of O(δt), and sliding bodies do not hover.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
 #[derive(Clone, Copy, Debug)]
@@ -59,18 +59,18 @@ impl Lagged {
         }
     }
 
-    /// Whether nothing presses at `v_c`.
+    /// Whether the normal impulse is zero at `v_c`.
     #[inline]
     pub(crate) fn is_open(&self, v_c: &Vector3<f64>) -> bool {
         self.normal.dot(v_c) >= self.normal_force.release_velocity()
     }
 
-    /// Whether it overlaps as the step begins: it presses unless it opens.
+    /// Whether it overlaps at the start of the step.
     pub(crate) fn overlaps(&self) -> bool {
         self.normal_force.release_velocity() > 0.0
     }
 
-    /// The line on which its impulse goes on where it opens, N·s at `v_c` along the normal, and how steep that is, kg.
+    /// The tangent of its impulse at the release velocity, extended to `v_c`: its value, N·s, and its slope, kg.
     #[inline]
     pub(crate) fn held_closed(&self, v_c: &Vector3<f64>) -> (f64, f64) {
         let stiffness = self.normal_force.stiffness_at_release();

@@ -1,4 +1,4 @@
-//! One-sided limits: joint limits, ropes that can only pull.
+//! One-sided limits: joint limits, ropes.
 
 use nalgebra::{Matrix1, Vector1};
 
@@ -21,8 +21,8 @@ impl Limit {
     /// Near-rigid limit of a distance `gap` = g at the start of the step (m or rad, negative when violated), for an inverse
     /// inertia `w` of its row. Where θ_vq < 1, g is the distance [`coasted`](TimeStep::coasted).
     ///
-    /// A gap may close within the step, v̂ = −g/(θ_vq δt); a violation is undone over two steps, v̂ = −g/(2δt), which adds
-    /// no energy. (The published v̂ = −g/(δt + τ), τ = δt, also brakes a joint that is still a step away from its limit.)
+    /// A gap may close within the step, v̂ = −g/(θ_vq δt). A violation is corrected over two steps, v̂ = −g/(2δt), which adds
+    /// no energy. The published v̂ = −g/(δt + τ), τ = δt, also brakes a joint that is still a step away from its limit.
     #[must_use]
     pub fn near_rigid(time_step: impl Into<TimeStep>, gap: f64, w: f64) -> Self {
         let time_step = time_step.into();
@@ -117,7 +117,7 @@ mod tests {
             -5.0,
             "the limit is half a step away"
         );
-        // R/w = β²/4π²: the share of the velocity that gets through.
+        // R/w = β²/4π²: the share of the velocity that remains.
         let leak = NEAR_RIGID_ROW.powi(2) / (4.0 * std::f64::consts::PI.powi(2));
         let v = step(0.02, -5.0, w, dt);
         assert!((v + 2.0).abs() <= 3.0 * leak, "arrives at the limit: {v}");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_violation_is_undone_over_two_steps() {
+    fn a_violation_is_corrected_over_two_steps() {
         let dt = 0.01;
         let v = step(-0.02, 0.0, 3.0, dt);
         assert!((v - 1.0).abs() < 3e-4, "{v}");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_without_inertia_or_with_nan_are_refused() {
+    fn limits_without_inertia_or_with_nan_are_rejected() {
         assert!(Limit::near_rigid(1e-3, 0.0, 0.0).validate().is_err());
         assert!(Limit::near_rigid(1e-3, f64::NAN, 1.0).validate().is_err());
         assert!(Limit::near_rigid(0.0, 0.1, 1.0).validate().is_err());

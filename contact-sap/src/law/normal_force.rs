@@ -5,10 +5,10 @@ use super::validity::{Fault, at_least_zero, finite};
 /// n(v_n) = δt (f0 − c v_n)₊ (1 − d v_n)₊: elastic force at the end of the step, times dissipation.
 ///
 /// Hunt-Crossley: c = θ_vq δt k and d the dissipation; Kelvin-Voigt: c = (θ_vq δt + τ)k and d = 0. f0 = −kφ is the elastic
-/// force at the distance φ that the start of the step leads to, and may be negative: a contact that is not closed yet. n is non-increasing, so its
-/// antiderivative is concave and the cost convex.
+/// force at the coasted distance φ ([`TimeStep::coasted`](crate::TimeStep::coasted)); it is negative for a speculative contact.
+/// n is non-increasing, so its antiderivative is concave and the cost convex.
 ///
-/// Kept as a polynomial in x = v̂ − v_n, v̂ = min(f0/c, 1/d) the release velocity,
+/// Stored as a polynomial in x = v̂ − v_n, with v̂ = min(f0/c, 1/d) the release velocity,
 ///
 /// ```text
 /// n = (a + s x)(g + d x),    a = δt(f0 − c v̂) ≥ 0,  s = δt c,  g = 1 − d v̂ ≥ 0
@@ -35,9 +35,9 @@ impl NormalForce {
     /// From f0 (N), c (N·s/m) and d (s/m).
     #[must_use]
     pub(crate) fn new(time_step_s: f64, f0: f64, c: f64, d: f64) -> Self {
-        // Comparisons that let NaN through, so that validation sees it.
+        // These comparisons pass NaN on to validation.
         let positive_part = |x: f64| if x < 0.0 { 0.0 } else { x };
-        let d = d + 0.0; // −0 would turn 1/d around
+        let d = d + 0.0; // −0 would give 1/d = −∞
         let (by_elasticity, by_dissipation) = (f0 / c, 1.0 / d);
         let (release, preload, damping_at_release) = if c == 0.0 {
             (f64::NEG_INFINITY, 0.0, 0.0)
@@ -56,7 +56,7 @@ impl NormalForce {
         }
     }
 
-    /// That of the same contact with `share` of its stiffness: a and s are proportional to k, the rest does not know it.
+    /// That of the same contact with `share` of its stiffness: a and s are proportional to k, g and d are independent of it.
     pub(super) fn with_stiffness_times(self, share: f64) -> Self {
         Self {
             preload: share * self.preload,
@@ -95,7 +95,7 @@ impl NormalForce {
             + self.dissipation * (self.preload + self.slope * x)
     }
 
-    /// −n' where the contact is about to open, kg.
+    /// −n' at the release velocity, from below, kg.
     #[must_use]
     #[inline]
     pub(crate) fn stiffness_at_release(&self) -> f64 {
@@ -114,10 +114,10 @@ impl NormalForce {
         x * (a * g + x * (0.5 * (a * d + s * g) + x * (s * d / 3.0)))
     }
 
-    /// The impulse n(v) at the root of v − v_ref = w (n(v) − n_prev): the contact solved alone, implicitly.
+    /// The impulse n(v) at the root of v − v_ref = w (n(v) − n_prev): a local implicit solve.
     ///
-    /// `w` (1/kg) is the inverse inertia that the contact feels, `v_ref` (m/s) the normal velocity it would have if
-    /// its impulse stayed at `n_prev` (N·s). The left side grows and the right side falls with v, so the root is unique.
+    /// `w` (1/kg) is the inverse effective mass of the contact, `v_ref` (m/s) its normal velocity if the impulse stays at `n_prev`
+    /// (N·s). The left side grows and the right side falls with v, so the root is unique.
     #[must_use]
     pub fn implicit_impulse(&self, w: f64, v_ref: f64, n_prev: f64) -> f64 {
         let v_free = v_ref - w * n_prev;
@@ -199,7 +199,7 @@ mod tests {
             }
         }
         check_potential(&law, &samples).unwrap();
-        // The plain formula, wherever its terms do not cancel.
+        // The formula of the definition, where its terms do not cancel.
         for v in samples.iter().map(|v| v.x) {
             let plain = 0.01 * (f0 - c * v).max(0.0) * (1.0 - d * v).max(0.0);
             let scale = 0.01 * (f0.abs() + c * v.abs()) * (1.0 + d * v.abs());
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stiffness_nothing_pushes() {
+    fn without_stiffness_there_is_no_impulse() {
         let law = NormalForce::new(0.01, -0.0, 0.0, 0.0);
         assert_eq!(NormalForce::impulse(&law, -1e3), 0.0);
         assert_eq!(law.energy(-1e3), 0.0);
@@ -251,7 +251,7 @@ mod tests {
                 let n = law.implicit_impulse(w, v_ref, n_prev);
                 let v = v_ref + w * (n - n_prev);
                 let again = NormalForce::impulse(&law, v);
-                // v carries round-off eps·|w n|, which the stiffness turns into impulse.
+                // v carries round-off eps·|w n|, which the stiffness amplifies.
                 let scale = n + law.stiffness(v) * (v_ref.abs() + w * (n + n_prev));
                 assert!(
                     (n - again).abs() <= 16.0 * f64::EPSILON * scale,
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_numbers_are_named() {
+    fn bad_numbers_are_reported_by_name() {
         assert!(
             NormalForce::new(0.01, f64::NAN, 1e4, 50.0)
                 .validate()

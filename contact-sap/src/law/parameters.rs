@@ -1,4 +1,4 @@
-//! What a contact law is made from: compliance, friction, and the inertia behind the contact.
+//! Parameters of contact laws: compliance, friction and effective inertia.
 
 use std::f64::consts::PI;
 
@@ -7,14 +7,14 @@ use super::validity::{Fault, at_least_zero, at_least_zero_or_infinite, finite, p
 use crate::error::SolveError;
 use crate::time_step::TimeStep;
 
-/// β of contacts: stiffness is capped where the contact's own oscillation has the period β δt.
+/// β of contacts: stiffness is capped where the contact oscillates with the period β δt.
 ///
-/// Under a load of r times the weight of the lighter body a capped contact sinks by about r g (β δt/2π)²: at 1e6 and 1 ms
-/// 2.5 mm for 0.1, a quarter of a metre for the published 1. Where stiffness exceeds the cap Newton pays for it: on random
-/// problems of up to 1e14 N/m with a fifth more iterations (lagged) or a third (SAP), three quarters in large islands.
+/// Under r times the weight of the lighter body, a capped contact is compressed by about r g (β δt/2π)²: for r = 1e6 and 1 ms
+/// 2.5 mm, with the published β = 1 a quarter of a metre. The stiffer cap costs a fifth (lagged) to a third (SAP) more Newton
+/// iterations on random problems of up to 1e14 N/m, and three quarters more in large islands.
 pub const NEAR_RIGID_CONTACT: f64 = 0.1;
-/// β of contacts of the similar model. Newton follows the curved border of its cone in steps that get short with stiffness:
-/// with 1 the worst of 10,000 random problems takes fewer than 70 iterations, with 0.1 more than 250.
+/// β of contacts of the similar model. Newton's steps along its curved cone get shorter with stiffness: with 1 the worst of
+/// 10,000 random problems takes fewer than 70 iterations, with 0.1 more than 250.
 pub const NEAR_RIGID_SIMILAR: f64 = 1.0;
 /// β of limits, constraints and actuators.
 pub const NEAR_RIGID_ROW: f64 = 0.1;
@@ -23,14 +23,14 @@ pub const STICTION_REGULARISATION: f64 = 1e-3;
 
 /// R_nr = β² w/(4π²), 1/kg: the smallest regularisation that a step can resolve for an inverse inertia `w` (1/kg).
 ///
-/// A mass 1/w on the stiffness 1/(δt² R) swings with the period β δt. Stiffer constraints would only spoil the
-/// condition of the problem. Source: Castro, Permenter, Han (2022), section V-A.
+/// A mass 1/w on the stiffness 1/(δt² R) oscillates with the period β δt. Stiffer constraints would only worsen the
+/// condition number of the problem. Source: Castro, Permenter, Han (2022), section V-A.
 #[must_use]
 pub fn near_rigid_regularisation(beta: f64, w: f64) -> f64 {
     beta * beta * w / (4.0 * PI * PI)
 }
 
-/// How a contact loses energy.
+/// Dissipation model of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dissipation {
     /// Hunt-Crossley: force × (1 − d v_n). d in s/m; 1/d bounds the rebound speed.
@@ -39,29 +39,29 @@ pub enum Dissipation {
     RelaxationTime(f64),
 }
 
-/// How the friction limit μ n0 of the lagged model is found.
+/// How the friction bound μ n0 of the lagged model is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLimit {
-    /// From the contact solved alone and implicitly; right in the step of an impact, too.
+    /// n0 from a local implicit solve of the contact; also correct in the step of an impact.
     #[default]
     LocalImplicit,
-    /// n0 = n(v_n at the start of the step), as published. Sticks in impacts.
+    /// n0 = n(v_n at the start of the step), as published. Overestimates friction in impacts.
     Lagged,
 }
 
-/// Normal velocities from which the friction limit is predicted.
+/// Normal velocities for predicting the friction bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NormalPrediction {
     /// v_n of the free motion, without any constraint, m/s.
     pub free: f64,
-    /// What the constraints of the last step did to v_n: J_n(v − v*) of that step, m/s. Zero for bodies that touched
-    /// nothing; `None` where it isn't known (the first step, bodies whose velocities are new every step).
+    /// Change of v_n by the constraints of the last step: J_n(v − v*) of that step, m/s. Zero for bodies without constraints;
+    /// `None` if unknown (the first step, bodies whose velocities are new every step).
     pub constrained: Option<f64>,
-    /// Σ_j |W_ij| over the contacts of the same pair, 1/kg: how fast the contact gives way when all push alike.
+    /// Σ_j |W_ij| over the contacts of the same pair, 1/kg: the inverse effective mass if all have the same impulse.
     pub row_sum: f64,
 }
 
-/// A contact between two materials, once geometry and inertia are known.
+/// Parameters of one contact: materials, geometry and inertia.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactParameters {
     /// δt and θ_vq.
@@ -76,11 +76,11 @@ pub struct ContactParameters {
     pub dissipation: Dissipation,
     /// μ ≥ 0.
     pub friction: f64,
-    /// v_s: slip below which friction counts as stiction, m/s. 1e-4: 0.1 mm of creep in a second.
+    /// v_s: slip speed below which a contact sticks, m/s. With 1e-4 it creeps by 0.1 mm per second.
     pub stiction_speed: f64,
     /// w = ‖W‖/3, 1/kg, W = J A⁻¹Jᵀ the contact's 3×3 block of the Delassus operator.
     pub inverse_inertia: f64,
-    /// β > 0: stiffness is capped where a mass 1/w would swing on it with the period β δt. [`NEAR_RIGID_CONTACT`], or
+    /// β > 0: stiffness is capped where a mass 1/w would oscillate on it with the period β δt. [`NEAR_RIGID_CONTACT`], or
     /// [`NEAR_RIGID_SIMILAR`] for [`Similar`](super::Similar).
     pub near_rigid: f64,
 }
@@ -89,7 +89,7 @@ impl ContactParameters {
     /// Checks every number.
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] naming the first that is out of range; `constraint` says which contact it is.
+    /// [`SolveError::Parameter`] for the first parameter out of range; `constraint` names the contact.
     pub fn validate(&self, constraint: impl FnOnce() -> String) -> Result<(), SolveError> {
         self.check().map_err(|fault| fault.of(constraint()))
     }
@@ -120,7 +120,7 @@ impl ContactParameters {
         }
     }
 
-    /// φ0 + δt (1 − θ_vq) v_n0, m: the distance at the end of the step if v_n falls to zero at once. At the end it is
+    /// φ0 + δt (1 − θ_vq) v_n0, m: the distance at the end of the step if v_n is zero from now on. In general it is
     /// this + θ_vq δt v_n.
     #[must_use]
     pub fn coasted_distance(&self) -> f64 {
@@ -149,24 +149,24 @@ impl ContactParameters {
         }
     }
 
-    /// ε of the softened slip, m/s: max(v_s, μ σ w n0). The second argument keeps heavy loads from over-stiff friction.
+    /// ε of the softened slip, m/s: max(v_s, μ σ w n0). The second term limits the stiffness of friction under heavy loads.
     #[must_use]
     pub fn slip_softening(&self, n0: f64) -> f64 {
         self.slip_softening_of(self.inverse_inertia, n0)
     }
 
-    /// ε as [`slip_softening`](Self::slip_softening) has it, for another w (1/kg) than that of the contact as a whole: a filament
-    /// spins a thousand times more easily than it is drawn along itself, and must not creep as if it were as light there.
+    /// [`slip_softening`](Self::slip_softening) for another w (1/kg) than that of the contact. The inertia of a filament's spin
+    /// is a thousandth of that along its axis, so friction along the axis must not be softened by the w of the spin.
     #[must_use]
     pub fn slip_softening_of(&self, w: f64, n0: f64) -> f64 {
         let r_t = STICTION_REGULARISATION * w;
         self.stiction_speed.max(self.friction * r_t * n0)
     }
 
-    /// n_prev, N·s: the impulse with which the law ended the last step, for a contact that was closed when that step
-    /// began; otherwise zero.
+    /// n_prev, N·s: the impulse of the law at the end of the last step, for a contact that was closed at the start of that
+    /// step; otherwise zero.
     ///
-    /// The law knows no past, so φ0 and v_n tell: δt(−kφ0 − kτv_n)₊(1 − d v_n)₊ is the impulse at the end of a step
+    /// It follows from φ0 and v_n: δt(−kφ0 − kτv_n)₊(1 − d v_n)₊ is the impulse at the end of a step
     /// that arrives at φ0 with v_n = v_n0. φ0 − δt v_n was the distance when that step began (with θ_vq < 1 about that).
     #[must_use]
     pub fn carried_impulse(&self) -> f64 {
@@ -182,27 +182,27 @@ impl ContactParameters {
         dt * (-k * self.signed_distance - damping).max(0.0) * factor.max(0.0)
     }
 
-    /// n0, N·s: the normal impulse that bounds friction during the solve.
+    /// n0, N·s: the normal impulse of the friction bound μ n0.
     ///
-    /// [`FrictionLimit::LocalImplicit`] solves this contact alone, implicitly, while everything else goes on as it did:
+    /// [`FrictionLimit::LocalImplicit`] solves this contact implicitly, with the other impulses of the last step:
     ///
     /// ```text
     /// v − v_ref = w (n(v) − n_prev),      v_ref = J_n(v* + c),      c = v_prev − v*_prev
     /// ```
     ///
-    /// Over a step A(v − v*) = Σ Jᵀγ. Let each impulse repeat itself, except that this contact's changes from n_prev
+    /// Over a step A(v − v*) = Σ Jᵀγ. Assume that all impulses repeat, except that this contact's changes from n_prev
     /// ([`carried_impulse`](Self::carried_impulse)) to n: then A(v − v* − c) = J_nᵀ(n − n_prev), and J_n A⁻¹ from the
     /// left gives the equation, w = J_n A⁻¹J_nᵀ. Contacts of one patch change together, hence their row sum for w.
     ///
-    /// - At rest c cancels what pulls (v* + c = v), so n = n_prev: the bottom contact of a stack keeps the whole stack's
-    ///   load. Without c it would be left with little more than its own body's.
-    /// - In an impact c = n_prev w is the contact's own, and cancels: v − v* = w n(v), limited by momentum.
-    /// - A contact that begins (n_prev = 0 by φ0) starts from v* alone: c, if it holds anything of this contact, came
-    ///   from an approach that this step goes on to stop.
-    /// - Without `constrained`, a contact with a load is taken to be at rest under it.
+    /// - At rest v* + c = v, so n = n_prev: the bottom contact of a stack keeps the load of the whole stack. Without c it
+    ///   would have little more than the weight of its own body.
+    /// - In an impact c = n_prev w is due to this contact alone and cancels: v − v* = w n(v), limited by momentum.
+    /// - A new contact (n_prev = 0 by φ0) starts from v* alone: if c contains an impulse of this contact, it stems from an
+    ///   approach that this step continues to stop.
+    /// - Without `constrained`, a contact with n_prev > 0 is assumed to be at rest.
     ///
-    /// Other bodies' impacts reach it one step late: if n0 and γ_n of a solve differ by much, set n0 = γ_n and solve
-    /// again from there.
+    /// Impacts of other bodies reach this prediction one step late. If n0 and γ_n of a solve differ much, set n0 = γ_n and
+    /// solve again (friction bound iteration).
     #[must_use]
     pub fn friction_limit(&self, rule: FrictionLimit, predicted: &NormalPrediction) -> f64 {
         let law = self.normal_force();

@@ -8,7 +8,7 @@ use crate::error::SolveError;
 use crate::potential::Potential;
 use crate::time_step::TimeStep;
 
-/// γ = δt clamp(u(v), ±e), u(v) = −Kp(q0 + θ_vq δt v − q_d) − Kd(v − v_d) + u_ff; θ_vq = 1 but in a midpoint step, where
+/// γ = δt clamp(u(v), ±e), u(v) = −Kp(q0 + θ_vq δt v − q_d) − Kd(v − v_d) + u_ff; θ_vq = 1 except in a midpoint step, where
 /// q0 is the start position [`coasted`](TimeStep::coasted).
 ///
 /// ```text
@@ -16,8 +16,8 @@ use crate::time_step::TimeStep;
 ///   = −δt v ū,   ū the mean of clamp(u, ±e) between u(0) and u(v)
 /// ```
 ///
-/// Stable for any gains: they are part of the minimisation. Saturates at e exactly. The second form needs no gain to
-/// divide by, so pure feed-forward and weak gains under a large one keep their digits; ℓ(0) = 0.
+/// Stable for any gains, which are part of the minimisation. Saturates at e exactly. The second form does not divide by the
+/// gain, so it has no cancellation for small gains; ℓ(0) = 0.
 /// Source: Castro, Permenter, Han (2022), section V; Drake's PD controllers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdActuator {
@@ -32,7 +32,7 @@ pub struct PdActuator {
 /// Gains and limit of a PD actuator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PdGains {
-    /// Kp, N·m/rad or N/m, finite, not negative; as large as you like.
+    /// Kp, N·m/rad or N/m, finite, not negative.
     pub proportional: f64,
     /// Kd, N·m·s/rad or N·s/m, finite, not negative.
     pub derivative: f64,
@@ -44,7 +44,7 @@ impl PdGains {
     /// Checks every number.
     ///
     /// # Errors
-    /// [`SolveError::Parameter`] naming the first that is out of range; `actuator` says whose it is.
+    /// [`SolveError::Parameter`] for the first parameter out of range; `actuator` names the actuator.
     pub fn validate(&self, actuator: impl FnOnce() -> String) -> Result<(), SolveError> {
         self.check().map_err(|fault| fault.of(actuator()))
     }
@@ -56,7 +56,7 @@ impl PdGains {
     }
 }
 
-/// What a PD actuator is asked for in one step.
+/// The command of a PD actuator for one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PdCommand {
     /// q0 − q_d, rad or m; where θ_vq < 1, q0 [`coasted`](TimeStep::coasted).
@@ -71,8 +71,8 @@ impl PdActuator {
     /// `position_error` = q0 − q_d (rad or m), targets and gains in SI, `effort_limit` may be infinite, `w` the inverse
     /// inertia of the joint.
     ///
-    /// Gains stiffer than the step can resolve are lowered together, keeping Kd/Kp, to the near-rigid limit
-    /// δt(θ_vq δtKp + Kd) = 4π²/(β²w). Feed-forward is an effort and stays what it is.
+    /// Gains beyond the near-rigid limit δt(θ_vq δtKp + Kd) = 4π²/(β²w) are scaled down to it, with the ratio Kd/Kp unchanged.
+    /// Feed-forward is unchanged.
     #[must_use]
     pub fn new(time_step: impl Into<TimeStep>, gains: PdGains, command: PdCommand, w: f64) -> Self {
         let time_step = time_step.into();
@@ -82,15 +82,19 @@ impl PdActuator {
             derivative,
             effort_limit,
         } = gains;
-        let asked = time_step.positions_s() * proportional + derivative;
+        let requested = time_step.positions_s() * proportional + derivative;
         let most = 1.0 / (time_step_s * near_rigid_regularisation(NEAR_RIGID_ROW, w));
-        let scale = if asked > most { most / asked } else { 1.0 };
+        let scale = if requested > most {
+            most / requested
+        } else {
+            1.0
+        };
         Self {
             time_step_s,
             effort_at_rest: scale
                 * (derivative * command.velocity - proportional * command.position_error)
                 + command.feed_forward,
-            gain: scale * asked,
+            gain: scale * requested,
             effort_limit,
         }
     }
@@ -105,7 +109,7 @@ impl PdActuator {
         at_least_zero_or_infinite("effort limit", self.effort_limit)
     }
 
-    /// Not f64::clamp, which panics at bounds that validation has yet to refuse.
+    /// Not f64::clamp, which panics for invalid bounds, as this may run before validation.
     #[inline]
     fn clamp(&self, u: f64) -> f64 {
         if u < -self.effort_limit {
@@ -125,7 +129,7 @@ impl PdActuator {
         if (b0 == u0 && b1 == u1) || b0 == b1 {
             return 0.5 * (b0 + b1);
         }
-        // The stretch between u0 and u1: beyond the bound at u0, inside, beyond the bound at u1.
+        // Three parts of the interval from u0 to u1: beyond the bound at u0, inside, beyond the bound at u1.
         (b0 * beyond_0 + 0.5 * (b0 + b1) * inside + b1 * beyond_1) / (beyond_0 + inside + beyond_1)
     }
 }
@@ -245,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_numbers_are_refused_and_do_not_panic_before() {
+    fn bad_numbers_are_rejected_without_a_panic() {
         for (g, c) in [
             (gains(f64::NAN, 0.0, 1.0), command(0.0, 0.0, 0.0)),
             (gains(0.0, -1.0, 1.0), command(0.0, 0.0, 0.0)),

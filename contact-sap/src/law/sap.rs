@@ -9,9 +9,8 @@ use crate::potential::Potential;
 
 /// ℓ = ½ γᵀRγ with γ = P(y) the projection of y = R⁻¹(v̂ − v_c) onto the cone ‖γ_t‖ ≤ μγ_n in the norm of R.
 ///
-/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(θ_vq δt + τ))), v̂ = −φ/(θ_vq δt + τ) n̂ with φ the distance
-/// coasted ([`ContactParameters::coasted_distance`]). Dissipation is linear; a Hunt-Crossley coefficient is not this model's
-/// and counts as τ = 0. Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖.
+/// R = diag(R_t, R_t, R_n), R_t = σw, R_n = max(β²w/4π², 1/(δt k(θ_vq δt + τ))), v̂ = −φ/(θ_vq δt + τ) n̂ with φ the coasted
+/// distance ([`ContactParameters::coasted_distance`]). Dissipation is linear; a Hunt-Crossley coefficient is treated as τ = 0. Sliding bodies hover by μ(θ_vq δt + τ)‖v_t‖.
 ///
 /// Source: Castro, Permenter, Han (2022), section IV and appendix.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +23,7 @@ pub struct Sap {
     friction: f64,
 }
 
-/// Where y lies relative to the cone.
+/// Region of y relative to the cone.
 enum Region {
     Stiction,
     /// (γ_n, t̂, ‖y_t‖)
@@ -124,7 +123,7 @@ impl Sap {
         self.hessian_with(v_c, Some(load))
     }
 
-    /// γ_n, N·s, and what γ_n + ∂γ_n/∂v_c Δv_c foresees for v_c + Δv_c.
+    /// γ_n at v_c, N·s, and its linearisation γ_n + ∂γ_n/∂v_c Δv_c.
     pub(crate) fn normal_impulses(&self, v_c: &Vector3<f64>, dv_c: &Vector3<f64>) -> (f64, f64) {
         let (y_n, y_t) = self.unprojected(v_c);
         let dv_n = self.normal.dot(dv_c);
@@ -169,7 +168,7 @@ impl Sap {
         let v_n = self.normal.dot(v_c);
         let y_n = (self.stabilisation - v_n) / self.r_n;
         let y_t = (self.normal * v_n - v_c) / self.r_t;
-        // Once more: without slip y_t is round-off in any direction, and t̂ must not lean on the normal.
+        // Projected twice: without slip y_t is round-off, and t̂ must be orthogonal to the normal.
         (y_n, y_t - self.normal * self.normal.dot(&y_t))
     }
 
@@ -184,7 +183,7 @@ impl Sap {
     fn region(&self, y_n: f64, y_t: &Vector3<f64>) -> Region {
         let y_r = y_t.norm();
         let (mu_hat, f) = self.cone_factors();
-        // Strict, so that without friction the sliding formula takes over with the right limit.
+        // Strict, so that the sliding formula, which has the right limit, is used without friction.
         if y_r < self.friction * y_n {
             Region::Stiction
         } else if y_n > -mu_hat * y_r {
@@ -275,7 +274,7 @@ mod tests {
                     mu * residual.xy().norm() + residual.z <= scale,
                     "{residual:?} {p:?}"
                 );
-                // And plainly: nothing in the cone is nearer.
+                // No other point of the cone is closer.
                 let distance = |q: &Vector3<f64>| r.dot(&(q - y).component_mul(&(q - y)));
                 for _ in 0..20 {
                     let n = rng.random_range(0.0..2.0);
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn sliding_bodies_glide_above_the_surface() {
+    fn sliding_bodies_hover_above_the_surface() {
         // Steady sliding under the load γ_n: φ0 = μ(δt + τ)‖v_t‖ − F/k, F = γ_n/(f δt).
         let (mu, tau, slip) = (0.5, 0.05, 2.0);
         let p = parameters(mu, tau);
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stiffness_nothing_pushes_and_nothing_is_nan() {
+    fn without_stiffness_there_is_no_impulse_and_no_nan() {
         let law = Sap::new(
             &ContactParameters {
                 stiffness: 0.0,

@@ -15,8 +15,8 @@ use crate::potential::Potential;
 /// γ = n(z)(n̂ − μ t̂),    G = −n'(z)(n̂ − μ t̂)(n̂ − μ t̂)ᵀ + μ n(z)(P − t̂ t̂ᵀ)/S
 /// ```
 ///
-/// Coulomb's law holds in the step where contact starts, at the price of a gap μ‖v_t‖δt under sliding bodies. Not to be
-/// used with speculative contacts: the gap would act at a distance.
+/// Coulomb's law holds in the step where contact starts, at the price of a gap μ‖v_t‖δt under sliding bodies. Not for
+/// speculative contacts: a sliding body would be supported at a distance.
 ///
 /// Source: Castro, Han, Masterjohn (2023), "Irrotational Contact Fields", section IV.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,7 @@ impl Similar {
         self.hessian_with(v_c, &slip, curvature, load)
     }
 
-    /// n, N·s, and what n + ∂n/∂v_c Δv_c foresees for v_c + Δv_c.
+    /// n at v_c, N·s, and its linearisation n + ∂n/∂v_c Δv_c.
     #[inline]
     pub(crate) fn normal_impulses(&self, v_c: &Vector3<f64>, dv_c: &Vector3<f64>) -> (f64, f64) {
         let slip = self.slip(v_c);

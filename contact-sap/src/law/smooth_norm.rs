@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_slip_has_no_direction_and_the_stiffness_of_a_damper() {
+    fn zero_slip_has_no_direction_and_the_hessian_of_a_damper() {
         let norm = SmoothNorm::new(&Vector3::zeros(), 1e-4);
         assert_eq!((norm.value(), norm.direction), (0.0, Vector3::zeros()));
         let g = norm.hessian(&Vector3::z());

@@ -1,7 +1,7 @@
-//! The contact laws: derivatives and cones everywhere.
+//! Derivatives and cones of the contact laws in all regions.
 
-mod known_for;
-mod refused;
+mod model_properties;
+mod validation;
 
 use nalgebra::{Matrix3, Vector3};
 use proptest::prelude::*;
@@ -46,7 +46,7 @@ fn frame(n: &Vector3<f64>) -> Matrix3<f64> {
     Matrix3::from_columns(&[t, n.cross(&t), *n])
 }
 
-/// Velocities in every region of the laws, on borders, beside them, at zero slip.
+/// Velocities in every region of the laws, on and near their boundaries, and at zero slip.
 fn velocities(p: &ContactParameters, n: &Vector3<f64>, rng: &mut ChaCha8Rng) -> Vec<Vector3<f64>> {
     let r = frame(n);
     let hat = p.normal_force().release_velocity();
@@ -103,14 +103,14 @@ fn check_models(p: &ContactParameters, normal: Vector3<f64>, n0: f64, rng: &mut 
             let noise = 1e-14 * gamma.norm() * v.norm();
             assert!(
                 gamma_t.dot(&v_t) <= noise,
-                "{law:?} at {v:?}: friction drives"
+                "{law:?} at {v:?}: friction does work"
             );
         }
     }
 }
 
 #[test]
-fn a_share_of_a_laws_stiffness_is_the_law_of_that_share_of_stiffness() {
+fn scaling_the_stiffness_of_a_law_equals_the_law_of_the_scaled_stiffness() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let n = Vector3::new(0.3, -0.2, 0.9).normalize();
     for (signed_distance, share) in [(-1e-3, 1e-3), (1e-4, 0.1), (-0.2, 0.5)] {
@@ -232,7 +232,7 @@ fn every_model_is_consistent_for_random_parameters() {
 }
 
 #[test]
-fn primal_dual_tangent_is_semidefinite_and_ends_as_the_hessian() {
+fn primal_dual_tangent_is_semidefinite_and_tends_to_the_hessian() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let n = Vector3::new(0.48, -0.6, 0.64);
     let r = frame(&n);
@@ -275,14 +275,14 @@ fn primal_dual_tangent_is_semidefinite_and_ends_as_the_hessian() {
 }
 
 #[test]
-fn foreseen_normal_impulses_are_the_linear_part_of_the_law() {
+fn predicted_normal_impulses_are_the_linearisation_of_the_law() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let n = Vector3::new(0.48, -0.6, 0.64);
     let p = parameters(-1e-3, 1e6);
     let (similar, sap) = (Similar::new(&p, n, 0.2), Sap::new(&p, n));
     for v in velocities(&p, &n, &mut rng) {
         let dv = Vector3::from_fn(|_, _| rng.random_range(-1.0..1.0));
-        for ((found, foreseen), law) in [
+        for ((found, predicted), law) in [
             (
                 similar.normal_impulses(&v, &dv),
                 ContactLaw::Similar(similar),
@@ -293,20 +293,20 @@ fn foreseen_normal_impulses_are_the_linear_part_of_the_law() {
             let scale = 1e-13 * (gamma.norm() + law.hessian(&v).norm() * (v.norm() + dv.norm()));
             assert!((found - n.dot(&gamma)).abs() <= scale, "{law:?} at {v:?}");
             let expected = n.dot(&(gamma - change));
-            assert!((foreseen - expected).abs() <= scale, "{law:?} at {v:?}");
+            assert!((predicted - expected).abs() <= scale, "{law:?} at {v:?}");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn impulses_pass_continuously_through_every_border(
+    fn impulses_are_continuous_across_every_boundary(
         x in -2.0..2.0f64, y in -2.0..2.0f64, z in -2.0..2.0f64, mu in 0.0..3.0f64, phi in -0.01..0.01f64,
     ) {
         let p = ContactParameters { friction: mu, ..parameters(phi, 1e4) };
         let v = Vector3::new(x, y, z);
         for law in models(&p, Vector3::z(), 0.1) {
-            // Along the ray through v the law crosses all its regions: no step of γ exceeds its stiffness times the stride.
+            // The ray through v crosses all regions: no change of γ exceeds its stiffness times the step.
             let strides = 400;
             let most = Matrix3::norm(&law.hessian(&Vector3::new(0.0, 0.0, -2.0))).max(0.05 * mu / 1e-4 + 1.0 / (1e-3 * 0.8));
             for k in 0..strides {

@@ -1,8 +1,8 @@
-//! Numbers that a law cannot be made of.
+//! Range checks of parameters.
 
 use crate::error::SolveError;
 
-/// A parameter out of its range; becomes a [`SolveError::Parameter`] once it is known which constraint it belongs to.
+/// A parameter out of its range; becomes a [`SolveError::Parameter`] with the name of its constraint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) parameter: &'static str,
@@ -21,7 +21,7 @@ impl Fault {
     }
 }
 
-fn refuse_unless(
+fn require(
     ok: bool,
     parameter: &'static str,
     value: f64,
@@ -38,16 +38,16 @@ fn refuse_unless(
 }
 
 pub(crate) fn finite(parameter: &'static str, x: f64) -> Result<(), Fault> {
-    refuse_unless(x.is_finite(), parameter, x, "must be finite")
+    require(x.is_finite(), parameter, x, "must be finite")
 }
 
 pub(crate) fn at_least_zero(parameter: &'static str, x: f64) -> Result<(), Fault> {
     let ok = x >= 0.0 && x.is_finite();
-    refuse_unless(ok, parameter, x, "must be finite and not negative")
+    require(ok, parameter, x, "must be finite and not negative")
 }
 
 pub(crate) fn at_least_zero_or_infinite(parameter: &'static str, x: f64) -> Result<(), Fault> {
-    refuse_unless(
+    require(
         x >= 0.0,
         parameter,
         x,
@@ -57,13 +57,13 @@ pub(crate) fn at_least_zero_or_infinite(parameter: &'static str, x: f64) -> Resu
 
 pub(crate) fn positive(parameter: &'static str, x: f64) -> Result<(), Fault> {
     let ok = x > 0.0 && x.is_finite();
-    refuse_unless(ok, parameter, x, "must be positive and finite")
+    require(ok, parameter, x, "must be positive and finite")
 }
 
 /// Lower bound ≤ upper bound, neither NaN.
 pub(crate) fn ordered(parameter: &'static str, lower: f64, upper: f64) -> Result<(), Fault> {
     let value = if upper.is_nan() { upper } else { lower };
-    refuse_unless(
+    require(
         lower <= upper,
         parameter,
         value,
@@ -73,9 +73,9 @@ pub(crate) fn ordered(parameter: &'static str, lower: f64, upper: f64) -> Result
 
 /// The length of a unit vector.
 pub(crate) fn unit(parameter: &'static str, length: f64) -> Result<(), Fault> {
-    // Geometry normalises in f64; what is further off than f32 round-off was not normalised.
+    // A deviation above the round-off of f32 means that the vector was not normalised.
     let ok = (length - 1.0).abs() <= 1e-6;
-    refuse_unless(
+    require(
         ok,
         parameter,
         length,

@@ -1,8 +1,11 @@
-//! Continuation in stiffness: what Newton's method falls back on where it gets lost.
+//! Continuation in stiffness, a fallback for Newton's method.
 //!
-//! A light body on stiff contact, above all under the models whose cones are curved, makes the cost a narrow, curved valley:
-//! every step along it leaves it, and the line search cuts it short. With a thousandth of the stiffness the valley is wide, its
-//! lowest point is found in a few steps and knows the loads; that for ten times the stiffness is then near, and so on.
+//! For light bodies on stiff contacts, above all with curved cones (similar, SAP), the cost is a narrow curved valley and the
+//! line search allows only short steps. With a thousandth of the stiffness the minimum is found in a few iterations; it is the
+//! guess for ten times that stiffness, and so on.
+//!
+//! Measured gain: of 3,000 steps of particles, finite elements and rigid bodies with mass ratios up to 10⁴, three do not converge
+//! within 200 iterations without it; with it all do within 212.
 //!
 //! Source: Nocedal, Wright (2006), Numerical Optimization, section 17.1, for penalties.
 
@@ -10,20 +13,18 @@ use crate::constraint_set::ConstraintSet;
 use crate::error::SolveError;
 use crate::island::IslandProblem;
 use crate::islands::{IslandAnswer, IslandReport};
-use crate::newton::{NewtonSettings, NewtonWorkspace};
+use crate::newton::{NewtonMethod, NewtonWorkspace};
 use crate::problem::ContactProblem;
 use crate::solver::{StopCriteria, StopReason};
 
-/// Iterations after which a solve counts as lost. Of 3,000 steps of particles, finite elements and rigid bodies with masses
-/// up to ten thousand times each other's, three do not end within 200 iterations as they are; by continuation the longest takes
-/// 212.
-const LOST: usize = 60;
+/// Iterations before the fallback.
+const PLAIN_ITERATIONS_MAX: usize = 60;
 
-/// Shares of the stiffness that come before all of it.
-const SHARES: [f64; 3] = [1e-3, 1e-2, 1e-1];
+/// Shares of the stiffness before the full one.
+const STIFFNESS_SHARES: [f64; 3] = [1e-3, 1e-2, 1e-1];
 
-impl NewtonSettings {
-    /// Solves the problem as it is or, where that gets lost, by way of softer ones.
+impl NewtonMethod {
+    /// Solves the problem directly or, if that does not converge, by a sequence of softer problems.
     pub(super) fn solve_with_continuation(
         &self,
         p: &IslandProblem<'_>,
@@ -38,15 +39,15 @@ impl NewtonSettings {
             ..*self
         };
         let iterations_max = self.stop.iterations_max;
-        within(iterations_max.min(LOST)).solve_at_once(p, workspace, answer)?;
-        let is_lost = |report: &IslandReport| report.stop == StopReason::IterationLimit;
-        if !is_lost(&answer.report) || iterations_max <= LOST {
+        within(iterations_max.min(PLAIN_ITERATIONS_MAX)).solve_directly(p, workspace, answer)?;
+        let is_unconverged = |report: &IslandReport| report.stop == StopReason::IterationLimit;
+        if !is_unconverged(&answer.report) || iterations_max <= PLAIN_ITERATIONS_MAX {
             return Ok(());
         }
-        let (lost, lost_at) = (answer.report, answer.velocity.clone());
-        let mut before = lost;
+        let (direct, direct_velocity) = (answer.report, answer.velocity.clone());
+        let mut before = direct;
         let mut set = p.set().clone();
-        for share in SHARES {
+        for share in STIFFNESS_SHARES {
             set.take_stiffness(p.set(), share);
             let problem = ContactProblem {
                 constraints: &set,
@@ -57,25 +58,25 @@ impl NewtonSettings {
                 ..*p
             };
             let left = iterations_max.saturating_sub(before.iterations);
-            within(left).solve_at_once(&softer, workspace, answer)?;
-            answer.report.follow(&before);
+            within(left).solve_directly(&softer, workspace, answer)?;
+            answer.report.add_earlier(&before);
             before = answer.report;
         }
         let left = iterations_max.saturating_sub(before.iterations);
-        within(left).solve_at_once(p, workspace, answer)?;
-        answer.report.follow(&before);
-        if is_lost(&answer.report) && lost.cost < answer.report.cost {
+        within(left).solve_directly(p, workspace, answer)?;
+        answer.report.add_earlier(&before);
+        if is_unconverged(&answer.report) && direct.cost < answer.report.cost {
             before = answer.report;
-            answer.velocity = lost_at;
-            within(0).solve_at_once(p, workspace, answer)?;
-            answer.report.follow(&before);
+            answer.velocity = direct_velocity;
+            within(0).solve_directly(p, workspace, answer)?;
+            answer.report.add_earlier(&before);
         }
         Ok(())
     }
 }
 
 impl ConstraintSet {
-    /// Takes the contacts of `other`, which only differs in them, with `share` of their stiffness.
+    /// Copies the contacts of `other` with `share` of their stiffness.
     fn take_stiffness(&mut self, other: &Self, share: f64) {
         for (own, other) in self.contacts.iter_mut().zip(&other.contacts) {
             own.law = other.law.with_stiffness_times(share);

@@ -1,15 +1,18 @@
-//! The island seen from the vertices that constraints touch: sparse bodies reduced to their Schur complements.
+//! Static condensation: an island whose sparse bodies are reduced to the Schur complements of their participating vertices.
 //!
-//! Vertices that no constraint touches take part in the cost quadratically. Eliminating them leaves a problem of the same
-//! kind in the velocities of the others, with S = A_pp − A_pn A_nn⁻¹ A_np in place of each A, as sparse as its body lets it be. Newton's
-//! iteration runs there; at its end the others follow by one back substitution. Worth it where iterations are many and
-//! vertices touched few.
+//! The cost is quadratic in the velocities of vertices without constraints (n). Their elimination leaves a problem of the same
+//! form in the velocities of the participating vertices (p), with S = A_pp − A_pn A_nn⁻¹ A_np in place of each A. After
+//! Newton's iteration there, one back substitution gives the others. It pays for many iterations and few participating
+//! vertices.
+//!
+//! Measured gain against single-precision factors of the whole Hessian, CPU time: 2.5 to 2.7 on a torus of 29,520 velocities
+//! with 142 contacts, 1.5 on a foam ring of 8,928 velocities with 164 contacts.
 //!
 //! Source: Han, Masterjohn, Castro (2023), section VI.
 
 mod complement;
+mod elimination_cost;
 mod reduced_body;
-mod worth;
 
 use rayon::prelude::*;
 
@@ -26,18 +29,18 @@ pub(crate) struct Condensed {
     pub(crate) island: Island,
     /// One for each member of the island; those with a dense A stay as they are.
     pub(crate) bodies: Vec<ReducedBody>,
-    /// Where it begins and ends.
+    /// Start and solution of its iteration.
     pub(crate) answer: IslandAnswer,
-    /// Of each node of the whole island: whether a constraint touches it.
-    touched: Vec<bool>,
-    /// Of each node of the whole island: first velocity and node here.
-    home: Vec<(u32, u32)>,
+    /// For each node of the full island: whether a constraint involves it.
+    participating: Vec<bool>,
+    /// For each node of the full island: its first velocity and its node in the reduced island.
+    index: Vec<(u32, u32)>,
 }
 
 impl Condensed {
-    /// Finds what constraints touch and lays out the reduced island; false if no body has anything to eliminate.
+    /// Finds the participating nodes and lays out the reduced island; false if there is nothing to eliminate.
     pub(super) fn begin(&mut self, p: &IslandProblem<'_>) -> bool {
-        self.find_touched(p);
+        self.find_participating(p);
         let any = self.bodies.iter().any(|body| body.is_reduced);
         if any {
             self.update_graphs(p);
@@ -46,13 +49,13 @@ impl Condensed {
         any
     }
 
-    /// Finds the nodes that constraints touch, and which bodies have others.
-    fn find_touched(&mut self, p: &IslandProblem<'_>) {
+    /// Finds the participating nodes and the bodies that have others.
+    fn find_participating(&mut self, p: &IslandProblem<'_>) {
         let n_nodes = p.island.n_nodes();
-        self.touched.clear();
-        self.touched.resize(n_nodes, false);
+        self.participating.clear();
+        self.participating.resize(n_nodes, false);
         for piece in &p.island.pieces {
-            self.touched[piece.node] = true;
+            self.participating[piece.node] = true;
         }
         let members = &p.island.members;
         self.bodies.resize_with(members.len(), Default::default);
@@ -63,7 +66,7 @@ impl Condensed {
             reduced.n_kept = 0;
             reduced.node_ends.clear();
             while node < n_nodes && starts[node] < member.dofs().end {
-                if self.touched[node] {
+                if self.participating[node] {
                     reduced.n_kept += starts[node + 1] - starts[node];
                 }
                 node += 1;
@@ -77,7 +80,7 @@ impl Condensed {
         }
     }
 
-    /// Brings the graphs of sparse bodies up to date.
+    /// Updates the graphs of sparse bodies.
     fn update_graphs(&mut self, p: &IslandProblem<'_>) {
         let update = |(reduced, member): (&mut ReducedBody, &Member)| {
             let source = Some((member.participant, p.generation));
@@ -92,11 +95,11 @@ impl Condensed {
     }
 
     fn lay_out(&mut self, p: &IslandProblem<'_>) {
-        let touched = &self.touched;
+        let participating = &self.participating;
         let lay_out = |(body, _): (&mut ReducedBody, &Member)| {
             if body.is_reduced {
                 let nodes = body.first_node..body.first_node + body.n_nodes;
-                body.find_cliques(&touched[nodes]);
+                body.find_cliques(&participating[nodes]);
                 body.lay_out_complement();
                 body.lay_out_elimination();
             }
@@ -108,8 +111,8 @@ impl Condensed {
             lay_out,
         );
         self.island.clear();
-        self.home.clear();
-        self.home.resize(p.island.n_nodes(), (0, 0));
+        self.index.clear();
+        self.index.resize(p.island.n_nodes(), (0, 0));
         for (member, body) in p.island.members.iter().zip(&self.bodies) {
             let first_dof = self.island.n_dofs as u32;
             let nodes = body.first_node..body.first_node + body.n_nodes;
@@ -118,14 +121,14 @@ impl Condensed {
                 for (own, node) in nodes.enumerate() {
                     if let Some((number, dof)) = body.number_of(own) {
                         let node_here = if complement.is_full() { 0 } else { number };
-                        self.home[node] = (first_dof + dof, (first_node + node_here) as u32);
+                        self.index[node] = (first_dof + dof, (first_node + node_here) as u32);
                     }
                 }
                 self.island.add_reduced(member, complement.node_ends());
             } else {
                 for (k, node) in nodes.clone().enumerate() {
                     let offset = p.island.node_starts[node] - member.first_dof;
-                    self.home[node] = (
+                    self.index[node] = (
                         first_dof + offset as u32,
                         (self.island.n_nodes() + k) as u32,
                     );
@@ -134,28 +137,27 @@ impl Condensed {
             }
         }
         for b in 0..p.island.bases.len() {
-            let home = |node: usize| {
-                let (dof, own) = self.home[node];
+            let to_reduced = |node: usize| {
+                let (dof, own) = self.index[node];
                 Some((
                     dof as isize - p.island.node_starts[node] as isize,
                     own as isize - node as isize,
                 ))
             };
-            self.island.add_basis_of(p, b, &[], home);
+            self.island.add_basis_of(p, b, &[], to_reduced);
         }
-        // Nobody is outside.
         self.island.held.clear();
         self.island.held.extend_from_slice(&p.island.held);
     }
 
-    /// Whether that was done for these dynamics and touched vertices already.
+    /// Whether the elimination is done for these dynamics and participating vertices.
     pub(super) fn is_eliminated(&self, p: &IslandProblem<'_>) -> bool {
         let bodies = self.bodies.iter().zip(&p.island.members);
         let mut reduced = bodies.filter(|(body, _)| body.is_reduced);
         reduced.all(|(body, member)| body.source == Some((member.participant, p.generation)))
     }
 
-    /// Eliminates what no constraint touches, body by body, on all threads.
+    /// Eliminates the other nodes, in parallel over bodies; returns the number of reduced bodies.
     pub(super) fn eliminate(&mut self, p: &IslandProblem<'_>) -> Result<usize, SolveError> {
         let members = &p.island.members;
         let eliminate = |(body, member): (&mut ReducedBody, &Member)| {
@@ -173,29 +175,29 @@ impl Condensed {
         Ok(self.bodies.iter().filter(|body| body.is_reduced).count())
     }
 
-    /// Takes the velocities `v` of the whole to those of the reduced island.
+    /// Copies the velocities `v` of the full island to the reduced one.
     pub(super) fn restrict(&mut self, p: &IslandProblem<'_>, v: &[f64]) {
         self.answer.velocity.resize(self.island.n_dofs, 0.0);
         let starts = &p.island.node_starts;
         for body in &self.bodies {
             for node in body.first_node..body.first_node + body.n_nodes {
-                if !body.is_reduced || self.touched[node] {
+                if !body.is_reduced || self.participating[node] {
                     let from = &v[starts[node]..starts[node + 1]];
-                    let first = self.home[node].0 as usize;
+                    let first = self.index[node].0 as usize;
                     self.answer.velocity[first..first + from.len()].copy_from_slice(from);
                 }
             }
         }
     }
 
-    /// The reverse of [`Condensed::restrict`]; returns how many velocities it has left as they were.
-    pub(super) fn extend_touched(&self, p: &IslandProblem<'_>, v: &mut [f64]) -> usize {
+    /// The reverse of [`Condensed::restrict`]; returns the number of eliminated velocities, which are left unchanged.
+    pub(super) fn extend_participating(&self, p: &IslandProblem<'_>, v: &mut [f64]) -> usize {
         let starts = &p.island.node_starts;
         for body in &self.bodies {
             for node in body.first_node..body.first_node + body.n_nodes {
-                if !body.is_reduced || self.touched[node] {
+                if !body.is_reduced || self.participating[node] {
                     let to = &mut v[starts[node]..starts[node + 1]];
-                    let first = self.home[node].0 as usize;
+                    let first = self.index[node].0 as usize;
                     to.copy_from_slice(&self.answer.velocity[first..first + to.len()]);
                 }
             }
@@ -203,7 +205,7 @@ impl Condensed {
         p.island.n_dofs - self.island.n_dofs
     }
 
-    /// The velocities of the whole that belong to those of the reduced island.
+    /// The velocities of the full island, with the eliminated ones by back substitution.
     pub(super) fn extend(&mut self, v: &mut [f64]) {
         let kept = &self.answer.velocity;
         let members = &self.island.members;
@@ -223,7 +225,7 @@ impl Condensed {
     }
 }
 
-/// Does `work` to every body and its member of an island with so many velocities, on all threads where there are many.
+/// Does `work` for every body and its member, in parallel for islands with many velocities.
 fn each(
     bodies: &mut [ReducedBody],
     members: &[Member],

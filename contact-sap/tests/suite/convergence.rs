@@ -1,4 +1,4 @@
-//! Random problems: both Newton solvers converge on every one, the others wherever nothing is stiff; all find the same
+//! Random problems: both Newton solvers converge on all of them, the others on those without stiff constraints, to the same
 //! minimum. Counts are printed (`--nocapture`).
 
 use std::ops::Range;
@@ -56,7 +56,7 @@ fn solve(solver: &mut dyn ConvexContactSolver, scene: &Scene, out: &mut Solution
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Every solver is trusted on every problem and finds the cost of the first one.
+/// Every solver is trusted on every problem and finds the same cost as the first one.
 fn check_all_converge(mut solvers: Solvers, seeds: Range<u64>, recipe: &Recipe) {
     let mut out = Solution::default();
     let mut reasons = vec![[0usize; 3]; solvers.len()];
@@ -76,7 +76,7 @@ fn check_all_converge(mut solvers: Solvers, seeds: Range<u64>, recipe: &Recipe) 
             let residual = report.residual.max(best.residual) * scene.bodies.len() as f64;
             let allowed = 5e3 * residual * residual + 1e-12 * best.cost.abs();
             if gap > allowed {
-                // Terms of the cost may cancel: its round-off is that of the energies it is summed from.
+                // Terms of the cost may cancel, so its round-off is that of the largest term.
                 let (_, momentum) = scene.residual(&out.velocity);
                 let allowed = allowed + 1e-12 * momentum * momentum;
                 assert!(gap <= allowed, "seed {seed}, {name}: {gap:e} > {allowed:e}");
@@ -108,14 +108,14 @@ const SOFT: Recipe = Recipe {
 };
 
 #[test]
-fn all_solvers_converge_on_ten_thousand_small_problems_where_nothing_is_stiff() {
+fn all_solvers_converge_on_ten_thousand_small_soft_problems() {
     let mut solvers = newtons();
     solvers.extend(first_order(2_000));
     check_all_converge(solvers, 0..10_000, &SOFT);
 }
 
 #[test]
-fn all_solvers_converge_on_large_problems_where_nothing_is_stiff() {
+fn all_solvers_converge_on_large_soft_problems() {
     let mut solvers = newtons();
     solvers.extend(first_order(2_000));
     let recipe = Recipe {
@@ -125,7 +125,7 @@ fn all_solvers_converge_on_large_problems_where_nothing_is_stiff() {
     check_all_converge(solvers, 0..50, &recipe);
 }
 
-/// On stiff problems the cost falls from limit to limit, and an unfinished solve says so.
+/// On stiff problems the cost falls with the iteration limit, and an unconverged solve reports it.
 fn check_descent(seeds: Range<u64>, recipe: &Recipe) {
     let limits = [0, 1, 2, 5, 15, 40];
     let mut newton = Newton::default();
@@ -164,12 +164,12 @@ fn check_descent(seeds: Range<u64>, recipe: &Recipe) {
 }
 
 #[test]
-fn first_order_solvers_descend_on_stiff_problems_and_say_when_they_are_not_done() {
+fn first_order_solvers_descend_on_stiff_problems_and_report_the_iteration_limit() {
     check_descent(0..300, &Recipe::SMALL);
     check_descent(0..5, &Recipe::LARGE);
 }
 
-/// The report against a computation that shares nothing with the solver but the laws.
+/// The report against a plain evaluation that shares only the laws with the solver.
 #[test]
 fn reports_agree_with_a_plain_evaluation_of_the_optimality_conditions() {
     let mut out = Solution::default();
@@ -204,7 +204,7 @@ fn reports_agree_with_a_plain_evaluation_of_the_optimality_conditions() {
     }
 }
 
-/// A chain of masses that falls on a floor, each of them at another distance, from where they all fly up.
+/// A chain of masses falls on a floor, each at another distance; the guess has all of them move upwards.
 #[test]
 fn contacts_that_close_do_not_cut_steps_short() {
     const N: usize = 40;
@@ -254,7 +254,7 @@ fn contacts_that_close_do_not_cut_steps_short() {
         });
         let mut out = Solution::default();
         let report = newton.solve(&problem, &[0.05; 3 * N], &mut out);
-        let report = report.expect("a legal problem");
+        let report = report.expect("a valid problem");
         assert_eq!(report.stop, StopReason::Converged);
         report.iterations
     };

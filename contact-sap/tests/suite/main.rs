@@ -1,4 +1,4 @@
-//! The solvers: one binary for all tests, so that they are linked once and run side by side.
+//! Tests of the solvers, in one binary.
 
 #![allow(
     non_snake_case,
@@ -8,7 +8,7 @@
 mod convergence;
 mod linear_algebra;
 mod oracle;
-mod refusals;
+mod rejections;
 mod soft_bodies;
 mod solutions;
 mod support;

@@ -1,4 +1,4 @@
-//! An interior-point solver that knows nothing of contact finds the same velocities.
+//! A general interior-point solver finds the same velocities.
 //!
 //! Each model without dissipation is a second-order cone programme: the friction norm, its softening and the friction cone
 //! are cones, the normal law is a quadratic with an inequality.
@@ -16,7 +16,7 @@ use pliant_contact_sap::{
     ConvexContactSolver, Newton, NewtonSettings, Solution, StopCriteria, near_rigid_regularisation,
 };
 
-/// min ½xᵀPx + qᵀx subject to rows·x + offset in a product of cones; x = (v, whatever the contacts add).
+/// min ½xᵀPx + qᵀx subject to rows·x + offset in a product of cones; x = (v, auxiliary variables of contacts).
 struct Programme {
     n_v: usize,
     p: Vec<(usize, usize, f64)>,
@@ -24,7 +24,7 @@ struct Programme {
     /// Coefficients and offset of each row.
     rows: Vec<(Vec<(usize, f64)>, f64)>,
     cones: Vec<SupportedConeT<f64>>,
-    /// What the cost has more than the programme.
+    /// Constant term of the cost, not in the programme.
     constant: f64,
 }
 
@@ -153,7 +153,7 @@ fn add_softened(programme: &mut Programme, c: &PlainContact, model: Models) {
     let [(n, bias_n), tangents @ ..] = frame(c);
     let x = programme.variable(dt * dt * p.capped_stiffness(), 0.0);
     let (s, coupling) = match model {
-        // Friction with a limit of its own.
+        // Friction with a fixed bound.
         Models::Lagged => {
             programme.constant -= mu * n0 * epsilon;
             (programme.variable(0.0, mu * n0), 0.0)
@@ -216,8 +216,8 @@ fn check(models: Models) {
         let (v, cost) = programme.solve();
         let report = with_problem(&scene, |p| newton.solve(p, &scene.v0, &mut out))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        // The programme's own value may lie below the minimum by what the oracle's feasibility tolerance lets pass, so its
-        // velocities are judged by the cost itself.
+        // The programme's value may be below the minimum by its feasibility tolerance, so its velocities are compared by the
+        // cost itself.
         let judged = with_problem(&scene, |p| judge.solve(p, &v, &mut at_oracle))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let scale = report.cost.abs().max(1e-3);
@@ -235,11 +235,11 @@ fn check(models: Models) {
         );
         // ½‖v − v*‖²_A is at most the gap in cost, so velocities agree to its root.
         let (a, _) = scene.dense();
-        let apart = nalgebra::DVector::from_column_slice(&v)
+        let difference = nalgebra::DVector::from_column_slice(&v)
             - nalgebra::DVector::from_column_slice(&out.velocity);
-        let apart = apart.dot(&(&a * &apart)) / scale;
-        assert!(apart <= 1e-7, "seed {seed}: {apart:e}");
-        worst = worst.max(apart);
+        let difference = difference.dot(&(&a * &difference)) / scale;
+        assert!(difference <= 1e-7, "seed {seed}: {difference:e}");
+        worst = worst.max(difference);
         loaded += usize::from(out.contact_impulse.iter().any(|g| g.abs() > 1e-6));
     }
     eprintln!(

@@ -1,5 +1,5 @@
-//! A net and a blob in contact with a floor, with each other and with themselves, through the traits alone: the proof that
-//! their shapes suffice. Contacts are spheres about surface vertices, found by brute force.
+//! A net and a blob in contact with a floor, with each other and with themselves, using only the public traits. Contacts are
+//! spheres about surface vertices, found by brute force.
 
 use nalgebra::{Point3, Vector3};
 use pliant_contact_sap::conformance::{BlobSettings, MassSpringNet, NetSettings, ParticleBlob};
@@ -20,7 +20,7 @@ struct End {
     vertex: u32,
 }
 
-struct Touch {
+struct Contact {
     a: End,
     /// The other end, or the floor.
     b: Option<End>,
@@ -34,8 +34,8 @@ struct World<'a> {
     steps: Vec<Box<dyn BodyStep>>,
     states: Vec<BodyState>,
     solver: Newton,
-    /// How often a pair of bodies, the floor being one, was in contact.
-    touched: Vec<((usize, usize), usize)>,
+    /// Number of contacts of each pair of bodies, over all steps; the floor is one of them.
+    contact_counts: Vec<((usize, usize), usize)>,
     dofs: Vec<Vec<usize>>,
     floor_impulse: Vector3<f64>,
 }
@@ -59,7 +59,7 @@ impl<'a> World<'a> {
             steps,
             states,
             solver: Newton::default(),
-            touched: Vec::new(),
+            contact_counts: Vec::new(),
             dofs,
             floor_impulse: Vector3::zeros(),
         }
@@ -72,7 +72,7 @@ impl<'a> World<'a> {
     }
 
     /// Vertices nearer than 2 mm to the floor and to each other, those joined by an edge excepted.
-    fn find_contacts(&self) -> Vec<Touch> {
+    fn find_contacts(&self) -> Vec<Contact> {
         const MARGIN: f64 = 2e-3;
         let surfaces: Vec<_> = (0..self.models.len())
             .map(|body| self.surface(body))
@@ -90,10 +90,10 @@ impl<'a> World<'a> {
                 ));
             }
         }
-        let mut touches = Vec::new();
+        let mut contacts = Vec::new();
         for (i, &(a, x, radius)) in spheres.iter().enumerate() {
             if x.z - radius < MARGIN {
-                touches.push(Touch {
+                contacts.push(Contact {
                     a,
                     b: None,
                     normal_W: Vector3::z(),
@@ -101,23 +101,24 @@ impl<'a> World<'a> {
                 });
             }
             for &(b, y, other) in &spheres[i + 1..] {
-                let (apart, joined) = ((x - y).norm(), radius + other);
+                let (distance, joined) = ((x - y).norm(), radius + other);
                 // Particles of one blob are joined by their grid, neighbours in a net by springs.
                 let own = a.body == b.body;
-                if apart - joined > MARGIN || (own && !folds(&surfaces[a.body], a.vertex, b.vertex))
+                if distance - joined > MARGIN
+                    || (own && !folds(&surfaces[a.body], a.vertex, b.vertex))
                 {
                     continue;
                 }
-                let normal_W = (x - y) / apart;
-                touches.push(Touch {
+                let normal_W = (x - y) / distance;
+                contacts.push(Contact {
                     a,
                     b: Some(b),
                     normal_W,
-                    signed_distance: apart - joined,
+                    signed_distance: distance - joined,
                 });
             }
         }
-        touches
+        contacts
     }
 
     fn step(&mut self) {
@@ -132,17 +133,17 @@ impl<'a> World<'a> {
             step.linearise().unwrap();
             self.dofs[body].push(step.start_velocity().len());
         }
-        let touches = self.find_contacts();
+        let contacts = self.find_contacts();
         let mut set = ConstraintSet::default();
         let mut factors = BlockFactors::default();
         let dynamics: Vec<&dyn Dynamics> = self.steps.iter().map(|s| s.dynamics()).collect();
         factors.factor(&dynamics).unwrap();
-        for touch in &touches {
-            self.add_contact(touch, &mut set, &mut factors);
-            let pair = (touch.a.body, touch.b.map_or(FLOOR, |b| b.body));
-            match self.touched.iter_mut().find(|(p, _)| *p == pair) {
+        for contact in &contacts {
+            self.add_contact(contact, &mut set, &mut factors);
+            let pair = (contact.a.body, contact.b.map_or(FLOOR, |b| b.body));
+            match self.contact_counts.iter_mut().find(|(p, _)| *p == pair) {
                 Some((_, count)) => *count += 1,
-                None => self.touched.push((pair, 1)),
+                None => self.contact_counts.push((pair, 1)),
             }
         }
         let problem = ContactProblem {
@@ -157,8 +158,11 @@ impl<'a> World<'a> {
         let mut solution = Solution::default();
         let report = self.solver.solve(&problem, &guess, &mut solution).unwrap();
         assert!(report.is_trusted(), "{report:?}");
-        for (touch, gamma) in touches.iter().zip(solution.contact_impulse.chunks_exact(3)) {
-            if touch.b.is_none() {
+        for (contact, gamma) in contacts
+            .iter()
+            .zip(solution.contact_impulse.chunks_exact(3))
+        {
+            if contact.b.is_none() {
                 self.floor_impulse += Vector3::from_column_slice(gamma);
             }
         }
@@ -172,9 +176,9 @@ impl<'a> World<'a> {
         }
     }
 
-    fn add_contact(&self, touch: &Touch, set: &mut ConstraintSet, factors: &mut BlockFactors) {
-        let ends: Vec<(End, f64)> = std::iter::once((touch.a, 1.0))
-            .chain(touch.b.map(|b| (b, -1.0)))
+    fn add_contact(&self, contact: &Contact, set: &mut ConstraintSet, factors: &mut BlockFactors) {
+        let ends: Vec<(End, f64)> = std::iter::once((contact.a, 1.0))
+            .chain(contact.b.map(|b| (b, -1.0)))
             .collect();
         let (mut rows, mut weights, mut v_n) = (Vec::new(), Vec::new(), 0.0);
         for (end, sign) in &ends {
@@ -186,12 +190,12 @@ impl<'a> World<'a> {
             let mut of_end = Rows::default();
             step.basis(basis, &Point3::origin(), &mut of_end);
             let Interpolation::Weights(of_interpolation) = interpolation else {
-                panic!("points move by weights")
+                panic!("points have weights")
             };
             let mut u = vec![0.0; of_end.n_rows()];
             of_end.apply(step.start_velocity(), &mut u);
             for (w, u) in of_interpolation.iter().zip(u.chunks_exact(3)) {
-                v_n += sign * w * touch.normal_W.dot(&Vector3::from_column_slice(u));
+                v_n += sign * w * contact.normal_W.dot(&Vector3::from_column_slice(u));
             }
             weights.extend(of_interpolation.iter().map(|w| sign * w));
             rows.push(of_end);
@@ -203,7 +207,7 @@ impl<'a> World<'a> {
             basis.rows(ParticipantIdx(end.body), rows, first, 1.0);
             first += rows.n_rows();
         }
-        // w = ‖Φ M Φᵀ‖/3, M the basis's view of the inertia.
+        // w = ‖Φ M Φᵀ‖/3, M the inverse inertia of the basis.
         let mut m = Vec::new();
         basis.delassus(factors, &mut m);
         let mut w = nalgebra::Matrix3::zeros();
@@ -215,7 +219,7 @@ impl<'a> World<'a> {
         }
         let p = ContactParameters {
             time_step: DT.into(),
-            signed_distance: touch.signed_distance,
+            signed_distance: contact.signed_distance,
             start_velocity: v_n,
             stiffness: 1e3,
             dissipation: Dissipation::HuntCrossley(5.0),
@@ -230,12 +234,12 @@ impl<'a> World<'a> {
             row_sum: p.inverse_inertia,
         };
         let n0 = p.friction_limit(FrictionLimit::LocalImplicit, &predicted);
-        let law = ContactLaw::Lagged(Lagged::new(&p, touch.normal_W, n0));
+        let law = ContactLaw::Lagged(Lagged::new(&p, contact.normal_W, n0));
         basis.stencil_contact(weights, None, Vector3::zeros(), law);
     }
 
     fn contacts(&self, pair: (usize, usize)) -> usize {
-        self.touched
+        self.contact_counts
             .iter()
             .find(|(p, _)| *p == pair)
             .map_or(0, |(_, count)| *count)
@@ -252,7 +256,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Whether two vertices of one body may touch: they belong to a net (which has edges) and are no neighbours in it.
+/// Whether two vertices of one body may contact: they belong to a net (which has edges) and are no neighbours in it.
 fn folds(surface: &Surface, a: u32, b: u32) -> bool {
     let joined = |[i, j]: &[u32; 2]| [*i, *j] == [a, b] || [*i, *j] == [b, a];
     let near = (surface.vertices[a as usize] - surface.vertices[b as usize]).norm();
@@ -302,7 +306,7 @@ fn a_blob_falls_through_changing_grids_and_rests_on_the_floor_with_its_weight() 
     let mut counts = world.dofs[0].clone();
     counts.sort_unstable();
     counts.dedup();
-    assert!(counts.len() > 2, "numbers of velocities met: {counts:?}");
+    assert!(counts.len() > 2, "numbers of velocities: {counts:?}");
 }
 
 #[test]
@@ -317,7 +321,7 @@ fn a_net_catches_a_blob() {
     for _ in 0..150 {
         world.step();
     }
-    assert!(world.contacts((0, 1)) > 0, "the two met");
+    assert!(world.contacts((0, 1)) > 0, "no contact between the two");
     let bottom = world.lowest(1);
     let sag = world.lowest(0);
     assert!(
@@ -327,8 +331,8 @@ fn a_net_catches_a_blob() {
 }
 
 #[test]
-fn a_folding_net_meets_itself() {
-    // Held by one corner it would hang; let go over the floor, rolled half over, it falls upon itself.
+fn a_folding_net_is_in_contact_with_itself() {
+    // Released above the floor with one half folded over, it falls upon itself.
     let net = net(7, 0.008, Point3::new(0.0, 0.0, 0.02));
     let mut state = net.default_state();
     for x in state.q.chunks_exact_mut(3) {
@@ -346,7 +350,7 @@ fn a_folding_net_meets_itself() {
     for _ in 0..200 {
         world.step();
     }
-    assert!(world.contacts((0, 0)) > 0, "it met itself");
+    assert!(world.contacts((0, 0)) > 0, "no self-contact");
     assert!(world.contacts((0, FLOOR)) > 0);
     assert!(world.lowest(0) > -2e-3, "{}", world.lowest(0));
 }

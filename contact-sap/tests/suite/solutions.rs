@@ -40,8 +40,8 @@ fn newton(stop: StopCriteria, friction: FrictionTangent) -> Newton {
 /// Largest difference of two velocities, relative to the largest velocity.
 fn difference(a: &[f64], b: &[f64]) -> f64 {
     let size = a.iter().map(|x| x.abs()).fold(0.0, f64::max);
-    let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-    apart.fold(0.0, f64::max) / size.max(1e-300)
+    let differences = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max) / size.max(1e-300)
 }
 
 const SOFT: Recipe = Recipe {
@@ -108,7 +108,7 @@ fn parameters(w: f64) -> ContactParameters {
 }
 
 #[test]
-fn where_the_cost_is_quadratic_newton_needs_one_iteration() {
+fn newton_takes_one_iteration_on_a_quadratic_cost() {
     let (dynamics, set) = resting_box(|w| ContactLaw::Sap(Sap::new(&parameters(w), Vector3::z())));
     let dynamics: [&dyn Dynamics; 1] = [&dynamics];
     let problem = pliant_contact_sap::ContactProblem {
@@ -148,7 +148,7 @@ fn a_free_body_moves_as_if_alone_and_exactly() {
     }
 }
 
-/// The scene with its participants in another order, and where the velocities of each went.
+/// The scene with its participants in reverse order, and the permutation of velocities.
 fn reversed(seed: u64, recipe: &Recipe) -> (Scene, Scene, Vec<usize>) {
     let scene = random_scene(seed, recipe);
     let mut other = random_scene(seed, recipe);
@@ -183,7 +183,7 @@ fn the_order_of_participants_does_not_matter() {
     }
 }
 
-/// Adds rows that never push, between neighbours: one island.
+/// Couples neighbours by rows without force, which makes one island.
 fn constraint_without_force(scene: &mut Scene) {
     let label = ConstraintLabel {
         kind: RowKind::Other,
@@ -202,26 +202,26 @@ fn constraint_without_force(scene: &mut Scene) {
 }
 
 #[test]
-fn islands_solved_apart_are_the_whole_solved_at_once() {
+fn islands_solved_separately_give_the_solution_of_the_whole() {
     let mut solver = newton(TIGHT, FrictionTangent::PrimalDual);
     let recipe = Recipe {
         bases_per_participant: 0.5,
         mass_exponent: (-1.0, 1.0),
         ..SOFT
     };
-    let mut apart = 0;
+    let mut error = 0;
     for seed in 0..100 {
         let mut scene = random_scene(seed, &recipe);
         let (a, report) = solve_from(&mut solver, &scene, &scene.v0);
-        apart += report.islands;
+        error += report.islands;
         constraint_without_force(&mut scene);
         let (b, whole) = solve_from(&mut solver, &scene, &scene.v0);
         assert_eq!(whole.islands, 1);
-        let apart = difference(&a.velocity, &b.velocity);
-        // The tolerance of the whole is measured against the loudest island.
-        assert!(apart < 1e-9, "seed {seed}: {apart:e}");
+        let error = difference(&a.velocity, &b.velocity);
+        // The tolerance of the whole is relative to the island with the largest momentum.
+        assert!(error < 1e-9, "seed {seed}: {error:e}");
     }
-    assert!(apart > 200, "the test is about several islands");
+    assert!(error > 200, "there are several islands");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn one_two_and_eight_threads_give_the_same_bits() {
 }
 
 #[test]
-fn what_was_solved_before_leaves_no_trace() {
+fn earlier_solves_do_not_change_the_solution() {
     for kind in SolverKind::ALL {
         let stop = StopCriteria {
             iterations_max: 30,
@@ -288,7 +288,7 @@ fn what_was_solved_before_leaves_no_trace() {
 }
 
 #[test]
-fn the_step_differentiates_by_its_hessian() {
+fn hessian_solve_gives_the_derivative_of_the_step() {
     // ∂v/∂v* = H⁻¹A, column by column, against central differences of whole solves.
     let recipe = Recipe {
         mass_exponent: (-1.0, 1.0),
@@ -314,7 +314,7 @@ fn the_step_differentiates_by_its_hessian() {
         };
         let (coarse, fine) = (quotient(2e-5), quotient(1e-5));
         if difference(&fine, &coarse) > 1e-4 {
-            // A border of a law lies within the step: there is no derivative to compare with.
+            // The step crosses a boundary of a law, where there is no derivative.
             continue;
         }
         let at = solve(0.0);
@@ -322,8 +322,8 @@ fn the_step_differentiates_by_its_hessian() {
             let mut solver = kind.build(StopCriteria::default());
             let mut x: Vec<f64> = a.column(j).iter().copied().collect();
             with_problem(&scene, |p| solver.hessian_solve(p, &at, &mut x)).expect("solvable");
-            let apart = difference(&fine, &x);
-            assert!(apart < 1e-3, "{kind}, seed {seed}: {apart:e}");
+            let error = difference(&fine, &x);
+            assert!(error < 1e-3, "{kind}, seed {seed}: {error:e}");
         }
         checked += 1;
     }
@@ -331,7 +331,7 @@ fn the_step_differentiates_by_its_hessian() {
 }
 
 #[test]
-fn reports_tell_what_was_done_and_how_long_it_took() {
+fn reports_have_counts_and_times() {
     let scene = clutter(1, (3, 3, 2), Models::Lagged);
     for kind in SolverKind::ALL {
         let mut solver = kind.build(StopCriteria {
@@ -389,7 +389,7 @@ fn reports_tell_what_was_done_and_how_long_it_took() {
 }
 
 #[test]
-fn an_iteration_asked_for_more_than_f64_has_stops_at_round_off() {
+fn a_tolerance_below_round_off_stops_at_round_off() {
     let stop = StopCriteria {
         absolute_tolerance: 0.0,
         relative_tolerance: 0.0,
@@ -410,7 +410,7 @@ fn an_iteration_asked_for_more_than_f64_has_stops_at_round_off() {
 }
 
 #[test]
-fn the_primal_dual_tangent_saves_iterations() {
+fn the_primal_dual_tangent_takes_fewer_iterations() {
     for models in [Models::Lagged, Models::Similar] {
         let mut totals = [0, 0];
         for seed in 0..10 {

@@ -1,7 +1,7 @@
 //! The balance of momentum: m(v), A and b.
 
 use nalgebra::Vector3;
-use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics, Points};
+use pliant_contact_sap::{Assembled, BlockDiagonal, Dynamics};
 
 use super::elements::Elasticity;
 use super::{FemStep, Scratch};
@@ -130,13 +130,6 @@ impl Dynamics for FemStep {
 
     fn assembled(&self) -> Option<Assembled<'_>> {
         self.system.assembled()
-    }
-
-    fn points(&self) -> Option<Points<'_>> {
-        Some(Points {
-            positions: &self.places,
-            axes: self.dofs.axes(),
-        })
     }
 
     fn precondition(&self, x: &mut [f64]) -> bool {

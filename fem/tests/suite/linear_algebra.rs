@@ -148,28 +148,7 @@ fn every_way_takes_the_same_step() {
         }
     }
     eprintln!("systems: {used}");
-    assert!(used.sparse > 0 && used.mixed > 0 && used.schur > 0 && used.two_level > 0);
-}
-
-#[test]
-fn a_thick_block_iterates_on_two_levels_with_the_same_bits_on_any_number_of_threads() {
-    let mut rng = ChaCha8Rng::seed_from_u64(5);
-    let (world, state) = heap(&mut rng, 2, [11, 10, 9]);
-    let mut steps = [1, 2, 8].map(|threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap()
-            .install(|| step(LinearAlgebra::Automatic, &world, &state, 5e-3))
-    });
-    let (first, others) = steps.split_first_mut().unwrap();
-    assert_eq!(first.1.systems.sparse, 0, "{}", first.1.systems);
-    assert!(first.1.systems.two_level > 0);
-    for (state, report) in others {
-        assert_eq!(report.inner_iterations, first.1.inner_iterations);
-        assert!(*state == first.0, "bits differ");
-    }
-    let (direct, _) = step(LinearAlgebra::Direct, &world, &state, 5e-3);
-    let apart = largest_difference(&direct, &first.0);
-    assert!(apart < 1e-5, "{apart:e}");
+    assert!(used.sparse > 0 && used.mixed > 0 && used.schur > 0);
 }
 
 #[test]

@@ -1,27 +1,27 @@
-//! Sums of cells against BᵀKB, K = ΣΦᵀGΦ, of dense matrices.
+//! Cell sums against BᵀKB, K = ΣΦᵀGΦ, of dense matrices.
 
 use nalgebra::{DMatrix, Vector3};
 
 use super::*;
 use crate::constraint_set::ConstraintSet;
 use crate::dynamics::{DenseDynamics, Dynamics};
-use crate::island::{Course, Island};
+use crate::island::{Island, Start};
 use crate::law::{ContactLaw, ContactParameters, Dissipation, Lagged};
 use crate::problem::{ContactProblem, ParticipantIdx};
 use crate::rows::Rows;
 use crate::solver::SolveMode;
 
-/// Points of a cell, as a quadratic grid has them.
+/// Points of a cell of a quadratic grid.
 const POINTS: usize = 27;
 const CONTACTS: usize = 4;
 
-/// What the points touch.
+/// What the points are in contact with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Against {
     World,
-    /// Six velocities that are the twist.
+    /// A body whose six velocities are its twist.
     FreeBody,
-    /// Seven velocities that make one.
+    /// A body with seven velocities that determine its twist.
     Arm,
 }
 
@@ -151,7 +151,7 @@ fn check(against: Against) {
         problem: &problem,
         reduced: &[],
         generation: 1,
-        course: Course::New(SolveMode::Full),
+        start: Start::Cold(SolveMode::Full),
     };
     let mut e = Evaluation::default();
     e.begin(&p);
@@ -179,16 +179,23 @@ fn check(against: Against) {
     let mut h = vec![0.0; n * n];
     for a in &island.pieces {
         for b in &island.pieces {
-            let place = Place {
+            let location = BlockLocation {
                 offset: a.dof + b.dof * n,
                 stride: n,
             };
             if sum.is_point(a) && !sum.is_point(b) {
                 sum.begin_row(&p, b);
-                sum.add(&p, (b, a), &scale, Lies::RowsOfSecond, place, &mut h);
+                sum.add(
+                    &p,
+                    (b, a),
+                    &scale,
+                    Orientation::Transposed,
+                    location,
+                    &mut h,
+                );
             } else {
                 sum.begin_row(&p, a);
-                sum.add(&p, (a, b), &scale, Lies::RowsOfFirst, place, &mut h);
+                sum.add(&p, (a, b), &scale, Orientation::Plain, location, &mut h);
             }
         }
     }
@@ -202,7 +209,7 @@ fn check(against: Against) {
         expected.norm()
     );
 
-    // In single precision, all at once with the rest of H, it is the same to its digits.
+    // Assembled into H in single precision, it agrees to that precision.
     let mut rough = CellSum::<f32>::default();
     assert!(rough.sum(&p, &e, basis, &scale));
     let off = (rough.points.iter().zip(&sum.points)).map(|(a, b)| (f64::from(*a) - b).abs());

@@ -1,16 +1,16 @@
-//! Eliminates the pivots of a small front, a strip of columns at a time: each loses at once what all columns left of it explain,
-//! tile by tile in the registers, and becomes columns of L.
+//! Left-looking elimination of a small front by strips of columns: each strip is updated by all columns to its left, tile by tile
+//! in registers, and then factored.
 
 use std::array::from_fn;
 
 use crate::hessian::{LANES_MAX, Real};
 
-/// Columns of a strip: with two registers of each and those for the factors, a tile fills the sixteen registers of AVX2. Where so
-/// many are not left it has three, the velocities of most nodes, or one.
+/// Columns of a strip: a tile with two registers per column fills the sixteen registers of AVX2. The last strips have three
+/// columns, as most nodes have velocities, or one.
 const STRIP: usize = 6;
 
-/// Eliminates the k columns of `panel`, m×k, whose diagonal begins at row `first`; `rest` becomes what they take from the columns right of
-/// them, an empty one is left to somebody else. For the widest registers that the processor has.
+/// Eliminates the k columns of `panel`, m×k, whose diagonal begins at row `first`, and writes their update of the columns to
+/// the right into `rest`, unless it is empty.
 pub(super) struct Strips<'a, T> {
     pub(super) panel: &'a mut [T],
     pub(super) rest: &'a mut [T],
@@ -66,7 +66,7 @@ struct Panel<'a, T> {
 }
 
 impl<T: Real> Panel<'_, T> {
-    /// Makes the next C columns, whose diagonal begins at row `row`, columns of L; returns C.
+    /// Computes the next C columns of L, whose diagonal begins at row `row`; returns C.
     #[inline(always)]
     fn eliminate<S: pulp::Simd, const C: usize>(
         self,
@@ -99,8 +99,8 @@ impl<T: Real> Panel<'_, T> {
         Ok(C)
     }
 
-    /// Subtracts L Lᵀ from what `before` makes of C columns of n rows, the last of which are those of L, from the first one's
-    /// diagonal, row `at`, down; returns C.
+    /// Subtracts L Lᵀ from C columns of n rows, initialised by `before`, from the first one's diagonal, row `at`, down. Their
+    /// last rows are those of L. Returns C.
     #[inline(always)]
     fn take<S: pulp::Simd, const C: usize>(
         self,
@@ -184,7 +184,7 @@ impl<T: Real> Panel<'_, T> {
     }
 }
 
-/// The factor of the pivots of a strip, and one over its diagonal.
+/// The factor of the pivots of a strip, and the reciprocals of its diagonal.
 struct Corner<T, const C: usize> {
     l: [[T; C]; C],
     inverse: [T; C],
@@ -213,7 +213,7 @@ impl<T: Real, const C: usize> Corner<T, C> {
                 }
             }
         }
-        // Roots at last: none of them waits for another one.
+        // All square roots at the end, where they are independent.
         for j in 0..C {
             l[j][j] = l[j][j].root();
             inverse[j] = T::ONE / l[j][j];
@@ -227,7 +227,7 @@ impl<T: Real, const C: usize> Corner<T, C> {
         Ok(Self { l, inverse })
     }
 
-    /// Rows of the strip below its pivots, times L⁻ᵀ.
+    /// Multiplies rows of the strip below its pivots by L⁻ᵀ.
     #[inline(always)]
     fn solve<S: pulp::Simd>(&self, simd: S, mut x: [T::Register<S>; C]) -> [T::Register<S>; C] {
         for j in 0..C {
@@ -240,7 +240,7 @@ impl<T: Real, const C: usize> Corner<T, C> {
     }
 }
 
-/// The last rows of a column, as many as a register holds; zeros before the first.
+/// The last rows of a column in one register, padded with zeros at the front.
 #[inline(always)]
 fn last<T: Real, S: pulp::Simd>(column: &[T]) -> T::Register<S> {
     let width = T::lanes::<S>();
@@ -253,7 +253,7 @@ fn last<T: Real, S: pulp::Simd>(column: &[T]) -> T::Register<S> {
     T::registers::<S>(&buffer)[0]
 }
 
-/// Sets the last `count` rows of a column, fewer than a register holds, to the last of `rows`.
+/// Sets the last `count` rows of a column, fewer than a register holds, to the last lanes of `rows`.
 #[inline(always)]
 fn set_last<T: Real, S: pulp::Simd>(simd: S, column: &mut [T], count: usize, rows: T::Register<S>) {
     let width = T::lanes::<S>();

@@ -1,4 +1,4 @@
-//! The numbers of a factorisation by fronts.
+//! The numeric multifrontal factorisation.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use crate::hessian::front::eliminate;
 pub(crate) struct Factor<T = f64> {
     /// Panels of all supernodes: H before, L after the factorisation.
     pub(crate) values: Vec<T>,
-    /// Remainders that wait for their parents.
+    /// Contribution blocks not yet assembled into their parents.
     stack: Vec<T>,
     pub(super) x: Vec<T>,
     /// x after the last [`Multifrontal::reduce`].
     pub(super) reduced: Vec<T>,
-    /// What is known of the rows below the pivots of all supernodes.
+    /// Solution or right-hand side at the rows below the pivots of all supernodes.
     pub(super) below: Vec<T>,
 }
 
-/// Of neighbouring subtrees: their panels, and their parts of the stack.
+/// Panels and stack of neighbouring subtrees.
 struct FactorPortion<'a, T> {
     panels: &'a mut [T],
     stack: &'a mut [T],
@@ -37,7 +37,7 @@ impl<T: Real> Portion for FactorPortion<'_, T> {
 }
 
 impl Multifrontal {
-    /// Makes room in `factor`.
+    /// Allocates `factor`.
     pub(crate) fn reserve<T: Real>(&self, factor: &mut Factor<T>, n_dofs: usize) {
         factor.values.resize(self.n_values, T::ZERO);
         factor.stack.resize(self.stack_of(&self.roots), T::ZERO);
@@ -48,16 +48,16 @@ impl Multifrontal {
     /// H = LLᵀ in place.
     ///
     /// # Errors
-    /// The velocity whose pivot was not positive: the first one in the order of elimination, for any number of threads.
+    /// The velocity of the first pivot that is not positive, in the order of elimination.
     pub(crate) fn factor<T: Real>(&self, factor: &mut Factor<T>) -> Result<(), usize> {
         let portion = FactorPortion {
             panels: &mut factor.values,
             stack: &mut factor.stack,
         };
-        self.each_subtree(&self.roots, portion, &|s, own| self.factor_subtree(s, own))
+        self.for_each_subtree(&self.roots, portion, &|s, own| self.factor_subtree(s, own))
     }
 
-    /// Factors the subtree of `s` and leaves its remainder at the beginning of `stack`.
+    /// Factors the subtree of `s` and leaves its contribution block at the beginning of `stack`.
     fn factor_subtree<T: Real>(
         &self,
         s: usize,
@@ -65,7 +65,7 @@ impl Multifrontal {
     ) -> Result<(), usize> {
         let supernode = &self.supernodes[s];
         if !supernode.subtree.is_split {
-            return self.factor_in_turn(s, portion);
+            return self.factor_sequentially(s, portion);
         }
         let FactorPortion { panels, stack } = portion;
         let (k, m) = (supernode.k, supernode.m);
@@ -76,8 +76,8 @@ impl Multifrontal {
             panels: before,
             stack: &mut *stack,
         };
-        self.each_subtree(children, portion, &|s, own| self.factor_subtree(s, own))?;
-        let remainders = || {
+        self.for_each_subtree(children, portion, &|s, own| self.factor_subtree(s, own))?;
+        let contribution_blocks = || {
             let mut end = self.stack_of(children);
             children.iter().rev().map(move |&child| {
                 let child = &self.supernodes[child as usize];
@@ -85,18 +85,18 @@ impl Multifrontal {
                 (child, end)
             })
         };
-        for (child, start) in remainders() {
-            self.add_remainder(child, &stack[start..], panel, 0..k, m);
+        for (child, start) in contribution_blocks() {
+            self.add_contribution(child, &stack[start..], panel, 0..k, m);
         }
         self.eliminate(s, panel, rest)?;
-        for (child, start) in remainders() {
-            self.add_remainder(child, &stack[start..], rest, k..m, m);
+        for (child, start) in contribution_blocks() {
+            self.add_contribution(child, &stack[start..], rest, k..m, m);
         }
         Ok(())
     }
 
-    /// [`Multifrontal::factor_subtree`], one supernode after the other.
-    fn factor_in_turn<T: Real>(
+    /// [`Multifrontal::factor_subtree`] without tasks, one supernode after the other.
+    fn factor_sequentially<T: Real>(
         &self,
         s: usize,
         portion: FactorPortion<'_, T>,
@@ -110,9 +110,9 @@ impl Multifrontal {
             let (k, m) = (supernode.k, supernode.m);
             let r = m - k;
             let panel = &mut panels[supernode.panel - first_panel..][..m * k];
-            let (remainders, rest) = stack.split_at_mut(height);
+            let (contribution_blocks, rest) = stack.split_at_mut(height);
             let rest = &mut rest[..r * r];
-            // Children on top of the stack, the last one first.
+            // The contribution blocks of children are on top of the stack, the last one first.
             let children = || {
                 let mut end = height;
                 self.children(supernode).iter().rev().map(move |&child| {
@@ -122,15 +122,15 @@ impl Multifrontal {
                 })
             };
             for (child, start) in children() {
-                self.add_remainder(child, &remainders[start..], panel, 0..k, m);
+                self.add_contribution(child, &contribution_blocks[start..], panel, 0..k, m);
             }
             self.eliminate(s, panel, rest)?;
             let mut end = height;
             for (child, start) in children() {
-                self.add_remainder(child, &remainders[start..], rest, k..m, m);
+                self.add_contribution(child, &contribution_blocks[start..], rest, k..m, m);
                 end = start;
             }
-            // The lower triangle of the remainder moves down to where its children were.
+            // The contribution block replaces those of its children; only the lower triangle is moved.
             if end < height {
                 for t in 0..r {
                     let from = height + t * (r + 1);
@@ -142,18 +142,18 @@ impl Multifrontal {
         Ok(())
     }
 
-    /// Eliminates the pivots of a front whose first columns are assembled; what they leave of the rest is to be added to.
+    /// Eliminates the pivots of a front with assembled first columns and overwrites `rest` with their update.
     fn eliminate<T: Real>(&self, s: usize, panel: &mut [T], rest: &mut [T]) -> Result<(), usize> {
         let Supernode { k, m, .. } = self.supernodes[s];
         eliminate(panel, rest, m, k).map_err(|pivot| self.dof_of(s, pivot))
     }
 
-    /// Adds some columns of what a child has left, those that lie in `columns` of the parent's front of m rows, to these; `part`
-    /// begins with the first of them, on its diagonal.
-    fn add_remainder<T: Real>(
+    /// Adds those columns of a child's contribution block that are in `columns` of the parent's front of m rows; `part` begins
+    /// with the diagonal of the first of them.
+    fn add_contribution<T: Real>(
         &self,
         child: &Supernode,
-        remainder: &[T],
+        contribution: &[T],
         part: &mut [T],
         columns: Range<usize>,
         m: usize,
@@ -164,7 +164,7 @@ impl Multifrontal {
         let runs = &self.runs[child.runs.clone()];
         for (a, run) in runs.iter().enumerate() {
             for j in (0..run.length).filter(|j| columns.contains(&(run.to + j))) {
-                let from = &remainder[(run.from + j) * r..][..r];
+                let from = &contribution[(run.from + j) * r..][..r];
                 let column = &mut part[(run.to + j - first) * n..][..n];
                 for (b, rows) in runs[a..].iter().enumerate() {
                     let skip = if b == 0 { j } else { 0 };
@@ -176,7 +176,7 @@ impl Multifrontal {
         }
     }
 
-    /// Values of the panels of neighbouring subtrees.
+    /// Number of values in the panels of neighbouring subtrees.
     pub(super) fn values_of(&self, roots: &[u32]) -> usize {
         let supernodes = &self.supernodes[self.supernodes_of(roots)];
         match (supernodes.first(), supernodes.last()) {
@@ -193,11 +193,11 @@ impl Multifrontal {
         self.dofs[position as usize].island + row - first as usize
     }
 
-    /// What the last factorisation has left on the border, part by part: their sum is −A_bn A_nn⁻¹ A_nb.
-    pub(crate) fn remainders<'a>(
+    /// The contribution blocks on the border, whose sum is −A_bn A_nn⁻¹ A_nb.
+    pub(crate) fn contribution_blocks<'a>(
         &'a self,
         factor: &'a Factor,
-    ) -> impl Iterator<Item = Remainder<'a>> {
+    ) -> impl Iterator<Item = ContributionBlock<'a>> {
         let mut start = 0;
         self.roots.iter().map(move |&root| {
             let supernode = &self.supernodes[root as usize];
@@ -205,7 +205,7 @@ impl Multifrontal {
             let first = supernode.blocks.start + supernode.positions.len();
             let values = &factor.stack[start..start + n * n];
             start += supernode.subtree.stack;
-            Remainder {
+            ContributionBlock {
                 blocks: &self.blocks[first..supernode.blocks.end],
                 pivots: supernode.k,
                 border: self.border,
@@ -216,8 +216,8 @@ impl Multifrontal {
     }
 }
 
-/// What one connected part leaves on the border: n×n, column-major, the lower triangle.
-pub(crate) struct Remainder<'a> {
+/// The contribution of one eliminated component to the border: n×n, column-major, lower triangle.
+pub(crate) struct ContributionBlock<'a> {
     blocks: &'a [(u32, u32)],
     pivots: usize,
     border: usize,
@@ -225,8 +225,8 @@ pub(crate) struct Remainder<'a> {
     pub(crate) values: &'a [f64],
 }
 
-impl Remainder<'_> {
-    /// The nodes it is on, counted from the first of the border, in ascending order, and the row where each begins.
+impl ContributionBlock<'_> {
+    /// Its border nodes, numbered from the first of the border, ascending, and the first row of each.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         let of = |&(position, row): &(u32, u32)| {
             (position as usize - self.border, row as usize - self.pivots)

@@ -1,4 +1,4 @@
-//! Solving with a factor, subtree by subtree: those that are factored apart are solved with apart.
+//! Solution with a multifrontal factor, by the same parallel tasks as the factorisation.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use super::{Factor, Multifrontal, Run};
 use crate::hessian::Real;
 use crate::hessian::front::{backward, forward};
 
-/// Where subtrees begin in what is cut into pieces for them.
+/// Offsets of a subtree in the split memory.
 #[derive(Clone, Copy)]
 struct Origin {
     panel: usize,
@@ -15,7 +15,7 @@ struct Origin {
     below: usize,
 }
 
-/// Of neighbouring subtrees: their panels, their velocities, and their rows below the pivots.
+/// Panels, velocities and rows below the pivots of neighbouring subtrees.
 struct SolvePortion<'a, T> {
     panels: &'a [T],
     x: &'a mut [T],
@@ -59,7 +59,7 @@ impl Multifrontal {
         self.permute_back(factor, x);
     }
 
-    /// Eliminates all but the border from the right-hand side `x`; returns what is left of it there.
+    /// Eliminates all but the border from the right-hand side `x`; returns the reduced right-hand side of the border.
     pub(crate) fn reduce<'a>(&self, factor: &'a mut Factor, x: &[f64]) -> &'a [f64] {
         self.permute(factor, x);
         self.forward(factor);
@@ -74,7 +74,7 @@ impl Multifrontal {
         &reduced[self.border_dof()..]
     }
 
-    /// The solution x that has the values `last` at the border, after [`Multifrontal::reduce`].
+    /// The solution x with the values `last` at the border, after [`Multifrontal::reduce`].
     pub(crate) fn expand(&self, factor: &mut Factor, last: &[f64], x: &mut [f64]) {
         factor.x.copy_from_slice(&factor.reduced);
         factor.x[self.border_dof()..].copy_from_slice(last);
@@ -86,13 +86,13 @@ impl Multifrontal {
         self.permute_back(factor, x);
     }
 
-    /// Where the velocities of the border begin in the factor.
+    /// Offset of the border's velocities in the factor.
     fn border_dof(&self) -> usize {
         let before = self.dofs[..self.border].last();
         before.map_or(0, |d| d.permuted + d.size)
     }
 
-    /// Rows below the pivots that are of the border: where each run begins among those of all supernodes, and in the border.
+    /// Runs of rows below the pivots that are in the border, with their offsets among the rows of all supernodes.
     fn runs_on_border(&self) -> impl Iterator<Item = (usize, Run)> {
         self.roots.iter().flat_map(|&root| {
             let supernode = &self.supernodes[root as usize];
@@ -115,9 +115,9 @@ impl Multifrontal {
         }
     }
 
-    /// x ← L⁻¹x of what is eliminated, and what it explains of the border.
+    /// x ← L⁻¹x for the eliminated velocities, and the update of the border.
     fn forward<T: Real>(&self, factor: &mut Factor<T>) {
-        let Ok(()) = self.each_subtree(&self.roots, SolvePortion::of(factor), &|s, own| {
+        let Ok(()) = self.for_each_subtree(&self.roots, SolvePortion::of(factor), &|s, own| {
             self.forward_subtree(s, own)
         });
     }
@@ -133,7 +133,7 @@ impl Multifrontal {
         if supernode.subtree.is_split {
             let children = self.children(supernode);
             let own = portion.reborrow().split_at(self, children).0;
-            self.each_subtree(children, own, &|s, own| self.forward_subtree(s, own))?;
+            self.for_each_subtree(children, own, &|s, own| self.forward_subtree(s, own))?;
             first = s;
         }
         pulp::Arch::new().dispatch(
@@ -147,7 +147,7 @@ impl Multifrontal {
         Ok(())
     }
 
-    /// One supernode, whose children are done.
+    /// One supernode, after its children.
     #[inline(always)]
     fn forward_front<T: Real>(&self, s: usize, origin: Origin, portion: &mut SolvePortion<'_, T>) {
         let SolvePortion { panels, x, below } = portion;
@@ -173,9 +173,9 @@ impl Multifrontal {
         forward(panel, m, k, x, below);
     }
 
-    /// x ← L⁻ᵀx of what is eliminated.
+    /// x ← L⁻ᵀx for the eliminated velocities.
     fn backward<T: Real>(&self, factor: &mut Factor<T>) {
-        let Ok(()) = self.each_subtree(&self.roots, SolvePortion::of(factor), &|s, own| {
+        let Ok(()) = self.for_each_subtree(&self.roots, SolvePortion::of(factor), &|s, own| {
             self.backward_subtree(s, own)
         });
     }
@@ -204,10 +204,10 @@ impl Multifrontal {
         }
         let children = self.children(supernode);
         let own = portion.split_at(self, children).0;
-        self.each_subtree(children, own, &|s, own| self.backward_subtree(s, own))
+        self.for_each_subtree(children, own, &|s, own| self.backward_subtree(s, own))
     }
 
-    /// One supernode, whose rows below its parent has filled in; fills in those of its children.
+    /// One supernode, after its parent; fills in the rows below the pivots of its children.
     #[inline(always)]
     fn backward_front<T: Real>(&self, s: usize, origin: Origin, portion: &mut SolvePortion<'_, T>) {
         let SolvePortion { panels, x, below } = portion;
@@ -240,7 +240,7 @@ impl Multifrontal {
         }
     }
 
-    /// Velocities of neighbouring subtrees.
+    /// Number of velocities of neighbouring subtrees.
     fn dofs_of(&self, roots: &[u32]) -> usize {
         let supernodes = &self.supernodes[self.supernodes_of(roots)];
         match (supernodes.first(), supernodes.last()) {
@@ -249,7 +249,7 @@ impl Multifrontal {
         }
     }
 
-    /// Rows below the pivots of neighbouring subtrees.
+    /// Number of rows below the pivots of neighbouring subtrees.
     fn below_of(&self, roots: &[u32]) -> usize {
         let supernodes = &self.supernodes[self.supernodes_of(roots)];
         match (supernodes.first(), supernodes.last()) {
@@ -260,7 +260,7 @@ impl Multifrontal {
 }
 
 impl Run {
-    /// Its rows among the `k` pivots of the parent, and those below, counted from there.
+    /// Splits the run into its rows among the `k` pivots of the parent and those below, numbered from there.
     fn split(&self, k: usize) -> [Self; 2] {
         let n_pivots = k.saturating_sub(self.to).min(self.length);
         let pivots = Self {
@@ -272,7 +272,7 @@ impl Run {
             to: (self.to + n_pivots).saturating_sub(k),
             length: self.length - n_pivots,
         };
-        // Where there are none, neither slice may begin past its end.
+        // Empty runs must not index past the end.
         [pivots.or_empty(), others.or_empty()]
     }
 

@@ -1,4 +1,4 @@
-//! Factorisations against dense ones.
+//! Multifrontal against dense factorisations.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::hessian::Real;
 use crate::hessian::ordering::{minimum_degree, nested_dissection};
 
-/// A random graph of nodes of sizes 1 to 6, its matrix, and the solution against a dense one.
+/// Solves a random system with nodes of sizes 1 to 6 and compares with a dense solution.
 #[track_caller]
 fn check(n: usize, edges_per_node: usize, seed: u64) {
     let mut state = seed;
@@ -63,10 +63,11 @@ fn check(n: usize, edges_per_node: usize, seed: u64) {
             if row < column {
                 continue;
             }
-            let place = symbolic.block(row, column);
+            let location = symbolic.block(row, column);
             for (q, global_q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
                 for (p, global_p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                    factor.values[place.offset + p + q * place.stride] = a[(global_p, global_q)];
+                    factor.values[location.offset + p + q * location.stride] =
+                        a[(global_p, global_q)];
                 }
             }
         }
@@ -93,9 +94,9 @@ fn sparse_systems_are_solved() {
 }
 
 #[test]
-fn all_but_the_border_leave_its_schur_complement() {
-    // A path of four nodes of two velocities and one apart, and a border of two with one and two: the first and the third node touch
-    // one of them, the fourth the other. The one apart has nothing to leave.
+fn a_partial_factorisation_gives_the_schur_complement_of_its_border() {
+    // A path of four nodes of two velocities, an isolated node, and a border of two nodes with one and two velocities. The first and
+    // third nodes are coupled to one of them, the fourth to the other.
     let node_starts = [0, 2, 4, 6, 8, 10, 11, 13];
     let edges = vec![(1, 0), (2, 1), (3, 2), (5, 0), (5, 2), (6, 3)];
     let graph = Graph::from_edges(7, &edges);
@@ -103,7 +104,7 @@ fn all_but_the_border_leave_its_schur_complement() {
         order: (0..7).collect(),
         position: (0..7).collect(),
     };
-    let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &node_starts, 2);
+    let symbolic = Multifrontal::partial(&graph, &elimination, &node_starts, 2);
     let mut factor = Factor::<f64>::default();
     symbolic.reserve(&mut factor, 13);
     let mut a = DMatrix::<f64>::zeros(13, 13);
@@ -122,10 +123,10 @@ fn all_but_the_border_leave_its_schur_complement() {
             if column >= 5 {
                 continue;
             }
-            let place = symbolic.block(row, column);
+            let location = symbolic.block(row, column);
             for (c, q) in (node_starts[j]..node_starts[j + 1]).enumerate() {
                 for (r, p) in (node_starts[i]..node_starts[i + 1]).enumerate() {
-                    factor.values[place.offset + r + c * place.stride] = a[(p, q)];
+                    factor.values[location.offset + r + c * location.stride] = a[(p, q)];
                 }
             }
         }
@@ -140,10 +141,13 @@ fn all_but_the_border_leave_its_schur_complement() {
     let expected = a.view((10, 10), (3, 3)) - &border * &inverse * border.transpose();
     let mut found = a.view((10, 10), (3, 3)).clone_owned();
     let mut parts = 0;
-    for remainder in symbolic.remainders(&factor).filter(|part| part.n > 0) {
+    for contribution in symbolic
+        .contribution_blocks(&factor)
+        .filter(|part| part.n > 0)
+    {
         parts += 1;
-        assert!(remainder.nodes().eq([(0, 0), (1, 1)]));
-        found += DMatrix::from_column_slice(3, 3, remainder.values);
+        assert!(contribution.nodes().eq([(0, 0), (1, 1)]));
+        found += DMatrix::from_column_slice(3, 3, contribution.values);
     }
     assert_eq!(parts, 1);
     assert!((found - &expected).lower_triangle().norm() < 1e-12);
@@ -161,7 +165,7 @@ fn all_but_the_border_leave_its_schur_complement() {
 }
 
 #[test]
-fn a_bad_pivot_names_its_velocity() {
+fn a_bad_pivot_is_reported_by_its_velocity() {
     let graph = Graph::from_edges(3, &[(0, 1), (1, 2)]);
     let elimination = Elimination::new(&graph, vec![2, 0, 1]);
     let node_starts = [0, 2, 4, 6];
@@ -170,27 +174,32 @@ fn a_bad_pivot_names_its_velocity() {
     symbolic.reserve(&mut factor, 6);
     for node in 0..3 {
         let position = elimination.position[node];
-        let place = symbolic.block(position, position);
+        let location = symbolic.block(position, position);
         for i in 0..2 {
             let bad = node == 2 && i == 1;
-            factor.values[place.offset + i * (place.stride + 1)] = if bad { -1.0 } else { 1.0 };
+            factor.values[location.offset + i * (location.stride + 1)] =
+                if bad { -1.0 } else { 1.0 };
         }
     }
     assert_eq!(symbolic.factor(&mut factor), Err(5));
 }
 
 #[test]
-fn a_border_of_nothing_leaves_nothing() {
+fn a_border_without_couplings_has_no_contribution() {
     let graph = Graph::from_edges(2, &[(0, 1)]);
     let elimination = Elimination::new(&graph, vec![0, 1]);
-    let symbolic = Multifrontal::up_to_the_last(&graph, &elimination, &[0, 1, 2], 0);
+    let symbolic = Multifrontal::partial(&graph, &elimination, &[0, 1, 2], 0);
     let mut factor = Factor::<f64>::default();
     symbolic.reserve(&mut factor, 2);
     for (i, j, value) in [(0, 0, 2.0), (1, 1, 3.0), (1, 0, 1.0)] {
         factor.values[symbolic.block(i, j).offset] = value;
     }
     symbolic.factor(&mut factor).expect("definite");
-    assert!(symbolic.remainders(&factor).all(|part| part.n == 0));
+    assert!(
+        symbolic
+            .contribution_blocks(&factor)
+            .all(|part| part.n == 0)
+    );
     // [2 1; 1 3] x = (4, 7).
     assert!(symbolic.reduce(&mut factor, &[4.0, 7.0]).is_empty());
     let mut x = [0.0; 2];
@@ -201,7 +210,7 @@ fn a_border_of_nothing_leaves_nothing() {
     );
 }
 
-/// Nodes of three velocities on a cube, joined to those next to them, ordered by halves: large enough to be cut.
+/// Nodes of three velocities on a cubic lattice, ordered by nested dissection: large enough for several tasks.
 struct Cube {
     graph: Graph,
     symbolic: Multifrontal,
@@ -227,7 +236,7 @@ impl Cube {
         let node_starts: Vec<usize> = (0..=n).map(|i| 3 * i).collect();
         let symbolic = Multifrontal::new(&graph, &elimination, &node_starts);
         let split = symbolic.supernodes.iter().filter(|s| s.subtree.is_split);
-        assert!(split.count() > 3, "the test is about subtrees apart");
+        assert!(split.count() > 3, "there are several tasks");
         Self {
             graph,
             symbolic,
@@ -235,7 +244,7 @@ impl Cube {
         }
     }
 
-    /// A matrix whose pivots are positive but for those of the nodes `bad`.
+    /// A matrix whose pivots are positive except those of the nodes `bad`.
     fn fill<T: Real>(&self, factor: &mut Factor<T>, bad: &[usize]) {
         self.symbolic.reserve(factor, 3 * EDGE.pow(3));
         factor.values.fill(T::ZERO);
@@ -251,7 +260,7 @@ impl Cube {
                 if row < column {
                     continue;
                 }
-                let place = self.symbolic.block(row, column);
+                let location = self.symbolic.block(row, column);
                 for (p, q) in (0..9).map(|k| (k % 3, k / 3)) {
                     let own = if i == j && p == q { 12.0 } else { 0.0 };
                     let sign = if i == j && bad.contains(&i) {
@@ -260,7 +269,7 @@ impl Cube {
                         1.0
                     };
                     let value = sign * own + ((i * j + p + q) as f64).sin() * 0.5;
-                    factor.values[place.offset + p + q * place.stride] = T::of(value);
+                    factor.values[location.offset + p + q * location.stride] = T::of(value);
                 }
             }
         }
@@ -284,7 +293,7 @@ fn factor_and_solve<T: Real>(cube: &Cube) -> (Vec<T>, Vec<T>) {
 }
 
 #[test]
-fn subtrees_apart_leave_the_same_bits_for_any_number_of_threads() {
+fn parallel_subtrees_give_the_same_bits_for_any_number_of_threads() {
     let cube = Cube::new();
     let run = |threads| {
         with_threads(threads, || {
@@ -295,16 +304,16 @@ fn subtrees_apart_leave_the_same_bits_for_any_number_of_threads() {
         })
     };
     let one = run(1);
-    // NaN would be unequal to itself.
+    // NaN is unequal to itself.
     assert!(one == run(2) && one == run(3));
-    // And what one thread finds is right: single precision is near double precision.
+    // Single precision agrees with double precision.
     let ((_, x), (_, y)) = one;
-    let apart = x.iter().zip(&y).map(|(x, y)| (x - f64::from(*y)).abs());
-    assert!(apart.fold(0.0, f64::max) < 1e-6);
+    let difference = x.iter().zip(&y).map(|(x, y)| (x - f64::from(*y)).abs());
+    assert!(difference.fold(0.0, f64::max) < 1e-6);
 }
 
 #[test]
-fn of_bad_pivots_in_several_subtrees_the_first_is_named_by_any_number_of_threads() {
+fn of_several_bad_pivots_the_first_is_reported_for_any_number_of_threads() {
     let cube = Cube::new();
     let mut order: Vec<usize> = (0..EDGE.pow(3)).collect();
     order.sort_unstable_by_key(|i| cube.position[*i]);

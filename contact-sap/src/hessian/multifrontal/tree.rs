@@ -1,37 +1,38 @@
-//! Which parts of the tree of supernodes are worked on apart, on any thread that is free.
+//! Parallel traversal of the supernode tree.
 //!
-//! The cut follows from the tree alone, and sums are taken in the order of the tree: the number of threads leaves no trace
-//! in the bits.
+//! The split into tasks depends on the tree alone, and sums are taken in the order of the tree, so results do not depend on the
+//! number of threads.
 
 use std::ops::Range;
 
 use super::{Multifrontal, Supernode};
 
-/// Children are worked on apart if they come to this many multiplications: some 100 µs.
-const APART_WORK_MIN: f64 = 3e6;
+/// The children of a supernode are separate tasks if they take at least this many multiplications together, some 100 µs.
+const PARALLEL_WORK_MIN: f64 = 3e6;
 
-/// A supernode with all that is below it in the tree.
+/// A supernode and its descendants.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subtree {
-    /// Its first supernode; the others follow up to its root.
+    /// Its first supernode; the others follow consecutively up to its root.
     pub(super) first: usize,
     /// Multiplications of a factorisation.
     work: f64,
-    /// Entries of the stack that a factorisation needs. Its remainder is left at the beginning of them.
+    /// Stack entries for a factorisation. Its contribution block ends up at their beginning.
     pub(super) stack: usize,
-    /// Whether the children are worked on apart. Nothing is, below those where they are not.
+    /// Whether the children are separate tasks. If not, no descendants are.
     pub(super) is_split: bool,
 }
 
 /// Memory of neighbouring subtrees.
 pub(super) trait Portion: Send + Sized {
-    /// That of `first`, the first ones of them, and that of the others.
+    /// Splits off the memory of the leading subtrees `first`.
     fn split_at(self, fronts: &Multifrontal, first: &[u32]) -> (Self, Self);
 }
 
 impl Multifrontal {
-    /// Does `work` for each of `roots`, neighbouring subtrees, in parallel where that pays; fails as the first of them does.
-    pub(super) fn each_subtree<P: Portion, E: Send>(
+    /// Does `work` for each of `roots`, neighbouring subtrees, in parallel if large enough; returns the error of the first
+    /// that fails.
+    pub(super) fn for_each_subtree<P: Portion, E: Send>(
         &self,
         roots: &[u32],
         mut portion: P,
@@ -40,8 +41,8 @@ impl Multifrontal {
         if let Some((left, right)) = self.halves(roots) {
             let (of_left, of_right) = portion.split_at(self, left);
             let (left, right) = rayon::join(
-                || self.each_subtree(left, of_left, work),
-                || self.each_subtree(right, of_right, work),
+                || self.for_each_subtree(left, of_left, work),
+                || self.for_each_subtree(right, of_right, work),
             );
             return left.and(right);
         }
@@ -69,7 +70,7 @@ impl Multifrontal {
     fn subtree(&self, s: usize, children: &[u32]) -> Subtree {
         let children = children.iter().map(|c| &self.supernodes[*c as usize]);
         let below: f64 = children.clone().map(|child| child.subtree.work).sum();
-        let is_split = below >= APART_WORK_MIN;
+        let is_split = below >= PARALLEL_WORK_MIN;
         let own = self.supernodes[s].rows_below().pow(2);
         let stack = if is_split {
             own + children
@@ -109,10 +110,10 @@ impl Multifrontal {
         }
     }
 
-    /// Two halves of neighbouring subtrees, if they are worth being worked on at once.
+    /// Two halves of neighbouring subtrees, if both are large enough for a task.
     fn halves<'a>(&self, roots: &'a [u32]) -> Option<(&'a [u32], &'a [u32])> {
         let (left, right) = roots.split_at_checked(roots.len() / 2)?;
-        let is_large = |half| self.work_of(half) >= APART_WORK_MIN / 4.0;
+        let is_large = |half| self.work_of(half) >= PARALLEL_WORK_MIN / 4.0;
         (is_large(left) && is_large(right)).then_some((left, right))
     }
 
@@ -123,7 +124,7 @@ impl Multifrontal {
         works.sum()
     }
 
-    /// Entries of the stack for neighbouring subtrees that are worked on apart.
+    /// Stack entries for neighbouring subtrees that are separate tasks.
     pub(super) fn stack_of(&self, roots: &[u32]) -> usize {
         let stacks = roots
             .iter()

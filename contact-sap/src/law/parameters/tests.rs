@@ -1,4 +1,4 @@
-//! The friction limit of the lagged model: loads at rest, momentum in impacts.
+//! The friction bound of the lagged model: loads at rest, momentum in impacts.
 
 use nalgebra::{DMatrix, DVector, Vector3};
 
@@ -23,7 +23,7 @@ fn contact(phi: f64, k: f64, d: f64, w: f64) -> ContactParameters {
     }
 }
 
-/// The velocity v of a mass that meets `laws` all at once: m(v − v*) = Σ γ(v), by damped Newton to round-off.
+/// The velocity v of a mass with the contacts `laws`: m(v − v*) = Σ γ(v), by damped Newton to round-off.
 fn velocity_after(mass: f64, v_free: Vector3<f64>, laws: &[Lagged]) -> Vector3<f64> {
     let cost = |v: &Vector3<f64>| {
         0.5 * mass * (v - v_free).norm_squared() + laws.iter().map(|l| l.cost(v)).sum::<f64>()
@@ -52,7 +52,7 @@ fn velocity_after(mass: f64, v_free: Vector3<f64>, laws: &[Lagged]) -> Vector3<f
     v
 }
 
-/// What an impact did: normal and tangential velocity change, and the tangential speed left.
+/// Result of an impact: normal and tangential velocity change, and the remaining tangential speed.
 struct Impact {
     normal: f64,
     tangential: f64,
@@ -61,9 +61,9 @@ struct Impact {
 
 #[derive(Clone, Copy)]
 enum Detection {
-    /// A contact enters when the step would bring penetration.
+    /// A contact exists if the step would lead to penetration.
     Swept,
-    /// A contact enters when it has penetrated.
+    /// A contact exists if there is penetration.
     Penetrating,
 }
 
@@ -88,12 +88,12 @@ fn impact(
     };
     for _ in 0..10 {
         let v_free = v + Vector3::z() * (GRAVITY * DT);
-        let touches = match by {
+        let is_active = match by {
             Detection::Swept => phi + DT * v_free.z < 0.0,
             Detection::Penetrating => phi < 0.0,
         };
         let mut laws = Vec::new();
-        if touches {
+        if is_active {
             let p = ContactParameters {
                 start_velocity: v.z,
                 ..contact(phi, k, d, 1.0 / mass)
@@ -130,7 +130,7 @@ fn friction_in_an_impact_is_coulombs_share_of_the_momentum() {
                     if i.left < 1e-3 {
                         continue; // came to rest: the cone no longer binds
                     }
-                    // Softening takes (ε/v_t)²/2 off, far below this.
+                    // Softening reduces it by (ε/v_t)²/2, far below this tolerance.
                     let share = i.tangential / (0.5 * i.normal);
                     assert!(
                         (share - 1.0).abs() < 0.01,
@@ -143,13 +143,13 @@ fn friction_in_an_impact_is_coulombs_share_of_the_momentum() {
 }
 
 #[test]
-fn an_oblique_impact_leaves_half_the_tangential_speed_where_the_published_lag_sticks() {
+fn an_oblique_impact_leaves_half_the_tangential_speed_where_the_published_rule_sticks() {
     for gap in [0.1, 0.5, 0.9] {
         for (speed, weight_share) in [(10.0, 0.05), (30.0, 0.02)] {
             for by in [Detection::Swept, Detection::Penetrating] {
                 let run = |rule| impact(speed, f64::INFINITY, 10.0, gap, 1, by, rule).left;
                 let left = run(FrictionLimit::LocalImplicit);
-                // Gravity's own μgt adds a little; a near-rigid rebound a few hundredths.
+                // Gravity adds μgt, a near-rigid rebound a few hundredths.
                 assert!((left - 0.5).abs() < weight_share + 0.03, "{left}");
                 assert!(run(FrictionLimit::Lagged) < 1e-3);
             }
@@ -269,7 +269,7 @@ fn a_stack_at_rest_keeps_its_load_as_friction_limit() {
             }
         }
         if boxes == 10 && k.is_infinite() {
-            // What the local solve would say of the bottom if it started from the free motion alone.
+            // The prediction for the bottom contact from the free motion alone.
             let predicted = stack.prediction(0, true);
             let alone = stack
                 .contact(0)
@@ -281,7 +281,7 @@ fn a_stack_at_rest_keeps_its_load_as_friction_limit() {
 }
 
 #[test]
-fn a_kelvin_voigt_contact_remembers_the_impulse_of_the_last_step() {
+fn a_kelvin_voigt_contact_recovers_the_impulse_of_the_last_step() {
     for dissipation in [
         Dissipation::RelaxationTime(0.05),
         Dissipation::HuntCrossley(3.0),

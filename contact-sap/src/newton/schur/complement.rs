@@ -1,14 +1,16 @@
-//! The matrix that elimination leaves of a body: S = A_pp − A_pn A_nn⁻¹ A_np, on the velocities of the nodes that stay.
+//! The Schur complement S = A_pp − A_pn A_nn⁻¹ A_np of a body on its participating nodes.
 //!
-//! Every connected part of what was eliminated couples the nodes around it, and no others. S is block tridiagonal for a rod that is
-//! touched here and there, full for a body with an inside.
+//! Each connected component of eliminated nodes couples all of its neighbours. S is block tridiagonal for a rod with contacts here
+//! and there, and full for a solid.
 
 use sprs::CsMatI;
 
 use crate::dynamics::{Assembled, BlockDiagonal};
-use crate::hessian::{Elimination, Graph, Multifrontal, Place, Remainder, minimum_degree};
+use crate::hessian::{
+    BlockLocation, ContributionBlock, Elimination, Graph, Multifrontal, minimum_degree,
+};
 
-/// A pattern that stores this share of all entries is stored in full.
+/// A pattern with at least this share of all entries is stored as a full matrix.
 const FULL_SHARE: f64 = 0.5;
 
 /// S, both triangles, column by column: all columns of a node have the same rows.
@@ -29,12 +31,12 @@ pub(super) struct Complement {
 struct Column {
     first_run: usize,
     end_run: usize,
-    /// Where their values begin, and how many each has.
+    /// Offset of their values, and number of values per column.
     offset: usize,
     height: usize,
 }
 
-/// Consecutive nodes that the columns of another one have rows of.
+/// Consecutive nodes in the rows of a node's columns.
 #[derive(Clone, Copy)]
 struct Run {
     first: usize,
@@ -44,7 +46,7 @@ struct Run {
 }
 
 enum Values {
-    /// Every node is coupled with every other one.
+    /// All entries.
     Full(Vec<f64>),
     Sparse(CsMatI<f64, u32>),
 }
@@ -56,7 +58,7 @@ impl Default for Values {
 }
 
 impl Complement {
-    /// For nodes whose velocities begin at `node_starts`, coupled by `graph` and all those of each of the `cliques` with each other.
+    /// For nodes whose velocities begin at `node_starts`, coupled by `graph` and within each of the `cliques`.
     pub(super) fn new(node_starts: Vec<usize>, graph: &Graph, cliques: &[Vec<u32>]) -> Self {
         let mut this = Self {
             node_starts,
@@ -176,12 +178,12 @@ impl Complement {
         last.map_or(0, |c| c.offset + c.height * self.size(self.n_nodes() - 1))
     }
 
-    /// Whether every node is coupled with every other one: S is then one node.
+    /// Whether S is stored as a full matrix, which is then one node.
     pub(super) fn is_full(&self) -> bool {
         matches!(self.values, Values::Full(_))
     }
 
-    /// Where its nodes end; all together where it is full.
+    /// Ends of its nodes; one end if it is full.
     pub(super) fn node_ends(&self) -> &[usize] {
         let ends = self.node_starts.get(1..).unwrap_or(&[]);
         match self.is_full() {
@@ -220,8 +222,8 @@ impl Complement {
         }
     }
 
-    /// Where block (`row`, `column`) of two nodes lies in the values; they must be coupled.
-    pub(super) fn block(&self, row: usize, column: usize) -> Place {
+    /// Location of block (`row`, `column`) of two coupled nodes in the values.
+    pub(super) fn block(&self, row: usize, column: usize) -> BlockLocation {
         let Column {
             first_run,
             end_run,
@@ -231,23 +233,23 @@ impl Complement {
         let runs = &self.runs[first_run..end_run];
         let run = runs[runs.partition_point(|run| run.end <= row)];
         debug_assert!(run.first <= row, "nodes {row} and {column} are coupled");
-        Place {
+        BlockLocation {
             offset: offset + run.row + self.node_starts[row] - self.node_starts[run.first],
             stride: height,
         }
     }
 
-    /// S += what one connected part of the eliminated nodes has left.
-    pub(super) fn add(&mut self, remainder: &Remainder<'_>) {
-        let n = remainder.n;
-        for (p, first_column) in remainder.nodes() {
+    /// Adds the contribution of one component of eliminated nodes.
+    pub(super) fn add(&mut self, contribution: &ContributionBlock<'_>) {
+        let n = contribution.n;
+        for (p, first_column) in contribution.nodes() {
             let width = self.size(p);
-            for (q, first_row) in remainder.nodes().filter(|(q, _)| *q >= p) {
+            for (q, first_row) in contribution.nodes().filter(|(q, _)| *q >= p) {
                 let (height, lower, upper) = (self.size(q), self.block(q, p), self.block(p, q));
                 let values = self.values_mut();
                 for j in 0..width {
-                    let from = &remainder.values[(first_column + j) * n + first_row..][..height];
-                    // Of a diagonal block, only the lower triangle is there.
+                    let from = &contribution.values[(first_column + j) * n + first_row..][..height];
+                    // Diagonal blocks have only their lower triangle.
                     let skip = if p == q { j } else { 0 };
                     for (i, from) in from.iter().enumerate().skip(skip) {
                         values[lower.offset + i + j * lower.stride] += from;
@@ -260,16 +262,16 @@ impl Complement {
         }
     }
 
-    /// Once all is added.
+    /// Completes S after all contributions are added.
     pub(super) fn finish(&mut self) {
         let Values::Sparse(matrix) = &self.values else {
             return;
         };
         self.blocks.clear();
         for node in 0..self.n_nodes() {
-            let (place, size) = (self.block(node, node), self.size(node));
+            let (location, size) = (self.block(node, node), self.size(node));
             for j in 0..size {
-                let column = &matrix.data()[place.offset + j * place.stride..][..size];
+                let column = &matrix.data()[location.offset + j * location.stride..][..size];
                 self.blocks.extend_from_slice(column);
             }
         }

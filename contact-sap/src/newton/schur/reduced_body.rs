@@ -1,4 +1,4 @@
-//! One participant, or what its elimination leaves of it.
+//! A participant and its Schur complement.
 
 #[cfg(test)]
 mod tests;
@@ -10,42 +10,42 @@ use crate::dynamics::{Assembled, BlockDiagonal, Dynamics};
 use crate::hessian::{BodyGraph, Elimination, Factor, Graph, Multifrontal};
 use crate::problem::ParticipantIdx;
 
-/// One participant, or what its elimination leaves of it.
+/// A participant and, if it is sparse and has nodes to eliminate, its Schur complement.
 #[derive(Default)]
 pub(crate) struct ReducedBody {
-    /// Only sparse bodies are reduced.
+    /// Whether nodes are eliminated; only sparse bodies are reduced.
     pub(super) is_reduced: bool,
     pub(super) body: BodyGraph,
     pub(super) first_node: usize,
     pub(super) n_nodes: usize,
     pub(super) first_dof: usize,
     pub(super) n_dofs: usize,
-    /// Where its nodes end, counted from its first velocity, and how many velocities of them stay.
+    /// Ends of its nodes, relative to its first velocity, and the number of velocities kept.
     pub(super) node_ends: Vec<usize>,
     pub(super) n_kept: usize,
-    /// What follows belongs to these touched nodes.
-    touched: Vec<bool>,
-    /// Of each touched node: its number among them.
+    /// The participating nodes; all that follows is for them.
+    participating: Vec<bool>,
+    /// For each node its index among the participating nodes, or [`ELIMINATED`].
     pub(super) kept: Vec<u32>,
-    /// Where the velocities of each of those begin among them, and where the last ends.
+    /// First velocity of each participating node among those kept, and one past the last.
     kept_starts: Vec<usize>,
-    /// The touched nodes around each connected part of the others, by those numbers.
+    /// Participating neighbours of each connected component of eliminated nodes, by these indices.
     cliques: Vec<Vec<u32>>,
     /// S.
     pub(super) complement: Option<Complement>,
     pub(super) symbolic: Option<Symbolic>,
     factor: Factor,
-    /// b in the order of elimination, and v.
+    /// b in the order of elimination; after back substitution, v.
     x: Vec<f64>,
-    /// What is left of b.
+    /// The reduced right-hand side.
     right_hand_side: Vec<f64>,
-    /// The diagonal of A at the velocities that stay: the norm of gradients is that of the whole problem.
+    /// The diagonal of A at the kept velocities, so that the norm of gradients is that of the full problem.
     diagonal: Vec<f64>,
-    /// Whose A and b all this was made from, and whose pattern the graph is.
+    /// The dynamics of the elimination, and of the graph.
     pub(super) source: Option<Source>,
     pub(super) graph_source: Option<Source>,
     pub(super) failed: Option<usize>,
-    /// Of the column that is scattered.
+    /// Runs of the current column.
     runs: Vec<Run>,
 }
 
@@ -53,58 +53,59 @@ pub(crate) struct ReducedBody {
 struct Run {
     entries: Range<usize>,
     first_row: usize,
-    /// Where row `first_row` of the node's first column goes, and from column to column.
+    /// Location of row `first_row` of the node's first column, and the distance of columns.
     offset: usize,
     stride: usize,
 }
 
-/// A participant of the problems of one generation.
+/// A participant and the generation of its dynamics.
 pub(super) type Source = (ParticipantIdx, u64);
 
-/// How the nodes that go are eliminated.
+/// The symbolic partial factorisation.
 pub(super) struct Symbolic {
     pub(super) fronts: Multifrontal,
     position: Vec<u32>,
-    /// Of each node of the body: its node for the elimination, those that stay last.
-    place: Vec<u32>,
-    /// Of each velocity of the body: its number there.
+    /// For each node of the body its index in the elimination, participating nodes last.
+    node: Vec<u32>,
+    /// For each velocity of the body its index in the elimination.
     dof: Vec<u32>,
 }
 
-const GOES: u32 = u32::MAX;
+const ELIMINATED: u32 = u32::MAX;
 
 impl ReducedBody {
-    /// The graph has changed: nothing that followed from it holds.
+    /// Discards everything that depends on the graph.
     pub(super) fn forget(&mut self) {
-        self.touched.clear();
+        self.participating.clear();
         self.complement = None;
         self.symbolic = None;
         self.source = None;
     }
 
-    /// Finds which nodes the elimination of all that are not `touched` will couple.
-    pub(super) fn find_cliques(&mut self, touched: &[bool]) {
-        if self.touched == touched {
+    /// Finds the cliques of nodes that become coupled when all others are eliminated.
+    pub(super) fn find_cliques(&mut self, participating: &[bool]) {
+        if self.participating == participating {
             return;
         }
         self.forget();
-        self.touched.extend_from_slice(touched);
+        self.participating.extend_from_slice(participating);
         self.kept.clear();
         self.kept_starts.clear();
         let mut n_dofs = 0;
-        for (node, touched) in touched.iter().enumerate() {
+        for (node, participating) in participating.iter().enumerate() {
             let number = self.kept_starts.len() as u32;
-            self.kept.push(if *touched { number } else { GOES });
-            if *touched {
+            self.kept
+                .push(if *participating { number } else { ELIMINATED });
+            if *participating {
                 self.kept_starts.push(n_dofs);
                 n_dofs += size_of(&self.node_ends, node);
             }
         }
         self.kept_starts.push(n_dofs);
         self.cliques.clear();
-        let mut seen = touched.to_vec();
+        let mut seen = participating.to_vec();
         let mut part = Vec::new();
-        for start in 0..touched.len() {
+        for start in 0..participating.len() {
             if std::mem::replace(&mut seen[start], true) {
                 continue;
             }
@@ -113,7 +114,7 @@ impl ReducedBody {
             while let Some(node) = part.pop() {
                 for &other in self.body.graph.neighbours(node) {
                     let other = other as usize;
-                    if touched[other] {
+                    if participating[other] {
                         around.push(self.kept[other]);
                     } else if !std::mem::replace(&mut seen[other], true) {
                         part.push(other);
@@ -128,7 +129,7 @@ impl ReducedBody {
         }
     }
 
-    /// Multiplications that no factor of S does with less: those for the largest number of nodes that are all coupled.
+    /// Lower bound of the multiplications to factor S: those of its largest clique.
     pub(super) fn complement_work_min(&self) -> f64 {
         let starts = &self.kept_starts;
         let size = |k: &u32| starts[*k as usize + 1] - starts[*k as usize];
@@ -141,7 +142,12 @@ impl ReducedBody {
     pub(super) fn lay_out_complement(&mut self) -> &mut Complement {
         self.complement.get_or_insert_with(|| {
             let mut edges = Vec::new();
-            for (node, own) in self.kept.iter().enumerate().filter(|(_, k)| **k != GOES) {
+            for (node, own) in self
+                .kept
+                .iter()
+                .enumerate()
+                .filter(|(_, k)| **k != ELIMINATED)
+            {
                 let others = self.body.graph.neighbours(node).iter();
                 let others = others.map(|other| self.kept[*other as usize]);
                 edges.extend(
@@ -163,45 +169,45 @@ impl ReducedBody {
         let n_nodes = self.kept.len();
         let n_border = self.kept_starts.len() - 1;
         let n_left = n_nodes - n_border;
-        // Nodes that go, in the body's own order of elimination, then those that stay.
-        let mut place = vec![0; n_nodes];
+        // Eliminated nodes in the body's elimination order, then the participating ones.
+        let mut index = vec![0; n_nodes];
         let mut starts = vec![0];
         let go = self.body.order.iter().map(|node| *node as usize);
-        let go = go.filter(|node| self.kept[*node] == GOES);
-        for node in go.chain((0..n_nodes).filter(|node| self.kept[*node] != GOES)) {
-            place[node] = starts.len() as u32 - 1;
+        let go = go.filter(|node| self.kept[*node] == ELIMINATED);
+        for node in go.chain((0..n_nodes).filter(|node| self.kept[*node] != ELIMINATED)) {
+            index[node] = starts.len() as u32 - 1;
             starts.push(starts[starts.len() - 1] + size_of(&self.node_ends, node));
         }
         let mut edges = Vec::with_capacity(self.body.graph.neighbours.len());
-        for (node, own) in place.iter().enumerate() {
+        for (node, own) in index.iter().enumerate() {
             let others = self.body.graph.neighbours(node).iter();
-            let others = others.map(|other| place[*other as usize]);
+            let others = others.map(|other| index[*other as usize]);
             let others = others.filter(|other| other < own && (*other as usize) < n_left);
             edges.extend(others.map(|other| (*own, other)));
         }
         let graph = Graph::from_edges(n_nodes, &edges);
         edges.retain(|(i, j)| i.max(j) < &(n_left as u32));
-        let among_those_that_go = Graph::from_edges(n_left, &edges);
+        let among_eliminated = Graph::from_edges(n_left, &edges);
         let order = (0..n_left as u32).collect();
-        let mut elimination = Elimination::new(&among_those_that_go, order);
+        let mut elimination = Elimination::new(&among_eliminated, order);
         let stay = n_left as u32..n_nodes as u32;
         elimination.order.extend(stay.clone());
         elimination.position.extend(stay);
-        let fronts = Multifrontal::up_to_the_last(&graph, &elimination, &starts, n_border);
+        let fronts = Multifrontal::partial(&graph, &elimination, &starts, n_border);
         let mut dof = Vec::with_capacity(self.n_dofs);
-        for (node, own) in place.iter().enumerate() {
+        for (node, own) in index.iter().enumerate() {
             let first = starts[*own as usize] as u32;
             dof.extend(first..first + size_of(&self.node_ends, node) as u32);
         }
         self.symbolic = Some(Symbolic {
             fronts,
             position: elimination.position,
-            place,
+            node: index,
             dof,
         });
     }
 
-    /// Eliminates what goes, unless that was done: S, and what is left of b.
+    /// Computes S and the reduced right-hand side, unless they are up to date.
     pub(super) fn eliminate(&mut self, source: Source, dynamics: &dyn Dynamics) {
         let (Some(symbolic), Some(complement)) = (&self.symbolic, &mut self.complement) else {
             return;
@@ -210,7 +216,6 @@ impl ReducedBody {
             return;
         };
         if self.failed.is_none() && self.source == Some(source) {
-            // Solved again with other constraints.
             return;
         }
         self.source = None;
@@ -218,7 +223,7 @@ impl ReducedBody {
         let Symbolic {
             fronts,
             position,
-            place,
+            node: index,
             dof: numbers,
         } = symbolic;
         fronts.reserve(&mut self.factor, numbers.len());
@@ -227,14 +232,14 @@ impl ReducedBody {
         let ends = &self.node_ends;
         let first_of = |node: usize| if node > 0 { ends[node - 1] } else { 0 };
         for node in 0..self.n_nodes {
-            let own_position = position[place[node] as usize];
+            let own_position = position[index[node] as usize];
             let own = self.kept[node];
             let first = first_of(node);
             let mut rows_before: &[u32] = &[];
             for dof in first..ends[node] {
                 let column = a.indptr().outer_inds_sz(dof);
                 let (rows, data) = (&a.indices()[column.clone()], &a.data()[column]);
-                // Velocities of one node mostly share their rows.
+                // Columns of one node usually share their rows.
                 if dof == first || rows != rows_before {
                     rows_before = rows;
                     self.runs.clear();
@@ -247,13 +252,15 @@ impl ReducedBody {
                         let end = ends[other];
                         let run = rows[k..].iter().take_while(|r| (**r as usize) < end);
                         let run = k..k + run.count();
-                        let to_position = position[place[other] as usize];
+                        let to_position = position[index[other] as usize];
                         let at = match (self.kept[other], own) {
-                            (row, GOES) if row != GOES || to_position >= own_position => {
+                            (row, ELIMINATED)
+                                if row != ELIMINATED || to_position >= own_position =>
+                            {
                                 Some(fronts.block(to_position, own_position))
                             }
-                            // The other triangle has it.
-                            (_, GOES) | (GOES, _) => None,
+                            // In the other triangle.
+                            (_, ELIMINATED) | (ELIMINATED, _) => None,
                             (row, column) => Some(complement.block(row as usize, column as usize)),
                         };
                         self.runs.extend(at.map(|at| Run {
@@ -266,7 +273,7 @@ impl ReducedBody {
                     }
                 }
                 let values = match own {
-                    GOES => &mut self.factor.values,
+                    ELIMINATED => &mut self.factor.values,
                     _ => complement.values_mut(),
                 };
                 for run in &self.runs {
@@ -284,8 +291,8 @@ impl ReducedBody {
             self.failed = numbers.iter().position(|number| *number as usize == failed);
             return;
         }
-        for remainder in fronts.remainders(&self.factor) {
-            complement.add(&remainder);
+        for contribution in fronts.contribution_blocks(&self.factor) {
+            complement.add(&contribution);
         }
         complement.finish();
         self.x.resize(numbers.len(), 0.0);
@@ -308,14 +315,14 @@ impl ReducedBody {
         self.source = Some(source);
     }
 
-    /// Finds v of the body from that of the nodes that stayed.
+    /// Computes v of the body from that of the kept nodes by back substitution.
     pub(super) fn expand(&mut self, kept: &[f64]) {
         if let Some(symbolic) = &self.symbolic {
             symbolic.fronts.expand(&mut self.factor, kept, &mut self.x);
         }
     }
 
-    /// What [`ReducedBody::expand`] found.
+    /// Writes the result of [`ReducedBody::expand`].
     pub(super) fn expanded(&self, v: &mut [f64]) {
         if let Some(symbolic) = &self.symbolic {
             for (number, v) in symbolic.dof.iter().zip(v) {
@@ -324,18 +331,18 @@ impl ReducedBody {
         }
     }
 
-    /// The number of a touched node among those, and its first velocity.
+    /// Index of a participating node among those, and its first velocity.
     pub(super) fn number_of(&self, node: usize) -> Option<(usize, u32)> {
         let number = self.kept[node];
-        (number != GOES).then(|| (number as usize, self.kept_starts[number as usize] as u32))
+        (number != ELIMINATED).then(|| (number as usize, self.kept_starts[number as usize] as u32))
     }
 
-    /// The diagonal of A at the velocities that stay.
+    /// The diagonal of A at the kept velocities.
     pub(crate) fn diagonal(&self) -> &[f64] {
         &self.diagonal
     }
 
-    /// Whether this stands for its participant.
+    /// Whether this replaces its participant.
     pub(crate) fn is_reduced(&self) -> bool {
         self.is_reduced
     }

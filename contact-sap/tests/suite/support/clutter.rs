@@ -1,4 +1,4 @@
-//! A pile of boxes on a floor: what a solver meets in practice.
+//! A pile of boxes on a floor.
 
 use nalgebra::{DMatrix, Vector3};
 use pliant_contact_sap::{
@@ -57,7 +57,7 @@ pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Mo
             for x in 0..nx {
                 let here = index(x, y, z);
                 if x + 1 < nx {
-                    touch(
+                    add_contacts(
                         random,
                         &mut scene,
                         &mut factors,
@@ -68,7 +68,7 @@ pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Mo
                     );
                 }
                 if y + 1 < ny {
-                    touch(
+                    add_contacts(
                         random,
                         &mut scene,
                         &mut factors,
@@ -79,7 +79,7 @@ pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Mo
                     );
                 }
                 if z + 1 < nz {
-                    touch(
+                    add_contacts(
                         random,
                         &mut scene,
                         &mut factors,
@@ -90,7 +90,7 @@ pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Mo
                     );
                 }
                 if z == 0 {
-                    touch(random, &mut scene, &mut factors, here, None, 2, models);
+                    add_contacts(random, &mut scene, &mut factors, here, None, 2, models);
                 }
             }
         }
@@ -99,7 +99,7 @@ pub(crate) fn clutter(seed: u64, (nx, ny, nz): (usize, usize, usize), models: Mo
 }
 
 /// Four contacts between box `a` and its neighbour `b` along `axis`, or below it with the floor.
-fn touch(
+fn add_contacts(
     random: &mut Random,
     scene: &mut Scene,
     factors: &mut BlockFactors,

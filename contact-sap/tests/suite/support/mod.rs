@@ -1,4 +1,4 @@
-//! Random contact problems: bodies of very different masses in redundant and contradictory constraints.
+//! Random contact problems: bodies of very different masses with redundant and inconsistent constraints.
 #![allow(
     dead_code,
     unused_imports,

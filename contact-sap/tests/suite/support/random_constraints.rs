@@ -46,7 +46,7 @@ fn random_rows(random: &mut Random, body: &Body, n_rows: usize, rows: &mut Rows)
     }
 }
 
-/// How the contacts of a basis reach it.
+/// Interpolation of the contacts of a basis.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Twist,
@@ -55,7 +55,7 @@ enum Shape {
     Dense,
 }
 
-/// Fills `set` with one basis and returns M = B D⁻¹Bᵀ of it; the constraints are to follow.
+/// Fills `set` with one basis without constraints and returns its M = B D⁻¹Bᵀ.
 fn basis_inertia(
     parts: &[(usize, Rows, usize, f64)],
     n_rows: usize,
@@ -109,7 +109,7 @@ pub(super) fn add_contacts(
         Shape::Stencil => 15,
         Shape::Dense => 5,
     };
-    // One to three participants, now and then the same one twice.
+    // One to three participants, sometimes the same one twice.
     let mut parts: Vec<(usize, Rows, usize, f64)> = Vec::new();
     for k in 0..random.random_range(1..=3) {
         let participant = match parts.first() {
@@ -216,7 +216,7 @@ fn random_law(
             10f64.powf(random.random_range(low..=high)) / (TIME_STEP_S * TIME_STEP_S * w)
         }
     };
-    // Large τ and d stiffen a contact beyond its k.
+    // Large τ and d make a contact stiffer than its k.
     let (tau_max, d_max) = if soft { (-2.0, 0.0) } else { (0.0, 3.0) };
     let friction_max = if soft { 1.0 } else { 10.0 };
     let mut p = ContactParameters {

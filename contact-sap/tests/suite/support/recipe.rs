@@ -1,4 +1,4 @@
-//! What a random problem looks like.
+//! Parameters of random problems.
 
 /// Which laws a problem uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) enum Models {
     Sap,
 }
 
-/// What a random problem looks like.
+/// Distribution of a random problem.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
     pub(crate) participants: (usize, usize),
@@ -19,7 +19,7 @@ pub(crate) struct Recipe {
     pub(crate) mass_exponent: (f64, f64),
     pub(crate) stiffness: Stiffness,
     pub(crate) models: Models,
-    /// Whether dissipation, limits, constraints and actuators take part.
+    /// Whether there are dissipation, limits, constraints and actuators.
     pub(crate) extras: Extras,
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Recipe {
 pub(crate) enum Stiffness {
     /// Of k, N/m.
     Absolute(f64, f64),
-    /// Of δt²·k·w, which says how stiff the contact is for the inertia behind it. Nothing else is stiffer: dissipation is
-    /// mild, springs within a body too, μ ≤ 1, friction is softened until μ n0 w/ε ≤ 1, and contacts of the SAP model, whose stiction is always
-    /// stiff, become lagged ones.
+    /// Of δt²·k·w, the stiffness relative to the effective mass. Nothing else is stiffer: dissipation and springs within bodies
+    /// are mild, μ ≤ 1, friction is softened until μ n0 w/ε ≤ 1, and contacts of the SAP model, whose stiction is always stiff,
+    /// are replaced by lagged ones.
     Relative(f64, f64),
 }
 

@@ -1,4 +1,4 @@
-//! A contact problem that owns its parts, and a plain evaluation of its cost and residual.
+//! A contact problem that owns its parts, with a plain evaluation of its cost and residual.
 
 use nalgebra::{DMatrix, DVector, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
@@ -12,7 +12,7 @@ pub(crate) struct Scene {
     pub(crate) set: ConstraintSet,
     /// Velocities at the start of the step, all participants.
     pub(crate) v0: Vec<f64>,
-    /// The same constraints in the plainest form.
+    /// The same constraints with dense Jacobians.
     pub(crate) contacts: Vec<PlainContact>,
     pub(crate) rows: Vec<PlainRow>,
 }

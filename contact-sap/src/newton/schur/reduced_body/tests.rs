@@ -1,4 +1,4 @@
-//! S and what follows from it against dense matrices.
+//! Schur complements against dense matrices.
 
 use nalgebra::{DMatrix, DVector};
 use sprs::CsMatI;
@@ -64,17 +64,17 @@ impl Body {
         }
     }
 
-    fn eliminated(&self, touched: &[bool]) -> ReducedBody {
+    fn eliminated(&self, participating: &[bool]) -> ReducedBody {
         let mut reduced = ReducedBody {
             is_reduced: true,
             n_nodes: self.sizes.len(),
             n_dofs: self.right_hand_side.len(),
             node_ends: self.ends.clone(),
-            n_kept: self.dofs(touched, true).len(),
+            n_kept: self.dofs(participating, true).len(),
             ..ReducedBody::default()
         };
         reduced.body.update(self, &self.ends);
-        reduced.find_cliques(touched);
+        reduced.find_cliques(participating);
         reduced.lay_out_complement();
         reduced.lay_out_elimination();
         reduced.eliminate(SOURCE, self);
@@ -82,9 +82,9 @@ impl Body {
         reduced
     }
 
-    /// Velocities of the nodes that are touched, or are not.
-    fn dofs(&self, touched: &[bool], which: bool) -> Vec<usize> {
-        let nodes = (0..self.sizes.len()).filter(|node| touched[*node] == which);
+    /// Velocities of the nodes that are participating, or of the others.
+    fn dofs(&self, participating: &[bool], which: bool) -> Vec<usize> {
+        let nodes = (0..self.sizes.len()).filter(|node| participating[*node] == which);
         nodes
             .flat_map(|node| self.ends[node] - self.sizes[node]..self.ends[node])
             .collect()
@@ -130,11 +130,14 @@ fn dense(body: &ReducedBody) -> DMatrix<f64> {
     }
 }
 
-/// Eliminates what is not touched and compares with dense matrices.
+/// Eliminates the other nodes and compares with dense matrices.
 #[track_caller]
-fn check(body: &Body, touched: &[bool]) -> ReducedBody {
-    let mut reduced = body.eliminated(touched);
-    let (p, n) = (body.dofs(touched, true), body.dofs(touched, false));
+fn check(body: &Body, participating: &[bool]) -> ReducedBody {
+    let mut reduced = body.eliminated(participating);
+    let (p, n) = (
+        body.dofs(participating, true),
+        body.dofs(participating, false),
+    );
     let part = |rows: &[usize], columns: &[usize]| {
         DMatrix::from_fn(rows.len(), columns.len(), |i, j| {
             body.full[(rows[i], columns[j])]
@@ -170,7 +173,7 @@ fn check(body: &Body, touched: &[bool]) -> ReducedBody {
         assert_eq!(reduced.diagonal()[i], body.full[(*dof, *dof)]);
     }
 
-    // The whole solution from its touched part.
+    // The full solution from its participating part.
     let whole = body.full.clone().cholesky().expect("definite");
     let whole = whole.solve(&DVector::from_column_slice(b));
     let kept: Vec<f64> = p.iter().map(|dof| whole[*dof]).collect();
@@ -204,14 +207,14 @@ fn chain(n: usize) -> Body {
 }
 
 #[test]
-fn random_bodies_leave_their_schur_complement() {
+fn random_bodies_have_their_schur_complement() {
     let mut sparse = 0;
     for seed in 0..300 {
         let mut random = random(seed);
         let n = 1 + random(40);
         let sizes: Vec<usize> = (0..n).map(|_| 1 + random(5)).collect();
         let n_edges = random(1 + 2 * n);
-        // Mostly neighbours, so that there are chains, meshes, and parts of their own.
+        // Mostly couplings of neighbours: chains, meshes, disjoint components.
         let edges: Vec<_> = (0..n_edges)
             .map(|_| (random(n), 1 + random(4)))
             .map(|(i, far)| (i, (i + far) % n))
@@ -219,19 +222,19 @@ fn random_bodies_leave_their_schur_complement() {
             .collect();
         let body = Body::new(sizes, &edges);
         let one_in = 1 + random(6);
-        let touched: Vec<bool> = (0..n).map(|_| random(one_in) == 0).collect();
-        let reduced = check(&body, &touched);
+        let participating: Vec<bool> = (0..n).map(|_| random(one_in) == 0).collect();
+        let reduced = check(&body, &participating);
         sparse += usize::from(stored(&reduced) < reduced.n_kept.pow(2));
     }
     assert!(sparse > 30, "{sparse} of 300 are sparse");
 }
 
 #[test]
-fn a_chain_leaves_a_block_tridiagonal_matrix() {
+fn the_complement_of_a_chain_is_block_tridiagonal() {
     let work = [60, 120].map(|n| {
         let body = chain(n);
-        let touched: Vec<bool> = (0..n).map(|i| i % 3 == 1).collect();
-        let reduced = check(&body, &touched);
+        let participating: Vec<bool> = (0..n).map(|i| i % 3 == 1).collect();
+        let reduced = check(&body, &participating);
         assert_eq!(stored(&reduced), 16 * (3 * (n / 3) - 2));
         let complement = reduced.complement.as_ref().expect("laid out");
         complement.factor_work()
@@ -240,42 +243,42 @@ fn a_chain_leaves_a_block_tridiagonal_matrix() {
 }
 
 #[test]
-fn a_ring_leaves_a_ring() {
+fn the_complement_of_a_ring_is_a_ring() {
     let n = 60;
     let edges: Vec<_> = (0..n).map(|i| (i, (i + 1) % n)).collect();
     let body = Body::new(vec![4; n], &edges);
-    let touched: Vec<bool> = (0..n).map(|i| i % 5 == 0).collect();
-    assert_eq!(stored(&check(&body, &touched)), 16 * 3 * (n / 5));
+    let participating: Vec<bool> = (0..n).map(|i| i % 5 == 0).collect();
+    assert_eq!(stored(&check(&body, &participating)), 16 * 3 * (n / 5));
 }
 
 #[test]
-fn parts_that_touch_nothing_leave_nothing() {
-    // Two chains, of which only the first is touched.
+fn components_without_participating_nodes_have_no_complement() {
+    // Two chains; only the first has participating nodes.
     let edges: Vec<_> = (1..20).filter(|i| *i != 10).map(|i| (i, i - 1)).collect();
     let body = Body::new(vec![3; 20], &edges);
-    let touched: Vec<bool> = (0..20).map(|i| i == 2 || i == 7).collect();
-    assert_eq!(stored(&check(&body, &touched)), 36);
+    let participating: Vec<bool> = (0..20).map(|i| i == 2 || i == 7).collect();
+    assert_eq!(stored(&check(&body, &participating)), 36);
 }
 
 #[test]
-fn none_and_all_may_be_touched() {
+fn no_node_or_all_may_participate() {
     let body = chain(12);
     assert_eq!(stored(&check(&body, &[false; 12])), 0);
     check(&body, &[true; 12]);
 }
 
 #[test]
-fn other_touched_nodes_make_another_pattern() {
+fn other_participating_nodes_give_another_pattern() {
     let body = chain(40);
-    let touched = |step: usize| -> Vec<bool> { (0..40).map(|i| i % step == 0).collect() };
-    let mut reduced = body.eliminated(&touched(4));
+    let participating = |step: usize| -> Vec<bool> { (0..40).map(|i| i % step == 0).collect() };
+    let mut reduced = body.eliminated(&participating(4));
     let before = reduced.complement.as_ref().map(|c| c.node_ends().len());
-    reduced.find_cliques(&touched(4));
+    reduced.find_cliques(&participating(4));
     assert!(
         reduced.complement.is_some(),
-        "kept while the touched nodes stay"
+        "kept while the participating nodes stay"
     );
-    reduced.find_cliques(&touched(8));
+    reduced.find_cliques(&participating(8));
     assert!(reduced.complement.is_none() && reduced.symbolic.is_none());
     assert_eq!(before, Some(10));
 }

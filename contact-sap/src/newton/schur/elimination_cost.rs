@@ -1,13 +1,14 @@
-//! Whether elimination pays, by what constraints touch first, then by what it costs: a surface that is touched nearly everywhere leaves a
-//! full matrix that nobody can hold.
+//! Whether elimination is cheaper than factors of the whole Hessian.
+//!
+//! Cheap bounds are tested first, as the Schur complement of a body with contacts nearly everywhere would be a huge full matrix.
 
 use super::{Condensed, Member};
 use crate::dynamics::Assembled;
 use crate::island::IslandProblem;
 
 impl Condensed {
-    /// Whether there is a sparse body large enough for its elimination to matter.
-    pub(in crate::newton) fn is_worth_a_look(&self, p: &IslandProblem<'_>) -> bool {
+    /// Whether there is a sparse body of at least 300 velocities.
+    pub(in crate::newton) fn has_large_sparse_body(&self, p: &IslandProblem<'_>) -> bool {
         const DOFS_MIN: usize = 300;
         let sparse =
             |member: &Member| matches!(p.dynamics(member).assembled(), Some(Assembled::Sparse(_)));
@@ -15,19 +16,20 @@ impl Condensed {
         members.iter().any(|m| m.n_dofs >= DOFS_MIN && sparse(m))
     }
 
-    /// [`Condensed::begin`] where elimination promises to pay, by what is touched first, then by what it costs.
-    pub(in crate::newton) fn begin_if_it_pays(&mut self, p: &IslandProblem<'_>) -> bool {
-        /// Elimination pays for itself over so many systems: a step whose limits of friction settle solves ten and more,
+    /// [`Condensed::begin`] if elimination is cheaper by the estimates below.
+    pub(in crate::newton) fn begin_if_cheaper(&mut self, p: &IslandProblem<'_>) -> bool {
+        /// Systems per elimination: a time step with friction bound iterations solves ten and more.
         const SYSTEMS: f64 = 10.0;
-        /// each of which costs this part of a factor otherwise: the first is exact, later ones are refined or rough.
+        /// Cost of a system without elimination as a share of a double-precision factor, as later systems reuse
+        /// single-precision factors.
         const SHARE_OF_FACTOR: f64 = 2.0 / 3.0;
-        /// Reduced matrices of this share of the work of the bodies' own factors are no gain.
+        /// Largest work to factor the complements as a share of the work to factor the bodies.
         const WORK_SHARE: f64 = 0.3;
-        /// Nor are bodies of which more than this share stays.
+        /// Largest share of velocities kept.
         const KEPT_SHARE: f64 = 0.5;
-        /// Nor is it worth laying out sparse complements of so few velocities: their factors are cheap as they are.
+        /// Fewest velocities for which sparse complements are laid out.
         const SPARSE_DOFS_MIN: usize = 1500;
-        self.find_touched(p);
+        self.find_participating(p);
         let reduced = || self.bodies.iter().filter(|body| body.is_reduced);
         let n_dofs: usize = reduced().map(|body| body.n_dofs).sum();
         let n_kept: usize = reduced().map(|body| body.n_kept).sum();
@@ -44,7 +46,7 @@ impl Condensed {
         let mut reduced: Vec<_> = self.bodies.iter_mut().filter(|b| b.is_reduced).collect();
         for body in &mut reduced {
             let nodes = body.first_node..body.first_node + body.n_nodes;
-            body.find_cliques(&self.touched[nodes]);
+            body.find_cliques(&self.participating[nodes]);
         }
         let at_least: f64 = reduced.iter().map(|b| b.complement_work_min()).sum();
         if at_least >= WORK_SHARE * of_whole {

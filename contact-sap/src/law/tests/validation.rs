@@ -1,4 +1,4 @@
-//! Parameters that no law is made of.
+//! Rejection of invalid parameters.
 
 use nalgebra::Vector3;
 
@@ -6,7 +6,7 @@ use super::{models, parameters};
 use crate::law::*;
 
 #[test]
-fn each_bad_number_is_refused_by_name() {
+fn each_bad_number_is_rejected_by_name() {
     let good = parameters(-1e-3, 1e4);
     let nan = f64::NAN;
     for (p, named) in [
@@ -87,7 +87,7 @@ fn each_bad_number_is_refused_by_name() {
             "{error}"
         );
     }
-    // What reaches a law unvalidated is still refused when it would break the solve.
+    // Laws made from unvalidated parameters are rejected by their own validation.
     for p in [
         ContactParameters {
             friction: -0.1,

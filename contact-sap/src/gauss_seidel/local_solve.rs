@@ -1,13 +1,13 @@
-//! One constraint alone: its impulse while all others are held.
+//! The local solve of one constraint: its impulse with all others held.
 
 use nalgebra::{SMatrix, SVector};
 
 use crate::potential::Potential;
 
-/// The impulse x of a constraint solved alone: x = γ(v̂ + W x), from v_c = v̂ + W `last`.
+/// The impulse x of one constraint with all others held: x = γ(v̂ + W x), from v_c = v̂ + W `last`.
 ///
-/// It minimises ½xᵀWx + ℓ(v̂ + Wx); Newton's step is (I + G W)Δx = γ − x, shortened until that falls.
-pub(super) fn solve_alone<const M: usize>(
+/// Minimises ½xᵀWx + ℓ(v̂ + Wx) by Newton's method with backtracking; its step is (I + G W)Δx = γ − x.
+pub(super) fn local_solve<const M: usize>(
     law: &impl Potential<M>,
     w: &SMatrix<f64, M, M>,
     v_c: &SVector<f64, M>,
@@ -20,7 +20,7 @@ pub(super) fn solve_alone<const M: usize>(
     };
     let mut x = *last;
     let mut value = merit(&x);
-    // Newton needs a handful; a constraint left unfinished is finished in the next sweep.
+    // Newton's method takes a few iterations; the next sweep continues from an unconverged impulse.
     for _ in 0..50 {
         let v = v_hat + w * x;
         let gap = law.impulse(&v) - x;
@@ -87,7 +87,7 @@ mod tests {
     use crate::law::{ContactLaw, ContactParameters, Dissipation, Lagged, Sap, Similar};
 
     #[test]
-    fn a_constraint_alone_is_solved_to_round_off() {
+    fn a_single_constraint_is_solved_to_round_off() {
         let w = Matrix3::new(2.0, 0.3, -0.1, 0.3, 1.0, 0.2, -0.1, 0.2, 0.7);
         for (friction, v_t) in [(0.0, 0.3), (0.5, 0.0), (0.5, 1e-4), (2.0, 1.0)] {
             let p = ContactParameters {
@@ -109,7 +109,7 @@ mod tests {
             ];
             for law in laws {
                 let v_c = Vector3::new(v_t, -0.5 * v_t, -1.0);
-                let x = solve_alone(&law, &w, &v_c, &Vector3::zeros());
+                let x = local_solve(&law, &w, &v_c, &Vector3::zeros());
                 let gap = law.impulse(&(v_c + w * x)) - x;
                 assert!(gap.norm() < 1e-9 * x.norm(), "{law:?}: {gap} {x}");
             }

@@ -1,4 +1,4 @@
-//! What the models are known for: limits, and where they agree and differ.
+//! Known properties of the models: limits, agreements and differences.
 
 use nalgebra::Vector3;
 
@@ -67,7 +67,7 @@ fn all_models_agree_on_the_normal_impulse_of_a_contact_that_does_not_slip() {
 }
 
 #[test]
-fn near_rigid_contact_swings_with_the_period_of_the_step() {
+fn near_rigid_contact_oscillates_with_the_period_of_the_step() {
     let p = parameters(-1e-3, f64::INFINITY);
     let mass = 1.0 / p.inverse_inertia;
     let period = std::f64::consts::TAU * (mass / p.capped_stiffness()).sqrt();
@@ -81,7 +81,7 @@ fn a_body_that_slides_hovers_in_the_similar_model_and_not_in_the_lagged() {
     let (slip, load, k) = (2.0, 0.05, 1e4);
     let gap = 0.5 * DT * slip;
     let v = Vector3::new(slip, 0.0, 0.0);
-    // The load's own penetration is load/(δt k); the softening takes ε off the slip.
+    // The penetration under the load is load/(δt k); softening reduces the slip by ε.
     let hovering = ContactParameters {
         dissipation: Dissipation::HuntCrossley(0.0),
         ..parameters(gap - load / (DT * k), k)

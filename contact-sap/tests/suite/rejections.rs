@@ -1,4 +1,4 @@
-//! Problems that no solver should touch are refused, naming what is wrong and where.
+//! Invalid problems are rejected with the quantity and its location.
 
 use nalgebra::{Matrix1, Matrix3, Vector1, Vector3};
 use pliant_contact_sap::{
@@ -85,12 +85,12 @@ impl Case {
     }
 }
 
-/// Every solver refuses the case with the same error, whose text holds all of `words`.
+/// Every solver rejects the case with the same error, whose text contains all of `words`.
 #[track_caller]
-fn check_refused(change: impl Fn(&mut Case), words: &[&str]) {
+fn check_rejected(change: impl Fn(&mut Case), words: &[&str]) {
     let mut case = Case::default();
     change(&mut case);
-    let errors = SolverKind::ALL.map(|kind| case.solve(kind).expect_err("refused").to_string());
+    let errors = SolverKind::ALL.map(|kind| case.solve(kind).expect_err("rejected").to_string());
     for error in &errors {
         assert_eq!(error, &errors[0]);
         for word in words {
@@ -100,45 +100,45 @@ fn check_refused(change: impl Fn(&mut Case), words: &[&str]) {
 }
 
 #[test]
-fn the_case_itself_is_fine() {
+fn the_unchanged_case_is_valid() {
     for kind in SolverKind::ALL {
         assert_eq!(Case::default().solve(kind), Ok(()));
     }
 }
 
 #[test]
-fn numbers_that_are_none_are_refused_with_their_place() {
-    check_refused(
+fn numbers_that_are_not_finite_are_rejected_with_their_location() {
+    check_rejected(
         |c| c.b[4] = f64::NAN,
         &["b of participant 0", "row 4", "NaN"],
     );
-    check_refused(
+    check_rejected(
         |c| c.matrices[1][2] = f64::NAN,
         &["A of participant 1", "row 2, column 0", "NaN"],
     );
-    check_refused(
+    check_rejected(
         |c| c.matrices[1][14] = f64::INFINITY,
         &["A of participant 1", "row 2", "inf"],
     );
-    check_refused(|c| c.guess[7] = f64::INFINITY, &["guess, entry 7", "inf"]);
-    check_refused(
+    check_rejected(|c| c.guess[7] = f64::INFINITY, &["guess, entry 7", "inf"]);
+    check_rejected(
         |c| c.interpolation.y = f64::NAN,
         &["interpolation", "contact 0", "NaN"],
     );
-    check_refused(
+    check_rejected(
         |c| c.bias.z = f64::NAN,
         &["surface velocity of contact 0", "NaN"],
     );
-    check_refused(|c| c.rows.bias_mut()[1] = f64::NAN, &["bias of basis 0"]);
-    check_refused(
+    check_rejected(|c| c.rows.bias_mut()[1] = f64::NAN, &["bias of basis 0"]);
+    check_rejected(
         |c| c.rows.dense(0, 1, 0, 1)[0] = f64::NAN,
         &["matrix of basis 0"],
     );
 }
 
 #[test]
-fn matrices_that_are_no_inertia_are_refused_with_their_row() {
-    check_refused(
+fn matrices_that_are_not_positive_definite_are_rejected_with_their_row() {
+    check_rejected(
         |c| c.matrices[0][21] = -1.0,
         &[
             "A of participant 0",
@@ -147,15 +147,15 @@ fn matrices_that_are_no_inertia_are_refused_with_their_row() {
             "mass",
         ],
     );
-    check_refused(
+    check_rejected(
         |c| c.matrices[1][1] = 0.5,
         &["A of participant 1", "not symmetric", "row 1, column 0"],
     );
 }
 
 #[test]
-fn parameters_out_of_range_are_refused_with_constraint_and_value() {
-    check_refused(
+fn parameters_out_of_range_are_rejected_with_constraint_and_value() {
+    check_rejected(
         |c| {
             let p = ContactParameters {
                 friction: -0.3,
@@ -165,7 +165,7 @@ fn parameters_out_of_range_are_refused_with_constraint_and_value() {
         },
         &["contact 0", "friction", "-0.3"],
     );
-    check_refused(
+    check_rejected(
         |c| {
             let p = ContactParameters {
                 friction: -0.3,
@@ -175,13 +175,13 @@ fn parameters_out_of_range_are_refused_with_constraint_and_value() {
         },
         &["contact 0", "friction", "-0.3"],
     );
-    check_refused(
+    check_rejected(
         |c| {
             c.law = ContactLaw::Lagged(Lagged::new(&parameters(), Vector3::new(0.0, 0.0, 2.0), 0.1))
         },
         &["contact 0", "normal", "2"],
     );
-    check_refused(
+    check_rejected(
         |c| c.row_law = RowLaw::Limit(Limit::new(-1.0, 0.0)),
         &["scalar row 0", "-1"],
     );
@@ -215,25 +215,25 @@ impl Potential<1> for Broken {
 }
 
 #[test]
-fn a_custom_law_that_breaks_its_promise_is_named() {
-    check_refused(
+fn an_invalid_custom_law_is_reported() {
+    check_rejected(
         |c| c.law = ContactLaw::Custom(std::sync::Arc::new(Broken)),
         &["impulse of contact 0", "NaN"],
     );
-    check_refused(
+    check_rejected(
         |c| c.row_law = RowLaw::Custom(std::sync::Arc::new(Broken)),
         &["impulse of scalar row 0", "inf"],
     );
 }
 
 #[test]
-fn lengths_and_indices_that_do_not_fit_are_refused() {
-    check_refused(
+fn lengths_and_indices_that_do_not_match_are_rejected() {
+    check_rejected(
         |c| c.guess.truncate(11),
         &["guess has length 11", "12 velocities"],
     );
-    check_refused(|c| c.rows_of = 2, &["participant 2", "0 of them"]);
-    check_refused(
+    check_rejected(|c| c.rows_of = 2, &["participant 2", "0 of them"]);
+    check_rejected(
         |c| c.rows.identity(0, 4, 3),
         &["velocity 6 of participant 1", "6 of them"],
     );
@@ -255,7 +255,7 @@ impl Dynamics for MatrixFree {
 }
 
 #[test]
-fn only_conjugate_gradients_do_without_the_matrix() {
+fn only_conjugate_gradients_work_without_an_assembled_matrix() {
     let body = MatrixFree;
     let dynamics: [&dyn Dynamics; 1] = [&body];
     let mut set = ConstraintSet::default();
@@ -344,13 +344,13 @@ fn solve_spring(kind: SolverKind, spring: &Spring) -> Result<SolveReport, SolveE
 }
 
 #[test]
-fn sparse_matrices_are_refused_with_the_place_of_the_bad_number() {
+fn sparse_matrices_are_rejected_with_the_location_of_the_bad_number() {
     for kind in SolverKind::ALL {
         assert!(solve_spring(kind, &Spring::new(-1.0)).is_ok_and(|report| report.is_trusted()));
         let mut spring = Spring::new(-1.0);
         spring.matrix.data_mut()[3] = f64::NAN;
         let error = solve_spring(kind, &spring)
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["A of participant 0", "row 4, column 1", "NaN"] {
             assert!(
@@ -361,7 +361,7 @@ fn sparse_matrices_are_refused_with_the_place_of_the_bad_number() {
         let mut spring = Spring::new(-1.0);
         spring.blocks[13] = -2.0;
         let error = solve_spring(kind, &spring)
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["A of participant 0", "row 4", "not positive definite"] {
             assert!(
@@ -372,7 +372,7 @@ fn sparse_matrices_are_refused_with_the_place_of_the_bad_number() {
     }
 }
 
-/// Five velocities, with parts that may not fit.
+/// Five velocities, with parts of sizes that may not match.
 struct Misfit {
     sizes: Vec<usize>,
     values: Vec<f64>,
@@ -414,7 +414,7 @@ impl Dynamics for Misfit {
 }
 
 #[test]
-fn dynamics_whose_parts_do_not_fit_are_refused_with_the_part() {
+fn dynamics_with_inconsistent_sizes_are_rejected_with_the_part() {
     let solve = |kind: SolverKind, body: &Misfit| {
         let dynamics: [&dyn Dynamics; 1] = [body];
         let mut set = ConstraintSet::default();
@@ -433,42 +433,42 @@ fn dynamics_whose_parts_do_not_fit_are_refused_with_the_part() {
         solver.solve(&problem, &[0.0; 5], &mut Solution::default())
     };
     for kind in SolverKind::ALL {
-        let whole = solve(kind, &Misfit::of_sizes(&[2, 3])).expect("it fits");
+        let whole = solve(kind, &Misfit::of_sizes(&[2, 3])).expect("consistent sizes");
         assert!(whole.is_trusted(), "{kind}");
         let fits = || Misfit::of_sizes(&[2, 3]);
         let cases: [(Misfit, &str); 5] = [
             (
                 Misfit::of_sizes(&[2, 2]),
-                "4 rows in its diagonal blocks, 5 are right",
+                "4 rows in its diagonal blocks, expected 5",
             ),
             (
                 Misfit::of_sizes(&[2, 4]),
-                "6 rows in its diagonal blocks, 5 are right",
+                "6 rows in its diagonal blocks, expected 5",
             ),
             (
                 Misfit {
                     values: vec![1.0; 4],
                     ..fits()
                 },
-                "4 values in its diagonal blocks, 13 are right",
+                "4 values in its diagonal blocks, expected 13",
             ),
             (
                 Misfit {
                     vertices: Some(vec![1.0; 9]),
                     ..fits()
                 },
-                "3 rows in its diagonal blocks, 5 are right",
+                "3 rows in its diagonal blocks, expected 5",
             ),
             (
                 Misfit {
                     assembled: Some(vec![1.0; 24]),
                     ..fits()
                 },
-                "24 values in its dense A, 25 are right",
+                "24 values in its dense A, expected 25",
             ),
         ];
         for (body, words) in cases {
-            let error = solve(kind, &body).expect_err("refused").to_string();
+            let error = solve(kind, &body).expect_err("rejected").to_string();
             assert!(
                 error.contains("participant 0") && error.contains(words),
                 "{kind}: {words} is missing in: {error}"
@@ -478,11 +478,11 @@ fn dynamics_whose_parts_do_not_fit_are_refused_with_the_part() {
 }
 
 #[test]
-fn a_matrix_that_is_indefinite_between_its_blocks_is_refused() {
+fn a_matrix_with_definite_blocks_that_is_indefinite_is_rejected() {
     // Blocks of 2 with −3 between them: eigenvalues 5 and −1.
     for kind in SolverKind::ALL {
         let error = solve_spring(kind, &Spring::new(-3.0))
-            .expect_err("refused")
+            .expect_err("rejected")
             .to_string();
         for word in ["participant 0", "row", "not positive definite"] {
             assert!(
@@ -494,7 +494,7 @@ fn a_matrix_that_is_indefinite_between_its_blocks_is_refused() {
 }
 
 #[test]
-fn solvers_are_found_by_name_and_others_are_refused_with_the_choice() {
+fn solvers_are_found_by_name_and_unknown_names_are_rejected_with_the_choices() {
     for kind in SolverKind::ALL {
         assert_eq!(kind.name().parse(), Ok(kind));
     }

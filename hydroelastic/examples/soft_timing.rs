@@ -1,4 +1,4 @@
-//! What contact of soft bodies by their surface costs: a torus on the floor, on a bar, on another torus, with itself.
+//! Cost of surface contact of soft bodies: a torus on the floor, on a bar, on another torus, and in self-contact.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -106,7 +106,7 @@ fn main() {
             let ms = median_ms(|| {
                 out.clear();
                 let found = SoftContact.collide(soft.posed(), partner, &q, &mut out);
-                found.expect("a known pair").expect("finite");
+                found.expect("a supported pair").expect("finite");
             });
             row += &format!("   {ms:.2} ({})", out.len());
         }

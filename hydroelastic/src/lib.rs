@@ -1,5 +1,5 @@
-//! Contact geometry: shapes, meshes and their readers, signed distance, pressure fields, and the points or patches in which two
-//! geometries touch.
+//! Contact geometry: shapes, meshes and their readers, signed distance, pressure fields, contact points and contact
+//! patches.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"

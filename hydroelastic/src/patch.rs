@@ -1,4 +1,4 @@
-//! Contact patches: the surface on which two pressure fields balance, or the part of a rigid surface inside of a field.
+//! Patch contact: the surface on which two pressure fields are equal, or the part of a rigid surface inside a field.
 
 mod balance;
 mod carried;
@@ -43,43 +43,46 @@ use flood::Flood;
 use found::Found;
 use points::{PointBuffers, Strength};
 
-/// Patch contact of pairs of which at least one side is compliant; [`PatchGeometry::meets`] says which.
+/// Patch contact of pairs with at least one compliant side; see [`PatchGeometry::meets`].
 ///
-/// **Which polygons count.** A polygon belongs to the patch as far as both fields rise across it: in full while n̂ makes an angle
-/// of less than 5π/8 with ∇p_A and −n̂ with ∇p_B, less and less up to 3π/4, not at all beyond. (A sharp limit would let the force
-/// jump when a polygon turns past it.) In the same way equal-pressure polygons fade where ‖∇p_A − ∇p_B‖ falls from 0.3 to 0.1 of
-/// ‖∇p_A‖ + ‖∇p_B‖: fields that rise in the same direction do not press on each other. A polygon inside of a face that two
-/// tetrahedra share is found from either side and counts half each time.
+/// **Weights of polygons.** A polygon counts as far as both fields increase across it: fully while n̂ makes an angle of
+/// less than 5π/8 with ∇p_A and −n̂ with ∇p_B, fading to zero at 3π/4. (A sharp limit would make the force
+/// discontinuous when a polygon rotates past it.) Likewise, equal-pressure polygons fade as ‖∇p_A − ∇p_B‖ falls from
+/// 0.3 to 0.1 of ‖∇p_A‖ + ‖∇p_B‖: fields that increase in the same direction exert no force on each other. A polygon in
+/// a face shared by two tetrahedra is found from both sides, each time with half its weight.
 ///
-/// **Thresholds.** Polygons of no more than 1e-12 d² are dropped, d the depth of the shallower field, or half of the longest side of a
-/// rigid surface where that is less. Corners within 1e-10 of the height of a tetrahedron lie on its face, those where pressures
-/// differ by no more than 1e-12 of the most at its corners are zeros of the difference; a tetrahedron with less volume than 1e-14 of
-/// its longest edge's cube is none.
+/// **Thresholds.** Polygons of area up to 1e-12 d² are dropped, where d is the depth of the shallower field, or half of
+/// the longest side of a rigid surface if that is smaller. Corners within 1e-10 of the height of a tetrahedron lie on
+/// its face. Corners where the pressures differ by at most 1e-12 of the largest difference in the tetrahedron are zeros
+/// of the difference. Tetrahedra with less volume than 1e-14 of the cube of the longest edge are ignored.
 ///
-/// **What it gives to a solver.** Polygons that lie in one plane under one linear pressure are taken together (the whole underside of a
-/// box, however its mesh is cut), the part that presses apart from the part that is only foreseen. Each such group is
-/// three points that have its area, its centre and its second moments, or a single one at its centre where it is small
-/// against the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure gradients along the normal:
+/// **Contact points.** Polygons that lie in one plane under one linear pressure function are merged (the whole
+/// underside of a box, independent of its mesh); the part with positive pressure and the speculative part separately.
+/// Each such group becomes three points with its area, centroid and second moments, or a single point at its centre if
+/// it is small compared with the patch. With A_e the area of a point, p₀ the pressure there, and g_A, g_B the pressure
+/// gradients along the normal:
 ///
 /// ```text
 /// g = g_A g_B/(g_A + g_B)  (rigid B: g_A)     k = A_e g     φ₀ = −p₀/g     elastic force at the start of the step: −k φ₀ = A_e p₀
 /// ```
 ///
-/// So force and moment at the start of the step are those of the pressure on the polygons, without an error of
-/// discretisation; so is their change with the pose, but for small groups. A gradient counts along the normal with at least half of its length: where it is
-/// tangential (the rim of a flat face) the force is right and the stiffness too large, never ill-conditioned.
+/// Force and moment at the start of the step are therefore those of the pressure on the polygons, without
+/// discretisation error; so are their derivatives with respect to the pose, except for small groups. A gradient counts
+/// along the normal with at least half of its magnitude: where it is tangential (the rim of a flat face) the force is
+/// correct and the stiffness too large, but never ill-conditioned.
 ///
-/// Of the points that do not press yet, those count that lie within the margin of the [`Query`] or would press within the step, by the
-/// predicted motion; both only as far as the margin of the fields reaches. Where a pair presses already, only those count that
-/// twice the predicted motion would bring to press: it is not lost, and the rest of its rim has no say.
+/// Speculative points (with non-positive pressure) are included if they lie within the margin of the [`Query`], or if
+/// the predicted motion gives them positive pressure within the step; in both cases only within the margin of the
+/// fields. Where a pair is already in contact, only those points are included that twice the predicted motion would
+/// bring into contact: the pair is not missed, and the rest of its rim has no influence.
 ///
-/// Where one body lies so deep inside of the other that no pressure of the one balances any of the other's (a soft ball under a rigid
-/// floor), there is no patch: then the pair touches in the points of [`PointContact`], which push it out.
+/// Where one body is so deep inside the other that their pressures are nowhere equal (a soft ball below a rigid floor),
+/// no patch exists: the pair then makes the contact points of [`PointContact`], which separate it.
 ///
-/// Pairs are looked at where they are now; a body that travels within one step further than its partner's field is deep is
-/// found by [`PointContact`]'s swept paths.
+/// Patches are computed at the current poses. A body that travels further within one step than its partner's field is
+/// deep is found by the swept paths of [`PointContact`].
 ///
-/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PatchContact;
 
@@ -95,7 +98,7 @@ pub(crate) struct Workspace {
     filaments: filaments::Memory,
 }
 
-/// One side of a pair: what it brings to patch contact, and where it is.
+/// One side of a pair: its patch geometry.
 #[derive(Clone, Copy)]
 enum Side<'a> {
     Field(&'a PressureField),
@@ -123,7 +126,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// Whether the two have a patch.
+    /// Whether the two sides form a patch.
     fn meets(&self, other: &Self) -> bool {
         matches!(
             (self, other),
@@ -134,7 +137,7 @@ impl<'a> Side<'a> {
         )
     }
 
-    /// How deep a partner may sink in, m; none for a rigid side.
+    /// Depth of the field, m; none for a rigid side.
     fn depth(&self) -> Option<f64> {
         match self {
             Self::Field(field) => Some(field.depth()),
@@ -144,14 +147,14 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Which of the two given sides comes first in the working order.
+/// Which of the two given sides comes first in the internal order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     AsGiven,
     Swapped,
 }
 
-/// The polygons of a pair and how to read them.
+/// The polygons of a pair and their frame.
 struct Placed<'a> {
     order: Order,
     first: Side<'a>,
@@ -160,7 +163,7 @@ struct Placed<'a> {
     X_WF: Isometry3<f64>,
 }
 
-/// Finds the polygons of a pair, sorted, in a frame of its own; `None` if the pair has no patch.
+/// Finds the polygons of a pair, sorted, in a frame of the pair; `None` if the pair has no patch.
 fn find<'a>(
     (a, X_WA): (Side<'a>, Isometry3<f64>),
     (b, X_WB): (Side<'a>, Isometry3<f64>),
@@ -218,10 +221,10 @@ fn find<'a>(
 }
 
 impl PatchContact {
-    /// The patch itself, for pictures and observables: polygons with their pressures, and their sum. `None`: no patch exists for
-    /// this pair.
+    /// The patch itself, for visualisation and observables: polygons with their pressures, and their sums. `None` if no
+    /// patch exists for this pair.
     ///
-    /// Holds what presses now; what the margin foresees is left out.
+    /// It contains the polygons of positive pressure only, not the speculative ones.
     ///
     /// # Errors
     /// [`GeometryError::NotFinite`] for a pose that is not finite.
@@ -269,7 +272,7 @@ impl ContactGeometry for PatchContact {
                 ContactChoice::Patch => Some(Err(GeometryError::NoPatch {
                     a: name(&a).into(),
                     b: name(&b).into(),
-                    why: "there is no pressure between the two",
+                    why: "no pressure is defined between the two geometries",
                 })),
                 _ => None,
             };
@@ -299,7 +302,7 @@ impl ContactGeometry for PatchContact {
         }
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {
             let answer = PointContact.collide(a, b, q, out);
-            // A pair that is near, but has no patch, is not in contact yet.
+            // A pair without a patch is not in contact yet.
             let mut kept = start;
             for i in start..out.len() {
                 if out[i].entry > 0.0 {
@@ -314,14 +317,14 @@ impl ContactGeometry for PatchContact {
     }
 }
 
-/// Whether there are polygons of a pair.
+/// Whether a pair has polygons.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Balanced {
     Somewhere,
     Nowhere,
 }
 
-/// Whether the deepest point of a field lies inside of the other shape.
+/// Whether the deepest point of a field lies inside the other shape.
 fn is_swallowed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
     let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
         return false;
@@ -348,7 +351,7 @@ fn is_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
     }
 }
 
-/// Self contact of anything but a filament.
+/// Self-contact of a geometry other than a filament.
 fn is_deforming_self(a: &Posed<'_>, b: &Posed<'_>) -> bool {
     matches!(a, Posed::Deforming(_)) && is_self(a, b)
 }
@@ -374,7 +377,7 @@ fn travels_through(a: &Posed<'_>, b: &Posed<'_>, q: &Query, sides: &[Side<'_>; 2
     speed * q.time_step_s > depth
 }
 
-/// The direction of a vector and its length; `None` for none.
+/// The direction of a vector and its length; `None` for the zero vector.
 fn unit(v: &Vector3<f64>) -> Option<(Vector3<f64>, f64)> {
     let length = v.norm();
     (length > 0.0).then(|| (v / length, length))

@@ -1,4 +1,5 @@
-//! Contact of two rigid shapes: resting pairs by their nearest points, arriving ones at the entry of their paths.
+//! Point contact of two rigid shapes: nearest points within the margin, speculative contacts on the predicted paths
+//! beyond it.
 
 use std::cell::RefCell;
 
@@ -10,18 +11,19 @@ use crate::narrow_phase::{self, PairPoint, Workspace};
 use crate::posed::{Posed, RigidShape};
 use crate::{GeometryError, Shape, sweep};
 
-/// The contact geometry of every pair of rigid [`Shape`]s.
+/// Point contact of every pair of rigid [`Shape`]s.
 ///
 /// - Within the margin δ₀ of the [`Query`], and when overlapping, a pair is in contact along the normal of its nearest
-///   points, with the whole patch that the facing features have in common. Of that patch those points count that lie within δ₀
-///   themselves or would pass through within the step.
-/// - Further apart a pair is in contact only if the paths predicted by the twists meet within the step: with the normal and
-///   the patch of the moment of entry, and the gap that the material points still have to go along that normal. So nothing
-///   passes through a thin wall, and nothing feels the plane of a wall beside which it passes.
+///   points, with the whole manifold of its facing features. Of that manifold, those points are reported that lie
+///   within δ₀ themselves or would close within the step.
+/// - Beyond the margin a pair is in contact only if the paths predicted by the twists intersect within the step. The
+///   contact then has the normal and manifold at the time of impact, and the remaining gap of the material points along
+///   that normal. So no shape tunnels through a thin wall, and no shape collides with the plane of a wall that it
+///   passes beside.
 ///
-/// Pairs with a [`CustomShape`](crate::CustomShape) are left to its author.
+/// Pairs with a [`CustomShape`](crate::CustomShape) need an implementation of their own.
 ///
-/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointContact;
 
@@ -59,7 +61,7 @@ struct Pair<'a> {
     X_BA: Isometry3<f64>,
     time_step_s: f64,
     margin: f64,
-    /// Margin plus the furthest that the surfaces can come nearer within the step, m.
+    /// Margin plus the largest approach of the surfaces within the step, m.
     reach: f64,
 }
 
@@ -109,7 +111,7 @@ impl<'a> Pair<'a> {
                 if lowest <= self.margin {
                     self.present(&w.points, out);
                 }
-                // A part of a mesh may be near while another arrives.
+                // One part of a mesh may be in contact while another approaches.
                 let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
                 if lowest > self.margin || in_parts {
                     self.foreseen(w, start, out);
@@ -118,9 +120,9 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Points of a pair that is in contact now.
+    /// Points of a pair within the margin.
     fn present(&self, points: &[PairPoint], out: &mut Vec<ContactPoint>) {
-        // Velocity of A seen from the frame of B, at p (both in B): v + ω × p.
+        // Velocity of A relative to B at p, in the frame of B: v + ω × p.
         let turn = self.b.X_WG.rotation.inverse();
         let angular = turn * (self.a.V_WG.angular - self.b.V_WG.angular);
         let origin_A = self.X_BA.translation.vector;
@@ -134,8 +136,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Points of a pair that is apart now but meets within the step; only those that push in another direction than the pair's
-    /// contacts from `start` on.
+    /// Speculative points of a pair whose paths intersect within the step; only those with a normal different from the
+    /// pair's contacts from `start` on.
     fn foreseen(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
         if self.reach <= self.margin {
             return;
@@ -172,14 +174,14 @@ impl<'a> Pair<'a> {
             let p_WA = self.a.X_WG * Point3::from(contact.a.offset);
             let p_WB = self.b.X_WG * Point3::from(contact.b.offset);
             out.push(ContactPoint {
-                // What is left to go along the normal of entry, not the distance of the nearest points.
+                // The remaining gap along the normal of impact, not the distance of the nearest points.
                 signed_distance: normal_W.dot(&(p_WA - p_WB)).max(0.0),
                 ..contact
             });
         }
     }
 
-    /// `X_BA`: the relative pose at which `p` was found; `normal_B`: its normal seen from B's present frame.
+    /// `X_BA`: the relative pose at which `p` was found; `normal_B`: its normal in B's current frame.
     fn contact(
         &self,
         p: &PairPoint,

@@ -1,4 +1,4 @@
-//! The kinds of geometry that can touch: rigid shapes with a pose, deforming surfaces with their points, filaments.
+//! Geometry at a pose with its predicted motion: rigid shapes, deforming surfaces, filaments.
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
@@ -32,15 +32,15 @@ pub struct RigidShape<'a> {
     pub shape: &'a Shape,
     /// Pose of G in the world.
     pub X_WG: Isometry3<f64>,
-    /// Predicted (free-motion) twist of G over the step; zero for a fixed thing. It decides which contacts that do not yet
-    /// touch are foreseen, nothing else.
+    /// Predicted (free-motion) twist of G over the step; zero for a fixed shape. It determines only the speculative
+    /// contacts.
     pub V_WG: Twist,
-    /// What it brings to patch contact, in G; `None`: point contact only.
+    /// Its patch geometry, in G; `None` for point contact only.
     pub patch: Option<&'a PatchGeometry>,
 }
 
 impl<'a> RigidShape<'a> {
-    /// A shape that does not move and touches in points.
+    /// A shape at rest, for point contact.
     pub fn still(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
         Self {
             shape,
@@ -50,7 +50,8 @@ impl<'a> RigidShape<'a> {
         }
     }
 
-    /// The pose after a time `t` (s) of the predicted motion: straight line of the origin, steady turn about it.
+    /// The pose after time `t` (s) of the predicted motion: constant velocity of the origin and constant angular
+    /// velocity.
     pub fn pose_after(&self, t: f64) -> Isometry3<f64> {
         Isometry3::from_parts(
             Translation3::from(self.X_WG.translation.vector + self.V_WG.linear * t),
@@ -58,11 +59,11 @@ impl<'a> RigidShape<'a> {
         )
     }
 
-    /// A box around the shape during the whole step, inflated by `margin` (m).
+    /// A bounding box of the shape during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let shift = self.V_WG.linear * time_step_s;
         let turn = (self.V_WG.angular.norm() * time_step_s).min(2.0);
-        // A turn moves no point further than its chord.
+        // A rotation moves no point further than its chord.
         let reach = if turn > 0.0 {
             turn * self.shape.radius_about_origin()
         } else {
@@ -70,7 +71,7 @@ impl<'a> RigidShape<'a> {
         };
         let mut bounds = self.shape.aabb(&self.X_WG);
         if let Some(patch) = self.patch {
-            // Its margin, and facets that stand out a little.
+            // Includes its margin and slightly protruding facets.
             bounds = bounds.merged(&patch.local_aabb().transformed(&self.X_WG));
         }
         bounds.swept(&shift).inflated(margin + reach)
@@ -92,30 +93,30 @@ impl<'a> RigidShape<'a> {
     }
 }
 
-/// The surface of a deforming body as balls around its vertices.
+/// The surface of a deforming body as balls at its vertices.
 #[derive(Clone, Copy, Debug)]
 pub struct DeformingSurface<'a> {
-    /// Tells surfaces apart; two surfaces with the same number are one and the same, and its contact is self contact.
+    /// Identifies the surface; contact of two surfaces with the same id is self-contact.
     pub id: u64,
     /// Vertices in the world, m.
     pub points: &'a [Point3<f64>],
-    /// Radius of the ball around each vertex, m; zero is allowed (it then touches shapes, but not other points). Negative: the
-    /// vertex belongs to another surface and touches nothing.
+    /// Radius of the ball at each vertex, m. Zero is allowed: such a point touches shapes but no other points.
+    /// Negative: the vertex belongs to another surface and makes no contact.
     pub radii: &'a [f64],
     /// Predicted velocity of each vertex over the step, m/s.
     pub velocities: &'a [Vector3<f64>],
-    /// Which vertices never touch each other.
+    /// Pairs of vertices excluded from self-contact.
     pub exclusion: &'a SelfExclusion,
-    /// A pressure field that has moved with the surface, in the world frame and
-    /// [attached](PressureField::attached) to it; `None`: it touches by its balls only.
+    /// A pressure field that moves with the surface, in the world frame and [attached](PressureField::attached) to it;
+    /// `None` if it makes contact by its balls only.
     pub field: Option<&'a PressureField>,
-    /// Triangles and tetrahedra that have moved with the surface, of the same vertices; `None`: it touches by its balls, and its
-    /// field if it has one.
+    /// Triangles and tetrahedra that move with the surface and have the same vertices; `None` if it makes contact by
+    /// its balls and its field only.
     pub mesh: Option<&'a SoftMesh>,
 }
 
 impl DeformingSurface<'_> {
-    /// A box around all balls during the whole step, inflated by `margin` (m).
+    /// A bounding box of all balls during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let mut bounds = Aabb::EMPTY;
         let own = |((_, r), _): &((_, &f64), _)| **r >= 0.0;
@@ -133,7 +134,7 @@ impl DeformingSurface<'_> {
         bounds.inflated(margin)
     }
 
-    /// Σ weights·points, m; vertices that are not there count nothing.
+    /// Σ weights·points, m; vertices out of range are skipped.
     pub(crate) fn weighted_point(&self, vertices: &[u32; 4], weights: &[f64; 4]) -> Point3<f64> {
         let mut sum = Vector3::zeros();
         for (v, w) in vertices.iter().zip(weights) {
@@ -209,7 +210,8 @@ impl DeformingSurface<'_> {
     }
 }
 
-/// For each vertex of a surface the vertices that it must not collide with: neighbours in the mesh, next points of a rope.
+/// For each vertex of a surface, the vertices excluded from contact with it: neighbours in the mesh, adjacent points of
+/// a rope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SelfExclusion {
     start: Vec<u32>,
@@ -217,8 +219,8 @@ pub struct SelfExclusion {
 }
 
 impl SelfExclusion {
-    /// Excludes the given pairs (either order, repeats allowed) among `n_points` vertices. Pairs with a vertex that
-    /// does not exist exclude nothing.
+    /// Excludes the given pairs (in either order; duplicates allowed) among `n_points` vertices. Pairs with a vertex
+    /// out of range are ignored.
     pub fn from_pairs(n_points: usize, pairs: &[[u32; 2]]) -> Self {
         let mut both: Vec<[u32; 2]> = pairs
             .iter()
@@ -240,7 +242,7 @@ impl SelfExclusion {
         }
     }
 
-    /// Excludes all vertices that at most `rings` edges join.
+    /// Excludes all pairs of vertices connected by at most `rings` edges.
     pub fn from_edges(n_points: usize, edges: &[[u32; 2]], rings: u32) -> Self {
         let first = Self::from_pairs(n_points, edges);
         let mut pairs = Vec::new();
@@ -267,7 +269,7 @@ impl SelfExclusion {
         Self::from_pairs(n_points, &pairs)
     }
 
-    /// Vertices that `p` never touches, in rising order.
+    /// Vertices excluded from contact with `p`, ascending.
     pub fn of(&self, p: u32) -> &[u32] {
         match (self.start.get(p as usize), self.start.get(p as usize + 1)) {
             (Some(&from), Some(&to)) => &self.excluded[from as usize..to as usize],
@@ -275,7 +277,7 @@ impl SelfExclusion {
         }
     }
 
-    /// Whether `p` and `q` never touch.
+    /// Whether contact of `p` with `q` is excluded.
     pub fn excludes(&self, p: u32, q: u32) -> bool {
         p == q || self.of(p).binary_search(&q).is_ok()
     }
@@ -293,7 +295,7 @@ pub enum Posed<'a> {
 }
 
 impl Posed<'_> {
-    /// A box around the geometry during the whole step, inflated by `margin` (m).
+    /// A bounding box of the geometry during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         match self {
             Self::Rigid(r) => r.swept_aabb(time_step_s, margin),
@@ -302,7 +304,7 @@ impl Posed<'_> {
         }
     }
 
-    /// Checks that every number is finite and every array complete.
+    /// Checks that all numbers are finite and all arrays complete.
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         match self {
             Self::Rigid(r) => r.check(side),

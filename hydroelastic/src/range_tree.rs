@@ -1,5 +1,5 @@
-//! A binary tree of boxes that also know the range of a pressure inside: two fields can only balance where both boxes and
-//! ranges overlap.
+//! A bounding volume hierarchy whose nodes also bound the pressure: two fields can have equal pressures only where both
+//! boxes and pressure intervals overlap.
 
 mod pairs;
 #[cfg(test)]
@@ -9,7 +9,7 @@ use nalgebra::Vector3;
 
 pub(crate) use pairs::{Facet, PairWalk, Relative};
 
-/// A box with the range of the pressure in it.
+/// A box with an interval of pressure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) min: Vector3<f64>,
@@ -28,7 +28,7 @@ impl Range {
         p_max: f64::NEG_INFINITY,
     };
 
-    /// Around points with their pressures.
+    /// Bounds of points with their pressures.
     pub(crate) fn of(points: impl IntoIterator<Item = (Vector3<f64>, f64)>) -> Self {
         points.into_iter().fold(Self::EMPTY, |r, (x, p)| Self {
             min: r.min.inf(&x),
@@ -38,7 +38,7 @@ impl Range {
         })
     }
 
-    /// Around points whose pressure is not asked for.
+    /// Bounds of points without pressures.
     pub(crate) fn of_points(points: impl IntoIterator<Item = Vector3<f64>>) -> Self {
         let bounds = Self::of(points.into_iter().map(|x| (x, 0.0)));
         Self {
@@ -48,17 +48,17 @@ impl Range {
         }
     }
 
-    /// Whether boxes and pressures have something in common.
+    /// Whether boxes and pressure intervals overlap.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.p_min <= other.p_max
             && other.p_min <= self.p_max
             && (0..3).all(|k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
     }
 
-    /// Whether the boxes have something in common.
+    /// Whether the boxes overlap.
     #[inline]
     pub(crate) fn meets(&self, other: &Self) -> bool {
-        // Without short cuts: most fail, each in its own way, and no branch is foreseen.
+        // Without short-circuiting: most tests fail, each at another comparison, so branches would be mispredicted.
         let along = |k: usize| (self.min[k] <= other.max[k]) & (other.min[k] <= self.max[k]);
         along(0) & along(1) & along(2)
     }
@@ -80,7 +80,7 @@ impl Range {
         0.5 * (self.max - self.min)
     }
 
-    /// The range of `normal · x` over the box.
+    /// The interval of `normal · x` over the box.
     pub(crate) fn heights(&self, normal: &Vector3<f64>) -> (f64, f64) {
         let middle = normal.dot(&self.center());
         let reach = normal.abs().dot(&self.half());
@@ -93,12 +93,12 @@ const LEAF: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     range: Range,
-    /// The left child comes right after its parent; this is the right one, or [`LEAF`].
+    /// The left child follows its parent; this is the right child, or [`LEAF`].
     right: u32,
     item: u32,
 }
 
-/// What the test of two boxes reads of a node, close together in memory.
+/// The data of a node that the test of two boxes reads, stored compactly.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     center: Vector3<f64>,
@@ -127,17 +127,17 @@ impl Probe {
     }
 }
 
-/// The tree; built once, its boxes refitted when the items move.
+/// The tree: built once and refitted when the items move.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RangeTree {
     nodes: Vec<Node>,
     probes: Vec<Probe>,
-    /// Of a ball around everything, about the middle of the box; infinite where nobody has told.
+    /// Radius of a bounding sphere about the centre of the root box; infinite if not computed.
     radius: f64,
 }
 
 impl RangeTree {
-    /// A tree over items given by their ranges. Equal input, equal tree.
+    /// A tree over items given by their bounds. Deterministic.
     pub(crate) fn new(ranges: &[Range]) -> Self {
         let mut order: Vec<u32> = (0..ranges.len() as u32).collect();
         let mut tree = Self {
@@ -152,7 +152,7 @@ impl RangeTree {
         tree
     }
 
-    /// Gives the items other names: item i becomes `names[i]`.
+    /// Renames the items: item i becomes `names[i]`.
     pub(crate) fn renamed(mut self, names: &[u32]) -> Self {
         for (node, probe) in self.nodes.iter_mut().zip(&mut self.probes) {
             node.item = names[node.item as usize];
@@ -161,20 +161,20 @@ impl RangeTree {
         self
     }
 
-    /// The same, given the points that the items lie between, as of now.
+    /// Computes the bounding sphere from the points that span the items.
     pub(crate) fn around(mut self, points: &[Vector3<f64>]) -> Self {
         self.measure(points);
         self
     }
 
-    /// Tells the ball around everything anew, given the points that the items lie between.
+    /// Recomputes the bounding sphere from the points that span the items.
     pub(crate) fn measure(&mut self, points: &[Vector3<f64>]) {
         let center = self.root().center();
         let squared = points.iter().map(|x| (x - center).norm_squared());
         self.radius = squared.fold(0.0, f64::max).sqrt();
     }
 
-    /// Splits at the median of the centres along their longest extent; the depth is the logarithm of the number of items.
+    /// Splits at the median of the centres along their longest extent; the depth is logarithmic in the number of items.
     fn split(&mut self, ranges: &[Range], items: &mut [u32]) -> u32 {
         let this = self.nodes.len() as u32;
         let range = items
@@ -201,7 +201,7 @@ impl RangeTree {
         this
     }
 
-    /// Fits the boxes to items that have moved, from the leaves up.
+    /// Refits the bounds of moved items, from the leaves up.
     pub(crate) fn refit(&mut self, mut range_of: impl FnMut(u32) -> Range) {
         for i in (0..self.nodes.len()).rev() {
             let node = self.nodes[i];
@@ -217,7 +217,7 @@ impl RangeTree {
         self.radius = f64::INFINITY;
     }
 
-    /// Fits only the boxes, given by low and high corner; what items know of pressures stays.
+    /// Refits only the boxes, given by lower and upper corner; pressure intervals are unchanged.
     pub(crate) fn refit_boxes(&mut self, mut box_of: impl FnMut(u32) -> [Vector3<f64>; 2]) {
         for i in (0..self.nodes.len()).rev() {
             let node = &self.nodes[i];
@@ -238,12 +238,12 @@ impl RangeTree {
         self.radius = f64::INFINITY;
     }
 
-    /// The range around everything.
+    /// The bounds of the whole tree.
     pub(crate) fn root(&self) -> Range {
         self.nodes.first().map_or(Range::EMPTY, |n| n.range)
     }
 
-    /// Visits the items whose boxes pass `wanted`, which must be true for a box if it is for a part of it.
+    /// Visits the items whose bounds satisfy `overlaps`, which must hold for bounds if it holds for a part of them.
     pub(crate) fn visit(
         &self,
         stack: &mut Vec<(u32, u32)>,
@@ -253,7 +253,7 @@ impl RangeTree {
         self.visit_inside(stack, wanted, |_| true, visit);
     }
 
-    /// Visits the items whose boxes meet that of `bounds`, in the order of [`Self::visit`].
+    /// Visits the items whose boxes overlap that of `bounds`, in the order of [`Self::visit`].
     #[inline]
     pub(crate) fn visit_near(
         &self,
@@ -283,7 +283,7 @@ impl RangeTree {
         }
     }
 
-    /// [`Self::visit`] with a test that is too dear for single items, asked of boxes around several of them.
+    /// [`Self::visit`] with a further, more expensive test for inner nodes only.
     pub(crate) fn visit_inside(
         &self,
         stack: &mut Vec<(u32, u32)>,

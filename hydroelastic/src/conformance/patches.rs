@@ -1,8 +1,8 @@
-//! Judges patch contact: points with stiffness and depth that stand for pressures on an area.
+//! Conformance tests for patch contact: points with stiffness and depth that represent a pressure distribution.
 //!
-//! What a solver and a reader of forces rely on: finite numbers, unit normals that point from B into A, material points of both sides
-//! at the place itself, keys that tell points apart, the same bits when asked again; the opposite wrench when told from the other
-//! side, the turned one in another frame; a force that grows as bodies go together, and that has no jumps along a path.
+//! Checked are: finite numbers; unit normals that point from B into A; material points of both sides at the contact
+//! position; unique keys; bit-identical results when repeated; the opposite wrench with A and B exchanged and the
+//! rotated one in another frame; a force that grows with the approach and has no jumps along a path.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
     RigidShape, Shape,
 };
 
-/// A shape and what it brings to patch contact.
+/// A shape and its patch geometry.
 #[derive(Clone, Debug)]
 pub struct PatchBody {
     /// The shape, in its own frame.
@@ -23,13 +23,13 @@ pub struct PatchBody {
     pub patch: PatchGeometry,
 }
 
-/// Largest jump of the elastic force along a path, as a part of its largest value there.
+/// Largest jump of the elastic force along a path, relative to its largest value there.
 const JUMP: f64 = 1e-4;
 const SAMPLES: usize = 40;
 
-/// Checks an implementation on pairs of rigid bodies that it gives patches, at random poses; a pair of which one is a half space has
-/// it second. Forces of the same contact, computed in different frames or order, must agree to the trial's tolerance as a part of the
-/// sum of their magnitudes. Returns the number of contact points that were examined.
+/// Checks an implementation at random poses on pairs of rigid bodies that have patches; in a pair with a half space,
+/// the half space comes second. Forces of the same contact computed in different frames or order must agree to the
+/// tolerance relative to the sum of their magnitudes. Returns the number of contact points examined.
 ///
 /// # Errors
 /// The first [`Violation`].
@@ -79,7 +79,7 @@ struct Judge<'a> {
     tolerance: f64,
 }
 
-/// Of the elastic forces on A, world frame, moment about the origin.
+/// Sum of the elastic forces on A, world frame, moment about the origin.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     force: Vector3<f64>,
@@ -92,7 +92,7 @@ impl Sum {
     fn of(points: &[ContactPoint]) -> Self {
         let mut sum = Self::default();
         for c in points {
-            // Points without stiffness of their own are found, too, to be complained about.
+            // Points without a stiffness of their own are kept, so that the check can report them.
             let load = (-c.stiffness.of_pair(1.0) * c.signed_distance).max(0.0);
             sum.load += load;
             sum.force += c.normal_W * load;
@@ -103,9 +103,9 @@ impl Sum {
 }
 
 impl Judge<'_> {
-    fn broken<T>(&self, law: &str, found: impl fmt::Display) -> Result<T, Violation> {
+    fn broken<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
-            "{} ({}) against {} ({}): {law}: {found}",
+            "{} ({}) against {} ({}): {rule}: {found}",
             self.a.shape.name(),
             self.a.patch.name(),
             self.b.shape.name(),
@@ -131,7 +131,7 @@ impl Judge<'_> {
         {
             Some(Ok(())) => Ok(out),
             Some(Err(e)) => self.broken("finite poses must be accepted", e),
-            None => self.broken("the pair must be known", "None"),
+            None => self.broken("the pair must be supported", "None"),
         }
     }
 
@@ -143,7 +143,8 @@ impl Judge<'_> {
         self.ask((self.a, X_WA), (self.b, X_WB))
     }
 
-    /// A random pose of A, brought near B from afar until it presses, and a little further; `None` if the direction missed.
+    /// A random pose of A, moved towards B until they are in contact and a little further; `None` if the direction
+    /// missed.
     fn touching_pose(
         &self,
         random: &mut SplitMix,
@@ -155,7 +156,7 @@ impl Judge<'_> {
                 .unwrap_or(0.0)
         };
         let reach = 1.5 * (radius(self.a) + radius(self.b));
-        // Half of the time in line with B, so that faces meet.
+        // Half of the samples are aligned with B, so that faces are parallel.
         let (turn, direction) = if random.next() > 0.0 {
             (random.rotation(), random.upper_unit())
         } else {
@@ -170,7 +171,7 @@ impl Judge<'_> {
         };
         if Sum::of(&self.points(&at(2.0 * reach), X_WB)?).load > 0.0 {
             return self.broken(
-                "bodies far apart must not press on each other",
+                "bodies far apart must exert no force",
                 format_args!("at a distance of {} m", 2.0 * reach),
             );
         }
@@ -206,8 +207,8 @@ impl Judge<'_> {
         }
         if self.points(X_WA, X_WB)? != found {
             return self.broken(
-                "the same question must have the same answer",
-                "the second answer differs",
+                "repeated queries must give the same result",
+                "the second result differs",
             );
         }
         let sum = Sum::of(&found);
@@ -217,7 +218,7 @@ impl Judge<'_> {
         let off = (sum.force + back.force).norm();
         if off > force_off || (sum.moment + back.moment).norm() > force_off * reach {
             return self.broken(
-                "told from the other side the wrench must be the opposite one",
+                "exchanging A and B must give the opposite wrench",
                 format_args!("{off} N of {} N left over", sum.load),
             );
         }
@@ -226,18 +227,18 @@ impl Judge<'_> {
         let off = (elsewhere.force - X.rotation * sum.force).norm();
         if off > force_off {
             return self.broken(
-                "a common motion of both must turn the force along",
+                "a common motion of both must rotate the force with it",
                 format_args!("{off} N off of {} N", sum.load),
             );
         }
-        // Net forces of a pair that holds itself, as a ring on a peg, say nothing.
+        // Net forces of a self-equilibrated pair, such as a ring on a peg, carry no information.
         if sum.force.norm() > 0.1 * sum.load {
             let direction = sum.force.normalize();
             let apart = Translation3::from(direction * (1e-3 * self.size)) * X_WA;
             let less = Sum::of(&self.points(&apart, X_WB)?);
             if less.force.dot(&direction) > sum.force.norm() + force_off {
                 return self.broken(
-                    "A moved along the force on it must be pressed less: normals point from B into A",
+                    "moving A along its contact force must reduce that force: normals point from B into A",
                     format_args!("{} N became {} N", sum.force.norm(), less.force.norm()),
                 );
             }
@@ -253,7 +254,7 @@ impl Judge<'_> {
     ) -> Result<(), Violation> {
         if !(c.p_WC.coords.sum() + c.signed_distance).is_finite() {
             return self.broken(
-                "places and distances must be finite",
+                "positions and distances must be finite",
                 format_args!("{} and {}", c.p_WC, c.signed_distance),
             );
         }
@@ -263,11 +264,14 @@ impl Judge<'_> {
         }
         let stiffness = c.stiffness.of_pair(0.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.broken("a patch says how stiff it is", stiffness);
+            return self.broken(
+                "patch points must have a finite positive stiffness",
+                stiffness,
+            );
         }
         let Some(share) = c.patch_share(1.0) else {
             return self.broken(
-                "the points of a patch have stiffness of their own",
+                "patch points must carry their own stiffness",
                 format_args!("{:?}", c.stiffness),
             );
         };
@@ -279,7 +283,7 @@ impl Judge<'_> {
         }
         if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
             return self.broken(
-                "points of rigid shapes belong to their frames",
+                "material points of rigid shapes must be attached to their frames",
                 format_args!("{c:?}"),
             );
         }
@@ -287,7 +291,7 @@ impl Judge<'_> {
             let off = (X_WG * Point3::from(point.offset) - c.p_WC).norm();
             if off.is_nan() || off > self.tolerance * self.size {
                 return self.broken(
-                    "the material points of a balance are at its place",
+                    "both material points must be at the contact position",
                     format_args!("{off} m off"),
                 );
             }
@@ -295,8 +299,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Moves A a little along a random path and looks for a jump of the elastic force: what does not shrink where the path is halved
-    /// again and again.
+    /// Moves A a little along a random path and looks for a jump of the elastic force: a difference that does not
+    /// shrink as the path is bisected.
     fn follow(
         &self,
         random: &mut SplitMix,

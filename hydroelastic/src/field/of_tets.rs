@@ -9,13 +9,14 @@ use crate::mesh::{MeshError, TetMesh};
 use crate::shape::MeshShape;
 
 impl PressureField {
-    /// E·d/H with d the exact distance to the mesh's own surface at each vertex and H the largest of them; linear in between.
+    /// E·d/H, with d the exact distance of each vertex to the mesh's own surface and H the largest of them; linear in
+    /// between.
     ///
-    /// A tetrahedron with all corners on the surface would press nowhere; it is divided at its centroid.
+    /// A tetrahedron with all corners on the surface would have zero pressure; it is divided at its centroid.
     ///
     /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::Meshing`] if the boundary of the mesh is no
-    /// surface (pieces that touch in an edge).
+    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::Meshing`] if the boundary of the mesh
+    /// is not a manifold surface (components that touch in an edge).
     pub fn of_tets(mesh: &TetMesh, compliance: &Compliance) -> Result<Self, GeometryError> {
         compliance.validate()?;
         let meshing = |e: MeshError| GeometryError::Meshing {

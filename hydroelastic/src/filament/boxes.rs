@@ -1,9 +1,9 @@
-//! Boxes over the segments of a filament, in a tree that needs no building: segments are neighbours in space as they are in
-//! the list, so a node stands for a range of indices and its children for the halves.
+//! A bounding volume tree over the segments of a filament. Segments that are adjacent in the list are adjacent in
+//! space, so a node represents a range of indices and its children the two halves; no construction is needed.
 
 use crate::Aabb;
 
-/// Nodes in preorder: the left child of a node follows it, the right one comes after the 2n − 1 nodes of the left half.
+/// Nodes in preorder: the left child follows its parent, the right child comes after the 2n − 1 nodes of the left half.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentBoxes {
     nodes: Vec<Aabb>,
@@ -73,7 +73,8 @@ impl SegmentBoxes {
         self.nodes.first().copied().unwrap_or(Aabb::EMPTY)
     }
 
-    /// Visits the segments whose boxes pass `wanted`, in rising order; it must be true for a box if it is for a part of it.
+    /// Visits the segments whose boxes satisfy `overlaps`, in ascending order; the predicate must hold for a box if it
+    /// holds for a part of it.
     pub(crate) fn visit(&self, wanted: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(usize)) {
         if self.n > 0 {
             self.visit_part(self.whole(), &wanted, &mut visit);

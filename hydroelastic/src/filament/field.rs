@@ -1,8 +1,9 @@
-//! The pressure field of a filament: a polygonal section swept along its segments, highest on the centreline.
+//! The pressure field of a filament: a polygonal section swept along its segments, with the maximum on the centreline.
 //!
-//! Every triangle of the section makes a prism of three tetrahedra on every segment. A cone closes each end of an open chain, so
-//! that a touch end-on begins without a step; at a flat tip a piece of prism does, in which the pressure falls to nothing at the
-//! last vertex, straight over its face and to the sides along the rim. Sections at joints lie in the plane that halves the bend: neighbours share them.
+//! Every triangle of the section sweeps a prism of three tetrahedra along every segment. A cone closes each round end
+//! of an open chain, so that end-on contact begins without a jump. At a flat tip a section of prism does: the pressure
+//! there falls to zero at the last vertex, linearly over its face and towards the rim. Sections at joints lie in the
+//! plane that bisects the bend and are shared by both segments.
 //!
 //! Source: Li and Chou (2025), III-B 2.
 
@@ -16,7 +17,7 @@ use crate::GeometryError;
 use crate::field::{Compliance, Parts, PieceKind, PressureField};
 use crate::range_tree::Range;
 
-/// Of the three tetrahedra of a prism, this one has none of the first section's rim.
+/// Index of the tetrahedron of a prism without a vertex on the first section's rim.
 const LAST_OF_PRISM: u32 = 2;
 
 /// A free end of a chain: its vertex and segment.
@@ -24,20 +25,20 @@ const LAST_OF_PRISM: u32 = 2;
 struct Tip {
     vertex: u32,
     segment: u32,
-    /// Outwards along the segment: −1 at its first vertex.
+    /// Outward direction along the segment: −1 at its first vertex.
     sign: f64,
     /// Its first tetrahedron.
     first: u32,
 }
 
-/// A chain as its segments and whether its end is its beginning.
+/// A chain: its segments, and whether it is closed.
 #[derive(Clone, Debug)]
 struct Run {
     segments: Span<usize>,
     closed: bool,
 }
 
-/// Which points and tetrahedra there are.
+/// Numbering of the points and tetrahedra.
 #[derive(Clone, Debug)]
 struct Layout {
     section: SectionMesh,
@@ -48,7 +49,7 @@ struct Layout {
     ends: Tips,
 }
 
-/// Where they are: the field's vertices, and tangent and m1 at the vertices of the filament.
+/// Positions of the field's vertices, and tangent and m1 at the vertices of the filament.
 #[derive(Clone, Debug, Default)]
 struct Places {
     vertices: Vec<Vector3<f64>>,
@@ -60,15 +61,16 @@ struct Places {
 pub(crate) struct FilamentField {
     layout: Layout,
     field: PressureField,
-    /// Second moment from which a piece of a patch beside the segments is three points instead of one, m⁴.
+    /// Second moment above which a polygon set on the lateral surface is represented by three points instead of one,
+    /// m⁴.
     extent: f64,
-    /// The same of the face of a flat tip, m⁴.
+    /// The same for the face of a flat tip, m⁴.
     face_extent: f64,
-    /// Reused.
+    /// Reused buffer.
     places: Places,
 }
 
-/// The filament as it is now.
+/// Current configuration of the filament.
 pub(super) struct Course<'a> {
     pub(super) points: &'a [Point3<f64>],
     pub(super) segments: &'a [[u32; 2]],
@@ -76,8 +78,8 @@ pub(super) struct Course<'a> {
 }
 
 impl FilamentField {
-    /// `radius`: of a round section; `chains`: of each the range of its segments and whether it is a ring, and how those end that
-    /// are none.
+    /// `radius`: of a round section, m; `chains`: for each, the range of its segments and whether it is closed; `tips`:
+    /// the shape of the free ends.
     pub(super) fn new(
         course: &Course<'_>,
         radius: f64,
@@ -198,12 +200,13 @@ impl FilamentField {
         &self.field
     }
 
-    /// How far the field reaches from the centreline, m.
+    /// How far the field extends from the centreline, m.
     pub(super) fn reach(&self) -> f64 {
         self.layout.section.reach()
     }
 
-    /// Second moment from which what is cut from the piece of a tetrahedron is three points instead of one, m⁴.
+    /// Second moment above which a polygon set from the piece of a tetrahedron is represented by three points instead
+    /// of one, m⁴.
     pub(super) fn extent(&self, tet: u32) -> f64 {
         match self.layout.is_face(tet) {
             true => self.face_extent,
@@ -219,7 +222,7 @@ impl FilamentField {
         }
     }
 
-    /// The tetrahedra on a segment, those of a tip of it included, with the boxes and pressures that they span.
+    /// The tetrahedra on a segment, including those of its tips, with their bounding boxes and pressure intervals.
     pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
         let layout = &self.layout;
         let per_segment = 3 * layout.section.triangles.len();
@@ -236,13 +239,13 @@ impl FilamentField {
 }
 
 impl Layout {
-    /// The tip beyond the segments that a tetrahedron is part of.
+    /// The tip that a tetrahedron belongs to, if any.
     fn tip_of(&self, tet: u32) -> Option<&Tip> {
         let past = self.tips.partition_point(|tip| tip.first <= tet);
         past.checked_sub(1).map(|tip| &self.tips[tip])
     }
 
-    /// Whether a tetrahedron lies behind the face of a flat tip, nearer to it than to the rim.
+    /// Whether a tetrahedron lies behind the face of a flat tip, nearer to the face than to the rim.
     fn is_face(&self, tet: u32) -> bool {
         match (self.ends, self.tip_of(tet)) {
             (Tips::Flat, Some(tip)) => self.section.is_over_second(tet - tip.first),
@@ -250,8 +253,9 @@ impl Layout {
         }
     }
 
-    /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure. All of a segment share one
-    /// about a round section: they press through its axis, wherever they are around it. Behind the face of a flat tip all do, of any section.
+    /// Tetrahedra of a prism share a piece and, where their segment is straight, their pressure function. On a round
+    /// section all tetrahedra of a segment share one piece: their resultant passes through the axis. Behind the face of
+    /// a flat tip all do, for any section.
     fn pieces(&self) -> impl Iterator<Item = (u32, PieceKind)> + '_ {
         let n_triangles = self.section.triangles.len();
         let in_segment = 3 * n_triangles as u32;
@@ -312,7 +316,7 @@ impl Layout {
     }
 }
 
-/// The unit tangent at every vertex of a chain: halfway between those of its segments.
+/// The unit tangent at every vertex of a chain: the bisector of the adjacent segments' tangents.
 fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     for i in run.segments.clone() {
         let [a, b] = course.segments[i].map(|v| v as usize);
@@ -330,7 +334,7 @@ fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     }
 }
 
-/// m1 at the vertices between segments that say theirs: halfway between.
+/// m1 at the vertices between segments with given directors: the bisector.
 fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     for i in run.segments.clone() {
         for v in course.segments[i] {
@@ -347,7 +351,7 @@ fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     }
 }
 
-/// m1 of a round section: carried along the chain without turning about the tangent; what a ring lacks then is spread over it.
+/// m1 of a round section: parallel-transported along the chain; on a ring the holonomy is distributed along it.
 fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     let vertex = |i: usize, side: usize| course.segments[i][side] as usize;
     let first = vertex(run.segments.start, 0);
@@ -373,13 +377,13 @@ fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     }
 }
 
-/// A unit vector across `t` that follows it steadily, but where `t` passes through one direction that few filaments have.
+/// A unit vector perpendicular to `t`, continuous in `t` except at one direction that is rare in filaments.
 fn beside(t: &Vector3<f64>) -> Vector3<f64> {
     let rare = Vector3::new(-0.48, 0.6, 0.64);
     turned_along(&across(&rare), &rare, t)
 }
 
-/// `m` turned as the unit vector `from` turns into `to` by the shortest way.
+/// `m` rotated by the shortest rotation from unit vector `from` to unit vector `to`.
 fn turned_along(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
     let sum = from + to;
     let turned = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));

@@ -1,17 +1,18 @@
-//! One contact where several segments report the same.
+//! Merging of contacts that several segments report.
 //!
-//! Along a chain contact belongs where the distance is least. A segment whose nearest point is a vertex reports a contact
-//! there, and so does the next segment if the vertex is a true minimum; if it is not, the next segment reports a deeper one in
-//! its inside, and the one at the vertex is left out. So a contact that slides along the chain passes from segment to segment
-//! without being doubled. Ends of common parts (of parallel segments, of faces) are kept, their shares added up to one.
+//! Contact along a chain belongs at local minima of the distance. A segment whose nearest point is a vertex reports a
+//! contact there. The next segment reports the same contact if the vertex is a true minimum; otherwise it reports a
+//! deeper one in its interior, and the one at the vertex is dropped. So a contact that slides along the chain passes
+//! from segment to segment without being counted twice. Ends of overlaps (of parallel segments or faces) are kept, with
+//! shares that add up to one.
 
 use crate::contact_point::{ContactKey, ContactPoint, PointStiffness, Primitive};
 use crate::filament::Filament;
 
-/// Where along a segment a contact is.
+/// Position of a contact on a segment or its partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// In the inside of a segment.
+    /// In the interior of a segment.
     Segment(usize),
     /// At a vertex of the filament.
     Vertex(u32),
@@ -21,34 +22,34 @@ pub(super) enum Place {
     Feature(u32),
 }
 
-/// What a contact stands for.
+/// Origin of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// The nearest points of two curved things: left out where it is no minimum along the chain.
+    /// Nearest points of two curved objects: dropped unless they are a minimum along the chain.
     Nearest,
-    /// The same of two parallel segments that lie one behind the other.
+    /// The same, of two parallel segments without overlap.
     Behind,
-    /// An end of what two flat or parallel things have in common.
+    /// An end of the overlap of two flat or parallel objects.
     CommonPart,
 }
 
-/// A contact of one segment, before those at joints are united.
+/// A contact of one segment before merging at joints.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     pub(super) at: Place,
     pub(super) other: Place,
-    /// Tells contacts at the same two places apart, such as the corners of a flat segment's end.
+    /// Distinguishes contacts at the same two positions, such as the corners of a flat segment's end.
     pub(super) tag: u64,
     pub(super) kind: Kind,
-    /// Part of the pair's stiffness; zero only counts as a witness.
+    /// Share of the pair's stiffness; with a share of zero the contact only takes part in the test for a minimum.
     pub(super) share: f64,
     pub(super) contact: ContactPoint,
 }
 
-/// How near to an end of a segment, in parts of its length, a point counts as at the vertex.
+/// Distance from an end of a segment, relative to its length, within which a point counts as at the vertex.
 const AT_END: f64 = 1e-6;
 
-/// The place on segment `i` at a fraction.
+/// The position on segment `i` at a fraction.
 pub(super) fn place_on(f: &Filament, i: usize, fraction: f64) -> Place {
     let [a, b] = f.segments()[i];
     if fraction <= AT_END {
@@ -60,7 +61,7 @@ pub(super) fn place_on(f: &Filament, i: usize, fraction: f64) -> Place {
     }
 }
 
-/// Appends what is left of `found`, in rising order of keys.
+/// Appends the merged contacts of `found` in ascending order of keys.
 pub(super) fn emit(
     found: &mut [Found],
     f: &Filament,
@@ -68,7 +69,7 @@ pub(super) fn emit(
     out: &mut Vec<ContactPoint>,
 ) {
     if g.is_some_and(|g| g.id() == f.id()) {
-        // The same two places may have been met from either side.
+        // The same pair of positions can have been found from either side.
         for x in found.iter_mut().filter(|x| x.at < x.other) {
             (x.at, x.other) = (x.other, x.at);
             x.contact = x.contact.swapped();
@@ -104,12 +105,12 @@ pub(super) fn emit(
     out[from..].sort_unstable_by_key(|c| c.key);
 }
 
-/// The segment that carries a contact's A.
+/// The segment that carries the material point of A.
 fn edge(found: &Found) -> Primitive {
     found.contact.a.primitive
 }
 
-/// How many pairs of segments report a contact at these places if it is a minimum along both chains.
+/// Number of segment pairs that report a contact at these positions if it is a minimum along both chains.
 fn reports_of_a_minimum(found: &Found, f: &Filament, g: Option<&Filament>) -> usize {
     let (on_A, n_A) = segments_at(found.at, f);
     let Some(g) = g else {
@@ -123,13 +124,13 @@ fn reports_of_a_minimum(found: &Found, f: &Filament, g: Option<&Filament>) -> us
     pairs.filter(|(i, j)| !(same && f.excludes(*i, *j))).count()
 }
 
-/// Segments that meet at a place.
+/// Segments adjacent to a position.
 fn segments_at(place: Place, f: &Filament) -> ([usize; 2], usize) {
     match place {
         Place::Segment(i) => ([i, 0], 1),
         Place::Vertex(v) => {
             let own = |i: &usize| f.segments().get(*i).is_some_and(|ends| ends.contains(&v));
-            // Vertices are numbered along the chain: the segments of vertex v are about number v.
+            // Vertices are numbered along the chain: the segments of vertex v have numbers near v.
             let near = [v as usize, (v as usize).wrapping_sub(1)];
             let found = near.into_iter().find(own);
             let Some(i) = found.or_else(|| (0..f.segments().len()).find(own)) else {
@@ -145,7 +146,7 @@ fn segments_at(place: Place, f: &Filament) -> ([usize; 2], usize) {
     }
 }
 
-/// `k` counts contacts at the same two places.
+/// `k` counts contacts at the same two positions.
 fn key(found: &Found, k: usize) -> ContactKey {
     let number = |place: Place| match place {
         Place::Segment(i) => 2 * i as u32 + 1,

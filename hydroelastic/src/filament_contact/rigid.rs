@@ -1,4 +1,4 @@
-//! Segments as rigid solids for the time of a step, so that every rigid shape is met as such shapes are.
+//! Segments as rigid solids during a step, so that point contact of rigid shapes applies to them.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -11,7 +11,7 @@ use crate::narrow_phase::CAP_CORNERS;
 use crate::posed::{RigidShape, Twist};
 use crate::{GeometryError, Shape, point_contact};
 
-/// What a segment touches.
+/// The partner of a segment.
 pub(super) struct Partner<'a, 'b> {
     pub(super) shape: &'a RigidShape<'b>,
 }
@@ -28,7 +28,7 @@ pub(super) fn on_shape(
     let shape = segment.shape.clone()?;
     points.clear();
     point_contact::touch(segment.posed(&shape), *partner.shape, q, points);
-    // The planes of a half space are met by each vertex for itself.
+    // On a half space, each vertex has its own contact.
     let is_lone = points.len() == 1
         && segment.solid != Solid::Box
         && !matches!(partner.shape.shape, Shape::HalfSpace);
@@ -45,7 +45,7 @@ pub(super) fn on_shape(
     Ok(())
 }
 
-/// Two segments that are not both capsules.
+/// Two segments of which at least one is not a capsule.
 pub(super) fn on_segment(
     (f, i): (&Filament, usize),
     (g, j): (&Filament, usize),
@@ -78,7 +78,7 @@ pub(super) fn on_segment(
     Ok(())
 }
 
-/// A segment that is no capsule against a ball.
+/// A segment that is not a capsule against a ball.
 pub(super) fn on_ball(
     (f, i): (&Filament, usize),
     ball: &Ball,
@@ -110,9 +110,9 @@ pub(super) fn on_ball(
     Ok(())
 }
 
-/// Which corner of a section a point is nearest to.
+/// The corner of a section that a point is nearest to.
 fn quadrant(p_SC: &Vector3<f64>) -> u64 {
-    // Midway is one side, however it was rounded.
+    // Points on the midline are assigned to one side, independent of round-off.
     const MIDWAY: f64 = 1e-9;
     u64::from(p_SC.x > MIDWAY) + 2 * u64::from(p_SC.y > MIDWAY)
 }
@@ -127,7 +127,8 @@ impl RigidSegment {
         }
     }
 
-    /// The material point at `p_SC` of the segment's frame. What lies beyond an end goes on along the line between the vertices.
+    /// The material point at `p_SC` of the segment's frame. Points beyond an end are extrapolated along the line
+    /// between the vertices.
     fn material_point(&self, i: usize, p_SC: Vector3<f64>) -> MaterialPoint {
         let s = 0.5 + p_SC.z / self.length.max(f64::MIN_POSITIVE);
         let across = Vector3::new(p_SC.x, p_SC.y, 0.0);
@@ -138,8 +139,8 @@ impl RigidSegment {
         }
     }
 
-    /// Where along the line between the vertices the contact at `p_SC` belongs; `inward` is the normal into the segment. The core
-    /// of a capsule ends where its normal starts: a contact on a cap is at the vertex.
+    /// Fraction along the line between the vertices for a contact at `p_SC`; `inward` is the normal into the segment.
+    /// The core of a capsule ends where its normal starts: a contact on a cap is at the vertex.
     fn fraction_of_core(
         &self,
         (f, i): (&Filament, usize),
@@ -157,7 +158,7 @@ impl RigidSegment {
         0.5 + z / self.length.max(f64::MIN_POSITIVE)
     }
 
-    /// Tells apart what touches at an end of the segment: which corner of a box, which point of a rim.
+    /// Distinguishes contacts at an end of the segment: the corner of a box or the point of a rim.
     fn corner(&self, p_SC: &Vector3<f64>, feature: u32) -> u64 {
         match self.solid {
             Solid::Capsule => 0,
@@ -166,7 +167,7 @@ impl RigidSegment {
         }
     }
 
-    /// The contact `c` of this segment, told of filament `f`.
+    /// The contact `c` of this segment, expressed for filament `f`.
     fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
         let point = self.material_point(i, c.a.offset);
         let share = match c.stiffness {
@@ -180,7 +181,7 @@ impl RigidSegment {
             i,
             self.fraction_of_core((f, i), &c.a.offset, &c.normal_W),
         );
-        // Both segments at a vertex know it by other features, but their corners there are the same.
+        // Both segments at a vertex have different features for it, but the same corners there.
         let tag = match at {
             Place::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
             _ => c.key.0,

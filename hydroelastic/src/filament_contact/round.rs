@@ -1,4 +1,4 @@
-//! Round segments and balls, in closed form.
+//! Closed-form contact of round segments and balls.
 
 use nalgebra::{Point3, Vector3};
 
@@ -10,10 +10,10 @@ use crate::filament::Filament;
 use crate::filament::segments::{Segment, entry, nearest};
 use crate::posed::DeformingSurface;
 
-/// Below this angle segments are parallel: they touch at the ends of their common part.
+/// Below this angle (rad) segments are parallel: they touch at the ends of their overlap.
 const PARALLEL: f64 = 0.035;
-/// Above this angle they cross: they touch where they are nearest. In between both are told, with shares that go over
-/// steadily.
+/// Above this angle (rad) they cross: they touch at their nearest points. In between both kinds are reported, with
+/// shares that blend continuously.
 const CROSSING: f64 = 0.14;
 
 /// A ball of a deforming surface.
@@ -56,7 +56,7 @@ pub(super) fn of_segment(f: &Filament, i: usize) -> Segment {
     }
 }
 
-/// Two round things on their paths: `a` is segment `i` of `f`, `b` a segment of `g` or a ball.
+/// Two moving round objects: `a` is segment `i` of `f`, `b` a segment of `g` or a ball.
 pub(super) fn touch(
     (f, i, a): (&Filament, usize, &Segment),
     (g, other, b): (Option<&Filament>, Place, &Segment),
@@ -105,7 +105,7 @@ pub(super) fn touch(
             contact: ContactPoint {
                 p_WC: nalgebra::center(&(p_A + r_A), &(p_B + r_B)),
                 normal_W: normal,
-                // What is left to go along the normal of entry, not the distance of the nearest points.
+                // The remaining gap along the normal of impact, not the distance of the nearest points.
                 signed_distance: if entry > 0.0 { along.max(0.0) } else { along },
                 stiffness: PointStiffness::Share(share),
                 a: on_segment(a, i, s, r_A),
@@ -121,8 +121,8 @@ pub(super) fn touch(
     });
 }
 
-/// The material point at `r` from a segment's line at a fraction. The part of `r` along the segment goes into the weights, so
-/// that what remains is across it and turns with the section.
+/// The material point at `r` from a segment's line at a fraction. The component of `r` along the segment goes into the
+/// weights; the rest is perpendicular to it and rotates with the section.
 pub(super) fn on_segment(
     segment: &Segment,
     i: usize,
@@ -144,7 +144,7 @@ pub(super) fn on_segment(
     }
 }
 
-/// Two round things where they touch.
+/// Nearest points of two round objects.
 struct Meeting {
     a: Segment,
     b: Segment,
@@ -159,7 +159,7 @@ impl Meeting {
         let (d_a, d_b) = (self.a.direction(), self.b.direction());
         let apart = self.a.at(s) - self.b.at(t);
         let scale = self.a.radius + self.b.radius;
-        // Lines that cross: across both.
+        // Crossing lines: the common perpendicular.
         let normal = apart
             .try_normalize(1e-9 * scale)
             .or_else(|| {
@@ -207,7 +207,7 @@ impl Meeting {
         }
     }
 
-    /// The part that nearly parallel segments have beside each other; `None` if there is none.
+    /// The overlap of two nearly parallel segments; `None` if there is none.
     fn common_part(&self) -> Option<CommonPart> {
         let (a, b) = (&self.a, &self.b);
         let (d_a, d_b) = (a.direction(), b.direction());
@@ -223,11 +223,11 @@ impl Meeting {
     }
 }
 
-/// What two nearly parallel segments have beside each other.
+/// The overlap of two nearly parallel segments.
 struct CommonPart {
     /// Fractions along both at its ends.
     places: [(f64, f64); 2],
-    /// Its length as a part of the shorter segment's. A chain beside a chain has a share of one for each segment, however they
-    /// are shifted against each other.
+    /// Its length relative to the shorter segment. Parallel chains have a share of one per segment, independent of
+    /// their relative shift.
     part: f64,
 }

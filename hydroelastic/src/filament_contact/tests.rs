@@ -44,7 +44,7 @@ fn contacts(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut swapped = Vec::new();
     let dispatcher = GeometryDispatcher::default();
     dispatcher.collide(b, a, &q, &mut swapped).unwrap().unwrap();
-    assert_eq!(out.len(), swapped.len(), "told from the other side");
+    assert_eq!(out.len(), swapped.len(), "with A and B exchanged");
     for (i, c) in out.iter().enumerate() {
         assert!((c.normal_W.norm() - 1.0).abs() < 1e-12);
         assert!(
@@ -64,7 +64,7 @@ fn share(c: &ContactPoint) -> f64 {
     }
 }
 
-/// Where the material point of A is.
+/// Position of the material point of A.
 fn p_WA(f: &Filament, c: &ContactPoint) -> Point3<f64> {
     let Primitive::Edge(i) = c.a.primitive else {
         panic!("a segment: {:?}", c.a.primitive);
@@ -297,7 +297,7 @@ fn a_filament_that_slides_over_a_ball_keeps_one_contact() {
 }
 
 #[test]
-fn a_plate_thrown_at_a_filament_is_foreseen() {
+fn a_plate_approaching_a_filament_gives_speculative_contacts() {
     let plate = Shape::cuboid(Vector3::new(0.3, 0.3, 0.001)).unwrap();
     let thrown = RigidShape {
         V_WG: Twist {
@@ -316,7 +316,7 @@ fn a_plate_thrown_at_a_filament_is_foreseen() {
 }
 
 #[test]
-fn filaments_of_thousands_of_segments_do_not_look_at_every_pair() {
+fn filaments_of_thousands_of_segments_do_not_visit_every_pair() {
     // A flat spiral of 4000 segments, whose turns are 3 radii apart, under a second one laid across.
     let n = 4000;
     let spiral = |id: u64, z: f64| {

@@ -70,7 +70,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
                 continue;
             }
             _ => {
-                let what = format!("{} stands before $MeshFormat", quote(word.bytes));
+                let what = format!("{} precedes $MeshFormat", quote(word.bytes));
                 return Err(numbers.cursor.syntax(
                     line,
                     what,
@@ -81,11 +81,11 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         end_section(&mut numbers.cursor, name)?;
     }
     let missing = |name: &str| {
-        let what = format!("the file ends, but {name} is missing");
+        let what = format!("{name} is missing at the end of the file");
         MeshError::Syntax(Flaw::new(
             numbers.cursor.here(),
             what,
-            "A mesh has $MeshFormat, $Nodes and $Elements",
+            "A mesh needs $MeshFormat, $Nodes and $Elements",
         ))
     };
     let (tags, points, lines) = nodes.ok_or_else(|| missing("$Nodes"))?;
@@ -99,7 +99,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
     assemble(&numbers, file, tags, points, lines, elements, report)
 }
 
-/// Turns node numbers into indices.
+/// Maps node numbers to indices.
 fn assemble(
     numbers: &Numbers<'_>,
     file: &str,
@@ -113,12 +113,10 @@ fn assemble(
     by_tag.sort_unstable();
     if let Some(pair) = by_tag.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let line = lines.get(pair[1].1 as usize).copied().unwrap_or(0);
-        let what = format!("node {} is there twice", pair[0].0);
-        return Err(numbers.cursor.syntax(
-            line.max(1),
-            what,
-            "Each node needs a number of its own",
-        ));
+        let what = format!("node {} occurs twice", pair[0].0);
+        return Err(numbers
+            .cursor
+            .syntax(line.max(1), what, "Node numbers must be unique"));
     }
     let mut cells = Cells::default();
     let mut start = 0;
@@ -127,7 +125,7 @@ fn assemble(
         for node in &elements.nodes[start..*end] {
             let Ok(found) = by_tag.binary_search_by_key(node, |entry| entry.0) else {
                 let what = format!(
-                    "element {} refers to node {node}, which is not there",
+                    "element {} refers to node {node}, which does not exist",
                     elements.tags[e]
                 );
                 let place = numbers
@@ -199,7 +197,7 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
             remedy,
         )))
     };
-    // Written "2", "2.2", "4.1", "2.2000001", so compared as numbers.
+    // The version is written as "2", "2.2", "4.1" or "2.2000001", hence compared as a number.
     let number = parse_number(version.bytes).unwrap_or(-1.0);
     let layout = match (number * 10.0).round() {
         20.0..=22.0 => Layout::Version2,
@@ -237,17 +235,17 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
                 quote(version.bytes),
                 quote(data_size.bytes)
             ),
-            "Binary is read in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
+            "Binary files are supported in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
         ),
         _ => Err(cursor.syntax(
             line,
             format!("$MeshFormat: file type {}", quote(file_type.bytes)),
-            "It is 0 for ASCII and 1 for binary",
+            "The file type must be 0 (ASCII) or 1 (binary)",
         )),
     }
 }
 
-/// The word $EndName has to follow.
+/// Expects the word $EndName.
 fn end_section(cursor: &mut Cursor<'_>, name: &[u8]) -> Result<(), MeshError> {
     let label = String::from_utf8_lossy(name);
     match cursor.word() {
@@ -257,21 +255,21 @@ fn end_section(cursor: &mut Cursor<'_>, name: &[u8]) -> Result<(), MeshError> {
         }
         Some(word) => {
             let what = format!("expected $End{label}, found {}", quote(word.bytes));
-            Err(cursor.syntax(word.line, what, "Is the count of the section right?"))
+            Err(cursor.syntax(word.line, what, "Check the count of the section"))
         }
         None => Err(MeshError::Syntax(Flaw::new(
             cursor.here(),
             format!("end of file before $End{label}"),
-            "The file was cut off; write it again",
+            "The file was truncated; write it again",
         ))),
     }
 }
 
-/// Moves behind the line `$EndName` of a section that is not read. Its content may be binary.
+/// Advances past the line `$EndName` of an ignored section, whose content may be binary.
 fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshError> {
     let name = &section.bytes[1..];
     while let Some(line) = cursor.line_text() {
-        // In binary files the marker need not stand at the start of what looks like a line.
+        // In binary files the marker need not follow a line break.
         let marker = line
             .bytes
             .windows(4)
@@ -285,6 +283,6 @@ fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshEr
     Err(cursor.syntax(
         section.line,
         what,
-        "Each section ends with $End and its name",
+        "Each section must end with $End and its name",
     ))
 }

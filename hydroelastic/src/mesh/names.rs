@@ -1,19 +1,19 @@
-//! How the vertices and elements of a file are called in messages, and where they stand in it.
+//! Names of the vertices and elements of a file in messages, and their locations in it.
 
 use super::error::{FilePosition, Place};
 
-/// How the items of one kind are numbered in the file.
+/// Numbering of the items of one kind in the file.
 #[derive(Clone, Debug)]
 pub(crate) enum Numbering {
-    /// Counted from this number.
+    /// Consecutive, from this number.
     From(u64),
-    /// Each has its own number.
+    /// Explicit numbers.
     Tags(Vec<u64>),
     /// Vertices of an STL file: corner `i % 3` of triangle `i / 3`.
     Corners,
 }
 
-/// Where the items stand in the file.
+/// Positions of the items in the file.
 #[derive(Clone, Debug)]
 pub(crate) enum FilePositions {
     Unknown,
@@ -44,7 +44,7 @@ impl Naming {
         }
     }
 
-    /// The bare number, as in the file.
+    /// The number as in the file.
     pub(crate) fn number(&self, item: u32) -> String {
         match &self.numbering {
             Numbering::From(first) => (first + u64::from(item)).to_string(),
@@ -72,7 +72,7 @@ impl Naming {
     }
 }
 
-/// Names and places of everything in one file.
+/// Names and locations of all items in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub(crate) file: String,
@@ -81,7 +81,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// For arrays in memory: all counted from 0.
+    /// For arrays in memory: all numbered from 0.
     pub(crate) fn of_arrays(file: &str, element: &'static str, elements: &'static str) -> Self {
         Self {
             file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! Making neighbouring triangles agree, and solids point outward.
+//! Consistent orientation of triangles, and outward orientation of solids.
 
 use super::components::DisjointSets;
 use super::error::{Flaw, MeshError};
@@ -12,23 +12,24 @@ use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 use std::f64::consts::PI;
 
-/// Solid angles that are computed at most to tell bodies from cavities: a second's worth, or some passes over the mesh.
+/// Number of solid angles that may always be computed to distinguish bodies from cavities (about a second), and the
+/// number per triangle for larger meshes.
 const SOLID_ANGLES_FREE: usize = 10_000_000;
 const SOLID_ANGLES_PER_TRIANGLE_MAX: usize = 20;
 
-/// A neighbour across an edge, and whether the two triangles run along it in the same direction (which they should
-/// not).
+/// A neighbour across an edge, and whether both triangles traverse the edge in the same direction, which is
+/// inconsistent.
 #[derive(Clone, Copy)]
 struct Link {
     to: u32,
     same_direction: bool,
 }
 
-/// Flips the minority of each shell whose triangles disagree with their neighbours.
+/// Flips the minority of each shell whose triangles are inconsistent with their neighbours.
 ///
 /// # Errors
-/// [`MeshError::Topology`] when a solid is one-sided like a Möbius strip; [`MeshError::Element`] when something would
-/// have to be flipped and may not.
+/// [`MeshError::Topology`] when a solid is one-sided like a Möbius strip; [`MeshError::Element`] when triangles are
+/// inconsistent and `orientation` forbids reordering.
 pub(crate) fn orient_consistently(
     soup: &mut Soup,
     surface_use: SurfaceUse,
@@ -120,7 +121,7 @@ fn report_one_sided(
     let [one, two] = [one, two].map(|t| soup.element_of[t as usize]);
     let names = &soup.names;
     let what = format!(
-        "the surface is one-sided like a Moebius strip: {} and {} cannot agree",
+        "the surface is one-sided like a Moebius strip: {} and {} cannot be oriented consistently",
         names.elements.name(one),
         names.elements.name(two)
     );
@@ -162,13 +163,13 @@ struct Shell {
     volume: f64,
 }
 
-/// Turns shells that point inwards, except cavities.
+/// Flips shells that are oriented inwards, except cavities.
 ///
-/// A shell inside an odd number of others is a cavity when it points inwards, as it should. If it points outward it
-/// probably is a second body inside the first: that is kept and reported.
+/// A shell inside an odd number of others is a cavity if it is oriented inwards, and is kept. If it is oriented
+/// outwards it is probably a second body inside the first: it is kept and reported.
 ///
 /// # Errors
-/// [`MeshError::Element`] when something would have to be flipped and may not.
+/// [`MeshError::Element`] when a shell is oriented inwards and `orientation` forbids reordering.
 pub(crate) fn orient_outward(
     soup: &mut Soup,
     orientation: Orientation,
@@ -178,14 +179,14 @@ pub(crate) fn orient_outward(
     let total: f64 = shells.iter().map(|shell| shell.volume).sum();
     if total < 0.0 {
         let all: Vec<usize> = (0..shells.len()).collect();
-        let text = format!("all triangles pointed inwards (signed volume {total:.6e} m3)");
+        let text = format!("all triangles were oriented inwards (signed volume {total:.6e} m3)");
         turn(soup, &mut shells, &all, &text, orientation, report)?;
     }
     if shells.len() == 1 {
         return Ok(());
     }
     let Some(depths) = depths(soup, &shells) else {
-        let text = "too many closed shells lie inside each other to tell bodies from cavities";
+        let text = "too many closed shells are nested to distinguish bodies from cavities";
         report.add(Severity::Suspicious, soup.names.whole(), text);
         return Ok(());
     };
@@ -196,7 +197,7 @@ pub(crate) fn orient_outward(
     if !inward.is_empty() {
         let list = first_triangles(soup, &shells, &inward);
         let text = format!(
-            "{} closed shells pointed inwards, starting with: {list}",
+            "{} closed shells were oriented inwards, the first at: {list}",
             inward.len()
         );
         turn(soup, &mut shells, &inward, &text, orientation, report)?;
@@ -209,7 +210,7 @@ pub(crate) fn orient_outward(
             .names
             .element_place(soup.element_of[shells[first].triangles[0] as usize]);
         let text = format!(
-            "{} closed shells lie inside others and count as solid twice, starting with: {}",
+            "{} closed shells lie inside others, where volume counts twice, the first at: {}",
             nested.len(),
             first_triangles(soup, &shells, &nested)
         );
@@ -252,7 +253,7 @@ fn turn(
     Ok(())
 }
 
-/// In how many other shells each shell lies; `None` when that would take too long.
+/// The number of other shells that contain each shell; `None` when computing it would take too long.
 fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
     let boxes: Vec<Aabb> = shells
         .iter()
@@ -315,8 +316,8 @@ fn shells(soup: &Soup) -> Vec<Shell> {
     members.into_iter().map(shell).collect()
 }
 
-/// Whether the shell winds around the point, in either direction. A point on the shell itself, where bodies touch, has
-/// a part of a turn: a half on a face, an eighth in the corner of a box.
+/// Whether the shell winds around the point, in either direction. For a point on the shell itself, where bodies touch,
+/// the solid angle is a fraction of 4π: a half on a face, an eighth in the corner of a box.
 fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
     let turns: f64 = shell
         .triangles
@@ -327,8 +328,8 @@ fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
     turns.abs() > 0.9
 }
 
-/// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle turns clockwise seen
-/// from there, so that a closed outward surface around the point sums to 4π.
+/// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle is clockwise seen from
+/// there, so that a closed outward surface around the point sums to 4π.
 ///
 /// ```text
 /// tan(Ω/2) = a · (b × c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)

@@ -1,4 +1,4 @@
-//! The front door of the readers: a path or bytes in, a checked mesh and a load report out.
+//! Entry points of the readers: from a path or bytes to a checked mesh and a load report.
 
 use super::cells::{Grid, Wanted};
 use super::error::{FilePosition, Flaw, MeshError, Place};
@@ -14,15 +14,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Files beyond this are refused: their indices would come near the end of 32 bits.
+/// Larger files are refused: their indices would approach the limit of 32 bits.
 const FILE_BYTES_MAX: u64 = 1 << 32;
 
 /// Reads a surface from an OBJ, STL, legacy VTK, VTU or Gmsh file.
 ///
-/// The format is the one the content shows, else the one the extension names.
+/// The format is determined by the content, otherwise by the extension.
 ///
 /// # Errors
-/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+/// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
 pub fn read_surface(
     path: impl AsRef<Path>,
     surface_use: SurfaceUse,
@@ -35,7 +35,7 @@ pub fn read_surface(
 /// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.
 ///
 /// # Errors
-/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+/// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
 pub fn read_tets(
     path: impl AsRef<Path>,
     options: &TetOptions,
@@ -44,7 +44,7 @@ pub fn read_tets(
     tets_from_bytes(&bytes, &name, options)
 }
 
-/// [`read_surface`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+/// [`read_surface`] from memory; `file_name` is used in messages, and its extension to guess the format.
 ///
 /// # Errors
 /// As [`read_surface`].
@@ -58,7 +58,7 @@ pub fn surface_from_bytes(
     build_surface(soup, surface_use, options, report)
 }
 
-/// [`read_tets`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+/// [`read_tets`] from memory; `file_name` is used in messages, and its extension to guess the format.
 ///
 /// # Errors
 /// As [`read_tets`].
@@ -78,7 +78,7 @@ fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, Mes
         return Err(MeshError::Unsupported(Flaw::new(
             Place::new(file, FilePosition::Whole),
             format!(
-                "{} files hold surfaces, and a tetrahedral mesh is wanted",
+                "{} files contain surfaces only, but a tetrahedral mesh was requested",
                 format.name()
             ),
             "Use legacy VTK, VTU or Gmsh",

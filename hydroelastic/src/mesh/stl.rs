@@ -1,4 +1,4 @@
-//! STL, ASCII and binary: triangles without shared vertices. Normals are not kept: the winding says them better.
+//! STL, ASCII and binary: triangles without shared vertices. Stored normals are not used: the winding is more accurate.
 
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::Cursor;
@@ -11,7 +11,7 @@ use nalgebra::Vector3;
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
 
-/// The size in bytes that a binary STL's own count announces; `None` for files too short to have one.
+/// The file size in bytes according to the triangle count of a binary STL; `None` for files that are too short.
 pub(crate) fn declared_size(bytes: &[u8]) -> Option<u64> {
     declared_count(bytes).map(|count| HEADER_BYTES as u64 + TRIANGLE_BYTES as u64 * count)
 }
@@ -21,11 +21,11 @@ fn declared_count(bytes: &[u8]) -> Option<u64> {
     Some(Scalar::U32.integer(count, Endian::Little) as u64)
 }
 
-/// Triangles as they come.
+/// Triangles in the order of the file.
 struct Facets {
     points: Vec<Vector3<f64>>,
     spots: FilePositions,
-    /// Triangles whose stored normal contradicts their winding.
+    /// Triangles whose stored normal contradicts their orientation.
     contradicted: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Facets {
 }
 
 pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, MeshError> {
-    // The size decides: many binary files say "solid" in their header.
+    // Decided by size: many binary files start with "solid".
     let fits = declared_size(bytes) == Some(bytes.len() as u64);
     let begins_solid = bytes
         .trim_ascii_start()
@@ -64,13 +64,13 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
     };
     let Some(count) = declared_count(bytes) else {
         let what = format!(
-            "{} bytes are neither an ASCII STL nor a binary one",
+            "a file of {} bytes is neither an ASCII nor a binary STL",
             bytes.len()
         );
         return flaw(
             0,
             what,
-            "ASCII starts with the word solid; binary has a header of 84 bytes",
+            "An ASCII file starts with the word solid, a binary file has a header of 84 bytes",
         );
     };
     let records = bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES);
@@ -79,9 +79,9 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         return flaw(
             HEADER_BYTES + TRIANGLE_BYTES * present,
             format!(
-                "the header announces {count} triangles, but the file ends inside triangle {present}"
+                "the header declares {count} triangles, but the file ends inside triangle {present}"
             ),
-            "The file was cut off, or is not an STL file",
+            "The file was truncated, or is not an STL file",
         );
     }
     let count = count as usize;
@@ -178,7 +178,7 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
         } else {
             let wanted = if inside { "facet or endsolid" } else { "solid" };
             let what = format!("expected {wanted}, found {}", quote(word.bytes));
-            return Err(cursor.syntax(word.line, what, "An ASCII STL has triangles only"));
+            return Err(cursor.syntax(word.line, what, "An ASCII STL contains triangles only"));
         }
     }
     if inside {
@@ -199,7 +199,7 @@ fn expect(cursor: &mut Cursor<'_>, keyword: &str, triangle: usize) -> Result<(),
             Err(cursor.syntax(
                 word.line,
                 what,
-                "A triangle is: facet normal, outer loop, 3 vertex, endloop, endfacet",
+                "Write a triangle as: facet normal, outer loop, 3 vertex, endloop, endfacet",
             ))
         }
         None => Err(cursor.ended(format_args!("triangle {triangle}, before {keyword}"))),

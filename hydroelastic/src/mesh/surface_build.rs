@@ -1,4 +1,4 @@
-//! From a triangle soup to a `TriMesh`: the checks, in order, and the repairs between them.
+//! Construction of a `TriMesh` from a triangle soup: checks and repairs in order.
 
 use super::error::{Flaw, MeshError};
 use super::names::{Names, Numbering};
@@ -13,11 +13,12 @@ use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// Below this [`triangle_quality`] the normal is round-off: 2⁻⁴⁶, some digits above the rounding of the coordinates.
+/// Below this [`triangle_quality`] the normal is dominated by round-off: 2⁻⁴⁶, some digits above the rounding of the
+/// coordinates.
 const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a triangle is reported: its normal has lost a third of its digits.
 const NEEDLE_QUALITY: f64 = 1e-5;
-/// Triangles as read, with what is needed to talk about them.
+/// Triangles as read, with their names for messages.
 pub(crate) struct Soup {
     pub(crate) names: Names,
     pub(crate) vertices: Vec<Vector3<f64>>,
@@ -28,7 +29,7 @@ pub(crate) struct Soup {
 }
 
 impl Soup {
-    /// The file's elements of these triangles, each once.
+    /// The file's elements of these triangles, without duplicates.
     pub(crate) fn elements(&self, triangles: &[u32]) -> Vec<u32> {
         let mut elements: Vec<u32> = triangles
             .iter()
@@ -42,7 +43,7 @@ impl Soup {
         self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
     }
 
-    /// The vertices that triangles refer to, ascending.
+    /// The vertices used by triangles, ascending.
     fn used_vertices(&self) -> impl Iterator<Item = usize> + use<> {
         let mut used = vec![false; self.vertices.len()];
         self.triangles
@@ -98,7 +99,7 @@ pub(crate) fn build_surface(
         clean(&mut soup, options.degenerate, &mut report)?;
     } else if !solid && coincident > 0 {
         let text = format!(
-            "{coincident} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
+            "{coincident} vertices coincide with others: the cloth is not connected there unless it is welded"
         );
         report.add(Severity::Suspicious, soup.names.whole(), text);
     }
@@ -143,7 +144,7 @@ fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
     }
 }
 
-/// Drops or refuses triangles of no area; refuses triangles that are there twice.
+/// Drops or refuses triangles without area; refuses duplicate triangles.
 fn clean(
     soup: &mut Soup,
     degenerate: Degenerate,
@@ -165,14 +166,14 @@ fn clean(
             if corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0] {
                 format!("{name} (vertices {vertices}) has a repeated vertex")
             } else {
-                format!("{name} (vertices {vertices}) has no area: its vertices lie on a line")
+                format!("{name} (vertices {vertices}) has no area: its vertices are collinear")
             };
         let at = soup.names.element_place(element);
         if degenerate == Degenerate::Refuse || bad.len() == soup.triangles.len() {
             let remedy = if degenerate == Degenerate::Refuse {
                 "Remove it, or load with Degenerate::Drop"
             } else {
-                "No triangle with an area is left"
+                "No triangle with a positive area remains"
             };
             return Err(MeshError::Element(Flaw::new(at, what, remedy)));
         }
@@ -207,7 +208,7 @@ fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
                     names.elements.number(two),
                     names.vertex_list(triangle)
                 ),
-                "Remove one of them: a surface has one layer",
+                "Remove one of them",
             )));
         }
     }
@@ -238,7 +239,7 @@ fn check_edges(soup: &Soup) -> Result<(), MeshError> {
             group.len(),
             names.element_list(&elements)
         ),
-        "An edge may have at most two; separate the sheets or remove the extra triangle",
+        "At most two triangles may share an edge; separate the sheets or remove the extra triangle",
     )))
 }
 
@@ -267,11 +268,11 @@ fn check_closed(soup: &Soup) -> Result<(), MeshError> {
             "the surface is not closed: {} open edges (by vertices: {list})",
             open.len()
         ),
-        "A solid has no holes: close it, or weld it where its parts only nearly touch",
+        "A solid must be closed: close the holes, or weld vertices that nearly coincide",
     )))
 }
 
-/// Refuses a closed surface that is folded flat: it would have neither mass nor an inside.
+/// Refuses a closed surface without volume: mass and inside would be undefined.
 fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
     let volume = mesh.solid_moments().map_or(0.0, |moments| moments.volume);
     if volume > 64.0 * f64::EPSILON * mesh.area() * mesh.bounds().extent().norm() {
@@ -281,11 +282,11 @@ fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
     Err(MeshError::Topology(Flaw::new(
         names.whole(),
         what,
-        "A solid has a volume: give it a thickness",
+        "A solid needs a positive volume: give it a thickness",
     )))
 }
 
-/// What is kept but probably not meant: touching points, needles, crossings.
+/// Reports suspicious features that are kept: touching points, needles, self-intersections.
 fn report_doubts(
     soup: &Soup,
     mesh: &TriMesh,
@@ -301,7 +302,7 @@ fn report_doubts(
         .collect();
     if let Some(&first) = bowties.first() {
         let text = format!(
-            "the surface touches itself in {} only",
+            "the surface touches itself only in {}",
             names.list(&names.vertices, &bowties)
         );
         report.add(Severity::Suspicious, names.vertex_place(first), text);
@@ -332,7 +333,7 @@ fn report_doubts(
         SelfIntersection::Between(one, two) => {
             let [one, two] = [one, two].map(|t| soup.element_of[t.index()]);
             let text = format!(
-                "the surface crosses itself: {} and {} intersect (and perhaps others); overlaps count twice",
+                "the surface intersects itself: {} and {} intersect (and perhaps others); overlaps count twice",
                 names.elements.name(one),
                 names.elements.name(two)
             );
@@ -340,7 +341,7 @@ fn report_doubts(
         }
         SelfIntersection::Unknown => {
             let text =
-                "too many triangles lie close together to tell whether the surface crosses itself";
+                "too many triangles are close together to test the surface for self-intersections";
             report.add(Severity::Suspicious, names.whole(), text);
         }
     }

@@ -1,4 +1,4 @@
-//! From a heap of tetrahedra to a `TetMesh`: the checks, in order, and the repairs between them.
+//! Construction of a `TetMesh` from unchecked tetrahedra: checks and repairs in order.
 
 use super::error::{Flaw, MeshError};
 use super::moments::six_volumes;
@@ -11,13 +11,13 @@ use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// Below this |[`tet_quality`]| the sign of the volume is round-off: 2⁻⁴⁶.
+/// Below this |[`tet_quality`]| the sign of the volume is dominated by round-off: 2⁻⁴⁶.
 const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a tetrahedron is reported: its height is a thousandth of its width, and an explicit time step
-/// would have to be that much smaller.
+/// would have to be reduced by that factor.
 const SLIVER_QUALITY: f64 = 1e-3;
 
-/// Tetrahedra as read, with what is needed to talk about them.
+/// Tetrahedra as read, with their names for messages.
 pub(crate) struct TetSoup {
     pub(crate) names: Names,
     pub(crate) vertices: Vec<Vector3<f64>>,
@@ -71,7 +71,7 @@ impl Face {
     }
 }
 
-/// All faces of all tetrahedra, equal ones side by side.
+/// All faces of all tetrahedra, sorted so that equal faces are adjacent.
 pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
     let mut faces = Vec::with_capacity(4 * tets.len());
     for (tet, t) in tets.iter().zip(0_u32..) {
@@ -88,7 +88,7 @@ pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
     faces
 }
 
-/// The corners of a face that belongs to more than two tetrahedra.
+/// The corners of a face shared by more than two tetrahedra.
 pub(crate) fn crowded_face(tets: &[[u32; 4]]) -> Option<[u32; 3]> {
     sorted_faces(tets)
         .chunk_by(|a, b| a.corners == b.corners)
@@ -171,7 +171,7 @@ fn orient(
     let [a, b, c, d] = soup.corners(first);
     let volume = six_volumes(&a, &b, &c, &d) / 6.0;
     let what = format!(
-        "{} has volume {volume:.6e} m3: its vertices are in the wrong order",
+        "{} has volume {volume:.6e} m3: the order of its vertices is inverted",
         soup.describe(first)
     );
     if orientation == Orientation::Refuse {
@@ -222,7 +222,7 @@ fn check_repeated(soup: &TetSoup) -> Result<(), MeshError> {
     Ok(())
 }
 
-/// Refuses faces of three tetrahedra; reports pairs of tetrahedra that lie on the same side of their face.
+/// Refuses faces of more than two tetrahedra; reports pairs of tetrahedra on the same side of their common face.
 fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError> {
     let faces = sorted_faces(&soup.tets);
     let mut folded = Vec::new();
@@ -239,7 +239,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
                     group.len(),
                     names.element_list(&soup.elements(&tets))
                 ),
-                "A face may belong to one or two; remove the elements that overlap",
+                "A face may belong to at most two elements; remove the overlapping ones",
             )));
         }
         if let [one, two] = group
@@ -252,8 +252,9 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     folded.dedup();
     if let Some(&first) = folded.first() {
         let list = soup.names.element_list(&soup.elements(&folded));
-        let text =
-            format!("neighbours overlap, lying on the same side of their common face: {list}");
+        let text = format!(
+            "neighbouring elements lie on the same side of their common face and overlap: {list}"
+        );
         report.add(
             Severity::Suspicious,
             soup.names.element_place(soup.element_of[first as usize]),
@@ -263,11 +264,12 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     Ok(())
 }
 
-/// Whether both tetrahedra see the face's corners in the same cyclic order; proper neighbours see them reversed.
+/// Whether both tetrahedra traverse the face's corners in the same cyclic order; valid neighbours traverse them in
+/// opposite orders.
 fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
     let cycle = |face: Face| {
         let [a, b, c] = FACES[face.side()].map(|corner| tets[face.tet()][corner]);
-        // An even permutation of an ascending triple climbs twice around, an odd one once.
+        // An even permutation of an ascending triple has two ascents around the cycle, an odd one has one.
         [a < b, b < c, c < a]
             .iter()
             .filter(|climbs| **climbs)
@@ -305,7 +307,7 @@ fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
     if coincident > 0 {
         let n = mesh.vertices().len();
         let text = format!(
-            "{n} {} lie at {} places, in {} separate bodies; to join them, load with Weld::Exact",
+            "{n} {} share {} positions, in {} separate bodies; to connect them, load with Weld::Exact",
             soup.names.vertices.plural,
             n - coincident,
             mesh.component_count()

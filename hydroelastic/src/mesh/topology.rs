@@ -1,4 +1,4 @@
-//! Who is next to whom in a triangle mesh: edges, neighbours, fans around a vertex, boundary loops.
+//! Adjacency of a triangle mesh: edges, neighbours, fans around a vertex, boundary loops.
 
 use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
 
@@ -14,7 +14,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether only one triangle has it.
+    /// Whether only one triangle has this edge.
     #[must_use]
     pub fn is_boundary(&self) -> bool {
         self.second.is_none()
@@ -31,7 +31,7 @@ impl Edge {
     }
 }
 
-/// One side of a triangle: from its corner `half % 3` to the next, triangle `half / 3`.
+/// A directed edge of triangle `half / 3`, from its corner `half % 3` to the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HalfEdge {
     pub(crate) low: u32,
@@ -44,13 +44,13 @@ impl HalfEdge {
         self.half / 3
     }
 
-    /// Whether the triangle runs from `low` to `high`.
+    /// Whether the triangle traverses the edge from `low` to `high`.
     pub(crate) fn ascends(self, triangles: &[[u32; 3]]) -> bool {
         triangles[self.triangle() as usize][(self.half % 3) as usize] == self.low
     }
 }
 
-/// All sides of all triangles, those of one edge side by side.
+/// All half-edges of all triangles, sorted so that those of one edge are adjacent.
 pub(crate) fn sorted_half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
     let mut halves = Vec::with_capacity(3 * triangles.len());
     for (triangle, t) in triangles.iter().zip(0_u32..) {
@@ -89,7 +89,7 @@ impl Topology {
         for (group, e) in edge_groups(&halves).zip(0_u32..) {
             assert!(
                 group.len() <= 2,
-                "edges with more than two triangles are refused before adjacency is built"
+                "edges with more than two triangles are refused before the adjacency is built"
             );
             edges.push(Edge {
                 vertices: [VertexIdx(group[0].low), VertexIdx(group[0].high)],
@@ -128,8 +128,8 @@ impl Topology {
         other.expect("two sides of a triangle meet in each of its corners")
     }
 
-    /// Turns around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached
-    /// again. Returns the boundary edge (if any) and how many triangles were passed, the first included.
+    /// Walks around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached.
+    /// Returns the boundary edge (if any) and the number of triangles passed, including the first.
     fn turn(
         &self,
         mut triangle: TriangleIdx,
@@ -149,7 +149,7 @@ impl Topology {
         }
     }
 
-    /// Vertices whose triangles form more than one fan: the surface only touches itself there.
+    /// Vertices whose triangles form more than one fan (non-manifold vertices).
     pub(crate) fn bowties(&self) -> Vec<u32> {
         let n_vertices = self.vertex_start.len() as u32 - 1;
         (0..n_vertices)
@@ -174,7 +174,7 @@ impl Topology {
             .collect()
     }
 
-    /// The closed chains of boundary edges, each as its vertices in order along its first triangle's direction.
+    /// The closed chains of boundary edges, each as its vertices in the direction of its first triangle.
     pub(crate) fn boundary_loops(&self, triangles: &[[u32; 3]]) -> Vec<Vec<VertexIdx>> {
         let mut seen = vec![false; self.edges.len()];
         let mut loops = Vec::new();

@@ -59,11 +59,11 @@ pub(crate) fn parse(
     } else {
         let (what, remedy) = match wanted {
             Wanted::Tets => (
-                "where a tetrahedral mesh is wanted",
+                "but a tetrahedral mesh was requested",
                 "Use DATASET UNSTRUCTURED_GRID with cells of type 10",
             ),
             Wanted::Surface => (
-                "where a surface is wanted",
+                "but a surface was requested",
                 "Use DATASET POLYDATA or UNSTRUCTURED_GRID",
             ),
         };
@@ -83,7 +83,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
         .get(..MAGIC.len())
         .filter(|start| start.eq_ignore_ascii_case(MAGIC));
     if magic.is_none() {
-        let what = "the first line is not that of a legacy VTK file";
+        let what = "the first line is not the header of a legacy VTK file";
         return Err(cursor.syntax(line.line, what, "It must read: # vtk DataFile Version 3.0"));
     }
     let version = line.bytes[MAGIC.len()..].trim_ascii();
@@ -111,7 +111,11 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
         Ok(Encoding::Binary)
     } else {
         let what = format!("expected ASCII or BINARY, found {}", quote(word.bytes));
-        Err(cursor.syntax(word.line, what, "It stands on the line after the title"))
+        Err(cursor.syntax(
+            word.line,
+            what,
+            "The line after the title must be ASCII or BINARY",
+        ))
     }
 }
 
@@ -121,7 +125,11 @@ fn dataset<'a>(cursor: &mut Cursor<'a>) -> Result<Word<'a>, MeshError> {
         .ok_or_else(|| cursor.ended("the header: DATASET is missing"))?;
     if !word.is("DATASET") {
         let what = format!("expected DATASET, found {}", quote(word.bytes));
-        return Err(cursor.syntax(word.line, what, "It follows the line ASCII or BINARY"));
+        return Err(cursor.syntax(
+            word.line,
+            what,
+            "DATASET must follow the line ASCII or BINARY",
+        ));
     }
     let kind = cursor.word_on_line();
     let kind = kind.ok_or_else(|| {
@@ -149,11 +157,11 @@ impl<'a> Reader<'a> {
         }
         if self.points.is_none() || self.lists.is_none() || !self.has_types {
             let missing = self.missing(&["CELLS", "CELL_TYPES"]);
-            let what = format!("the file ends, but {missing} is missing");
+            let what = format!("{missing} is missing at the end of the file");
             return Err(MeshError::Syntax(Flaw::new(
                 self.cursor.here(),
                 what,
-                "An unstructured grid has POINTS, CELLS and CELL_TYPES",
+                "An unstructured grid needs POINTS, CELLS and CELL_TYPES",
             )));
         }
         Ok(())
@@ -186,15 +194,15 @@ impl<'a> Reader<'a> {
             let missing = self.missing(&["POLYGONS"]);
             let flaw = Flaw::new(
                 self.cursor.here(),
-                format!("the file ends, but {missing} is missing"),
-                "A surface has POINTS and POLYGONS",
+                format!("{missing} is missing at the end of the file"),
+                "A surface needs POINTS and POLYGONS",
             );
             return Err(MeshError::Syntax(flaw));
         }
         Ok(())
     }
 
-    /// The section that has to come next.
+    /// The section that is expected next.
     fn missing<'s>(&self, after_points: &[&'s str]) -> &'s str {
         match (self.points.is_some(), self.lists.is_some()) {
             (false, _) => "POINTS",
@@ -210,14 +218,11 @@ impl<'a> Reader<'a> {
             self.missing(after_points)
         };
         let what = format!("expected {wanted}, found {}", quote(word.bytes));
-        self.cursor.syntax(
-            word.line,
-            what,
-            "Is the count of the section before it right?",
-        )
+        self.cursor
+            .syntax(word.line, what, "Check the count of the preceding section")
     }
 
-    /// Point and cell data come last and have no effect on the shape.
+    /// Point and cell data come last and are ignored.
     fn at_data(&mut self) -> bool {
         let Some(word) = self
             .cursor
@@ -232,7 +237,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Skips METADATA and FIELD sections; whether it was one.
+    /// Skips METADATA and FIELD sections; returns whether it was one.
     fn skip(&mut self, word: Word<'_>) -> Result<bool, MeshError> {
         if word.is("METADATA") {
             self.cursor.line_text();
@@ -290,7 +295,7 @@ impl<'a> Reader<'a> {
             self.cursor.syntax(
                 line,
                 format!("{what} is missing"),
-                "It stands on the keyword's line",
+                "It belongs on the keyword's line",
             )
         })
     }
@@ -314,7 +319,7 @@ impl<'a> Reader<'a> {
         let count = self.word_on_line("the number of POINTS")?;
         let count = self.cursor.count(count, 1, "POINTS")?;
         let scalar = self.scalar("POINTS")?;
-        // A point takes at least six characters, or three bytes, so a count that lies cannot reserve much.
+        // A point takes at least six characters, or three bytes, which bounds the memory reserved for a wrong count.
         let mut points = Vec::with_capacity(count.min(self.cursor.rest().len() / 3));
         match self.encoding {
             Encoding::Ascii => {
@@ -373,7 +378,7 @@ impl<'a> Reader<'a> {
             );
             return Err(self
                 .cursor
-                .syntax(header.line, what, "Each cell has one type"));
+                .syntax(header.line, what, "Each cell needs one type"));
         }
         let (codes, lines) = self.integers(count, Scalar::I32, "CELL_TYPES", "type", header)?;
         self.add_cells(lists, &codes, &lines, "CELL_TYPES")?;

@@ -13,9 +13,9 @@ use nalgebra::Vector3;
 use roxmltree::{Document, Node};
 use std::cell::Cell;
 
-/// Decoded arrays may be this many times larger than the file; meshes compress by factors of 2 to 10.
+/// Limit on the size of the decoded arrays relative to the file; meshes compress by factors of 2 to 10.
 const DECODED_RATIO_MAX: usize = 64;
-/// Small files may hold more, since a flat grid of zeros compresses a thousandfold.
+/// Decoded size that is always allowed: a small file of zeros compresses a thousandfold.
 const DECODED_BYTES_FREE: usize = 1 << 25;
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
@@ -90,7 +90,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
     Ok(mesh.into_grid(file, report))
 }
 
-/// Cuts out the content of `<AppendedData>`, which need not be XML, and closes the document behind it.
+/// Separates the content of `<AppendedData>`, which need not be XML, and closes the document after it.
 fn split_appended(bytes: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     const TAG: &[u8] = b"<AppendedData";
     let Some(tag) = bytes.windows(TAG.len()).position(|window| window == TAG) else {
@@ -102,7 +102,7 @@ fn split_appended(bytes: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     let content = &bytes[tag + end + 1..];
     let mut xml = bytes[..=tag + end].to_vec();
     xml.extend_from_slice(b"</AppendedData></VTKFile>");
-    // The data start behind an underscore.
+    // The data start after an underscore.
     let start = content
         .iter()
         .position(|byte| *byte == b'_')
@@ -124,7 +124,7 @@ fn context<'a>(
     let endian = match root.attribute("byte_order").unwrap_or("LittleEndian") {
         "LittleEndian" => Endian::Little,
         "BigEndian" => Endian::Big,
-        other => return unsupported("byte_order", other, "It is LittleEndian or BigEndian"),
+        other => return unsupported("byte_order", other, "It must be LittleEndian or BigEndian"),
     };
     let header = match root.attribute("header_type").unwrap_or("UInt32") {
         "UInt32" => Scalar::U32,
@@ -144,7 +144,7 @@ fn context<'a>(
         (Some(data), Some("raw")) => Some(Appended::Raw(data)),
         (Some(data), None | Some("base64")) => Some(Appended::Base64(data)),
         (Some(_), Some(other)) => {
-            return unsupported("AppendedData encoding", other, "It is raw or base64");
+            return unsupported("AppendedData encoding", other, "It must be raw or base64");
         }
     };
     Ok(Context {
@@ -171,7 +171,7 @@ fn child<'d>(
             MeshError::Syntax(Flaw::new(
                 place(node),
                 what,
-                "A VTU file has Points and Cells with their arrays",
+                "A VTU file needs Points and Cells with their arrays",
             ))
         })
 }
@@ -198,7 +198,7 @@ impl Mesh {
             let text = piece.attribute(name).unwrap_or("");
             text.trim().parse::<usize>().map_err(|_| {
                 let what = format!("{name} is {}", quote(text.as_bytes()));
-                syntax(piece, what, "It must be a count, 0 or more")
+                syntax(piece, what, "It must be a non-negative integer")
             })
         };
         let (n_points, n_cells) = (count("NumberOfPoints")?, count("NumberOfCells")?);
@@ -223,7 +223,7 @@ impl Mesh {
             return Err(syntax(
                 array,
                 what,
-                "There are three for each point; was the file cut off?",
+                "Each point needs three; the file may be truncated",
             ));
         }
         let cells = child(piece, "Cells", place)?;
@@ -238,7 +238,7 @@ impl Mesh {
                     syntax(
                         cells,
                         what,
-                        "Cells have the arrays connectivity, offsets and types",
+                        "Cells need the arrays connectivity, offsets and types",
                     )
                 })?;
             read_array(node, context, place).map(|values| (node, values))
@@ -253,7 +253,7 @@ impl Mesh {
                 return Err(syntax(
                     node,
                     what,
-                    "There is one for each cell; was the file cut off?",
+                    "Each cell needs one; the file may be truncated",
                 ));
             }
         }
@@ -283,10 +283,10 @@ impl Mesh {
             let end = usize::try_from(offsets.integer(c)).unwrap_or(usize::MAX);
             if end < start || end > connectivity.len() {
                 let what = format!(
-                    "cell {c} reaches from offset {start} to {}",
+                    "cell {c} extends from offset {start} to {}",
                     offsets.integer(c)
                 );
-                let remedy = "Offsets grow up to the number of entries in connectivity";
+                let remedy = "Offsets must increase up to the number of entries in connectivity";
                 return Err(syntax(offsets_node, what, remedy));
             }
             let mut corners = Vec::with_capacity(end - start);
@@ -304,7 +304,7 @@ impl Mesh {
                     return Err(MeshError::Index(Flaw::new(
                         at,
                         what,
-                        "VTK counts points from 0",
+                        "VTK numbers points from 0",
                     )));
                 };
                 corners.push((base + index) as u32);

@@ -1,11 +1,12 @@
-//! Signed separation of two convex shapes: distance when apart, depth of least push when overlapping.
+//! Signed separation of two convex shapes: distance when disjoint, penetration depth when overlapping.
 //!
-//! For a unit vector n let s(n) be the width of the slab that n puts between A and B (negative if they overlap along n).
-//! The signed separation is the maximum of s over all n, and its maximiser the contact normal. When the sets are apart GJK
-//! finds it. When they touch or overlap, A is lifted along a first guess n until a small gap opens, and GJK on the lifted
-//! pair gives the next n: s never falls, and for depths small against the curvature a few rounds are enough. So a resting
-//! contact gets a normal as exact as a separated one, where expanding-polytope methods return noise. For deep overlaps of bodies
-//! without round symmetry the maximum found is a local one, the best of those around the shapes' own face normals.
+//! For a unit vector n let s(n) be the width of the slab perpendicular to n between A and B (negative if they overlap
+//! along n). The signed separation is the maximum of s over all n, and its maximiser the contact normal. For disjoint
+//! sets GJK finds it. For touching or overlapping sets, A is shifted along a first guess n until a small gap opens, and
+//! GJK on the shifted pair gives the next n. s never decreases, and for depths small compared with the radius of
+//! curvature a few rounds suffice. The normal of a resting contact is then as exact as that of a separated one, where
+//! expanding-polytope methods return noise. For deep overlaps of bodies without rotational symmetry the maximum is a
+//! local one: the best of those around the shapes' face normals.
 
 use nalgebra::Vector3;
 
@@ -39,8 +40,8 @@ pub(crate) fn separation(
     })
 }
 
-/// [`separation`], but for overlapping sets the way out that is nearest to `outward`, which is meant to be the outward side of
-/// the surface that B is a piece of.
+/// [`separation`], but for overlapping sets the direction nearest to `outward`, the outward normal of the surface that
+/// B is a piece of.
 pub(crate) fn separation_along(
     a: &Placed<'_>,
     round_A: f64,
@@ -64,7 +65,7 @@ fn separation_by(
     let thickness = thin(&a.core, round_A)
         .min(thin(&b.core, b.rounding))
         .min(scale);
-    // Below this gap the direction of v is better found with the pair lifted apart.
+    // Below this gap the direction of v is more accurate with the pair shifted apart.
     let flat = a.core.is_polytope() && b.core.is_polytope();
     let near = if flat { 1e-7 * scale } else { 1e-4 * thickness };
     let gap = if flat {
@@ -73,8 +74,8 @@ fn separation_by(
         1e-3 * thickness
     };
     if !flat {
-        // GJK needs many rounds to see a slight overlap of curved sets. A likely normal along which they nearly touch says so
-        // at once; if another direction then separates them after all, they are treated as apart.
+        // GJK needs many rounds for a slight overlap of curved sets. A candidate normal along which they nearly touch
+        // decides at once; if another direction separates them after all, they are treated as disjoint.
         let likely = start(None);
         let width = slab(a, &b.core, &likely);
         if width - rounding > reach {
@@ -110,7 +111,7 @@ fn rounded(core: &Nearest, round_A: f64, round_B: f64) -> Separation {
     }
 }
 
-/// s(n): how far apart A and B are along n.
+/// s(n): separation of A and B along n.
 pub(crate) fn slab(a: &Placed<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
     n.dot(&(a.support(&-n) - b.support(n)))
 }
@@ -134,7 +135,7 @@ fn lifted(
         let nearest = sharpen(&raised, b, nearest);
         let next = nearest.distance - lift.dot(&nearest.normal);
         let gain = next - depth;
-        // Equally good but for round-off: the later one was lifted along the better normal, so its points face each other.
+        // Equal up to round-off: the later one was shifted along the better normal, so its points face each other.
         if found.is_none() || gain > -1e-15 * scale {
             found = Some(Nearest {
                 normal: nearest.normal,
@@ -143,14 +144,14 @@ fn lifted(
                 p_B: nearest.p_B,
             });
         }
-        // Along a curved surface the separation is second order in the normal: wait for the normal to settle too.
+        // Along a curved surface the separation is of second order in the normal: the normal has to converge, too.
         let turn = nearest.normal - normal;
         (normal, depth) = (nearest.normal, next.max(depth));
         if turn.norm() <= 1e-11 || (gain <= 1e-15 * scale && turn.norm() <= 1e-7) {
             break;
         }
-        // The rounds converge like a geometric series whose ratio is depth over radius of curvature: jump to its limit, if
-        // that is better.
+        // The rounds converge like a geometric series with the ratio of depth to radius of curvature: extrapolate to
+        // its limit, if that is better.
         if let Some(last) = last_turn.replace(turn) {
             let ratio = turn.dot(&last) / last.norm_squared();
             if (0.05..0.99).contains(&ratio)
@@ -166,7 +167,7 @@ fn lifted(
     found
 }
 
-/// The best of the normals that shapes of this kind usually touch with.
+/// The best of the candidate normals of these kinds of shape.
 fn best_candidate(a: &Placed<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> Vector3<f64> {
     let (center_A, center_B) = (a.center(), b.center());
     let apart = center_A - center_B;
@@ -200,7 +201,7 @@ fn best_candidate(a: &Placed<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> 
         consider(n);
         consider(-n);
     }
-    // Coaxial round bodies at the same place: any direction across the axis.
+    // Coaxial round bodies at the same position: any direction perpendicular to the axis.
     if let Some(z) = axes.1.or(axes.0) {
         let x = radial(&apart);
         if let Some(n) = (x - z * x.dot(&z)).try_normalize(1e-6) {

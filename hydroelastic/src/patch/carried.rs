@@ -1,4 +1,4 @@
-//! Two soft bodies, or one with itself: the surfaces on which both are equally deep below their skins.
+//! Patches between two soft bodies, or of one with itself: the surfaces of equal depth below both skins.
 
 use nalgebra::Isometry3;
 
@@ -14,8 +14,8 @@ use crate::posed::Posed;
 use crate::range_tree::Relative;
 use crate::soft_mesh::SoftMesh;
 
-/// Polygons up to this part of a vertex's area count nothing, those from twice that in full: where two meshes lie almost alike,
-/// hundreds of slivers along their edges would bear a thousandth of the load.
+/// Polygons up to this fraction of a vertex's area have zero weight, those from twice that full weight: where two
+/// meshes nearly coincide, hundreds of slivers along their edges would otherwise carry a thousandth of the load.
 const SLIVER: f64 = 1e-3;
 
 /// Reused storage.
@@ -27,7 +27,7 @@ pub(crate) struct CarriedOverlap {
 }
 
 impl CarriedOverlap {
-    /// Appends the points where A and B overlap; both of one number: where a body overlaps with itself.
+    /// Appends the points where A and B overlap; with equal ids, where a body overlaps with itself.
     pub(crate) fn collide(
         &mut self,
         (a, mesh_A): (&Posed<'_>, &SoftMesh),
@@ -41,7 +41,7 @@ impl CarriedOverlap {
             .emit(&self.found, &placed, (a, b), q, strength, out);
     }
 
-    /// The surfaces themselves, with the pressure that the stiffness of the pair (N/m) makes of the overlap.
+    /// The patch, with the pressure given by the pair's stiffness (N/m) and the overlap.
     pub(crate) fn patch(
         &mut self,
         a: (&Posed<'_>, &SoftMesh),
@@ -54,7 +54,7 @@ impl CarriedOverlap {
         out.fill(&self.found, &placed, &strength);
     }
 
-    /// Finds the polygons; the area (m²) for which the pair has its stiffness.
+    /// Finds the polygons; returns the area (m²) that corresponds to the pair's stiffness.
     fn overlap<'a>(
         &mut self,
         (a, mesh_A): (&Posed<'_>, &'a SoftMesh),
@@ -84,8 +84,8 @@ impl CarriedOverlap {
         (placed, area)
     }
 
-    /// Finds the polygons; of a body with itself each once, those of tetrahedra near each other in `own` left out. Those up to `sliver`
-    /// (m²) are not kept.
+    /// Finds the polygons; for self-contact, each once and without tetrahedra near each other in `own`. Polygons up to
+    /// `sliver` (m²) are dropped.
     fn find(
         &mut self,
         first: &PressureField,
@@ -104,8 +104,8 @@ impl CarriedOverlap {
         }
     }
 
-    /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth
-    /// passes through. Polygons too small to be kept lead the search on.
+    /// Starts where the skin of one body is inside the other, and walks over all pairs of tetrahedra that the surface
+    /// of equal depth passes through. Polygons too small to be kept continue the walk.
     fn walk(&mut self, first: &PressureField, second: &PressureField, own: Option<&SoftMesh>) {
         let Self { flood, found, .. } = self;
         flood.begin();
@@ -152,12 +152,12 @@ impl CarriedOverlap {
     }
 }
 
-/// Whether the tetrahedra that carry two of the field's share a vertex or are joined by an edge.
+/// Whether the tetrahedra that carry two of the field's share a vertex or are connected by an edge.
 fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
     mesh.are_near(mesh.carrier_of(i), mesh.carrier_of(j))
 }
 
-/// Whether one may be inside of the other as a whole.
+/// Whether one body may be entirely inside the other.
 fn swallowed(first: &PressureField, second: &PressureField) -> bool {
     let holds = |field: &PressureField, other: &PressureField| {
         let root = field.tet_tree().root();
@@ -214,8 +214,8 @@ mod tests {
         overlap
     }
 
-    /// What looking at all pairs of tetrahedra finds, which is what has been found.
-    fn found_by_looking_at_all_pairs(lower: &SoftMesh, upper: &SoftMesh) -> Found {
+    /// The polygons of all pairs of tetrahedra, from which the result is expected to differ only in order.
+    fn found_by_brute_force(lower: &SoftMesh, upper: &SoftMesh) -> Found {
         let sliver = SLIVER * upper.vertex_area();
         let (mut flood, mut all) = (Flood::default(), Found::default());
         let identity = Relative::new(&Isometry3::identity());
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_is_what_looking_at_all_pairs_finds() {
+    fn overlap_agrees_with_brute_force() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let half = Vector3::repeat(0.05);
         for cells in [[1, 1, 1], [2, 2, 1]] {
@@ -241,7 +241,7 @@ mod tests {
                         let X = Isometry3::from_parts(shift.into(), turn);
                         let lower = cuboid(0.02, half, cells, &Isometry3::identity(), &mut rng);
                         let upper = cuboid(0.02, half, upper, &X, &mut rng);
-                        polygons += found_by_looking_at_all_pairs(&lower, &upper).pieces.len();
+                        polygons += found_by_brute_force(&lower, &upper).pieces.len();
                     }
                 }
             }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_of_sides_that_lie_in_one_plane_is_what_a_walk_finds() {
+    fn overlap_of_coplanar_sides_agrees_with_the_walk() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let half = Vector3::repeat(0.05);
         for (x, y) in [(0.0, 0.0), (0.03, 0.02), (0.0, 0.1)] {
@@ -268,9 +268,10 @@ mod tests {
         }
     }
 
-    /// Depth in a long brick of twelve tetrahedra falls from its middle on, and balances what is deeper in itself.
+    /// The depth in a long brick of twelve tetrahedra decreases from its centre, and balances larger depths of the
+    /// other brick.
     #[test]
-    fn a_brick_wholly_inside_of_another_is_found() {
+    fn a_brick_entirely_inside_another_is_found() {
         let mut rng = ChaCha8Rng::seed_from_u64(6);
         let [long, small] = [Vector3::new(0.2, 0.05, 0.05), Vector3::repeat(0.02)];
         for _ in 0..20 {
@@ -279,7 +280,7 @@ mod tests {
             let X = Isometry3::new(place, Vector3::from_fn(|_, _| any(0.3)));
             let outer = cuboid(0.02, long, [1, 1, 1], &Isometry3::identity(), &mut rng);
             let inner = cuboid(0.02, small, [1, 1, 1], &X, &mut rng);
-            let found = found_by_looking_at_all_pairs(&outer, &inner);
+            let found = found_by_brute_force(&outer, &inner);
             assert!(!found.pieces.is_empty());
         }
     }

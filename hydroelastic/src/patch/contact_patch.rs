@@ -1,4 +1,4 @@
-//! A patch to look at: polygons with pressures, and what they sum to.
+//! A contact patch for visualisation and observables: polygons with pressures, and their sums.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -6,7 +6,7 @@ use super::found::{Found, Sign};
 use super::polygon::{Affine, Moments};
 use super::{Order, Placed};
 
-/// What two bodies share of each other's surface, and how hard they press there. World frame.
+/// The contact surface of two bodies and the pressure on it, in the world frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactPatch {
     vertices_W: Vec<Point3<f64>>,
@@ -22,7 +22,7 @@ pub struct PatchPolygon {
     count: u32,
     /// Unit normal from B into A.
     pub normal_W: Vector3<f64>,
-    /// m²; of a polygon that fades (see [`PatchContact`](crate::PatchContact)) the part that counts.
+    /// Area, m²; for a polygon with partial weight (see [`PatchContact`](crate::PatchContact)) the weighted area.
     pub area: f64,
     /// Mean pressure, Pa.
     pub pressure: f64,
@@ -30,10 +30,11 @@ pub struct PatchPolygon {
     pub p_WC: Point3<f64>,
 }
 
-/// What the pressure on a patch sums to; friction and dissipation are not in it, they are known after the step only.
+/// Integrals of the pressure over a patch. Friction and dissipation are not included: they are known only after the
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchSummary {
-    /// m².
+    /// Area, m².
     pub area: f64,
     /// Elastic force of B on A, ∫ p n dA, N.
     pub force_W: Vector3<f64>,
@@ -58,7 +59,7 @@ impl Default for PatchSummary {
 }
 
 impl ContactPatch {
-    /// The polygons, in an order that does not depend on how they were found.
+    /// The polygons, in an order independent of the search.
     #[must_use]
     pub fn polygons(&self) -> &[PatchPolygon] {
         &self.polygons
@@ -89,7 +90,8 @@ impl ContactPatch {
         self.summary = PatchSummary::default();
     }
 
-    /// Fills it with what presses of `found`; `strength` and the stiffness of the pair (N/m) say what its pressures are.
+    /// Fills the patch with the polygons of positive pressure in `found`; `strength` and the pair's stiffness (N/m)
+    /// define the pressures.
     pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>, strength: &PairStrength) {
         let mut sums = PatchSums::new(self, placed.X_WF, placed.order);
         for (_, piece) in found.sorted() {
@@ -114,16 +116,16 @@ impl ContactPatch {
     }
 }
 
-/// What the pressures of pieces are.
+/// Meaning of the pressures of pieces.
 pub(super) enum PairStrength {
-    /// Pressures.
+    /// They are pressures.
     OfSlope,
-    /// Depths; a gap has this pressure for each metre, Pa/m.
+    /// They are depths; the pressure per metre of depth, Pa/m.
     OfArea(f64),
 }
 
-/// Puts a patch together, polygon by polygon, in a frame F; sums are about a point of the patch, so that no digits are lost far from
-/// the world's origin.
+/// Accumulates a patch polygon by polygon in a frame F. Sums are taken about a point of the patch, to avoid
+/// cancellation far from the world's origin.
 pub(crate) struct PatchSums<'a> {
     patch: &'a mut ContactPatch,
     X_WF: Isometry3<f64>,
@@ -153,8 +155,8 @@ impl<'a> PatchSums<'a> {
         }
     }
 
-    /// Adds a polygon with its moments, of which `weight` counts; `normal` points from the second side into the first, the corners
-    /// go around it counter-clockwise.
+    /// Adds a polygon with its moments, multiplied by `weight`; `normal` points from the second side into the first,
+    /// and the corners are counter-clockwise about it.
     pub(crate) fn add(
         &mut self,
         corners: &[Vector3<f64>],
@@ -204,7 +206,7 @@ impl<'a> PatchSums<'a> {
         });
     }
 
-    /// Sums up.
+    /// Finishes the sums.
     pub(crate) fn finish(self) {
         let Some(origin) = self.origin else {
             return;

@@ -1,4 +1,4 @@
-//! Two compliant bodies: the surface on which their pressures are equal.
+//! Patches between two compliant bodies: the surface on which their pressures are equal.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -12,9 +12,9 @@ use crate::range_tree::Relative;
 
 /// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
 ///
-/// The rim of a patch lies on the surface of one of the bodies, where the pressure of the other is that of the surface: seeds
-/// are faces of the skin with tetrahedra of the other body at the same pressure. Patches without a rim close around a place where
-/// one of the fields is highest ([`rimless`]).
+/// The rim of a patch lies on the surface of one of the bodies, where the other's pressure equals that of the surface:
+/// seeds are faces of the skin and tetrahedra of the other body at the same pressure. Closed patches without a rim
+/// enclose a local maximum of one of the fields ([`rimless`]).
 pub(crate) fn find(
     first: &PressureField,
     second: &PressureField,
@@ -26,7 +26,7 @@ pub(crate) fn find(
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
     let Flood { pairs, seeds, .. } = flood;
-    // Where all of a skin is at a lower pressure than all of the other field, no rim lies on it.
+    // If the pressure on a whole skin is lower than in all of the other field, no rim lies on it.
     if skin_1.p_max >= second.tet_tree().root().p_min {
         let tree = second.tree_up_to(skin_1.p_max);
         let corners = |f| first.skin_corners(f).map(|x| X.point(&x));
@@ -40,8 +40,8 @@ pub(crate) fn find(
     }
     if skin_2.p_max >= first.tet_tree().root().p_min {
         let back = X.inverse();
-        // A rim on a skin at the least pressure of the other's lies on that one, too, and has been found there, unless that pressure
-        // goes on inside.
+        // A rim on a skin at the other field's lowest pressure also lies on the other's skin and has been found there,
+        // unless that pressure continues inside.
         let tree = match skin_1.p_min >= skin_2.p_max {
             true => first.hollow_tree(),
             false => first.tree_up_to(skin_2.p_max),
@@ -64,7 +64,7 @@ pub(crate) fn find(
     run(first, second, X, flood, found);
 }
 
-/// Looks at every pair of tetrahedra whose boxes and pressures overlap.
+/// Tests every pair of tetrahedra whose boxes and pressures overlap.
 pub(crate) fn find_among_all(
     first: &PressureField,
     second: &PressureField,
@@ -82,8 +82,8 @@ pub(crate) fn find_among_all(
     run(first, second, X, flood, found);
 }
 
-/// Whether a face of a skin, its corners given in the frame of the tetrahedron, has points inside of the tetrahedron where both
-/// pressures are equal.
+/// Whether a face of a skin, with its corners in the frame of the tetrahedron, has points inside the tetrahedron where
+/// both pressures are equal.
 fn is_rim(
     corners: &[Vector3<f64>; 3],
     field: &PressureField,
@@ -99,7 +99,8 @@ fn is_rim(
     if low > tolerance || high < -tolerance {
         return false;
     }
-    // The two ends of the line of balance; where it runs along an edge or is everywhere, the full test decides.
+    // Tests the two ends of the line of equal pressure; where the line runs along an edge or is undefined, the full
+    // test decides.
     let (mut ends, mut n) = ([Vector3::zeros(); 2], 0);
     for (i, j) in [(0, 1), (1, 2), (2, 0)] {
         if h[i].abs() <= tolerance {
@@ -145,7 +146,8 @@ fn run(
     );
 }
 
-/// Adds the polygon of a pair of tetrahedra, if it has one that counts; the faces that it touches, also of one too small to count.
+/// Adds the polygon of a pair of tetrahedra if it has a positive weight; returns the faces that it touches, also for
+/// polygons too small to be kept.
 pub(crate) fn pair(
     first: &PressureField,
     second: &PressureField,
@@ -181,7 +183,7 @@ pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found
     });
 }
 
-/// Where in the first of two tetrahedra their pressures are equal.
+/// The polygon in the first of two tetrahedra on which their pressures are equal.
 fn balanced(
     first: &PressureField,
     second: &PressureField,
@@ -216,7 +218,8 @@ fn push(
     let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) else {
         return;
     };
-    // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+    // The pressure is taken from the softer field: near the surface of a stiff one it is a small difference of large
+    // numbers.
     let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
         let corner = X.point(&first.corner_points(i)[0]);
         Affine {
@@ -231,7 +234,7 @@ fn push(
     found.push(polygon, (i, j), pieces, &balance, &pressure);
 }
 
-/// A polygon inside of a face is found by the tetrahedra on both of its sides and counts half for each.
+/// A polygon within a face is found from the tetrahedra on both sides and has half weight in each.
 fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
     let neighbours = across_1.iter().chain(across_2);
     let twice = |(k, n): (usize, &u32)| own_faces >> k & 1 == 1 && *n != OUTSIDE;
@@ -241,7 +244,7 @@ fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
 }
 
 impl Tetrahedron {
-    /// Whether it has no volume to speak of.
+    /// Whether it has no significant volume.
     pub(crate) fn is_flat(&self) -> bool {
         self.sides[0].gradient == Vector3::zeros()
     }

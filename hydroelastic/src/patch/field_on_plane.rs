@@ -1,4 +1,4 @@
-//! A compliant body on a half space, rigid or compliant: its tetrahedra cut where the plane lies, or where pressures are equal.
+//! Patches of a compliant body on a half space: its tetrahedra are cut by the plane, or where the pressures are equal.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -9,7 +9,7 @@ use super::geometry::Slab;
 use super::polygon::{Affine, Polygon};
 use crate::field::{OUTSIDE, PressureField};
 
-/// Height over the half space at `X`.
+/// Height above the half space at `X`.
 fn height(X: &Isometry3<f64>) -> Affine {
     let normal = X.rotation * Vector3::z();
     Affine {
@@ -92,7 +92,7 @@ pub(crate) fn find_on_slab(
     );
 }
 
-/// What a tetrahedron is cut by.
+/// The partner that cuts a tetrahedron.
 enum Partner<'a> {
     /// A rigid half space with this normal.
     Rigid(&'a Vector3<f64>),
@@ -118,7 +118,8 @@ fn cut(
     let own = &tet.pressure;
     let (balance, pressure) = match partner {
         Partner::Rigid(normal) => (Balance::on_rigid(&own.gradient, normal), own),
-        // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+        // The pressure is taken from the softer field: near the surface of a stiff one it is a small difference of
+        // large numbers.
         Partner::Compliant(other) => {
             let softer = own.gradient.norm_squared() < other.gradient.norm_squared();
             (

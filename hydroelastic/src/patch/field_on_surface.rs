@@ -1,4 +1,4 @@
-//! A compliant body on a rigid surface: the part of the surface inside of the body.
+//! Patches of a compliant body on a rigid surface: the part of the surface inside the body.
 
 use super::balance::Balance;
 use super::flood::Flood;
@@ -11,8 +11,9 @@ use crate::range_tree::{Facet, Relative};
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.
 ///
-/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles that may cross them. A part of the
-/// surface that lies wholly inside has no rim; the tetrahedron around one of its triangles is the seed ([`rimless`]).
+/// The rim of a patch lies where both surfaces intersect: seeds are faces of the skin and triangles that may intersect
+/// them. A component of the surface entirely inside has no rim; its seed is the tetrahedron around one of its triangles
+/// ([`rimless`]).
 pub(crate) fn find(
     field: &PressureField,
     surface: &RigidSurface,
@@ -40,7 +41,7 @@ pub(crate) fn find(
     run(field, surface, X, flood, found);
 }
 
-/// Looks at every tetrahedron and triangle whose boxes overlap.
+/// Tests every tetrahedron and triangle whose boxes overlap.
 #[cfg(test)]
 pub(crate) fn find_among_all(
     field: &PressureField,
@@ -59,7 +60,7 @@ pub(crate) fn find_among_all(
     run(field, surface, X, flood, found);
 }
 
-/// False only if all of the triangle lies on one side of the face, or all of the face on one side of the triangle.
+/// False only if the whole triangle lies on one side of the face, or the whole face on one side of the triangle.
 fn may_cross(triangle: &Facet, field: &PressureField, face: &SkinFace) -> bool {
     let side = &field.functions_of(face.tet).sides[face.side as usize];
     let height = triangle.corners.map(|x| side.at(&x));

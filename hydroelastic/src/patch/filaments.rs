@@ -1,10 +1,10 @@
-//! Patches of filaments: with shapes that have a field or a surface, with each other and with themselves.
+//! Patches of filaments with shapes, with each other and with themselves.
 //!
-//! A filament on a shape is a field like any other. Of two filaments, or of one with itself, the segments that come near each
-//! other are looked at pair by pair: no rim is needed to find a patch, and neighbours along a chain are left out.
+//! A filament on a shape is a field like any other. For two filaments, or self-contact of one, pairs of nearby segments
+//! are tested directly: no rim is needed to find a patch, and neighbours along a chain are excluded.
 //!
-//! What patches cannot see is left to [`FilamentContact`]: segments that fly further in a step than their field is deep, and those
-//! pressed in so far that no pressure balances.
+//! [`FilamentContact`] provides points where no patch can: for segments that travel further in a step than their field
+//! is deep, and for segments so deep inside that the pressures are nowhere equal.
 
 use nalgebra::Isometry3;
 
@@ -19,7 +19,7 @@ use crate::filament_contact::FilamentContact;
 use crate::posed::Posed;
 use crate::range_tree::{Range, Relative};
 
-/// Marks keys of points that stand in for a patch.
+/// Marks keys of points that replace a patch.
 const STAND_IN: u64 = 1 << 63 | 1 << 31;
 
 /// Reused storage.
@@ -104,7 +104,7 @@ pub(super) fn find_between<'a>(
     })
 }
 
-/// A segment with a radius that its field stays within.
+/// A segment with a radius that contains its field.
 fn still(f: &Filament, i: usize) -> Segment {
     Segment {
         ends: f.ends(i),
@@ -113,8 +113,8 @@ fn still(f: &Filament, i: usize) -> Segment {
     }
 }
 
-/// Adds the points of [`FilamentContact`] on segments that no patch holds: those that would pass through within the step, and those
-/// whose centreline has gone under.
+/// Adds the points of [`FilamentContact`] on segments without a patch: those that would pass through within the step,
+/// and those whose centreline is inside the partner.
 fn stand_ins(
     posed: (&Posed<'_>, &Posed<'_>),
     q: &Query,

@@ -1,4 +1,4 @@
-//! From polygons to contact points: few points that press and resist as the polygons do.
+//! Contact points that represent the polygons of a patch: few points with the same force, moment and stiffness.
 
 mod spread;
 
@@ -25,21 +25,21 @@ pub(crate) struct PointBuffers {
 
 struct GroupSum {
     group: Group,
-    /// Index of its largest piece, whose plane and pressure stand for all: those of a sliver, taken so far, would be full of
-    /// round-off.
+    /// Index of its largest piece, whose plane and pressure function represent the group: those of a sliver would be
+    /// dominated by round-off.
     piece: u32,
-    /// Of that one, m².
+    /// Area of that piece, m².
     largest: f64,
     moments: Moments,
-    /// At a corner, Pa.
+    /// Highest pressure at a corner, Pa.
     pressure_max: f64,
     load: Load,
 }
 
-/// What pieces of different slopes and normals press together.
+/// Sums over pieces of different slopes and normals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
-    /// ∫p dA, N; below zero where they do not press yet.
+    /// ∫p dA, N; negative for speculative pieces.
     force: f64,
     /// ∫g dA, N/m.
     stiffness: f64,
@@ -47,7 +47,7 @@ pub(crate) struct Load {
     first: Vector3<f64>,
     /// ∫p n dA, N.
     normal: Vector3<f64>,
-    /// ∫g (part of the first side) dA, N/m.
+    /// ∫g (fraction of the first side) dA, N/m.
     of_first: f64,
 }
 
@@ -63,25 +63,25 @@ impl Load {
         self.of_first += area * balance.slope * balance.part_of_first;
     }
 
-    /// Where all of the force acts.
+    /// The point of application of the resultant force.
     pub(crate) fn center(&self) -> Vector3<f64> {
         self.first / self.force
     }
 
-    /// Pa/m, of `area` (m²).
+    /// Mean slope over `area` (m²), Pa/m.
     pub(crate) fn slope(&self, area: f64) -> f64 {
         self.stiffness / area
     }
 
-    /// Pa, mean over `area` (m²).
+    /// Mean pressure over `area` (m²), Pa.
     pub(crate) fn pressure(&self, area: f64) -> f64 {
         self.force / area
     }
 }
 
 impl PointBuffers {
-    /// Appends the points of all groups; of those that do not press yet the ones within the query's margin, and those that the
-    /// predicted motion brings to press within the step.
+    /// Appends the points of all groups; of the speculative ones, those within the query's margin and those that the
+    /// predicted motion brings into contact within the step.
     pub(super) fn emit(
         &mut self,
         found: &Found,
@@ -140,7 +140,7 @@ impl PointBuffers {
     }
 }
 
-/// What the points of a pair have in common.
+/// Data common to the points of a pair.
 struct Target<'a> {
     placed: &'a Placed<'a>,
     /// R_WF.
@@ -153,19 +153,19 @@ struct Target<'a> {
     foresight: Foresight,
 }
 
-/// Which of the points count that do not press yet.
+/// Which of the speculative points are included.
 enum Foresight {
-    /// All: nothing is said of how the sides move.
+    /// All: no motion is predicted.
     All,
-    /// Those at most so far away (m), and those that the predicted motion brings to press within the step: of a pair that lies
-    /// close, but without load, none is to be missed.
+    /// Those within this distance (m), and those that the predicted motion brings into contact within the step. For a
+    /// pair that is close but unloaded, so that no contact is missed.
     Within(f64),
-    /// Those that twice the predicted motion brings to press: for a pair that presses elsewhere already.
+    /// Those that twice the predicted motion brings into contact: for a pair that is already loaded elsewhere.
     OfMotion,
 }
 
 impl Target<'_> {
-    /// Of what is known of the first and the second, that of A and that of B.
+    /// Maps data of the first and the second side to A and B.
     fn of_sides<T>(&self, (first, second): (T, T)) -> (T, T) {
         match self.placed.order {
             Order::AsGiven => (first, second),
@@ -184,19 +184,20 @@ impl Target<'_> {
             })
     }
 
-    /// Whether a group on these elements lies about an axis: one point has its load, not that of its largest piece.
+    /// Whether a group on these elements surrounds an axis: a single point then has its resultant, not the pressure of
+    /// its largest piece.
     fn lies_about_axis(&self, elements: (u32, u32)) -> bool {
         let mut filaments = self.filaments(elements);
         filaments.any(|(f, tet)| f.presses_through_axis(tet))
     }
 
-    /// Second moment of which a group has to have a share to be three points, m⁴ (trace).
+    /// Second moment (trace, m⁴) relative to which a group must be large enough to become three points.
     fn extent(&self, elements: (u32, u32)) -> f64 {
         let of_filaments = self.filaments(elements).map(|(f, tet)| f.patch_extent(tet));
         of_filaments.reduce(f64::max).unwrap_or(self.patch)
     }
 
-    /// Whether a point that does not press yet, on these elements, at this distance and of this normal from B into A, counts.
+    /// Whether a speculative point on these elements, at this distance and with this normal from B into A, is included.
     fn counts(
         &self,
         elements: (u32, u32),
@@ -229,12 +230,12 @@ impl Target<'_> {
     }
 }
 
-/// What the stiffness of a point follows from.
+/// Origin of the stiffness of a point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Strength {
     /// The slope of the pressure, Pa/m.
     OfSlope,
-    /// The stiffness of the pair for this area, m²; pressures are depths.
+    /// The pair's stiffness for this area, m²; pressures are depths.
     OfArea(f64),
 }
 

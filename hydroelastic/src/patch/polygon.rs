@@ -1,18 +1,18 @@
-//! A convex polygon of few corners that remembers on which faces its corners lie.
+//! A convex polygon of few corners, with the faces that each corner lies on.
 
 use nalgebra::{Matrix3, Vector3};
 
 use super::found::Sign;
 
-/// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
+/// Relative tolerance: corners within this fraction of the height of the tetrahedron over a face lie on that face.
 pub(crate) const ON_FACE: f64 = 1e-10;
 
-/// Corners where a function is at most this part of its highest value at the corners of the tetrahedron are zeros of it. Near its
-/// surface the pressure of a hard field is small against its modulus, and yet all there is of a soft partner's: not much more than
-/// round-off, or the rim of the patch would move.
+/// Corners where a function is at most this fraction of its maximum over the tetrahedron's corners count as its zeros.
+/// Near its surface the pressure of a stiff field is small compared with its modulus, but of the order of a soft
+/// partner's pressure: the tolerance must be near round-off, or the rim of the patch would move.
 pub(crate) const AT_ZERO: f64 = 1e-12;
 
-/// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
+/// Four corners of a slice, one more for each of the faces that clip it, and a reserve.
 const CORNERS_MAX: usize = 12;
 
 /// The function `gradient · x + offset`.
@@ -36,8 +36,8 @@ impl Affine {
     }
 }
 
-/// A convex polygon. Bit k of a corner's mask says that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of the
-/// second (of a triangle: its edges 4 to 6).
+/// A convex polygon. Bit k of a corner's mask means that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of
+/// the second (of a triangle: its edges 4 to 6).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Polygon {
     n: usize,
@@ -64,12 +64,12 @@ impl Polygon {
         }
     }
 
-    /// The faces that a corner lies on.
+    /// The faces that any corner lies on.
     pub(crate) fn touched_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(0, |m, x| m | x)
     }
 
-    /// The faces that the whole polygon lies in.
+    /// The faces that contain the whole polygon.
     pub(crate) fn own_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(u8::MAX, |m, x| m & x)
     }
@@ -83,10 +83,10 @@ impl Polygon {
         polygon
     }
 
-    /// Where a function that takes the values `h` at the corners of a tetrahedron is zero; face k of the tetrahedron is
-    /// face k of the polygon. Seen from where the function is positive, the polygon turns counter-clockwise or clockwise.
+    /// The zero set of the linear function with values `h` at the corners of a tetrahedron; face k of the tetrahedron
+    /// is face k of the polygon. The orientation of the corners is arbitrary.
     ///
-    /// None if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
+    /// `None` if the zero set is only a corner or an edge, or fills the tetrahedron.
     pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Option<Self> {
         let tolerance = AT_ZERO * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
@@ -115,7 +115,7 @@ impl Polygon {
             let x = corners[i] + (corners[j] - corners[i]) * t;
             polygon.push(x, 0b1111 & !(1 << i) & !(1 << j));
         };
-        // Neighbouring crossings share a corner, so that the four of a two-two split go round.
+        // Consecutive crossings share a corner, so that the four of a two-two split are in cyclic order.
         for (k, &i) in above[..n_above].iter().enumerate() {
             for l in 0..n_below {
                 let j = if k == 0 { l } else { n_below - 1 - l };
@@ -125,10 +125,10 @@ impl Polygon {
         Some(polygon)
     }
 
-    /// Cuts away what lies outside of a tetrahedron, given by its barycentric coordinates; its faces are those from `first_face` on.
-    /// Returns whether something is left.
+    /// Clips to a tetrahedron given by its barycentric coordinates; its faces are numbered from `first_face`. Returns
+    /// whether anything remains.
     pub(crate) fn clip_to(&mut self, sides: &[Affine; 4], first_face: u32) -> bool {
-        // Most lie beyond one side as a whole: no other needs to cut them first.
+        // Most polygons lie entirely beyond one face: test this before clipping.
         let beyond = |side: &Affine| self.corners().iter().all(|x| side.at(x) < -ON_FACE);
         if sides.iter().any(beyond) {
             return false;
@@ -137,15 +137,16 @@ impl Polygon {
         sides.all(|(face, side)| self.clip(side, face))
     }
 
-    /// Whether what [`Self::clip_to`] would leave inside of a tetrahedron is no larger than `area` (m²) for certain: no more than the
-    /// strip inside of one of its faces, if the polygon isn't nearly parallel to that. `normal`: across the polygon, of any length.
+    /// Whether the part that [`Self::clip_to`] would keep is certainly not larger than `area` (m²): it is at most a
+    /// strip along one of the faces, if the polygon is not nearly parallel to it. `normal`: of the polygon, of any
+    /// length.
     pub(crate) fn leaves_at_most(
         &self,
         area: f64,
         normal: &Vector3<f64>,
         sides: &[Affine; 4],
     ) -> bool {
-        /// sin² of the least angle to a face of which the strip is known to its digits.
+        /// sin² of the smallest angle to a face for which the strip's width is accurate.
         const PARALLEL: f64 = 1e-6;
         let corners = self.corners();
         let bounds = (corners[0], corners[0]);
@@ -164,8 +165,8 @@ impl Polygon {
         })
     }
 
-    /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.
-    /// Returns whether something is left.
+    /// Clips away the part where `side` is negative, the barycentric coordinate of a tetrahedron for its face `face`.
+    /// Returns whether anything remains.
     pub(crate) fn clip(&mut self, side: &Affine, face: u32) -> bool {
         let mut heights = [0.0; CORNERS_MAX];
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -200,7 +201,8 @@ impl Polygon {
                 let on = if h_i <= ON_FACE { bit } else { 0 };
                 self.push(whole.corners[i], whole.masks[i] | on);
             }
-            // Also beside a corner that lies on the face already, but inside: where both are nearly parallel, it is far away.
+            // Also next to a corner that lies on the face but counts as inside: if polygon and face are nearly
+            // parallel, the intersection is far away.
             if in_i != in_j && h_i * h_j < 0.0 {
                 let t = h_i / (h_i - h_j);
                 let x = whole.corners[i] + (whole.corners[j] - whole.corners[i]) * t;
@@ -210,7 +212,7 @@ impl Polygon {
         self.n >= 3
     }
 
-    /// Where all of it lies if `p` is nowhere negative, or nowhere positive, but not zero at all corners.
+    /// The sign if `p` is nowhere negative, or nowhere positive, and not zero at all corners.
     pub(crate) fn one_sign(&self, p: &Affine) -> Option<Sign> {
         let (mut positive, mut negative) = (false, false);
         for x in self.corners() {
@@ -252,7 +254,7 @@ impl Polygon {
         [positive, negative]
     }
 
-    /// Turns the corners the other way round.
+    /// Reverses the orientation.
     pub(crate) fn reverse(&mut self) {
         self.corners[..self.n].reverse();
         self.masks[..self.n].reverse();
@@ -267,8 +269,8 @@ impl Polygon {
         0.5 * twice
     }
 
-    /// Area, centroid and second moment of area about the centroid; `normal` is the unit normal that the corners turn
-    /// about counter-clockwise.
+    /// Area, centroid and second moment of area about the centroid; `normal` is the unit normal about which the corners
+    /// are counter-clockwise.
     pub(crate) fn moments(&self, normal: &Vector3<f64>) -> Moments {
         let mut sum = Moments::default();
         let Some(origin) = self.corners().first() else {
@@ -298,16 +300,16 @@ impl Polygon {
 /// Area moments of a flat piece of surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moments {
-    /// m².
+    /// Area, m².
     pub(crate) area: f64,
-    /// m.
+    /// Centroid, m.
     pub(crate) centroid: Vector3<f64>,
     /// ∫(x − c)(x − c)ᵀ dA, m⁴.
     pub(crate) second: Matrix3<f64>,
 }
 
 impl Moments {
-    /// Of both together, each area counted `weight` times; parallel axes.
+    /// Combines both, with the other's area multiplied by `weight` (parallel axis theorem).
     pub(crate) fn add(&mut self, other: &Self, weight: f64) {
         let added = weight * other.area;
         let area = self.area + added;
@@ -371,7 +373,7 @@ mod tests {
                 }
             }
             if polygon.n == 4 {
-                // Convex and in order: every corner turns the same way.
+                // Convex and in order: every corner has the same orientation.
                 let normal = polygon.area_vector();
                 for i in 0..4 {
                     let c = |j: usize| polygon.corners[(i + j) % 4];

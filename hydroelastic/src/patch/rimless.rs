@@ -1,7 +1,8 @@
-//! Patches without a rim: where one body has swallowed a part of the other.
+//! Closed patches without a rim, where a part of one body is enclosed by the other.
 //!
-//! The rim of a patch lies on a skin, and is how patches are found. What closes in itself inside of a body has none. It is found from
-//! what it encloses: a place where a field is highest, a valley that a ridge of the other passes over, or a part of a rigid surface that no skin cuts.
+//! The rim of a patch lies on a skin, and patches are normally found from it. A closed patch inside a body has no rim.
+//! It is found from what it encloses: a local maximum of a field, a valley crossed by a ridge of the other field, or a
+//! component of a rigid surface that no skin intersects.
 
 use nalgebra::Vector3;
 
@@ -9,13 +10,14 @@ use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
 use crate::range_tree::{Range, Relative};
 
-/// Reused storage of a walk over a tree.
+/// Reused storage of a tree traversal.
 type Stack = Vec<(u32, u32)>;
 
-/// Adds the pairs of tetrahedra, (host, other), through which the surfaces of balance around the peaks of `host` pass.
+/// Adds the pairs of tetrahedra, (host, other), crossed by the surfaces of equal pressure around the peaks of `host`.
 ///
-/// Around a peak inside of `other` the host's pressure is the higher one, out to the first surface of balance. Where a straight way
-/// from the peak meets it is a seed; where the way leaves `other` first there is a rim.
+/// Around a peak inside `other` the host's pressure is higher, out to the first surface of equal pressure. The
+/// intersection of that surface with a ray from the peak is a seed; if the ray leaves `other` first, the patch has a
+/// rim.
 pub(super) fn around_peaks(
     host: &PressureField,
     other: &PressureField,
@@ -33,11 +35,11 @@ pub(super) fn around_peaks(
     }
 }
 
-/// Adds the pairs of tetrahedra of which one is beside a valley of its field's pressure.
+/// Adds the pairs of tetrahedra of which one is next to a valley of its field's pressure.
 ///
-/// Where p_A − p_B is lowest inside of both bodies, p_A is convex about that place and p_B concave, or one of them is linear and the
-/// place a vertex. A ridge of B above a valley of A makes a closed surface about it that holds no peak of either. Valleys are few and
-/// lie deep: a shallow contact has none of their pressures.
+/// At an interior minimum of p_A − p_B, p_A is locally convex and p_B concave, or one of them is linear and the minimum
+/// is at a vertex. A ridge of B above a valley of A gives a closed surface around it that contains no peak of either.
+/// Valleys are few and deep inside: a shallow contact does not reach their pressures.
 pub(super) fn through_dips(
     first: &PressureField,
     second: &PressureField,
@@ -51,7 +53,7 @@ pub(super) fn through_dips(
     first.tet_tree().visit_pairs(X, dips, stack, &mut seed);
 }
 
-/// A straight way in both fields, from place `origin` along `direction`, each in its own frame.
+/// A ray in both fields, from `origin` along `direction`, each in its own frame.
 struct Way<'a> {
     field: &'a PressureField,
     origin: Vector3<f64>,
@@ -69,7 +71,7 @@ impl Way<'_> {
         p.at(&self.origin) + s * p.gradient.dot(&self.direction)
     }
 
-    /// Where it leaves its tetrahedron, and across which face.
+    /// Ray parameter and face where it leaves its tetrahedron.
     fn exit(&self) -> (f64, usize) {
         let mut exit = (f64::INFINITY, 0);
         for (face, side) in self.functions().sides.iter().enumerate() {
@@ -93,7 +95,7 @@ fn first_balance(
     let start = host.vertices()[peak.vertex as usize];
     let middle = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
     let direction = middle - start;
-    // A little off the vertex, so that the way does not run along faces that both meshes share.
+    // Slightly off the vertex, so that the ray does not run along faces common to both meshes.
     let origin = start + 1e-3 * direction;
     let in_other = X.point(&origin);
     let mut ways = (
@@ -138,7 +140,7 @@ fn first_balance(
     None
 }
 
-/// Adds the pairs (tetrahedron, triangle) of those parts of `surface` that hang together and begin inside of `field`.
+/// Adds the pairs (tetrahedron, triangle) at which connected components of `surface` start inside `field`.
 pub(super) fn parts_inside(
     field: &PressureField,
     surface: &RigidSurface,

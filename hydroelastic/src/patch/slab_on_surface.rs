@@ -1,4 +1,4 @@
-//! A compliant half space under a rigid surface: the triangles below its level.
+//! Patches of a rigid surface on a compliant half space: the triangles below its surface.
 
 use nalgebra::{Isometry3, Vector3};
 

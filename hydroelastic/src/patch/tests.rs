@@ -1,4 +1,4 @@
-//! Bodies and poses against each other, for the tests of each story.
+//! Bodies and poses shared by the tests.
 
 mod choice;
 mod degenerate;
@@ -103,7 +103,7 @@ fn points(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     PatchContact
         .collide(a, b, &Query::new(1e-3, 9.81).unwrap(), &mut out)
-        .expect("a pair of mine")
+        .expect("a supported pair")
         .expect("finite");
     out
 }
@@ -112,7 +112,7 @@ fn patch(a: Posed<'_>, b: Posed<'_>) -> ContactPatch {
     let mut out = ContactPatch::default();
     PatchContact
         .patch(a, b, &mut out)
-        .expect("a pair of mine")
+        .expect("a supported pair")
         .expect("finite");
     out
 }
@@ -127,7 +127,7 @@ fn wrench(points: &[ContactPoint]) -> (Vector3<f64>, Vector3<f64>) {
         })
 }
 
-/// A random pose near enough to touch: A's centre within 0.2 m of B's.
+/// A random pose in contact range: A's centre within 0.2 m of B's.
 fn near(rng: &mut ChaCha8Rng) -> Isometry3<f64> {
     Isometry3::from_parts(
         Translation3::from(Vector3::from_fn(|_, _| rng.random_range(-0.12..0.12))),

@@ -17,7 +17,7 @@ fn random_ranges(rng: &mut ChaCha8Rng, n: usize) -> Vec<Range> {
         .collect()
 }
 
-/// A box around the moved box; ranges of pressure stay.
+/// A bounding box of the moved box; pressure intervals are unchanged.
 fn moved_range(X: &Relative, r: &Range) -> Range {
     let (center, half) = (X.point(&r.center()), X.rotation.abs() * r.half());
     Range {
@@ -34,7 +34,7 @@ fn overlap(a: &Range, b: &Range) -> bool {
 }
 
 #[test]
-fn tree_finds_the_pairs_that_brute_force_finds_also_after_a_refit() {
+fn tree_agrees_with_brute_force_also_after_a_refit() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let (a, b) = (random_ranges(&mut rng, 200), random_ranges(&mut rng, 150));
     let mut tree_A = RangeTree::new(&a);
@@ -69,7 +69,7 @@ fn tree_finds_the_pairs_that_brute_force_finds_also_after_a_refit() {
 }
 
 #[test]
-fn triangles_meet_the_boxes_that_their_boxes_and_planes_cut() {
+fn triangle_pairs_have_intersecting_boxes_and_planes() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let triangles: Vec<[Vector3<f64>; 3]> = (0..200)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! Elliptic sections and flat tips: where they lie, and their distances against brute force.
+//! Elliptic sections and flat tips: contact positions, and distances against brute force.
 
 use std::f64::consts::TAU;
 

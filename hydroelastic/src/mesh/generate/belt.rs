@@ -9,8 +9,9 @@ use crate::mesh::error::MeshError;
 use crate::mesh::options::TetOptions;
 use crate::mesh::tet_mesh::TetMesh;
 
-/// A belt of tetrahedra around two pulleys of radius `radius` whose axles lie along y, at x = ±`axles`/2, in m; `size`: width along
-/// y and thickness. `cells` along, across and through it, each of six tetrahedra; those along are equally long in its middle.
+/// A belt of tetrahedra around two pulleys of radius `radius` (m) whose axles are parallel to y, at x = ±`axles`/2 (m);
+/// `size`: width along y and thickness, m. `cells` along, across and through the belt, each of six tetrahedra; the
+/// cells along it have equal length on its midline.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless all lengths are positive, and the cells along lie in 3..=4096, the others in 1..=256.
@@ -36,7 +37,7 @@ pub fn tet_belt(
     within("cells through", n_through, 1, 256)?;
     let around = radius + 0.5 * thickness;
     let length = 2.0 * axles + 2.0 * PI * around;
-    // Place of the middle and the way out, at a way along it: the top, the right pulley, below, the left one.
+    // Position on the midline and outward normal, by arc length: top, right pulley, bottom, left pulley.
     let middle = |s: f64| {
         let half = 0.5 * axles;
         let turn = PI * around;

@@ -1,4 +1,4 @@
-//! Sharp edges and corners of the surface: boundary vertices near them move onto them.
+//! Recovery of sharp edges and corners: nearby boundary vertices are moved onto them.
 
 use nalgebra::Vector3;
 
@@ -7,16 +7,17 @@ use crate::mesh::tet_mesh::tet_quality;
 use crate::range_tree::{Range, RangeTree};
 use crate::shape::MeshShape;
 
-/// Edges where the normals turn by more than this are sharp: 30°.
+/// Edges whose face normals differ by more than 30° are sharp.
 const SHARP_COSINE: f64 = 0.866;
-/// A vertex moves only if no tetrahedron around it becomes worse than this.
+/// A vertex moves only if no adjacent tetrahedron falls below this quality.
 const QUALITY_MIN: f64 = 0.1;
 
 struct SharpEdge {
     ends: [Vector3<f64>; 2],
 }
 
-/// Moves the boundary vertex nearest to each corner onto it, then other boundary vertices near sharp edges onto those.
+/// Moves the boundary vertex nearest to each corner onto it, then other boundary vertices near sharp edges onto those
+/// edges.
 pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     let mut sharp = Vec::new();
     let mut degree = vec![0_u32; shape.vertices().len()];
@@ -47,7 +48,7 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     let tree = RangeTree::new(&points.collect::<Vec<_>>());
     let mut stack = Vec::new();
     for (v, p) in shape.vertices().iter().enumerate() {
-        // Two edges that go straight on are no corner.
+        // Two collinear sharp edges do not form a corner.
         if degree[v] == 0 || degree[v] == 2 && turn[v].norm() < 0.5 {
             continue;
         }
@@ -102,7 +103,7 @@ fn overlaps(r: &Range, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= max[k] && min[k] <= r.max[k])
 }
 
-/// The tetrahedra around each vertex.
+/// The tetrahedra adjacent to each vertex.
 struct Around {
     start: Vec<u32>,
     tets: Vec<u32>,
@@ -133,13 +134,13 @@ impl Around {
         &self.tets[self.start[v] as usize..self.start[v + 1] as usize]
     }
 
-    /// Moves a vertex unless that spoils a tetrahedron.
+    /// Moves a vertex unless an adjacent tetrahedron would fall below the minimum quality.
     fn try_move(&self, filled: &mut Filled, vertex: u32, to: Vector3<f64>) -> bool {
         let from = filled.vertices[vertex as usize];
         let quality = |filled: &Filled, t: u32, sign: f64| {
             sign * tet_quality(filled.tets[t as usize].map(|v| filled.vertices[v as usize]))
         };
-        // Tetrahedra are not oriented yet: each must keep its own sign.
+        // Tetrahedra are not oriented yet: each must keep its sign.
         let signs: Vec<f64> = self
             .of(vertex)
             .iter()

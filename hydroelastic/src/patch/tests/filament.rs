@@ -1,4 +1,4 @@
-//! Fields whose vertices move: a filament.
+//! Fields with moving vertices: a filament.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn hung<'a>(
 }
 
 #[test]
-fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
+fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
     let radius = 0.01;
     let lying = [0.0, 0.1, 0.2].map(|x| Point3::new(x, 0.0, 0.9 * radius));
     let (field, attachments) = filament(&lying, radius);
@@ -115,7 +115,7 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
     };
     let (flat, _) = force(&lying, &field);
     assert!(flat.z > 0.0 && flat.xy().norm() < 1e-9 * flat.z);
-    // Lift one end out: half of the length no longer presses, the force moves to the other end.
+    // Lift one end out: half of the length loses contact, and the force moves to the other end.
     let lifted = [lying[0], lying[1], Point3::new(0.2, 0.0, 0.05)];
     let mut vertices = field.vertices().to_vec();
     for v in &mut vertices[10..15] {
@@ -133,7 +133,7 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
 }
 
 #[test]
-fn a_filament_and_a_compliant_body_press_on_each_other() {
+fn a_filament_and_a_compliant_body_have_a_patch() {
     let radius = 0.01;
     let points = [0.0, 0.1, 0.2].map(|x| Point3::new(x - 0.1, 0.0, 0.05 + 0.9 * radius));
     let (field, attachments) = filament(&points, radius);
@@ -164,7 +164,7 @@ fn a_filament_and_a_compliant_body_press_on_each_other() {
             .all(|c| matches!(c.b.primitive, Primitive::Edge(_))
                 && c.a.primitive == Primitive::Frame)
     );
-    // Its own surface is not its partner.
+    // A surface is not its own partner.
     assert!(
         PatchContact
             .collide(surface, surface, &q, &mut there)

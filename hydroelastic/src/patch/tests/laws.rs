@@ -1,9 +1,9 @@
-//! What must hold whatever the shapes: balance, symmetry, keys, continuity.
+//! Properties that hold for all shapes: equilibrium, symmetry, keys, continuity.
 
 use super::*;
 
 #[test]
-fn points_carry_force_and_moment_of_the_patch() {
+fn points_have_force_and_moment_of_the_patch() {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     for (a, b) in pairs(1e-3) {
         for _ in 0..20 {
@@ -28,7 +28,7 @@ fn points_carry_force_and_moment_of_the_patch() {
 }
 
 #[test]
-fn exchanging_the_sides_changes_nothing_but_the_names() {
+fn exchanging_the_sides_swaps_the_contact() {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     for (a, b) in pairs(1e-3) {
         for _ in 0..10 {
@@ -45,7 +45,7 @@ fn exchanging_the_sides_changes_nothing_but_the_names() {
                 .sum::<f64>();
             assert!((f + g).norm() <= 1e-10 * scale && (m + n).norm() <= 1e-10 * scale);
             assert_eq!(there.len(), back.len());
-            // Groups are in another order, and two points of a group may have changed names.
+            // Groups may be in another order, and two points of a group may have swapped keys.
             let mut sorted: Vec<ContactPoint> = back.iter().map(ContactPoint::swapped).collect();
             for c in &there {
                 let nearest = sorted
@@ -73,7 +73,7 @@ fn exchanging_the_sides_changes_nothing_but_the_names() {
 }
 
 #[test]
-fn a_common_motion_moves_force_and_patch_along() {
+fn a_common_motion_transforms_force_and_patch() {
     let mut rng = ChaCha8Rng::seed_from_u64(14);
     for (a, b) in pairs(1e-3) {
         for _ in 0..10 {
@@ -92,7 +92,7 @@ fn a_common_motion_moves_force_and_patch_along() {
 }
 
 #[test]
-fn every_point_is_sound_and_its_key_is_its_own() {
+fn every_point_is_valid_and_its_key_unique() {
     let mut rng = ChaCha8Rng::seed_from_u64(15);
     for (a, b) in pairs(2e-3) {
         for _ in 0..10 {
@@ -108,7 +108,7 @@ fn every_point_is_sound_and_its_key_is_its_own() {
                     ..
                 } = c.stiffness
                 else {
-                    // One has swallowed the other.
+                    // One is enclosed by the other.
                     assert!(patch(a.at(X_WA), b.at(X_WB)).polygons().is_empty());
                     continue;
                 };
@@ -126,7 +126,7 @@ fn every_point_is_sound_and_its_key_is_its_own() {
             assert_eq!(
                 found,
                 points(a.at(X_WA), b.at(X_WB)),
-                "the same question, the same answer"
+                "repeated queries give the same result"
             );
         }
     }
@@ -151,7 +151,7 @@ fn force_is_continuous_along_random_paths() {
                     .summary()
                     .force_W
             };
-            // A jump does not shrink with the step: halve where it is largest and compare.
+            // A jump does not shrink with the step size: bisect where it is largest and compare.
             let forces: Vec<_> = (0..=n)
                 .map(|i| force(f64::from(i) / f64::from(n)))
                 .collect();

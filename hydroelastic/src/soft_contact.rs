@@ -1,5 +1,5 @@
-//! Contact of deforming bodies of tetrahedra by their triangles and tetrahedra: with rigid shapes, with filaments, with each other,
-//! with balls and with themselves.
+//! Contact of deforming tetrahedral bodies by their triangles and tetrahedra: with rigid shapes, filaments, each other,
+//! balls and themselves.
 
 mod balls;
 mod drawn;
@@ -28,42 +28,47 @@ use drawn::Drawn;
 use patch_points::{Extent, Piece};
 use vertex_distances::VertexDistances;
 
-/// Contact of deforming surfaces that bring a [`SoftMesh`]; where points are asked for, with round filaments only.
+/// Contact of deforming surfaces with a [`SoftMesh`]; where point contact is requested, with round filaments only.
 ///
-/// | a soft body against | touches by |
+/// | a soft body against | contact geometry |
 /// |---|---|
 /// | a compliant shape, a compliant half space | its triangles cut by the pressure field of the shape; k = A g, φ₀ = −p₀/g |
-/// | any other shape, half spaces and your own among them | its triangles cut where they enter it, by signed distance |
-/// | a soft body | the surfaces on which both are equally deep under their skins |
-/// | itself | the same, parts left out that an edge of the mesh joins |
+/// | any other shape, including half spaces and custom shapes | its triangles cut where they enter the shape, by signed
+/// distance |
+/// | a soft body | the surfaces of equal depth below both skins |
+/// | itself | the same, excluding parts connected by an edge of the mesh |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
-/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as of a compliant shape |
-/// | round segments of another filament | the same as balls along each segment, at most a diameter apart |
+/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as for a compliant shape
+/// |
+/// | round segments of another filament | as balls along each segment, at most a diameter apart |
 ///
-/// Where points are asked for round segments of a filament touch by those balls, field or not. Flat segments, without a field or where points
-/// are asked for, touch the soft body's vertices, as [`FilamentContact`](crate::FilamentContact) has them touch balls without size.
+/// Where point contact is requested, round segments of a filament use those balls even if it has a field. Flat segments
+/// without a field, or where point contact is requested, make contact with the soft body's vertices, as balls of zero
+/// radius in [`FilamentContact`](crate::FilamentContact).
 ///
-/// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
-/// A₀ = [`SoftMesh::vertex_area`]: as a whole the surface is as stiff as if it touched by its vertices.
+/// **Stiffness.** Where no pressure field determines it, a piece of area A has the pair's stiffness times A/A₀ with A₀
+/// = [`SoftMesh::vertex_area`]: the surface as a whole is as stiff as with contact by its vertices.
 ///
-/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear: one point at its centre
-/// of pressure, or three that have its area, centre and second moments where it is a large part of the patch. Each point hangs
-/// on its triangle (or tetrahedra) by barycentric weights; action and reaction are at one place.
+/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear. It
+/// becomes one point at its centre of pressure, or three points with its area, centroid and second moments if it is a
+/// large part of the patch. Each point is attached to its triangle (or tetrahedra) by barycentric weights; action and
+/// reaction are at the same position.
 ///
-/// **Turned away.** Where signed distance decides, a piece counts with the cosine of the angle at which it faces the shape, not at
-/// all if it looks away: what lies under the floor upside down isn't held by it, and sides push nothing up. In a pressure field
-/// pieces fade out as those of [`PatchContact`](crate::PatchContact) do.
+/// **Orientation.** With signed distance, a piece is weighted with the cosine of the angle at which it faces the shape,
+/// and has zero weight if it faces away: triangles of an upper side below the floor are not supported, and lateral
+/// sides get no vertical force. In a pressure field pieces fade out as those of [`PatchContact`](crate::PatchContact).
 ///
-/// **Foreseen.** Pieces within the margin of the [`Query`] are there before they press. Beyond it, vertices and the middles of triangles whose
-/// predicted paths enter a shape within the step; of two soft surfaces vertices that meet triangles and edges that meet edges.
+/// **Speculative contacts.** Pieces within the margin of the [`Query`] are included before they carry load. Beyond the
+/// margin, included are vertices and centres of triangles whose predicted paths enter a shape within the step; between
+/// two soft surfaces, vertices that reach triangles and edges that reach edges.
 ///
-/// A triangle whose element is inverted takes no part, and no inverted tetrahedron does. A pure function of its arguments; no
-/// allocation once the thread's buffers have grown.
+/// Triangles of inverted elements and inverted tetrahedra are ignored. A pure function of its arguments; does not
+/// allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SoftContact;
 
 thread_local! {
-    /// Reused storage; holds no result.
+    /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
@@ -77,7 +82,7 @@ struct Workspace {
     touched: Vec<bool>,
     overlap: CarriedOverlap,
     drawn: Drawn,
-    /// Segments of a filament that patches hold.
+    /// Segments of a filament that have a patch.
     held: Vec<u32>,
     points: Vec<ContactPoint>,
 }
@@ -95,7 +100,7 @@ impl ContactGeometry for SoftContact {
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
-        // Vertices alone would let a thread through between them, and never meet particles, which have nothing but points either.
+        // Vertices alone would miss a thin filament between them, and material points, which have only points as well.
         let needs_faces = |posed: &Posed<'_>| match posed {
             Posed::Filament(f) => !f.is_box(),
             Posed::Deforming(s) => s.mesh.is_none(),
@@ -152,9 +157,10 @@ impl ContactGeometry for SoftContact {
 }
 
 impl SoftContact {
-    /// The patch itself, for pictures and observables, as [`PatchContact::patch`](crate::PatchContact::patch) has it for rigid
-    /// bodies: of soft bodies with rigid shapes, with filaments that have a field, with each other and with themselves. `stiffness` is that of the pair, N/m for
-    /// [`SoftMesh::vertex_area`]. `None`: there are no polygons between the two.
+    /// The patch itself, for visualisation and observables, as [`PatchContact::patch`](crate::PatchContact::patch) for
+    /// rigid bodies: of soft bodies with rigid shapes, with filaments that have a field, with each other and with
+    /// themselves. `stiffness` is that of the pair, N/m for an area of [`SoftMesh::vertex_area`]. `None` if the pair
+    /// has no polygons.
     ///
     /// # Errors
     /// As [`ContactGeometry::collide`].
@@ -210,11 +216,11 @@ impl SoftContact {
     }
 }
 
-/// What a soft body is on.
+/// The partner of a soft body.
 #[derive(Clone, Copy)]
 enum On<'a> {
     Rigid(&'a SoftMesh, &'a RigidShape<'a>),
-    /// Of a filament, in the world frame.
+    /// The field of a filament, in the world frame.
     Field(&'a SoftMesh, &'a PressureField),
     Soft(&'a SoftMesh, &'a SoftMesh),
 }
@@ -268,7 +274,8 @@ fn on_filament(
     }
 }
 
-/// Finds the pieces of all triangles; those that are drawn have the pressure `slope` (Pa/m) where the shape does not know it.
+/// Finds the pieces of all triangles; polygons for visualisation have the pressure gradient `slope` (Pa/m) where no
+/// field determines it.
 fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: &mut Workspace) {
     w.pieces.clear();
     w.distances.begin(mesh);
@@ -291,7 +298,7 @@ fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: 
     on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
 }
 
-/// A mesh and its surface, for those that need both.
+/// A surface and its mesh.
 type Side<'a> = (&'a DeformingSurface<'a>, &'a SoftMesh);
 
 #[cfg(test)]

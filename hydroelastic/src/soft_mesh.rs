@@ -1,4 +1,4 @@
-//! The skin and the inside of a deforming body of tetrahedra, as contact needs them: built at rest, moved each step.
+//! Surface and depth field of a deforming tetrahedral body in contact: built at rest, moved each step.
 
 mod rest_field;
 
@@ -10,42 +10,42 @@ use crate::range_tree::{Range, RangeTree};
 use crate::{Aabb, GeometryError};
 use rest_field::Carrier;
 
-/// No triangle at the other side of an edge.
+/// No triangle on the other side of an edge.
 const NONE: u32 = u32::MAX;
 
-/// What a deforming body of tetrahedra brings to [`SoftContact`](crate::SoftContact): the triangles of its surface, and how deep
-/// below the surface each place inside was at rest, a linear function on every tetrahedron that the tetrahedra carry along.
+/// Contact geometry of a deforming tetrahedral body for [`SoftContact`](crate::SoftContact): the triangles of its
+/// surface, and the depth below the surface at rest, a piecewise linear function that moves with the tetrahedra.
 ///
-/// Tetrahedra whose corners all lie on the surface have no depth at their corners; they are divided at the middles of those edges
-/// that run through the inside, and where that is not enough of faces and of their own, so that a body of a single layer has depth,
-/// too.
+/// Tetrahedra whose corners all lie on the surface have zero depth at their corners. Their interior edges are divided
+/// at the midpoints, and where necessary their faces and themselves at the centroids, so that a body of a single layer
+/// has a depth, too.
 ///
-/// [`update`](Self::update) moves it: boxes of its trees are fitted anew, nothing is allocated. A stepper that knows what may touch
-/// what says [`move_to`](Self::move_to) first, which is cheap, and [`fit_skin`](Self::fit_skin) and [`carry_depth`](Self::carry_depth)
-/// only where they matter.
+/// [`update`](Self::update) moves the mesh: its trees are refitted without allocation. A caller that first determines
+/// candidate pairs calls [`move_to`](Self::move_to), which is cheap, for all bodies, and [`fit_skin`](Self::fit_skin)
+/// and [`carry_depth`](Self::carry_depth) only where needed.
 #[derive(Clone, Debug)]
 pub struct SoftMesh {
     points: Vec<Vector3<f64>>,
-    /// How far each point goes within the step, less the mean of all, m.
+    /// Displacement of each point within the step minus the mean of all, m.
     sweeps: Vec<Vector3<f64>>,
     /// That mean, m.
     drift: Vector3<f64>,
     triangles: Vec<[u32; 3]>,
-    /// Zero for a triangle that takes no part.
+    /// Zero for an ignored triangle.
     normals: Vec<Vector3<f64>>,
     vertices: Vec<u32>,
-    /// Of all points; zero inside.
+    /// Vertex normals; zero inside.
     vertex_normals: Vec<Vector3<f64>>,
     edges: Vec<SkinEdge>,
     edge_normals: Vec<Vector3<f64>>,
     triangle_tree: RangeTree,
     edge_tree: RangeTree,
-    /// Around the surface now and at the end of the step, drift left out.
+    /// Bounds of the surface now and at the end of the step, without the drift.
     bounds: Range,
-    /// Normals and trees, and the depth, are still those of the place before.
+    /// Whether normals and trees, and the depth, are outdated.
     skin_is_behind: bool,
     depth_is_behind: bool,
-    /// m below the surface.
+    /// Depth below the surface, m.
     depth: PressureField,
     carriers: Vec<Carrier>,
     moved: Vec<Vector3<f64>>,
@@ -54,26 +54,26 @@ pub struct SoftMesh {
     vertex_area: f64,
 }
 
-/// Of bodies of more tetrahedra than this, two are always far enough from each other to touch.
+/// In bodies of more tetrahedra than this, some pair is always far enough apart for self-contact.
 const COMPACT_MAX: usize = 64;
 
-/// An edge of the surface as a side of a triangle.
+/// An edge of the surface with an adjacent triangle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SkinEdge {
     pub(crate) vertices: [u32; 2],
     pub(crate) triangle: u32,
-    /// Which corners of that triangle its vertices are.
+    /// The indices of its vertices in that triangle.
     pub(crate) corners: [usize; 2],
     other: u32,
 }
 
 impl SoftMesh {
-    /// From a body at rest: all its vertices (m), the triangles of its surface, counter-clockwise seen from outside, and its
-    /// tetrahedra of positive volume.
+    /// From a body at rest: all its vertices (m), the triangles of its surface, counter-clockwise seen from outside,
+    /// and its tetrahedra of positive volume.
     ///
     /// # Errors
-    /// [`GeometryError::Meshing`] without triangles or tetrahedra, for a vertex that is not there, a face of three tetrahedra, or
-    /// a body without an inside.
+    /// [`GeometryError::Meshing`] without triangles or tetrahedra, for a vertex that does not exist, a face of three
+    /// tetrahedra, or a body without interior.
     pub fn new(
         points: &[Point3<f64>],
         triangles: &[[u32; 3]],
@@ -82,7 +82,7 @@ impl SoftMesh {
         let refuse = |reason: String| Err(GeometryError::Meshing { reason });
         if triangles.is_empty() || tetrahedra.is_empty() {
             return refuse(format!(
-                "the body has {} triangles and {} tetrahedra; contact by its surface needs both. Let it touch by its vertices",
+                "the body has {} triangles and {} tetrahedra; surface contact needs both; use contact by vertices",
                 triangles.len(),
                 tetrahedra.len()
             ));
@@ -156,8 +156,8 @@ impl SoftMesh {
         Ok(mesh)
     }
 
-    /// Moves it to where the body is, with the triangles that its surface shows now (three equal corners for one that takes no
-    /// part, as of an inverted element) and the velocities (m/s) predicted for the step.
+    /// Moves the mesh to the given positions (m), with the current triangles of its surface (three equal corners for an
+    /// ignored one, such as of an inverted element) and the predicted velocities (m/s) over the step.
     ///
     /// # Errors
     /// As [`move_to`](Self::move_to).
@@ -173,11 +173,12 @@ impl SoftMesh {
         self.carry_depth()
     }
 
-    /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is that of the new place.
+    /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is then up to
+    /// date.
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there are as many of each as there were, [`GeometryError::Vertex`] for a point that is
-    /// not finite; it is then unchanged.
+    /// [`GeometryError::FieldLength`] unless the array lengths are unchanged, [`GeometryError::Vertex`] for a point
+    /// that is not finite; the mesh is then unchanged.
     pub fn move_to(
         &mut self,
         points: &[Point3<f64>],
@@ -224,7 +225,7 @@ impl SoftMesh {
         Ok(())
     }
 
-    /// Brings normals and trees of the surface to where it was moved: needed for contact of any kind.
+    /// Updates normals and trees of the surface: needed for contact of any kind.
     pub fn fit_skin(&mut self) {
         if !self.skin_is_behind {
             return;
@@ -239,10 +240,10 @@ impl SoftMesh {
         self.edge_tree = tree;
     }
 
-    /// Brings the depth to where the body was moved: needed for contact with other deforming surfaces and with itself.
+    /// Updates the depth: needed for contact with other deforming surfaces and for self-contact.
     ///
     /// # Errors
-    /// None that [`move_to`](Self::move_to) lets pass, but for carried places that overflow.
+    /// Only if positions overflow, since [`move_to`](Self::move_to) checks its arguments.
     pub fn carry_depth(&mut self) -> Result<(), GeometryError> {
         if !self.depth_is_behind {
             return Ok(());
@@ -256,7 +257,7 @@ impl SoftMesh {
         outcome
     }
 
-    /// Whether contact of the surface, and where it is asked for the depth, are of the place it was moved to last.
+    /// Checks that the surface and, if needed, the depth are up to date with the last positions.
     pub(crate) fn check(&self, needs_depth: bool) -> Result<(), GeometryError> {
         match (self.skin_is_behind, self.depth_is_behind && needs_depth) {
             (false, false) => Ok(()),
@@ -266,20 +267,20 @@ impl SoftMesh {
         }
     }
 
-    /// The area that a vertex of the surface had at rest, on average, m²: a contact of this area has the stiffness of one point.
+    /// Mean area per vertex of the surface at rest, m²: a contact of this area has the stiffness of one point.
     #[must_use]
     pub fn vertex_area(&self) -> f64 {
         self.vertex_area
     }
 
-    /// Depth below the surface at rest, m, as the tetrahedra have carried it along: as pressures of a field. It is where
-    /// [`carry_depth`](Self::carry_depth) brought it last.
+    /// Depth below the surface at rest, m, moved with the tetrahedra and stored as the pressures of a field. Its
+    /// positions are those of the last [`carry_depth`](Self::carry_depth).
     #[must_use]
     pub fn depth(&self) -> &PressureField {
         &self.depth
     }
 
-    /// A box around the body within the step, inflated by `margin` (m).
+    /// A bounding box of the body within the step, inflated by `margin` (m).
     #[must_use]
     pub fn swept_aabb(&self, margin: f64) -> Aabb {
         let bounds = Aabb {
@@ -317,7 +318,7 @@ impl SoftMesh {
         Range::of_points(self.swept(&self.edges[edge as usize].vertices))
     }
 
-    /// Low and high corner of the box around vertices now and at the end of the step.
+    /// Lower and upper corner of the box around vertices now and at the end of the step.
     fn swept_box(&self, vertices: &[u32]) -> [Vector3<f64>; 2] {
         let first = self.points[vertices[0] as usize];
         let mut bounds = [first, first];
@@ -344,7 +345,7 @@ impl SoftMesh {
         self.points[vertex as usize]
     }
 
-    /// How far a vertex goes within the step, m.
+    /// Displacement of a vertex within the step, m.
     pub(crate) fn path(&self, vertex: u32) -> Vector3<f64> {
         self.sweeps[vertex as usize] + self.drift
     }
@@ -373,7 +374,7 @@ impl SoftMesh {
         self.triangles[triangle as usize].map(|v| self.point(v))
     }
 
-    /// Zero for one that takes no part.
+    /// Zero for an ignored triangle.
     pub(crate) fn normal(&self, triangle: u32) -> &Vector3<f64> {
         &self.normals[triangle as usize]
     }
@@ -386,38 +387,38 @@ impl SoftMesh {
         self.edges.len()
     }
 
-    /// Unit, halfway between the normals of both triangles of an edge; zero for an edge that takes no part.
+    /// Unit vector, bisecting the normals of both triangles of an edge; zero for an ignored edge.
     pub(crate) fn edge_normal(&self, edge: u32) -> &Vector3<f64> {
         &self.edge_normals[edge as usize]
     }
 
-    /// Over swept boxes, drift left out.
+    /// Over swept boxes, without the drift.
     pub(crate) fn triangle_tree(&self) -> &RangeTree {
         &self.triangle_tree
     }
 
-    /// Over swept boxes, drift left out.
+    /// Over swept boxes, without the drift.
     pub(crate) fn edge_tree(&self) -> &RangeTree {
         &self.edge_tree
     }
 
-    /// Which vertices are so near in the mesh that what they belong to never touches.
+    /// Pairs of vertices so close in the mesh that their elements are excluded from self-contact.
     pub(crate) fn near(&self) -> &SelfExclusion {
         &self.near
     }
 
-    /// Whether two tetrahedra share a vertex or are joined by an edge.
+    /// Whether two tetrahedra share a vertex or are connected by an edge.
     pub(crate) fn are_near(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
         let joined = |v: &u32| t.iter().any(|w| self.near.excludes(*v, *w));
         s.iter().any(|v| t.contains(v)) || s.iter().any(joined)
     }
 
-    /// Whether any two of its tetrahedra are apart in the mesh; those of a single brick are not.
+    /// Whether any two of its tetrahedra are far enough apart in the mesh for self-contact; not so in a single brick.
     pub(crate) fn can_touch_itself(&self) -> bool {
         self.can_touch_itself
     }
 
-    /// The depth field's part of the mesh whose contact with itself is looked for: the body's tetrahedron behind one of the field's.
+    /// The body's tetrahedron that carries a tetrahedron of the depth field.
     pub(crate) fn carrier_of(&self, tet: u32) -> &[u32; 4] {
         match self.depth.attachment(tet) {
             Some(attachment) => &attachment.vertices,
@@ -431,7 +432,7 @@ fn area_vector(corners: &[Vector3<f64>; 3]) -> Vector3<f64> {
     (corners[1] - corners[0]).cross(&(corners[2] - corners[0]))
 }
 
-/// Each edge once, with its triangles.
+/// All edges with their triangles.
 fn edges(triangles: &[[u32; 3]]) -> Vec<SkinEdge> {
     let mut sides: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(3 * triangles.len());
     for (t, corners) in (0_u32..).zip(triangles) {

@@ -1,4 +1,4 @@
-//! A steady step asks the heap for nothing: broad phase, every pair of shapes, particles.
+//! Steps do not allocate once buffers have grown: broad phase, all pairs of shapes, particles.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"

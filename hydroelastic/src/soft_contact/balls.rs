@@ -1,4 +1,4 @@
-//! Balls at the vertices of a deforming surface, of a rope or a heap of particles, on a soft body.
+//! Balls at the vertices of another deforming surface, a rope or a set of particles, on a soft body.
 
 use nalgebra::{Point3, Vector3};
 
@@ -10,8 +10,8 @@ use crate::range_tree::Range;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::SoftMesh;
 
-/// Appends at most one point a ball, the soft body being A: where its centre is inside, by the depth there, else at the nearest
-/// triangle within the margin, or at the one whose plane it crosses first within the step.
+/// Appends at most one point per ball, with the soft body as A: by the depth at its centre if that is inside, otherwise
+/// at the nearest triangle within the margin, or at the first triangle whose plane it crosses within the step.
 pub(super) fn collide(
     mesh: &SoftMesh,
     balls: &DeformingSurface<'_>,
@@ -48,7 +48,7 @@ pub(super) fn collide(
     }
 }
 
-/// Where a ball touches; the normal points from the ball into the body.
+/// Contact of a ball; the normal points from the ball into the body.
 pub(super) struct Touch {
     pub(super) point: MaterialPoint,
     pub(super) place: Vector3<f64>,
@@ -58,7 +58,7 @@ pub(super) struct Touch {
     pub(super) feature: u32,
 }
 
-/// Where a ball of radius `r` at `p` that moves with `v` touches a mesh.
+/// Contact of a mesh with a ball of radius `r` at `p` with velocity `v`.
 pub(super) fn touch(
     mesh: &SoftMesh,
     p: &Point3<f64>,

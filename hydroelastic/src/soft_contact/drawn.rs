@@ -1,4 +1,4 @@
-//! Polygons of a soft body's triangles in a rigid shape, kept to be looked at.
+//! Polygons of a soft body's triangles in a rigid shape, kept for visualisation.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -12,7 +12,7 @@ enum Keeping {
     On,
 }
 
-/// What presses, in the frame of the shape.
+/// Polygons in contact, in the frame of the shape.
 #[derive(Default)]
 pub(super) struct Drawn {
     keeping: Keeping,
@@ -30,20 +30,20 @@ struct DrawnPolygon {
 }
 
 impl Drawn {
-    /// Keeps nothing from now on.
+    /// Stops keeping polygons.
     pub(super) fn leave_out(&mut self) {
         self.keeping = Keeping::Off;
     }
 
-    /// Keeps everything from now on.
+    /// Starts keeping polygons.
     pub(super) fn keep(&mut self) {
         self.keeping = Keeping::On;
         self.corners.clear();
         self.polygons.clear();
     }
 
-    /// A part of a triangle, its corners counter-clockwise seen from the shape; `weight` of its area counts. `pressure` is called for
-    /// only if it is kept.
+    /// Adds a part of a triangle, with its corners counter-clockwise seen from the shape and its area multiplied by
+    /// `weight`. `pressure` is evaluated only if polygons are kept.
     pub(super) fn add(
         &mut self,
         part: &Polygon,
@@ -65,7 +65,7 @@ impl Drawn {
         });
     }
 
-    /// Fills a patch with what was kept; the soft body is the first in `order`.
+    /// Fills a patch with the polygons; the soft body is the first in `order`.
     pub(super) fn fill(&self, X_WG: &Isometry3<f64>, order: Order, out: &mut ContactPatch) {
         let mut sums = PatchSums::new(out, *X_WG, order);
         let mut corners = &self.corners[..];

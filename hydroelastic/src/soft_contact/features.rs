@@ -1,4 +1,5 @@
-//! Two soft surfaces that do not overlap yet: vertices near triangles, edges near edges, now or on their paths within the step.
+//! Contact of two soft surfaces that do not overlap yet: vertices near triangles and edges near edges, now or on their
+//! predicted paths.
 
 use nalgebra::{Point3, Vector3};
 
@@ -10,13 +11,14 @@ use crate::range_tree::Range;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::{SkinEdge, SoftMesh};
 
-/// Of vertex and triangle: the vertex's outward normal must not point along the way from the triangle to it by more than this.
+/// For a vertex and a triangle: largest cosine between the vertex's outward normal and the direction from the triangle
+/// to it.
 const AWAY_COSINE: f64 = 0.5;
 const ROUNDS_MAX: u32 = 60;
 
-/// Appends the points, S being A; for a surface with itself the part of S is the vertex or the edge of the higher number.
+/// Appends the points, with S as A; in self-contact the feature of S is the vertex or edge of higher index.
 ///
-/// For each vertex the nearest triangle (the one that it meets first) counts, for each edge of S the nearest edge.
+/// For each vertex the nearest triangle (or the first that it reaches) is used, for each edge of S the nearest edge.
 pub(super) fn collide(
     s: Side<'_>,
     t: Side<'_>,
@@ -37,24 +39,24 @@ pub(super) fn collide(
     out[from..].sort_unstable_by_key(|c| c.key);
 }
 
-/// How two features come near each other.
+/// Closest approach of two features.
 #[derive(Clone, Copy)]
 struct Approach {
     entry: f64,
-    /// From T to S at that moment.
+    /// From T to S at that time.
     apart: Vector3<f64>,
-    /// Weights of S's and of T's vertices there.
+    /// Weights of S's and of T's vertices at that time.
     weights_S: [f64; 4],
     weights_T: [f64; 4],
 }
 
-/// Where two features are nearest at a moment: what the distance is, and where on either.
+/// Distance vector and weights of the nearest points of two features.
 type Nearest = (Vector3<f64>, [f64; 4], [f64; 4]);
 
-/// The moment at which two features, now at `nearest_now`, come within reach, by steps that their distance allows; at once within the
-/// margin.
+/// The time at which two features, now at `nearest_now`, come within reach, by conservative advancement; zero within
+/// the margin.
 ///
-/// `speed`: what the distance shrinks by within the step at most, m.
+/// `speed`: upper bound of the decrease of the distance within the step, m.
 fn approach(
     nearest_now: Nearest,
     nearest: impl Fn(f64) -> Nearest,
@@ -66,7 +68,7 @@ fn approach(
     let start = apart.norm();
     if start > margin {
         let speed = speed();
-        // Within a thousandth of the way they meet; what is left counts as gap.
+        // Within a thousandth of the initial distance they count as in contact; the remainder is part of the gap.
         let reach = (1e-3 * start).min(margin.max(1e-6 * start));
         let mut gap = start;
         for _ in 0..ROUNDS_MAX {
@@ -95,7 +97,7 @@ fn approach(
     })
 }
 
-/// Boxes that the box of `points` and its sweep, seen from a frame that goes along with the other mesh, may touch.
+/// Bounds that contain the box of `points` and its sweep, relative to the drift of the other mesh.
 fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> Range {
     let range = Range::of_points(points.flat_map(|(x, path)| [x, x + path]));
     let around = Vector3::repeat(margin);
@@ -133,7 +135,7 @@ fn vertices_on_triangles(
                 return;
             }
             let x = t.corners(triangle);
-            // From behind nothing comes in.
+            // A vertex behind a triangle cannot enter.
             if normal.dot(&(p - x[0])) < 0.0 {
                 return;
             }
@@ -228,7 +230,7 @@ fn edges_on_edges(
             let Some(found) = approach(now, nearest, speed, q.margin) else {
                 return;
             };
-            // At the end of an edge a vertex meets something.
+            // At the end of an edge the contact belongs to a vertex.
             let inner = |w: &[f64; 4]| w[0] > 1e-6 && w[1] > 1e-6;
             if !inner(&found.weights_S) || !inner(&found.weights_T) {
                 return;
@@ -263,7 +265,7 @@ fn edges_on_edges(
     }
 }
 
-/// `fallback`: along which they are parted when they are at one place.
+/// `fallback`: the normal when both are at the same position.
 fn push(
     (a, place_S): (MaterialPoint, &Vector3<f64>),
     (b, place_T): (MaterialPoint, &Vector3<f64>),
@@ -293,7 +295,7 @@ fn weighted(mesh: &SoftMesh, vertices: &[u32], weights: &[f64; 4]) -> Vector3<f6
     terms.map(|(v, w)| mesh.point(*v) * *w).sum()
 }
 
-/// A point of an edge, as one of the triangle it belongs to.
+/// A point of an edge, as a point of the adjacent triangle.
 fn on_edge(edge: &SkinEdge, weights: &[f64; 4]) -> MaterialPoint {
     let mut of_triangle = [0.0; 4];
     for (corner, w) in edge.corners.iter().zip(weights) {
@@ -306,7 +308,7 @@ fn on_edge(edge: &SkinEdge, weights: &[f64; 4]) -> MaterialPoint {
     }
 }
 
-/// How far along each of two segments their nearest points lie, from 0 to 1.
+/// Fractions from 0 to 1 along two segments at their nearest points.
 ///
 /// # Source
 /// Ericson (2005), Real-Time Collision Detection, 5.1.9.
@@ -360,7 +362,7 @@ mod tests {
 
     #[test]
     fn an_approach_finds_when_a_point_meets_a_point() {
-        // From 1 m apart at 4 m a step: a quarter of it, less a thousandth.
+        // From 1 m apart at 4 m per step: a quarter of the step, less a thousandth.
         let nearest = |time: f64| {
             (
                 Vector3::x() * (1.0 - 4.0 * time).max(0.0),

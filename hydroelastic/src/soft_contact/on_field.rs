@@ -9,10 +9,11 @@ use crate::patch::{Affine, Balance, Load, Moments, Polygon, Sign};
 use crate::range_tree::Relative;
 use crate::soft_mesh::SoftMesh;
 
-/// Of elements, or of nodes of trees.
+/// Pairs of elements, or of tree nodes.
 type Pairs = Vec<(u32, u32)>;
 
-/// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle in one piece of the field are one.
+/// Appends the pieces of all triangles inside `field`, posed at `X_WG`; those of one triangle in one piece of the field
+/// are merged.
 pub(super) fn find(
     mesh: &SoftMesh,
     field: &PressureField,
@@ -70,7 +71,7 @@ pub(super) fn find(
     }
 }
 
-/// Adds what of a triangle lies in a tetrahedron to the sums of what presses and what does not yet.
+/// Adds the intersection of a triangle and a tetrahedron to the sums of loaded and speculative parts.
 fn pair(
     mesh: &SoftMesh,
     field: &PressureField,

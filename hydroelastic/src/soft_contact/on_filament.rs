@@ -1,7 +1,7 @@
 //! Triangles of a soft body cut by the pressure field of a filament.
 //!
-//! What patches cannot see is left to points: segments that fly further in a step than their field is deep, and those whose
-//! centreline has gone under.
+//! Points replace patches on segments that travel further in a step than their field is deep, and on segments whose
+//! centreline is inside the body.
 
 use nalgebra::{Isometry3, Point3};
 
@@ -13,7 +13,7 @@ use crate::field::PressureField;
 use crate::filament::Filament;
 use crate::soft_mesh::SoftMesh;
 
-/// Marks keys of points that stand in for a patch.
+/// Marks keys of points that replace a patch.
 const STAND_IN: u64 = 1 << 63;
 
 /// Appends the points of the surface, which is A, and a filament with a field.
@@ -26,7 +26,7 @@ pub(super) fn collide(
 ) {
     w.drawn.leave_out();
     find(mesh, field, w);
-    // Pieces further than the margin are foreseen by points.
+    // Beyond the margin, contacts are speculative points.
     w.pieces.retain(|piece| piece.gap <= q.margin);
     let on_segment = |piece: &Piece, p_WC: &Point3<f64>| {
         let segment = f.segment_of(piece.feature);
@@ -37,7 +37,7 @@ pub(super) fn collide(
             offset,
         }
     };
-    // The number of a piece is that of one of its tetrahedra.
+    // The index of a piece is that of one of its tetrahedra.
     let extent = Extent::OfPiece(&|piece| f.patch_extent(piece.feature));
     emit(mesh, on_segment, extent, &mut w.pieces, out);
     let held = &mut w.held;
@@ -48,7 +48,7 @@ pub(super) fn collide(
     held.dedup();
     let points = &mut w.points;
     points.clear();
-    // Balls as thick as the field is deep: of flat segments along their middle.
+    // Balls with the depth of the field as radius; for flat segments along their centreline.
     segments::collide(mesh, (f, Some(field.depth())), q, &mut w.stack, points);
     out.extend(points.iter().filter_map(|c| {
         let Primitive::Edge(segment) = c.b.primitive else {
@@ -63,7 +63,7 @@ pub(super) fn collide(
     }));
 }
 
-/// The pieces of all triangles, into the workspace.
+/// Collects the pieces of all triangles in the workspace.
 pub(super) fn find(mesh: &SoftMesh, field: &PressureField, w: &mut Workspace) {
     w.pieces.clear();
     let memory = (&mut w.stack, &mut w.pairs, &mut w.drawn);

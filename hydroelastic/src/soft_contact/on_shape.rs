@@ -1,4 +1,4 @@
-//! Triangles of a soft body in a rigid shape, by signed distance: any shape will do.
+//! Triangles of a soft body in a rigid shape of any kind, by signed distance.
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
@@ -11,48 +11,49 @@ use crate::range_tree::Range;
 use crate::signed_distance::SignedDistance;
 use crate::soft_mesh::SoftMesh;
 
-/// A triangle is cut into quarters until the gap on it is linear, at most so often,
+/// A triangle is subdivided into four until the gap on it is nearly linear, at most this many times,
 const CUTS_MAX: u32 = 8;
-/// and not below this part of its radius or, if that is less, of the shape's smallest half width.
+/// and not below this fraction of its radius or, if smaller, of the shape's smallest half width.
 const RADIUS_MIN: f64 = 0.125;
 const WIDTH_MIN: f64 = 0.1;
-/// The gap is linear where its directions at the corners differ by less than 18° from that in the middle, and its value there by
-/// less than this part of the triangle's radius from their mean.
+/// The gap counts as linear where its gradients at the corners differ by less than 18° from that at the centre, and its
+/// value there by less than this fraction of the triangle's radius from their mean.
 const BEND_MAX: f64 = 0.02;
 const COSINE_MIN: f64 = 0.95;
-/// Parts of one triangle whose normals differ by less than 26° are one piece.
+/// Parts of one triangle whose normals differ by less than 26° are merged into one piece.
 const SAME_COSINE: f64 = 0.9;
-/// Pieces count with the cosine of the angle at which they face the shape: with their shadow on it. Foreseen ones face the shape within 72°,
+/// Pieces are weighted with the cosine of the angle at which they face the shape (their projected area). Speculative
+/// ones face the shape within 72°,
 const FORESEEN_COSINE: f64 = 0.3;
-/// pressing ones by more than round-off: the sides of a cube are none of its foot.
+/// loaded ones by more than round-off: the lateral sides of a cube do not belong to its footprint.
 const PRESSING_COSINE: f64 = 1e-6;
 
-/// What is looked for.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
-    /// Pa/m, if the shape knows it.
+    /// Pressure gradient of the shape, Pa/m, if it has one.
     pub(super) slope: Option<f64>,
-    /// m.
+    /// Margin, m.
     pub(super) margin: f64,
-    /// Whether pieces inside of the shape count, or only those within the margin of it.
+    /// Whether pieces inside the shape are included, or only those within its margin.
     pub(super) pressing: bool,
-    /// Pa/m, what polygons that are drawn have for a pressure.
+    /// Pressure gradient of polygons for visualisation, Pa/m.
     pub(super) drawn_slope: f64,
 }
 
-/// The pieces of one triangle while they are put together.
+/// The pieces of one triangle under construction.
 #[derive(Default)]
 pub(super) struct Leaves {
     found: Vec<Leaf>,
 }
 
-/// Parts of nearly the same normal, in the frame of the shape.
+/// Parts with nearly the same normal, in the frame of the shape.
 struct Leaf {
     sign: Sign,
-    /// Of the first part.
+    /// Normal of the first part.
     direction: Vector3<f64>,
     moments: Moments,
-    /// Sums over the area.
+    /// Integrals over the area.
     normal: Vector3<f64>,
     gap: f64,
 }
@@ -79,7 +80,7 @@ pub(super) fn find(
     };
     let width = r.shape.local_aabb().half_extents().min();
     let rotation = *r.X_WG.rotation.to_rotation_matrix().matrix();
-    // Nothing in a ball is nearer to the shape than its middle by more than its radius.
+    // No point of a ball is nearer to the shape than its centre by more than its radius.
     let reaches = |range: &Range| {
         let middle = Point3::from(range.center());
         let found = r.shape.signed_distance_in_world(&r.X_WG, &middle);
@@ -141,7 +142,7 @@ fn turned(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
 struct Search<'a> {
     r: &'a RigidShape<'a>,
     counts: &'a Counts,
-    /// Against the triangle's outward normal, in the frame of the shape.
+    /// The opposite of the triangle's outward normal, in the frame of the shape.
     facing: Vector3<f64>,
     radius_min: f64,
 }
@@ -151,7 +152,7 @@ impl Search<'_> {
         self.r.shape.signed_distance(&Point3::from(*x))
     }
 
-    /// Distance at the centroid; none if that is too far away for any point of the triangle to count.
+    /// Distance at the centroid; `None` if it is too large for any point of the triangle to be in contact.
     fn at_middle(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
         let (middle, radius) = circle(corners);
         let found = self.distance(&middle);
@@ -197,7 +198,7 @@ impl Search<'_> {
         }
     }
 
-    /// Cuts a triangle on which the gap is taken as linear where it is the margin and where it is zero.
+    /// Clips a triangle with linear gap at the margin and at zero.
     fn cut(
         &self,
         corners: &[Vector3<f64>; 3],
@@ -227,7 +228,7 @@ impl Search<'_> {
                 continue;
             }
             let moments = part.moments(&-self.facing);
-            // Smaller ones are round-off of the corners.
+            // Smaller areas are round-off of the corners.
             if moments.area.is_nan() || moments.area <= 1e-14 * margin.max(1e-9) {
                 continue;
             }
@@ -290,7 +291,7 @@ fn circle(corners: &[Vector3<f64>; 3]) -> (Vector3<f64>, f64) {
     (middle, radius.fold(0.0, f64::max).sqrt())
 }
 
-/// The linear function in the plane of a triangle with given values at its corners; none for one without area.
+/// The linear function in the plane of a triangle with given values at its corners; `None` without area.
 fn interpolation(corners: &[Vector3<f64>; 3], values: &[f64; 3]) -> Option<Affine> {
     let (u, v) = (corners[1] - corners[0], corners[2] - corners[0]);
     let n = u.cross(&v);

@@ -1,4 +1,4 @@
-//! From pieces of triangles to contact points.
+//! Contact points of pieces of triangles.
 
 use nalgebra::{Point3, Vector3};
 
@@ -12,20 +12,20 @@ use crate::soft_mesh::SoftMesh;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) triangle: u32,
-    /// What of the other side it touches; with the sign unique among the pieces of its triangle.
+    /// The feature of the partner; together with the sign unique among the pieces of its triangle.
     pub(super) feature: u32,
     pub(super) sign: Sign,
     pub(super) moments: Moments,
-    /// Unit, from the other side into the soft body.
+    /// Unit normal, from the partner into the soft body.
     pub(super) normal: Vector3<f64>,
-    /// At the centroid, m.
+    /// Gap at the centroid, m.
     pub(super) gap: f64,
     pub(super) gap_gradient: Vector3<f64>,
-    /// Pa/m; none where the pair's stiffness counts.
+    /// Pressure gradient, Pa/m; `None` where the pair's stiffness applies.
     pub(super) slope: Option<f64>,
 }
 
-/// Second moment of which a piece has to have a share to be three points instead of one, m⁴ (trace).
+/// Second moment (trace, m⁴) relative to which a piece must be large enough to become three points.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
     /// That of all pieces together.
@@ -34,8 +34,8 @@ pub(super) enum Extent<'a> {
     OfPiece(&'a dyn Fn(&Piece) -> f64),
 }
 
-/// Appends the points of all pieces, the soft body being A; `on_other` names the material point of B that is at a place in the
-/// world.
+/// Appends the points of all pieces, with the soft body as A; `on_other` gives the material point of B at a position in
+/// the world.
 pub(super) fn emit(
     mesh: &SoftMesh,
     on_other: impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
@@ -65,7 +65,7 @@ fn emit_piece(
     out: &mut Vec<ContactPoint>,
 ) {
     let m = &piece.moments;
-    // A spring of the gap is a pressure of its opposite.
+    // The pressure of a gap is its negative.
     let spread = Spread::of(
         m,
         mesh.normal(piece.triangle),
@@ -120,7 +120,7 @@ fn emit_piece(
     }
 }
 
-/// Weights of the corners for a point in the plane of a triangle, which they place exactly; a fourth of zero.
+/// Barycentric weights of a point in the plane of a triangle; the fourth is zero.
 pub(super) fn barycentric(corners: &[Vector3<f64>; 3], p: &Vector3<f64>) -> [f64; 4] {
     let (u, v, d) = (
         corners[1] - corners[0],

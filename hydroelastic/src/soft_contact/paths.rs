@@ -1,4 +1,4 @@
-//! What of a soft body will only meet a rigid shape within the step: its vertices and the middles of its triangles, on their
+//! Speculative contacts of a soft body with a rigid shape: its vertices and the centres of its triangles on their
 //! predicted paths.
 
 use nalgebra::{Point3, Vector3};
@@ -13,7 +13,8 @@ use crate::{Aabb, Shape};
 
 use super::vertex_distances::VertexDistances;
 
-/// Appends the points, the soft body being A. Of triangles `touched` already the middles are left out.
+/// Appends the points, with the soft body as A. Centres of triangles that are already in contact (`touched`) are left
+/// out.
 pub(super) fn foresee(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
@@ -31,7 +32,7 @@ pub(super) fn foresee(
         let swept = Aabb::from_half_extents((*p).into(), Vector3::zeros()).swept(path);
         swept.intersects(&bounds)
     };
-    // Most that a point and the shape come nearer to each other within the step, m.
+    // Upper bound of the approach of a point and the shape within the step, m.
     let reach = |p: &Vector3<f64>, path: &Vector3<f64>| {
         let arm = (p - r.X_WG.translation.vector).norm() + path.norm();
         let turn = r.V_WG.angular.norm() * arm;
@@ -43,7 +44,8 @@ pub(super) fn foresee(
         let Some((entry, normal_B, p_B)) = found else {
             return;
         };
-        // The shape may turn meanwhile: the normal of entry, at the place where that surface point is now.
+        // The shape may rotate meanwhile: the normal at the time of impact, at the current position of that surface
+        // point.
         let normal_W = r.pose_after(entry * dt).rotation * normal_B;
         let p_WB = r.X_WG * p_B;
         out.push(ContactPoint {
@@ -67,7 +69,7 @@ pub(super) fn foresee(
             }
         }
     }
-    // A plane is always met by a vertex first.
+    // A plane is always reached by a vertex first.
     if matches!(r.shape, Shape::HalfSpace) {
         return;
     }
@@ -100,7 +102,7 @@ pub(super) fn foresee(
         if !meets_bounds(&p, &path) {
             return;
         }
-        // From a corner's distance first: most are far away.
+        // Test with the distance at a corner first: most triangles are far away.
         let [corner, ..] = *mesh.triangle(t);
         let reach = reach(&p, &path);
         let apart = (p - mesh.point(corner)).norm();

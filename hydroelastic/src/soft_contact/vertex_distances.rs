@@ -1,4 +1,4 @@
-//! Signed distances of a soft body's vertices to one shape: each asked for once, however many triangles meet there.
+//! Signed distances of a soft body's vertices to one shape, cached so that each is computed once.
 
 use nalgebra::Point3;
 
@@ -10,12 +10,12 @@ use crate::soft_mesh::SoftMesh;
 #[derive(Default)]
 pub(super) struct VertexDistances {
     known: Vec<(u32, SignedDistance<f64>)>,
-    /// Of the pair at hand; entries of others are of no use.
+    /// The current pair; entries of other pairs are invalid.
     round: u32,
 }
 
 impl VertexDistances {
-    /// Forgets what belongs to another pair.
+    /// Invalidates the entries of other pairs.
     pub(super) fn begin(&mut self, mesh: &SoftMesh) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {

@@ -1,4 +1,4 @@
-//! Fields, patches and meshes: one binary for all tests, so that they are linked once and run side by side.
+//! Integration tests of fields, patches and meshes, in one binary to save link time.
 
 #![allow(
     non_snake_case,

@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
-fn two_soft_cubes_push_each_other_by_the_area_they_share() {
+fn two_soft_cubes_have_a_force_proportional_to_their_common_area() {
     let depth = 1e-3;
     let (lower, mut upper) = (Soft::cube(0.0), Soft::cube(0.1 - depth));
-    // Off by a part of a cell, so that nothing lies on anything.
+    // Shifted by a fraction of a cell, so that no features coincide.
     upper
         .points
         .iter_mut()
@@ -28,7 +28,7 @@ fn two_soft_cubes_push_each_other_by_the_area_they_share() {
 }
 
 #[test]
-fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
+fn bricks_face_to_face_touch_in_their_common_triangles() {
     let (half, overlap, turn) = (0.05, 1e-5, 1e-4);
     let lower = Soft::cuboid(
         Vector3::repeat(half),
@@ -43,10 +43,10 @@ fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
     let mut upper = Soft::cuboid(Vector3::repeat(half), [1, 1, 1], &X, Vector3::zeros());
     upper.id = 2;
     let points = collide(upper.posed(), lower.posed());
-    // Two triangles on two with one diagonal, three points each; along their edges no slivers.
+    // Two triangles on two with the same diagonal, three points each; no slivers along their edges.
     let pressing = points.iter().filter(|c| c.signed_distance < 0.0).count();
     assert_eq!(pressing, 6);
-    // The gap is −δ − θx: ∫ over the side.
+    // The gap is −δ − θx: integrated over the side.
     let (force, moment) = wrench(&points);
     let side = 2.0 * half;
     let of_area = 1.0 / lower.mesh.vertex_area();
@@ -66,7 +66,7 @@ fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
         Vector3::x() * 30.0,
     );
     assert!(collide(strip.posed(), strip.posed()).is_empty());
-    // The right half over the left one, 2 mm into it, as if it were without thickness.
+    // The right half over the left one, 2 mm into it, ignoring its thickness.
     let fold = |p: &Point3<f64>| match p.x > 0.02 {
         true => Point3::new(-p.x, p.y, 0.008 - p.z),
         false => *p,
@@ -76,8 +76,8 @@ fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
     let pressing: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
     assert!(pressing.len() > 20, "{}", pressing.len());
     let keys: std::collections::BTreeSet<_> = points.iter().map(|c| c.key).collect();
-    assert_eq!(keys.len(), points.len(), "each pair once");
-    // Away from the crease, whose elements are crushed, layer lies on layer; the rest are slivers along the rim.
+    assert_eq!(keys.len(), points.len(), "each pair is reported once");
+    // Away from the crease, whose elements are crushed, the layers overlap; the rest are slivers along the rim.
     let (mut all, mut flat) = (0.0, 0.0);
     for c in pressing.iter().filter(|c| c.p_WC.x < -0.04) {
         let share = c.stiffness.of_pair(1.0);
@@ -93,7 +93,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
     let mut upper = Soft::cube(0.099);
     upper.id = 2;
     let upright = collide(upper.posed(), lower.posed()).len();
-    // The same cube turned inside out, where it was: what is still found lies apart.
+    // The same cube turned inside out, in place: the remaining points are separated.
     let mirror = |p: &Point3<f64>| Point3::new(p.x, p.y, 0.198 - p.z);
     let upper = upper.moved(mirror, |_| true);
     let mirrored = collide(upper.posed(), lower.posed());
@@ -102,7 +102,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
         upright > 0 && gaps.iter().all(|gap| *gap >= 0.0),
         "{gaps:?} {mirrored:?}"
     );
-    // The right half of a strip in its left one, turned over or mirrored.
+    // The right half of a strip in its left one, rotated or mirrored.
     let strip = || {
         let half = Vector3::new(0.2, 0.02, 0.005);
         let X = Isometry3::identity();

@@ -1,4 +1,4 @@
-//! Each format, spelled in small: what is read, what is remarked, and where an error points.
+//! Small files of each format: what is read, what is reported, and the locations in errors.
 
 mod formats;
 mod gmsh;

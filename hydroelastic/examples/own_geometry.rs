@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     geometry.push_front(Box::new(BallsOnWaves));
     let (ball, waves) = (Shape::sphere(0.5)?, Shape::custom(Waves));
     let still = |shape, z| {
-        Posed::Rigid(RigidShape::still(
+        Posed::Rigid(RigidShape::at_rest(
             shape,
             Isometry3::translation(1.5, 0.0, z),
         ))

@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let posed = |shape, patch, X_WG| {
                         Posed::Rigid(RigidShape {
                             patch: Some(patch),
-                            ..RigidShape::still(shape, X_WG)
+                            ..RigidShape::at_rest(shape, X_WG)
                         })
                     };
                     out.clear();

@@ -99,9 +99,9 @@ fn main() {
             soft.mesh.depth().tets().len(),
             soft.triangles.len(),
         );
-        let ground = Posed::Rigid(RigidShape::still(&floor, Isometry3::identity()));
+        let ground = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
         let X_bar = Isometry3::new(Vector3::new(0.05, 0.0, 0.039), Vector3::x() * 1.5);
-        let hook = Posed::Rigid(RigidShape::still(&bar, X_bar));
+        let hook = Posed::Rigid(RigidShape::at_rest(&bar, X_bar));
         for partner in [ground, hook, other.posed(), soft.posed()] {
             let ms = median_ms(|| {
                 out.clear();

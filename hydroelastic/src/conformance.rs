@@ -71,7 +71,7 @@ pub fn check_rigid_pairs(
             (x, y) if x > 0.0 && y > 0.0 => x.min(y),
             (x, y) => x.max(y),
         };
-        let judge = Judge {
+        let checker = Checker {
             geometry,
             a,
             b,
@@ -85,15 +85,15 @@ pub fn check_rigid_pairs(
         };
         for _ in 0..trial.poses {
             let X_WB = random.pose(size);
-            if let Some(X_WA) = judge.touching_pose(&mut random, &X_WB)? {
-                examined += judge.examine(&mut random, &X_WA, &X_WB)?;
+            if let Some(X_WA) = checker.touching_pose(&mut random, &X_WB)? {
+                examined += checker.examine(&mut random, &X_WA, &X_WB)?;
             }
         }
     }
     Ok(examined)
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     geometry: &'a dyn ContactGeometry,
     a: &'a Shape,
     b: &'a Shape,
@@ -102,7 +102,7 @@ struct Judge<'a> {
     tolerance: f64,
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn broken<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
             "{} against {}: {rule}: {found}",
@@ -119,7 +119,7 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<Vec<ContactPoint>, Violation> {
         fn still<'s>(shape: &'s Shape, X_WG: &Isometry3<f64>) -> Posed<'s> {
-            Posed::Rigid(RigidShape::still(shape, *X_WG))
+            Posed::Rigid(RigidShape::at_rest(shape, *X_WG))
         }
         let mut out = Vec::new();
         match self
@@ -171,11 +171,11 @@ impl Judge<'_> {
             );
         }
         for _ in 0..40 {
-            let middle = 0.5 * (near + far);
-            if depth(middle)? <= goal {
-                near = middle
+            let midpoint = 0.5 * (near + far);
+            if depth(midpoint)? <= goal {
+                near = midpoint
             } else {
-                far = middle
+                far = midpoint
             }
         }
         Ok(Some(at(near)))
@@ -193,10 +193,10 @@ impl Judge<'_> {
         }
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
-        if let Some(twin) = keys.windows(2).find(|w| w[0] == w[1]) {
+        if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
             return self.broken(
                 "keys must tell the points of a pair apart",
-                format_args!("{:?}", twin[0]),
+                format_args!("{:?}", duplicate[0]),
             );
         }
         if self.ask(self.a, X_WA, self.b, X_WB)? != found {
@@ -409,6 +409,6 @@ mod tests {
             },
             "material points",
         );
-        check_caught(|c| c.p_WC.x += 0.1, "place");
+        check_caught(|c| c.p_WC.x += 0.1, "contact position");
     }
 }

@@ -99,7 +99,7 @@ pub trait ContactGeometry: Send + Sync {
 /// # let _: &dyn ContactGeometry = &geometry;
 /// ```
 pub struct GeometryDispatcher {
-    experts: Vec<Box<dyn ContactGeometry>>,
+    implementations: Vec<Box<dyn ContactGeometry>>,
 }
 
 impl Default for GeometryDispatcher {
@@ -108,7 +108,7 @@ impl Default for GeometryDispatcher {
     /// [`ParticleContact`](crate::ParticleContact) and [`FilamentContact`](crate::FilamentContact).
     fn default() -> Self {
         Self {
-            experts: vec![
+            implementations: vec![
                 Box::new(crate::SoftContact),
                 Box::new(crate::PatchContact),
                 Box::new(crate::PointContact),
@@ -123,18 +123,18 @@ impl GeometryDispatcher {
     /// A dispatcher without implementations.
     pub fn empty() -> Self {
         Self {
-            experts: Vec::new(),
+            implementations: Vec::new(),
         }
     }
 
     /// Adds an implementation that is tried before all others.
-    pub fn push_front(&mut self, expert: Box<dyn ContactGeometry>) {
-        self.experts.insert(0, expert);
+    pub fn push_front(&mut self, implementation: Box<dyn ContactGeometry>) {
+        self.implementations.insert(0, implementation);
     }
 
     /// Adds an implementation that is tried after all others.
-    pub fn push_back(&mut self, expert: Box<dyn ContactGeometry>) {
-        self.experts.push(expert);
+    pub fn push_back(&mut self, implementation: Box<dyn ContactGeometry>) {
+        self.implementations.push(implementation);
     }
 }
 
@@ -146,6 +146,8 @@ impl ContactGeometry for GeometryDispatcher {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>> {
-        self.experts.iter().find_map(|e| e.collide(a, b, q, out))
+        self.implementations
+            .iter()
+            .find_map(|e| e.collide(a, b, q, out))
     }
 }

@@ -102,7 +102,7 @@ pub enum PointStiffness {
         /// k, N/m.
         stiffness: f64,
         /// Fraction of an approach that A takes up by deformation, from 0 (A is rigid) to 1 (B is rigid).
-        part_of_A: f64,
+        fraction_A: f64,
         /// The part of the patch that the point represents.
         share: PatchShare,
     },
@@ -132,11 +132,11 @@ impl PointStiffness {
             Self::Share(_) | Self::OfArea { .. } => *self,
             Self::OfPatch {
                 stiffness,
-                part_of_A,
+                fraction_A,
                 share,
             } => Self::OfPatch {
                 stiffness,
-                part_of_A: 1.0 - part_of_A,
+                fraction_A: 1.0 - fraction_A,
                 share,
             },
         }

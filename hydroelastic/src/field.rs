@@ -19,7 +19,7 @@ pub(crate) use tetrahedron::Tetrahedron;
 use crate::GeometryError;
 use crate::contact_point::Primitive;
 use crate::mesh::{TetIdx, TetMesh};
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 
 /// Marks a face without a neighbouring tetrahedron.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
@@ -60,17 +60,17 @@ pub struct PressureField {
     pieces: Vec<u32>,
     piece_kinds: Vec<PieceKind>,
     skin: Vec<SkinFace>,
-    tet_tree: RangeTree,
-    skin_tree: RangeTree,
+    tet_tree: PressureBvh,
+    skin_tree: PressureBvh,
     /// In order of descending pressure.
     peaks: Vec<Peak>,
     /// The part of each tetrahedron where the pressure is at most `shell_pressure`; empty if not needed.
-    shell_tree: Option<RangeTree>,
+    shell_tree: Option<PressureBvh>,
     shell_pressure: f64,
     /// Tetrahedra with an interior face whose pressure does not exceed the lowest pressure on the skin.
-    hollow_tree: RangeTree,
+    hollow_tree: PressureBvh,
     /// Tetrahedra next to a valley of the pressure.
-    dip_tree: RangeTree,
+    dip_tree: PressureBvh,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
@@ -233,13 +233,13 @@ impl PressureField {
             pieces: Vec::new(),
             piece_kinds: vec![PieceKind::Linear; n_tets],
             skin,
-            tet_tree: RangeTree::default(),
-            skin_tree: RangeTree::default(),
+            tet_tree: PressureBvh::default(),
+            skin_tree: PressureBvh::default(),
             peaks: Vec::new(),
             shell_tree: None,
             shell_pressure: 0.0,
-            hollow_tree: RangeTree::default(),
-            dip_tree: RangeTree::default(),
+            hollow_tree: PressureBvh::default(),
+            dip_tree: PressureBvh::default(),
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
@@ -249,30 +249,30 @@ impl PressureField {
             .map(|t| field.functions(t))
             .collect();
         field.pieces = pieces(&field.tets, &field.neighbours, &field);
-        let tets: Vec<Range> = (0..field.corners.len() as u32)
-            .map(|t| field.tet_range(t))
+        let tets: Vec<PressureBox> = (0..field.corners.len() as u32)
+            .map(|t| field.tet_bounds(t))
             .collect();
-        field.tet_tree = RangeTree::new(&tets).around(&field.vertices);
-        let skin: Vec<Range> = (0..field.skin.len() as u32)
-            .map(|f| field.skin_range(f))
+        field.tet_tree = PressureBvh::new(&tets).around(&field.vertices);
+        let skin: Vec<PressureBox> = (0..field.skin.len() as u32)
+            .map(|f| field.skin_bounds(f))
             .collect();
-        field.skin_tree = RangeTree::new(&skin).around(&field.vertices);
+        field.skin_tree = PressureBvh::new(&skin).around(&field.vertices);
         let highest = field.tet_tree.root().p_max;
         field.shell_pressure = SHELL * highest.max(0.0);
         let shell: Vec<u32> = (0..field.corners.len() as u32)
-            .filter(|&t| field.tet_range(t).p_min <= field.shell_pressure)
+            .filter(|&t| field.tet_bounds(t).p_min <= field.shell_pressure)
             .collect();
-        let ranges: Vec<Range> = shell.iter().map(|&t| field.shell_range(t)).collect();
-        let tree = RangeTree::new(&ranges).renamed(&shell);
+        let bounds: Vec<PressureBox> = shell.iter().map(|&t| field.shell_bounds(t)).collect();
+        let tree = PressureBvh::new(&bounds).renamed(&shell);
         field.shell_tree = Some(tree.around(&field.vertices));
         field.hollow_tree = field.tree_of(&field.hollow());
         field.dip_tree = field.tree_of(&field.dips());
         Ok(field)
     }
 
-    fn tree_of(&self, tets: &[u32]) -> RangeTree {
-        let ranges: Vec<Range> = tets.iter().map(|&t| self.tet_range(t)).collect();
-        let tree = RangeTree::new(&ranges).renamed(tets);
+    fn tree_of(&self, tets: &[u32]) -> PressureBvh {
+        let bounds: Vec<PressureBox> = tets.iter().map(|&t| self.tet_bounds(t)).collect();
+        let tree = PressureBvh::new(&bounds).renamed(tets);
         tree.around(&self.vertices)
     }
 
@@ -344,7 +344,7 @@ impl PressureField {
         tree.measure(&self.vertices);
         self.skin_tree = tree;
         if let Some(mut tree) = self.shell_tree.take() {
-            tree.refit(|t| self.shell_range(t));
+            tree.refit(|t| self.shell_bounds(t));
             tree.measure(&self.vertices);
             self.shell_tree = Some(tree);
         }
@@ -378,8 +378,8 @@ impl PressureField {
     /// Drops the data that only patches with other fields need, so that moving the field costs less.
     pub(crate) fn without_patches(mut self) -> Self {
         self.shell_tree = None;
-        self.hollow_tree = RangeTree::default();
-        self.dip_tree = RangeTree::default();
+        self.hollow_tree = PressureBvh::default();
+        self.dip_tree = PressureBvh::default();
         self
     }
 
@@ -389,13 +389,13 @@ impl PressureField {
         Tetrahedron::new(&x, &corners.map(|v| self.pressures[v as usize]))
     }
 
-    pub(crate) fn tet_range(&self, tet: u32) -> Range {
+    pub(crate) fn tet_bounds(&self, tet: u32) -> PressureBox {
         let corners = self.corners[tet as usize];
-        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+        PressureBox::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
     }
 
     /// Bounds of the part of a tetrahedron where the pressure is at most that of the shell.
-    fn shell_range(&self, tet: u32) -> Range {
+    fn shell_bounds(&self, tet: u32) -> PressureBox {
         let (x, p) = (self.corner_points(tet), self.corner_pressures(tet));
         let level = self.shell_pressure;
         let below = (0..4).filter(|&i| p[i] <= level).map(|i| (x[i], p[i]));
@@ -405,12 +405,12 @@ impl PressureField {
             let t = (level - p[i]) / (p[j] - p[i]);
             (x[i] + (x[j] - x[i]) * t, level)
         });
-        Range::of(below.chain(crossings))
+        PressureBox::of(below.chain(crossings))
     }
 
-    fn skin_range(&self, face: u32) -> Range {
+    fn skin_bounds(&self, face: u32) -> PressureBox {
         let corners = self.skin[face as usize].corners;
-        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+        PressureBox::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
     }
 }
 

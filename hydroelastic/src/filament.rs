@@ -10,10 +10,10 @@ pub(crate) mod segments;
 use nalgebra::{Point3, Vector3};
 
 use crate::field::{Compliance, PieceKind, PressureField};
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::{Aabb, GeometryError};
 use boxes::SegmentBoxes;
-use field::{Course, FilamentField};
+use field::{Configuration, FilamentField};
 
 pub(crate) use rigid_segment::{RigidSegment, Solid};
 pub(crate) use section::Inscribed;
@@ -128,14 +128,14 @@ impl Filament {
         }
         let radius = self.radii.first().copied().unwrap_or(0.0);
         let chains = (chains.into_iter(), self.tips);
-        let field = FilamentField::new(&self.course(), radius, chains, compliance)?;
+        let field = FilamentField::new(&self.configuration(), radius, chains, compliance)?;
         self.field = Some(Box::new(field));
         self.refit(0.0);
         Ok(self)
     }
 
-    fn course(&self) -> Course<'_> {
-        Course {
+    fn configuration(&self) -> Configuration<'_> {
+        Configuration {
             points: &self.points,
             segments: &self.segments,
             sections: &self.sections,
@@ -210,7 +210,7 @@ impl Filament {
         self.sections.extend_from_slice(sections);
         self.refit(time_step_s);
         if moves && let Some(mut field) = self.field.take() {
-            let moved = field.follow(&self.course());
+            let moved = field.follow(&self.configuration());
             self.field = Some(field);
             moved?;
         }
@@ -218,7 +218,7 @@ impl Filament {
     }
 
     /// Sets all predicted velocities to zero.
-    pub fn stand_still(&mut self) {
+    pub fn clear_velocities(&mut self) {
         self.velocities.fill(Vector3::zeros());
         self.refit(0.0);
     }
@@ -324,7 +324,7 @@ impl Filament {
     }
 
     /// The tetrahedra of the field on a segment, with their bounding boxes and pressure intervals.
-    pub(crate) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+    pub(crate) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, PressureBox)> + '_ {
         self.field.iter().flat_map(move |f| f.tets_of(segment))
     }
 
@@ -374,7 +374,7 @@ impl Filament {
     }
 
     /// Whether the resultant force on a tetrahedron of the field passes through the axis.
-    pub(crate) fn presses_through_axis(&self, tet: u32) -> bool {
+    pub(crate) fn passes_through_axis(&self, tet: u32) -> bool {
         let kind = self.field().map(|field| field.piece_kind(tet));
         kind == Some(PieceKind::AboutAxis)
     }

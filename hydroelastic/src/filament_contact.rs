@@ -22,7 +22,7 @@ use crate::contact_point::ContactPoint;
 use crate::filament::{Filament, Solid};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::{Aabb, GeometryError, Shape};
-use joints::{Found, Place};
+use joints::{Position, SegmentContact};
 use rigid::Partner;
 use round::Ball;
 
@@ -44,7 +44,7 @@ thread_local! {
 
 #[derive(Default)]
 struct Workspace {
-    found: Vec<Found>,
+    found: Vec<SegmentContact>,
     points: Vec<ContactPoint>,
 }
 
@@ -157,13 +157,13 @@ fn segments(
     (g, j): (&Filament, usize),
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if f.solid(i) != Solid::Capsule || g.solid(j) != Solid::Capsule {
         return rigid::on_segment((f, i), (g, j), q, points, found);
     }
     let (a, b) = (round::of_segment(f, i), round::of_segment(g, j));
-    round::touch((f, i, &a), (Some(g), Place::Segment(j), &b), q, found);
+    round::touch((f, i, &a), (Some(g), Position::Segment(j), &b), q, found);
     Ok(())
 }
 
@@ -194,7 +194,7 @@ fn with_balls(
                     let a = round::of_segment(f, i);
                     round::touch(
                         (f, i, &a),
-                        (None, Place::Ball(v), &ball.as_segment()),
+                        (None, Position::Ball(v), &ball.as_segment()),
                         q,
                         found,
                     );

@@ -224,7 +224,7 @@ pub enum GeometryError {
     #[error(
         "the soft body was moved; call SoftMesh::{what}, or SoftMesh::update, before the contact query"
     )]
-    Behind {
+    Outdated {
         /// The missing call.
         what: &'static str,
     },

@@ -25,7 +25,7 @@ mod particle_contact;
 mod patch;
 mod point_contact;
 mod posed;
-mod range_tree;
+mod pressure_bvh;
 mod shape;
 pub mod signed_distance;
 mod soft_contact;

@@ -125,8 +125,8 @@ impl ContactMaterial {
             PointStiffness::Share(_) | PointStiffness::OfArea { .. } => {
                 self.combined_with(other).dissipation
             }
-            PointStiffness::OfPatch { part_of_A, .. } => {
-                part_of_A * self.dissipation + (1.0 - part_of_A) * other.dissipation
+            PointStiffness::OfPatch { fraction_A, .. } => {
+                fraction_A * self.dissipation + (1.0 - fraction_A) * other.dissipation
             }
         }
     }
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn at_a_point_of_a_patch_the_side_that_yields_dissipates() {
         let (a, b) = (surface(1.0e4, 10.0, 0.3), surface(f64::INFINITY, 50.0, 0.6));
-        let patch = |part_of_A| PointStiffness::OfPatch {
+        let patch = |fraction_A| PointStiffness::OfPatch {
             stiffness: 7.0,
-            part_of_A,
+            fraction_A,
             share: crate::PatchShare::default(),
         };
         assert_eq!(a.dissipation_at(&b, &patch(1.0)), 10.0);

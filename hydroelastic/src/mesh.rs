@@ -50,7 +50,7 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
-pub use error::{FilePosition, Flaw, MeshError, Place};
+pub use error::{FilePosition, Flaw, Location, MeshError};
 pub use format::MeshFormat;
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};

@@ -16,14 +16,14 @@ mod gjk;
 mod half_space;
 mod manifold;
 mod mesh;
+mod refine;
 mod separation;
 mod shares;
-mod sharpen;
 
 use nalgebra::{Isometry3, Vector3};
 
 use crate::Shape;
-use convex::{Convex, Placed};
+use convex::{Convex, PosedCore};
 pub(crate) use feature::CAP_CORNERS;
 use manifold::ManifoldBuffers;
 pub(crate) use manifold::PairPoint;
@@ -83,7 +83,7 @@ fn convex_points(
     let (Some(convex_A), Some(convex_B)) = (Convex::of(a), Convex::of(b)) else {
         return;
     };
-    let placed = Placed::new(convex_A.core, X_BA);
+    let placed = PosedCore::new(convex_A.core, X_BA);
     if let (Shape::Box(box_A), Shape::Box(box_B)) = (a, b) {
         let (half_A, half_B) = (box_A.half_extents(), box_B.half_extents());
         let Some(best) = box_box::best_axis(
@@ -130,7 +130,7 @@ pub(crate) fn convex_separation(
         }
         _ => {
             let (convex_A, convex_B) = (Convex::of(a)?, Convex::of(b)?);
-            let placed = Placed::new(convex_A.core, X_BA);
+            let placed = PosedCore::new(convex_A.core, X_BA);
             return separation::separation(&placed, convex_A.rounding, &convex_B, reach);
         }
     };
@@ -185,7 +185,7 @@ impl<'a> ConvexPiece<'a> {
         X_BA: &Isometry3<f64>,
         reach: f64,
     ) -> Option<Separation> {
-        let placed = Placed::new(self.0.core, X_BA);
+        let placed = PosedCore::new(self.0.core, X_BA);
         separation::separation(&placed, self.0.rounding, &other.0, reach)
     }
 }

@@ -1,32 +1,32 @@
 //! Patch contact: the surface on which two pressure fields are equal, or the part of a rigid surface inside a field.
 
 mod balance;
-mod carried;
+mod bitset_culling;
+mod closed_patches;
 mod contact_patch;
 mod field_on_field;
 mod field_on_plane;
 mod field_on_surface;
 mod filaments;
 mod flood;
-mod found;
 mod geometry;
+mod pieces;
 mod points;
 mod polygon;
-mod rimless;
 mod slab_on_surface;
-mod small_fields;
+mod soft_overlap;
 mod surface;
 
 use std::cell::RefCell;
 
 pub(crate) use balance::Balance;
-pub(crate) use carried::CarriedOverlap;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
-pub(crate) use found::Sign;
 pub use geometry::{PatchGeometry, Slab};
+pub(crate) use pieces::Sign;
 pub(crate) use points::{Load, Spread};
 pub(crate) use polygon::{Affine, Moments, Polygon};
+pub(crate) use soft_overlap::SoftOverlap;
 pub use surface::RigidSurface;
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -36,14 +36,14 @@ use crate::contact_point::ContactPoint;
 use crate::field::PressureField;
 use crate::point_contact::PointContact;
 use crate::posed::{Posed, RigidShape};
-use crate::range_tree::Relative;
+use crate::pressure_bvh::Relative;
 use crate::{GeometryError, sweep};
 use contact_patch::PairStrength;
 use flood::Flood;
-use found::Found;
+use pieces::Found;
 use points::{PointBuffers, Strength};
 
-/// Patch contact of pairs with at least one compliant side; see [`PatchGeometry::meets`].
+/// Patch contact of pairs with at least one compliant side; see [`PatchGeometry::has_patch_with`].
 ///
 /// **Weights of polygons.** A polygon counts as far as both fields increase across it: fully while n̂ makes an angle of
 /// less than 5π/8 with ∇p_A and −n̂ with ∇p_B, fading to zero at 3π/4. (A sharp limit would make the force
@@ -127,7 +127,7 @@ impl<'a> Side<'a> {
     }
 
     /// Whether the two sides form a patch.
-    fn meets(&self, other: &Self) -> bool {
+    fn has_patch_with(&self, other: &Self) -> bool {
         matches!(
             (self, other),
             (Self::Field(_), _)
@@ -155,7 +155,7 @@ pub(crate) enum Order {
 }
 
 /// The polygons of a pair and their frame.
-struct Placed<'a> {
+struct PairFrame<'a> {
     order: Order,
     first: Side<'a>,
     second: Side<'a>,
@@ -168,7 +168,7 @@ fn find<'a>(
     (a, X_WA): (Side<'a>, Isometry3<f64>),
     (b, X_WB): (Side<'a>, Isometry3<f64>),
     w: &mut Workspace,
-) -> Option<Placed<'a>> {
+) -> Option<PairFrame<'a>> {
     let rank = |s: &Side<'_>| match s {
         Side::Field(_) => 0,
         Side::Slab(_) => 1,
@@ -212,7 +212,7 @@ fn find<'a>(
         _ => return None,
     };
     found.sort();
-    Some(Placed {
+    Some(PairFrame {
         order,
         first,
         second,
@@ -236,17 +236,17 @@ impl PatchContact {
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
         let (side_A, side_B) = (Side::of(&a)?, Side::of(&b)?);
-        if !side_A.0.meets(&side_B.0) {
+        if !side_A.0.has_patch_with(&side_B.0) {
             return None;
         }
         Some(a.check('a').and_then(|()| b.check('b')).map(|()| {
             WORKSPACE.with_borrow_mut(|w| {
-                let placed = match (&a, &b) {
+                let frame = match (&a, &b) {
                     (Posed::Filament(f), Posed::Filament(g)) => filaments::find_between(f, g, w),
                     _ => find(side_A, side_B, w),
                 };
-                if let Some(placed) = placed {
-                    out.fill(&w.found, &placed, &PairStrength::OfSlope);
+                if let Some(frame) = frame {
+                    out.fill(&w.found, &frame, &PairStrength::OfSlope);
                 }
             });
         }))
@@ -266,7 +266,7 @@ impl ContactGeometry for PatchContact {
         }
         let sides = Side::of(&a)
             .zip(Side::of(&b))
-            .filter(|(a, b)| a.0.meets(&b.0));
+            .filter(|(a, b)| a.0.has_patch_with(&b.0));
         let Some((side_A, side_B)) = sides else {
             return match q.choice {
                 ContactChoice::Patch => Some(Err(GeometryError::NoPatch {
@@ -288,16 +288,16 @@ impl ContactGeometry for PatchContact {
         }
         let start = out.len();
         let balance = WORKSPACE.with_borrow_mut(|w| {
-            if let Some(placed) = find(side_A, side_B, w) {
+            if let Some(frame) = find(side_A, side_B, w) {
                 let Workspace { found, points, .. } = w;
-                points.emit(found, &placed, (&a, &b), q, Strength::OfSlope, out);
+                points.emit(found, &frame, (&a, &b), q, Strength::OfSlope, out);
             }
             match w.found.pieces.is_empty() {
                 true => Balanced::Nowhere,
                 false => Balanced::Somewhere,
             }
         });
-        if balance == Balanced::Nowhere && is_swallowed(&a, &b) {
+        if balance == Balanced::Nowhere && is_enclosed(&a, &b) {
             return Some(PointContact.collide(a, b, q, out).unwrap_or(Ok(())));
         }
         if out.len() == start && travels_through(&a, &b, q, &[side_A.0, side_B.0]) {
@@ -325,7 +325,7 @@ enum Balanced {
 }
 
 /// Whether the deepest point of a field lies inside the other shape.
-fn is_swallowed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
+fn is_enclosed(a: &Posed<'_>, b: &Posed<'_>) -> bool {
     let (Posed::Rigid(a), Posed::Rigid(b)) = (a, b) else {
         return false;
     };

@@ -114,7 +114,7 @@ impl<'a> Pair<'a> {
                 // One part of a mesh may be in contact while another approaches.
                 let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
                 if lowest > self.margin || in_parts {
-                    self.foreseen(w, start, out);
+                    self.speculative(w, start, out);
                 }
             }
         }
@@ -138,7 +138,7 @@ impl<'a> Pair<'a> {
 
     /// Speculative points of a pair whose paths intersect within the step; only those with a normal different from the
     /// pair's contacts from `start` on.
-    fn foreseen(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
+    fn speculative(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
         if self.reach <= self.margin {
             return;
         }

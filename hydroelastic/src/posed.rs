@@ -41,7 +41,7 @@ pub struct RigidShape<'a> {
 
 impl<'a> RigidShape<'a> {
     /// A shape at rest, for point contact.
-    pub fn still(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
+    pub fn at_rest(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
         Self {
             shape,
             X_WG,
@@ -62,10 +62,10 @@ impl<'a> RigidShape<'a> {
     /// A bounding box of the shape during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let shift = self.V_WG.linear * time_step_s;
-        let turn = (self.V_WG.angular.norm() * time_step_s).min(2.0);
+        let rotation = (self.V_WG.angular.norm() * time_step_s).min(2.0);
         // A rotation moves no point further than its chord.
-        let reach = if turn > 0.0 {
-            turn * self.shape.radius_about_origin()
+        let reach = if rotation > 0.0 {
+            rotation * self.shape.radius_about_origin()
         } else {
             0.0
         };
@@ -247,17 +247,17 @@ impl SelfExclusion {
         let first = Self::from_pairs(n_points, edges);
         let mut pairs = Vec::new();
         let mut ring = Vec::new();
-        let mut seen = vec![u32::MAX; n_points];
+        let mut visited = vec![u32::MAX; n_points];
         for p in 0..n_points as u32 {
-            seen[p as usize] = p;
+            visited[p as usize] = p;
             ring.clear();
             ring.push(p);
             for _ in 0..rings {
                 let mut next = Vec::new();
                 for &q in &ring {
                     for &r in first.of(q) {
-                        if seen[r as usize] != p {
-                            seen[r as usize] = p;
+                        if visited[r as usize] != p {
+                            visited[r as usize] = p;
                             next.push(r);
                             pairs.push([p, r]);
                         }

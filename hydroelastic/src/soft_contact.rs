@@ -2,13 +2,13 @@
 //! balls and themselves.
 
 mod balls;
-mod drawn;
 mod features;
 mod on_field;
 mod on_filament;
 mod on_shape;
 mod patch_points;
 mod paths;
+mod polygon_recorder;
 mod segments;
 mod vertex_distances;
 
@@ -21,11 +21,11 @@ use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::{ContactPoint, MaterialPoint};
 use crate::field::PressureField;
 use crate::filament::Filament;
-use crate::patch::{CarriedOverlap, ContactPatch, Order, PatchGeometry};
+use crate::patch::{ContactPatch, Order, PatchGeometry, SoftOverlap};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
-use drawn::Drawn;
 use patch_points::{Extent, Piece};
+use polygon_recorder::PolygonRecorder;
 use vertex_distances::VertexDistances;
 
 /// Contact of deforming surfaces with a [`SoftMesh`]; where point contact is requested, with round filaments only.
@@ -80,8 +80,8 @@ struct Workspace {
     leaves: on_shape::Leaves,
     distances: VertexDistances,
     touched: Vec<bool>,
-    overlap: CarriedOverlap,
-    drawn: Drawn,
+    overlap: SoftOverlap,
+    recorder: PolygonRecorder,
     /// Segments of a filament that have a patch.
     held: Vec<u32>,
     points: Vec<ContactPoint>,
@@ -109,7 +109,7 @@ impl ContactGeometry for SoftContact {
         if q.choice == ContactChoice::Point && !needs_faces(&a) && !needs_faces(&b) {
             return None;
         }
-        let is_fitted = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
+        let is_up_to_date = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
             Posed::Deforming(s) => {
                 let deforms = !matches!(other, Posed::Rigid(_));
                 s.mesh.map_or(Ok(()), |mesh| mesh.check(deforms))
@@ -119,8 +119,8 @@ impl ContactGeometry for SoftContact {
         let checks = [
             a.check('a'),
             b.check('b'),
-            is_fitted(&a, &b),
-            is_fitted(&b, &a),
+            is_up_to_date(&a, &b),
+            is_up_to_date(&b, &a),
         ];
         if let Some(e) = checks.into_iter().find_map(Result::err) {
             return Some(Err(e));
@@ -195,15 +195,15 @@ impl SoftContact {
         Some(checked.map(|()| {
             WORKSPACE.with_borrow_mut(|w| match on {
                 On::Rigid(mesh, r) => {
-                    w.drawn.keep();
+                    w.recorder.keep();
                     let margin = 1e-5 * r.shape.size();
                     find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
-                    w.drawn.fill(&r.X_WG, order, out);
+                    w.recorder.fill(&r.X_WG, order, out);
                 }
                 On::Field(mesh, field) => {
-                    w.drawn.keep();
+                    w.recorder.keep();
                     on_filament::find(mesh, field, w);
-                    w.drawn.fill(&Isometry3::identity(), order, out);
+                    w.recorder.fill(&Isometry3::identity(), order, out);
                 }
                 On::Soft(m, n) => {
                     let own = matches!((&a, &b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id);
@@ -243,7 +243,7 @@ fn on_rigid(
         return;
     };
     let margin = q.margin.max(1e-5 * r.shape.size());
-    w.drawn.leave_out();
+    w.recorder.stop();
     find_pieces(mesh, r, margin, 0.0, w);
     let X_GW = r.X_WG.inverse();
     let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
@@ -254,7 +254,7 @@ fn on_rigid(
         w.touched[piece.triangle as usize] = true;
     }
     let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
-    paths::foresee(mesh, r, q, margin, memory, out);
+    paths::speculative_points(mesh, r, q, margin, memory, out);
 }
 
 /// The surface is A.
@@ -281,7 +281,7 @@ fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: 
     w.distances.begin(mesh);
     let of_field = match r.patch {
         Some(PatchGeometry::Compliant(field)) => {
-            let memory = (&mut w.stack, &mut w.pairs, &mut w.drawn);
+            let memory = (&mut w.stack, &mut w.pairs, &mut w.recorder);
             on_field::find(mesh, field, &r.X_WG, memory, &mut w.pieces);
             Some(field.steepness())
         }
@@ -291,10 +291,15 @@ fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: 
     let counts = on_shape::Counts {
         slope: of_field,
         margin,
-        pressing: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
-        drawn_slope: of_field.unwrap_or(slope),
+        loaded: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
+        recorded_slope: of_field.unwrap_or(slope),
     };
-    let memory = (&mut w.stack, &mut w.leaves, &mut w.distances, &mut w.drawn);
+    let memory = (
+        &mut w.stack,
+        &mut w.leaves,
+        &mut w.distances,
+        &mut w.recorder,
+    );
     on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
 }
 

@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 
 use crate::field::PressureField;
 use crate::posed::SelfExclusion;
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::{Aabb, GeometryError};
 use rest_field::Carrier;
 
@@ -21,8 +21,8 @@ const NONE: u32 = u32::MAX;
 /// has a depth, too.
 ///
 /// [`update`](Self::update) moves the mesh: its trees are refitted without allocation. A caller that first determines
-/// candidate pairs calls [`move_to`](Self::move_to), which is cheap, for all bodies, and [`fit_skin`](Self::fit_skin)
-/// and [`carry_depth`](Self::carry_depth) only where needed.
+/// candidate pairs calls [`move_to`](Self::move_to), which is cheap, for all bodies, and [`update_skin`](Self::update_skin)
+/// and [`update_depth`](Self::update_depth) only where needed.
 #[derive(Clone, Debug)]
 pub struct SoftMesh {
     points: Vec<Vector3<f64>>,
@@ -38,13 +38,13 @@ pub struct SoftMesh {
     vertex_normals: Vec<Vector3<f64>>,
     edges: Vec<SkinEdge>,
     edge_normals: Vec<Vector3<f64>>,
-    triangle_tree: RangeTree,
-    edge_tree: RangeTree,
+    triangle_tree: PressureBvh,
+    edge_tree: PressureBvh,
     /// Bounds of the surface now and at the end of the step, without the drift.
-    bounds: Range,
+    bounds: PressureBox,
     /// Whether normals and trees, and the depth, are outdated.
-    skin_is_behind: bool,
-    depth_is_behind: bool,
+    skin_is_outdated: bool,
+    depth_is_outdated: bool,
     /// Depth below the surface, m.
     depth: PressureField,
     carriers: Vec<Carrier>,
@@ -124,11 +124,11 @@ impl SoftMesh {
             vertex_normals: vec![Vector3::zeros(); n],
             edge_normals: Vec::new(),
             edges: edges(triangles),
-            triangle_tree: RangeTree::default(),
-            edge_tree: RangeTree::default(),
-            bounds: Range::of_points([]),
-            skin_is_behind: false,
-            depth_is_behind: false,
+            triangle_tree: PressureBvh::default(),
+            edge_tree: PressureBvh::default(),
+            bounds: PressureBox::of_points([]),
+            skin_is_outdated: false,
+            depth_is_outdated: false,
             moved: Vec::with_capacity(carriers.len()),
             depth,
             carriers,
@@ -144,15 +144,15 @@ impl SoftMesh {
             mesh.can_touch_itself = pairs.any(|(s, t)| !mesh.are_near(s, t));
         }
         mesh.find_normals();
-        mesh.bounds = Range::of_points(mesh.swept(&mesh.vertices));
-        let boxes: Vec<Range> = (0..mesh.triangles.len() as u32)
-            .map(|t| mesh.triangle_range(t))
+        mesh.bounds = PressureBox::of_points(mesh.swept(&mesh.vertices));
+        let boxes: Vec<PressureBox> = (0..mesh.triangles.len() as u32)
+            .map(|t| mesh.triangle_bounds(t))
             .collect();
-        mesh.triangle_tree = RangeTree::new(&boxes);
-        let boxes: Vec<Range> = (0..mesh.edges.len() as u32)
-            .map(|e| mesh.edge_range(e))
+        mesh.triangle_tree = PressureBvh::new(&boxes);
+        let boxes: Vec<PressureBox> = (0..mesh.edges.len() as u32)
+            .map(|e| mesh.edge_bounds(e))
             .collect();
-        mesh.edge_tree = RangeTree::new(&boxes);
+        mesh.edge_tree = PressureBvh::new(&boxes);
         Ok(mesh)
     }
 
@@ -169,8 +169,8 @@ impl SoftMesh {
         time_step_s: f64,
     ) -> Result<(), GeometryError> {
         self.move_to(points, triangles, velocities, time_step_s)?;
-        self.fit_skin();
-        self.carry_depth()
+        self.update_skin();
+        self.update_depth()
     }
 
     /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is then up to
@@ -213,24 +213,24 @@ impl SoftMesh {
             for (own, new) in self.points.iter_mut().zip(points) {
                 *own = new.coords;
             }
-            self.depth_is_behind = true;
+            self.depth_is_outdated = true;
         }
         self.triangles.copy_from_slice(triangles);
         self.drift = velocities.iter().sum::<Vector3<f64>>() * (time_step_s / n as f64);
         for (sweep, v) in self.sweeps.iter_mut().zip(velocities) {
             *sweep = v * time_step_s - self.drift;
         }
-        self.bounds = Range::of_points(self.swept(&self.vertices));
-        self.skin_is_behind = true;
+        self.bounds = PressureBox::of_points(self.swept(&self.vertices));
+        self.skin_is_outdated = true;
         Ok(())
     }
 
     /// Updates normals and trees of the surface: needed for contact of any kind.
-    pub fn fit_skin(&mut self) {
-        if !self.skin_is_behind {
+    pub fn update_skin(&mut self) {
+        if !self.skin_is_outdated {
             return;
         }
-        self.skin_is_behind = false;
+        self.skin_is_outdated = false;
         self.find_normals();
         let mut tree = std::mem::take(&mut self.triangle_tree);
         tree.refit_boxes(|t| self.swept_box(&self.triangles[t as usize]));
@@ -244,25 +244,25 @@ impl SoftMesh {
     ///
     /// # Errors
     /// Only if positions overflow, since [`move_to`](Self::move_to) checks its arguments.
-    pub fn carry_depth(&mut self) -> Result<(), GeometryError> {
-        if !self.depth_is_behind {
+    pub fn update_depth(&mut self) -> Result<(), GeometryError> {
+        if !self.depth_is_outdated {
             return Ok(());
         }
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
-        moved.extend(self.carriers.iter().map(|c| c.place(&self.points)));
+        moved.extend(self.carriers.iter().map(|c| c.position(&self.points)));
         let outcome = self.depth.move_vertices(&moved);
         self.moved = moved;
-        self.depth_is_behind = outcome.is_err();
+        self.depth_is_outdated = outcome.is_err();
         outcome
     }
 
     /// Checks that the surface and, if needed, the depth are up to date with the last positions.
     pub(crate) fn check(&self, needs_depth: bool) -> Result<(), GeometryError> {
-        match (self.skin_is_behind, self.depth_is_behind && needs_depth) {
+        match (self.skin_is_outdated, self.depth_is_outdated && needs_depth) {
             (false, false) => Ok(()),
-            (skin, _) => Err(GeometryError::Behind {
-                what: if skin { "fit_skin" } else { "carry_depth" },
+            (skin, _) => Err(GeometryError::Outdated {
+                what: if skin { "update_skin" } else { "update_depth" },
             }),
         }
     }
@@ -274,7 +274,7 @@ impl SoftMesh {
     }
 
     /// Depth below the surface at rest, m, moved with the tetrahedra and stored as the pressures of a field. Its
-    /// positions are those of the last [`carry_depth`](Self::carry_depth).
+    /// positions are those of the last [`update_depth`](Self::update_depth).
     #[must_use]
     pub fn depth(&self) -> &PressureField {
         &self.depth
@@ -310,12 +310,12 @@ impl SoftMesh {
         }));
     }
 
-    fn triangle_range(&self, triangle: u32) -> Range {
-        Range::of_points(self.swept(&self.triangles[triangle as usize]))
+    fn triangle_bounds(&self, triangle: u32) -> PressureBox {
+        PressureBox::of_points(self.swept(&self.triangles[triangle as usize]))
     }
 
-    fn edge_range(&self, edge: u32) -> Range {
-        Range::of_points(self.swept(&self.edges[edge as usize].vertices))
+    fn edge_bounds(&self, edge: u32) -> PressureBox {
+        PressureBox::of_points(self.swept(&self.edges[edge as usize].vertices))
     }
 
     /// Lower and upper corner of the box around vertices now and at the end of the step.
@@ -393,12 +393,12 @@ impl SoftMesh {
     }
 
     /// Over swept boxes, without the drift.
-    pub(crate) fn triangle_tree(&self) -> &RangeTree {
+    pub(crate) fn triangle_tree(&self) -> &PressureBvh {
         &self.triangle_tree
     }
 
     /// Over swept boxes, without the drift.
-    pub(crate) fn edge_tree(&self) -> &RangeTree {
+    pub(crate) fn edge_tree(&self) -> &PressureBvh {
         &self.edge_tree
     }
 

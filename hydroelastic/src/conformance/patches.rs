@@ -44,7 +44,7 @@ pub fn check_patch_pairs(
     let mut random = SplitMix(trial.seed);
     let mut examined = 0;
     for (a, b) in pairs {
-        let judge = Judge {
+        let checker = Checker {
             geometry,
             a,
             b,
@@ -60,17 +60,17 @@ pub fn check_patch_pairs(
             tolerance: trial.tolerance,
         };
         for _ in 0..trial.poses {
-            let X_WB = random.pose(judge.size);
-            if let Some(X_WA) = judge.touching_pose(&mut random, &X_WB)? {
-                examined += judge.examine(&mut random, &X_WA, &X_WB)?;
-                judge.follow(&mut random, &X_WA, &X_WB)?;
+            let X_WB = random.pose(checker.size);
+            if let Some(X_WA) = checker.touching_pose(&mut random, &X_WB)? {
+                examined += checker.examine(&mut random, &X_WA, &X_WB)?;
+                checker.follow(&mut random, &X_WA, &X_WB)?;
             }
         }
     }
     Ok(examined)
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     geometry: &'a dyn ContactGeometry,
     a: &'a PatchBody,
     b: &'a PatchBody,
@@ -102,7 +102,7 @@ impl Sum {
     }
 }
 
-impl Judge<'_> {
+impl Checker<'_> {
     fn broken<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
             "{} ({}) against {} ({}): {rule}: {found}",
@@ -121,7 +121,7 @@ impl Judge<'_> {
         fn still<'s>(body: &'s PatchBody, X_WG: &Isometry3<f64>) -> Posed<'s> {
             Posed::Rigid(RigidShape {
                 patch: Some(&body.patch),
-                ..RigidShape::still(&body.shape, *X_WG)
+                ..RigidShape::at_rest(&body.shape, *X_WG)
             })
         }
         let mut out = Vec::new();
@@ -157,7 +157,7 @@ impl Judge<'_> {
         };
         let reach = 1.5 * (radius(self.a) + radius(self.b));
         // Half of the samples are aligned with B, so that faces are parallel.
-        let (turn, direction) = if random.next() > 0.0 {
+        let (rotation, direction) = if random.next() > 0.0 {
             (random.rotation(), random.upper_unit())
         } else {
             (X_WB.rotation * random.quarter_turns(), Vector3::z())
@@ -167,7 +167,7 @@ impl Judge<'_> {
             X_WB.rotation * Vector3::new(random.next(), random.next(), 0.0) * (0.1 * self.size);
         let at = |s: f64| {
             let shift = X_WB.translation.vector + aside + direction * s;
-            Isometry3::from_parts(Translation3::from(shift), turn)
+            Isometry3::from_parts(Translation3::from(shift), rotation)
         };
         if Sum::of(&self.points(&at(2.0 * reach), X_WB)?).load > 0.0 {
             return self.broken(
@@ -199,10 +199,10 @@ impl Judge<'_> {
         }
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
-        if let Some(twin) = keys.windows(2).find(|w| w[0] == w[1]) {
+        if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
             return self.broken(
                 "keys must tell the points of a pair apart",
-                format_args!("{:?}", twin[0]),
+                format_args!("{:?}", duplicate[0]),
             );
         }
         if self.points(X_WA, X_WB)? != found {
@@ -308,11 +308,11 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         let shift = random.vector() * (0.03 * self.size);
-        let turn = random.vector() * 0.1;
+        let rotation = random.vector() * 0.1;
         let force = |s: f64| -> Result<Vector3<f64>, Violation> {
             let X = Isometry3::from_parts(
                 Translation3::from(X_WA.translation.vector + shift * s),
-                UnitQuaternion::from_scaled_axis(turn * s) * X_WA.rotation,
+                UnitQuaternion::from_scaled_axis(rotation * s) * X_WA.rotation,
             );
             Ok(Sum::of(&self.points(&X, X_WB)?).force)
         };
@@ -329,12 +329,12 @@ impl Judge<'_> {
         let (mut low, mut high) = (worst as f64 * step, (worst + 1) as f64 * step);
         let (mut at_low, mut at_high) = (forces[worst], forces[worst + 1]);
         for _ in 0..24 {
-            let middle = 0.5 * (low + high);
-            let there = force(middle)?;
+            let midpoint = 0.5 * (low + high);
+            let there = force(midpoint)?;
             if (there - at_low).norm() > (at_high - there).norm() {
-                (high, at_high) = (middle, there);
+                (high, at_high) = (midpoint, there);
             } else {
-                (low, at_low) = (middle, there);
+                (low, at_low) = (midpoint, there);
             }
         }
         let jump = (at_high - at_low).norm();

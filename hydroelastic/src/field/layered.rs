@@ -84,9 +84,9 @@ fn flat_polygon(n: u32) -> Vec<[u32; 3]> {
     let mut arcs = vec![(0, a), (a, b), (b, n)];
     while let Some((from, to)) = arcs.pop() {
         if to - from >= 2 {
-            let middle = (from + to) / 2;
-            triangles.push([from, middle, to % n]);
-            arcs.extend([(from, middle), (middle, to)]);
+            let midpoint = (from + to) / 2;
+            triangles.push([from, midpoint, to % n]);
+            arcs.extend([(from, midpoint), (midpoint, to)]);
         }
     }
     triangles

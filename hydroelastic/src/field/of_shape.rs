@@ -158,11 +158,11 @@ fn depth_of_convex(mesh: &MeshShape) -> Option<f64> {
 }
 
 fn is_one_piece(mesh: &MeshShape) -> bool {
-    let mut seen = vec![false; mesh.triangles().len()];
+    let mut visited = vec![false; mesh.triangles().len()];
     let mut open = vec![0_u32];
     let mut count = 0;
     while let Some(t) = open.pop() {
-        if std::mem::replace(&mut seen[t as usize], true) {
+        if std::mem::replace(&mut visited[t as usize], true) {
             continue;
         }
         count += 1;
@@ -170,5 +170,5 @@ fn is_one_piece(mesh: &MeshShape) -> bool {
             open.extend(mesh.edges()[e as usize].triangles);
         }
     }
-    count == seen.len()
+    count == visited.len()
 }

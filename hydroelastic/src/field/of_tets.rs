@@ -53,14 +53,14 @@ impl PressureField {
                 tets.push(corners);
                 continue;
             }
-            let middle = corners
+            let centroid = corners
                 .iter()
                 .map(|&v| vertices[v as usize])
                 .sum::<Vector3<f64>>()
                 / 4.0;
             let new = vertices.len() as u32;
-            distances.push(skin.nearest(&Point3::from(middle)).2);
-            vertices.push(middle);
+            distances.push(skin.nearest(&Point3::from(centroid)).2);
+            vertices.push(centroid);
             on_surface.push(false);
             for k in 0..4 {
                 let mut part = corners;

@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use super::{Attachment, Peak, PressureField, SkinFace, Tetrahedron};
 use crate::Aabb;
 use crate::mesh::TetIdx;
-use crate::range_tree::RangeTree;
+use crate::pressure_bvh::PressureBvh;
 
 impl PressureField {
     /// Vertices, m.
@@ -132,13 +132,13 @@ impl PressureField {
         corners.map(|v| self.vertices[v as usize])
     }
 
-    pub(crate) fn tet_tree(&self) -> &RangeTree {
+    pub(crate) fn tet_tree(&self) -> &PressureBvh {
         &self.tet_tree
     }
 
     /// The tetrahedra bounded by their parts of pressure up to `pressure`: if that is the highest pressure on a
     /// partner's skin, only the shell can balance it.
-    pub(crate) fn tree_up_to(&self, pressure: f64) -> &RangeTree {
+    pub(crate) fn tree_up_to(&self, pressure: f64) -> &PressureBvh {
         match &self.shell_tree {
             Some(shell) if pressure <= 0.0 => shell,
             _ => &self.tet_tree,
@@ -146,16 +146,16 @@ impl PressureField {
     }
 
     /// The tetrahedra with interior faces at pressures as low as on the skin.
-    pub(crate) fn hollow_tree(&self) -> &RangeTree {
+    pub(crate) fn hollow_tree(&self) -> &PressureBvh {
         &self.hollow_tree
     }
 
     /// The tetrahedra in which the pressure may have an interior minimum.
-    pub(crate) fn dip_tree(&self) -> &RangeTree {
+    pub(crate) fn dip_tree(&self) -> &PressureBvh {
         &self.dip_tree
     }
 
-    pub(crate) fn skin_tree(&self) -> &RangeTree {
+    pub(crate) fn skin_tree(&self) -> &PressureBvh {
         &self.skin_tree
     }
 

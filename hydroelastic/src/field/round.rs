@@ -107,13 +107,10 @@ pub(crate) fn star(
         *v = center + (*v - center) * (1.0 + beyond);
     }
     let mut pressures = vec![-c.hydroelastic_modulus * beyond; vertices.len()];
-    let middle = vertices.len() as u32;
+    let apex = vertices.len() as u32;
     vertices.push(center);
     pressures.push(c.hydroelastic_modulus);
-    let tets = triangles
-        .iter()
-        .map(|&[i, j, k]| [middle, i, j, k])
-        .collect();
+    let tets = triangles.iter().map(|&[i, j, k]| [apex, i, j, k]).collect();
     Parts {
         vertices,
         pressures,

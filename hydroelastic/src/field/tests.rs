@@ -206,13 +206,13 @@ fn moved_vertices_keep_their_pressure_and_the_trees_are_refitted() {
     field.move_vertices(&moved).unwrap();
     for (t, tet) in field.tets().iter().enumerate() {
         let corners = tet.map(|v| moved[v as usize]);
-        let middle = corners.iter().sum::<Vector3<f64>>() / 4.0;
+        let centroid = corners.iter().sum::<Vector3<f64>>() / 4.0;
         let mean = tet
             .map(|v| field.pressures()[v as usize])
             .iter()
             .sum::<f64>()
             / 4.0;
-        let p = field.pressure_at(&middle).unwrap();
+        let p = field.pressure_at(&centroid).unwrap();
         assert!((p - mean).abs() < 1e-9 * 1.0e5, "tetrahedron {t}");
     }
     assert!(field.move_vertices(&moved[1..]).is_err());

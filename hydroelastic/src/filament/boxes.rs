@@ -24,15 +24,15 @@ impl Part {
     }
 
     fn halves(&self) -> [Self; 2] {
-        let middle = self.from + (self.to - self.from) / 2;
+        let midpoint = self.from + (self.to - self.from) / 2;
         let left = Self {
             node: self.node + 1,
             from: self.from,
-            to: middle,
+            to: midpoint,
         };
         let right = Self {
-            node: self.node + 2 * (middle - self.from),
-            from: middle,
+            node: self.node + 2 * (midpoint - self.from),
+            from: midpoint,
             to: self.to,
         };
         [left, right]
@@ -75,26 +75,26 @@ impl SegmentBoxes {
 
     /// Visits the segments whose boxes satisfy `overlaps`, in ascending order; the predicate must hold for a box if it
     /// holds for a part of it.
-    pub(crate) fn visit(&self, wanted: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(usize)) {
+    pub(crate) fn visit(&self, overlaps: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(usize)) {
         if self.n > 0 {
-            self.visit_part(self.whole(), &wanted, &mut visit);
+            self.visit_part(self.whole(), &overlaps, &mut visit);
         }
     }
 
     fn visit_part(
         &self,
         part: Part,
-        wanted: &impl Fn(&Aabb) -> bool,
+        overlaps: &impl Fn(&Aabb) -> bool,
         visit: &mut impl FnMut(usize),
     ) {
-        if !wanted(&self.nodes[part.node]) {
+        if !overlaps(&self.nodes[part.node]) {
             return;
         }
         if part.is_leaf() {
             visit(part.from);
         } else {
             for half in part.halves() {
-                self.visit_part(half, wanted, visit);
+                self.visit_part(half, overlaps, visit);
             }
         }
     }
@@ -199,13 +199,13 @@ mod tests {
             let mut single = Vec::new();
             tree.visit(|x| near(x, &b[0]), |i| single.push(i));
             let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-            let wanted: Vec<_> = all.filter(|(i, j)| near(&a[*i], &a[*j])).collect();
-            assert_eq!(own, wanted, "{n}");
+            let overlaps: Vec<_> = all.filter(|(i, j)| near(&a[*i], &a[*j])).collect();
+            assert_eq!(own, overlaps, "{n}");
             let all = (0..n).flat_map(|i| (0..50).map(move |j| (i, j)));
-            let wanted: Vec<_> = all.filter(|(i, j)| near(&a[*i], &b[*j])).collect();
-            assert_eq!(pairs, wanted, "{n}");
-            let wanted: Vec<_> = (0..n).filter(|i| near(&a[*i], &b[0])).collect();
-            assert_eq!(single, wanted, "{n}");
+            let overlaps: Vec<_> = all.filter(|(i, j)| near(&a[*i], &b[*j])).collect();
+            assert_eq!(pairs, overlaps, "{n}");
+            let overlaps: Vec<_> = (0..n).filter(|i| near(&a[*i], &b[0])).collect();
+            assert_eq!(single, overlaps, "{n}");
         }
     }
 }

@@ -15,7 +15,7 @@ use super::section_mesh::SectionMesh;
 use super::{FlatSection, Tips, across};
 use crate::GeometryError;
 use crate::field::{Compliance, Parts, PieceKind, PressureField};
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 
 /// Index of the tetrahedron of a prism without a vertex on the first section's rim.
 const LAST_OF_PRISM: u32 = 2;
@@ -33,7 +33,7 @@ struct Tip {
 
 /// A chain: its segments, and whether it is closed.
 #[derive(Clone, Debug)]
-struct Run {
+struct ChainSpan {
     segments: Span<usize>,
     closed: bool,
 }
@@ -43,7 +43,7 @@ struct Run {
 struct Layout {
     section: SectionMesh,
     tips: Vec<Tip>,
-    runs: Vec<Run>,
+    spans: Vec<ChainSpan>,
     n_segments: usize,
     margin: f64,
     ends: Tips,
@@ -51,7 +51,7 @@ struct Layout {
 
 /// Positions of the field's vertices, and tangent and m1 at the vertices of the filament.
 #[derive(Clone, Debug, Default)]
-struct Places {
+struct FieldPoints {
     vertices: Vec<Vector3<f64>>,
     axes: Vec<[Vector3<f64>; 2]>,
 }
@@ -67,11 +67,11 @@ pub(crate) struct FilamentField {
     /// The same for the face of a flat tip, m⁴.
     face_extent: f64,
     /// Reused buffer.
-    places: Places,
+    points_now: FieldPoints,
 }
 
 /// Current configuration of the filament.
-pub(super) struct Course<'a> {
+pub(super) struct Configuration<'a> {
     pub(super) points: &'a [Point3<f64>],
     pub(super) segments: &'a [[u32; 2]],
     pub(super) sections: &'a [FlatSection],
@@ -81,13 +81,13 @@ impl FilamentField {
     /// `radius`: of a round section, m; `chains`: for each, the range of its segments and whether it is closed; `tips`:
     /// the shape of the free ends.
     pub(super) fn new(
-        course: &Course<'_>,
+        configuration: &Configuration<'_>,
         radius: f64,
         (chains, ends): (impl Iterator<Item = (Span<usize>, bool)>, Tips),
         compliance: &Compliance,
     ) -> Result<Self, GeometryError> {
         compliance.validate()?;
-        let section = match course.sections.first() {
+        let section = match configuration.sections.first() {
             Some(flat) => SectionMesh::of_flat(flat, compliance),
             None => SectionMesh::round(radius, compliance),
         };
@@ -98,25 +98,25 @@ impl FilamentField {
                 allowed: "must be finite and positive",
             });
         }
-        let runs: Vec<Run> = chains
-            .map(|(segments, closed)| Run { segments, closed })
+        let spans: Vec<ChainSpan> = chains
+            .map(|(segments, closed)| ChainSpan { segments, closed })
             .collect();
         let n = section.points.len() as u32;
         let mut tets = Vec::new();
-        for vertices in course.segments {
+        for vertices in configuration.segments {
             section.sweep(vertices.map(|v| v * n), &mut tets);
         }
-        let mut vertices = n * course.points.len() as u32;
+        let mut vertices = n * configuration.points.len() as u32;
         let modulus = compliance.hydroelastic_modulus;
         let mut pressures = Vec::new();
-        for _ in course.points {
+        for _ in configuration.points {
             pressures.extend(section.points.iter().map(|(_, part)| part * modulus));
         }
         let mut tips = Vec::new();
-        for run in runs.iter().filter(|run| !run.closed) {
-            let (start, end) = (run.segments.start, run.segments.end - 1);
+        for span in spans.iter().filter(|span| !span.closed) {
+            let (start, end) = (span.segments.start, span.segments.end - 1);
             for (segment, side, sign) in [(start, 0, -1.0), (end, 1, 1.0)] {
-                let vertex = course.segments[segment][side];
+                let vertex = configuration.segments[segment][side];
                 tips.push(Tip {
                     vertex,
                     segment: segment as u32,
@@ -135,15 +135,16 @@ impl FilamentField {
                 pressures.extend((0..more).map(|_| outside));
             }
         }
-        let length =
-            |[a, b]: [u32; 2]| (course.points[b as usize] - course.points[a as usize]).norm();
-        let longest = course
+        let length = |[a, b]: [u32; 2]| {
+            (configuration.points[b as usize] - configuration.points[a as usize]).norm()
+        };
+        let longest = configuration
             .segments
             .iter()
             .map(|s| length(*s))
             .fold(0.0, f64::max);
         if ends == Tips::Flat {
-            for (i, vertices) in course.segments.iter().enumerate() {
+            for (i, vertices) in configuration.segments.iter().enumerate() {
                 let cut = tips.iter().filter(|tip| tip.segment as usize == i).count();
                 let least = cut as f64 * section.depth;
                 if cut > 0 && length(*vertices) <= least {
@@ -155,7 +156,7 @@ impl FilamentField {
                 }
             }
         }
-        let extent = match course.sections.first() {
+        let extent = match configuration.sections.first() {
             // The broad side of one segment is three points: it resists rolling about the centreline.
             Some(flat) => {
                 let half = flat.half_1.max(flat.half_2);
@@ -166,15 +167,15 @@ impl FilamentField {
         let layout = Layout {
             section,
             tips,
-            runs,
-            n_segments: course.segments.len(),
+            spans,
+            n_segments: configuration.segments.len(),
             margin: compliance.margin,
             ends,
         };
-        let mut places = Places::default();
-        layout.place(course, &mut places);
+        let mut points_now = FieldPoints::default();
+        layout.place(configuration, &mut points_now);
         let field = PressureField::assemble(Parts {
-            vertices: places.vertices.clone(),
+            vertices: points_now.vertices.clone(),
             pressures,
             tets,
             depth: layout.section.depth,
@@ -187,13 +188,16 @@ impl FilamentField {
             layout,
             field,
             extent,
-            places,
+            points_now,
         })
     }
 
-    pub(super) fn follow(&mut self, course: &Course<'_>) -> Result<(), GeometryError> {
-        self.layout.place(course, &mut self.places);
-        self.field.move_vertices(&self.places.vertices)
+    pub(super) fn follow(
+        &mut self,
+        configuration: &Configuration<'_>,
+    ) -> Result<(), GeometryError> {
+        self.layout.place(configuration, &mut self.points_now);
+        self.field.move_vertices(&self.points_now.vertices)
     }
 
     pub(super) fn field(&self) -> &PressureField {
@@ -223,7 +227,7 @@ impl FilamentField {
     }
 
     /// The tetrahedra on a segment, including those of its tips, with their bounding boxes and pressure intervals.
-    pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+    pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, PressureBox)> + '_ {
         let layout = &self.layout;
         let per_segment = 3 * layout.section.triangles.len();
         let own = (per_segment * segment) as u32..(per_segment * (segment + 1)) as u32;
@@ -234,7 +238,7 @@ impl FilamentField {
             .flat_map(move |(i, tip)| {
                 tip.first..layout.tips.get(i + 1).map_or(end, |next| next.first)
             });
-        own.chain(at_tips).map(|t| (t, self.field.tet_range(t)))
+        own.chain(at_tips).map(|t| (t, self.field.tet_bounds(t)))
     }
 }
 
@@ -277,19 +281,19 @@ impl Layout {
         })
     }
 
-    fn place(&self, course: &Course<'_>, places: &mut Places) {
-        let Places { vertices, axes } = places;
+    fn place(&self, configuration: &Configuration<'_>, points_now: &mut FieldPoints) {
+        let FieldPoints { vertices, axes } = points_now;
         axes.clear();
-        axes.resize(course.points.len(), [Vector3::zeros(); 2]);
-        for run in &self.runs {
-            tangents(course, run, axes);
-            match course.sections.is_empty() {
-                true => transported(course, run, axes),
-                false => given(course, run, axes),
+        axes.resize(configuration.points.len(), [Vector3::zeros(); 2]);
+        for span in &self.spans {
+            tangents(configuration, span, axes);
+            match configuration.sections.is_empty() {
+                true => transported(configuration, span, axes),
+                false => given(configuration, span, axes),
             }
         }
         vertices.clear();
-        for (x, [t, m_1]) in course.points.iter().zip(axes.iter()) {
+        for (x, [t, m_1]) in configuration.points.iter().zip(axes.iter()) {
             let m_2 = t.cross(m_1);
             let points = self.section.points.iter();
             vertices.extend(points.map(|([u, v], _)| x.coords + m_1 * *u + m_2 * *v));
@@ -317,17 +321,17 @@ impl Layout {
 }
 
 /// The unit tangent at every vertex of a chain: the bisector of the adjacent segments' tangents.
-fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    for i in run.segments.clone() {
-        let [a, b] = course.segments[i].map(|v| v as usize);
-        let t = (course.points[b] - course.points[a])
+fn tangents(configuration: &Configuration<'_>, span: &ChainSpan, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in span.segments.clone() {
+        let [a, b] = configuration.segments[i].map(|v| v as usize);
+        let t = (configuration.points[b] - configuration.points[a])
             .try_normalize(1e-300)
             .unwrap_or_else(Vector3::z);
         axes[a][0] += t;
         axes[b][0] += t;
     }
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
             let t = &mut axes[v as usize][0];
             *t = t.try_normalize(1e-12).unwrap_or_else(Vector3::z);
         }
@@ -335,14 +339,14 @@ fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
 }
 
 /// m1 at the vertices between segments with given directors: the bisector.
-fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
-            axes[v as usize][1] += course.sections[i].m_1;
+fn given(configuration: &Configuration<'_>, span: &ChainSpan, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
+            axes[v as usize][1] += configuration.sections[i].m_1;
         }
     }
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
             let [t, m_1] = &mut axes[v as usize];
             *m_1 = (*m_1 - *t * t.dot(m_1))
                 .try_normalize(1e-12)
@@ -352,24 +356,28 @@ fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
 }
 
 /// m1 of a round section: parallel-transported along the chain; on a ring the holonomy is distributed along it.
-fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    let vertex = |i: usize, side: usize| course.segments[i][side] as usize;
-    let first = vertex(run.segments.start, 0);
+fn transported(
+    configuration: &Configuration<'_>,
+    span: &ChainSpan,
+    axes: &mut [[Vector3<f64>; 2]],
+) {
+    let vertex = |i: usize, side: usize| configuration.segments[i][side] as usize;
+    let first = vertex(span.segments.start, 0);
     let t_0 = axes[first][0];
     let start = beside(&t_0);
     axes[first][1] = start;
     let mut carried = start;
-    for i in run.segments.clone() {
+    for i in span.segments.clone() {
         let (a, b) = (vertex(i, 0), vertex(i, 1));
-        carried = turned_along(&carried, &axes[a][0], &axes[b][0]);
+        carried = parallel_transport(&carried, &axes[a][0], &axes[b][0]);
         if b != first {
             axes[b][1] = carried;
         }
     }
-    if run.closed {
+    if span.closed {
         let angle = t_0.dot(&start.cross(&carried)).atan2(start.dot(&carried));
-        let n = run.segments.len() as f64;
-        for (k, i) in run.segments.clone().enumerate().skip(1) {
+        let n = span.segments.len() as f64;
+        for (k, i) in span.segments.clone().enumerate().skip(1) {
             let [t, m_1] = &mut axes[vertex(i, 0)];
             let (s, c) = (-angle * k as f64 / n).sin_cos();
             *m_1 = *m_1 * c + t.cross(m_1) * s;
@@ -380,11 +388,11 @@ fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
 /// A unit vector perpendicular to `t`, continuous in `t` except at one direction that is rare in filaments.
 fn beside(t: &Vector3<f64>) -> Vector3<f64> {
     let rare = Vector3::new(-0.48, 0.6, 0.64);
-    turned_along(&across(&rare), &rare, t)
+    parallel_transport(&across(&rare), &rare, t)
 }
 
 /// `m` rotated by the shortest rotation from unit vector `from` to unit vector `to`.
-fn turned_along(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
+fn parallel_transport(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
     let sum = from + to;
     let turned = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
     (turned - to * to.dot(&turned))

@@ -70,11 +70,11 @@ impl Filament {
                 (rotation, shape)
             }
         };
-        let middle = nalgebra::center(&a, &b);
+        let midpoint = nalgebra::center(&a, &b);
         RigidSegment {
             shape,
             solid,
-            X_WS: Isometry3::from_parts(Translation3::from(middle.coords), rotation),
+            X_WS: Isometry3::from_parts(Translation3::from(midpoint.coords), rotation),
             V_WS: Twist {
                 angular: t.cross(&(v_b - v_a)) / length.max(f64::MIN_POSITIVE),
                 linear: 0.5 * (v_a + v_b),

@@ -64,11 +64,11 @@ impl SectionMesh {
             let (s, c) = (f64::from(k) * angle).sin_cos();
             Vector2::new(a * stretch * c, b * stretch * s)
         };
-        let from_middle = |k: u32| {
+        let from_midpoint = |k: u32| {
             let (p, q) = (corner(k), corner(k + 1));
             p.perp(&q) / (q - p).norm()
         };
-        let depth = (0..n).map(from_middle).fold(f64::INFINITY, f64::min);
+        let depth = (0..n).map(from_midpoint).fold(f64::INFINITY, f64::min);
         let outside = compliance.margin / depth;
         let rim = (0..n).map(|k| ((corner(k) * (1.0 + outside)).into(), -outside));
         Self {

@@ -11,7 +11,7 @@ use crate::filament::Filament;
 
 /// Position of a contact on a segment or its partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// In the interior of a segment.
     Segment(usize),
     /// At a vertex of the filament.
@@ -28,16 +28,16 @@ pub(super) enum Kind {
     /// Nearest points of two curved objects: dropped unless they are a minimum along the chain.
     Nearest,
     /// The same, of two parallel segments without overlap.
-    Behind,
+    NoOverlap,
     /// An end of the overlap of two flat or parallel objects.
-    CommonPart,
+    Overlap,
 }
 
 /// A contact of one segment before merging at joints.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    pub(super) at: Place,
-    pub(super) other: Place,
+pub(super) struct SegmentContact {
+    pub(super) at: Position,
+    pub(super) other: Position,
     /// Distinguishes contacts at the same two positions, such as the corners of a flat segment's end.
     pub(super) tag: u64,
     pub(super) kind: Kind,
@@ -50,20 +50,20 @@ pub(super) struct Found {
 const AT_END: f64 = 1e-6;
 
 /// The position on segment `i` at a fraction.
-pub(super) fn place_on(f: &Filament, i: usize, fraction: f64) -> Place {
+pub(super) fn position_on(f: &Filament, i: usize, fraction: f64) -> Position {
     let [a, b] = f.segments()[i];
     if fraction <= AT_END {
-        Place::Vertex(a)
+        Position::Vertex(a)
     } else if fraction >= 1.0 - AT_END {
-        Place::Vertex(b)
+        Position::Vertex(b)
     } else {
-        Place::Segment(i)
+        Position::Segment(i)
     }
 }
 
 /// Appends the merged contacts of `found` in ascending order of keys.
 pub(super) fn emit(
-    found: &mut [Found],
+    found: &mut [SegmentContact],
     f: &Filament,
     g: Option<&Filament>,
     out: &mut Vec<ContactPoint>,
@@ -76,21 +76,23 @@ pub(super) fn emit(
         }
     }
     found.sort_unstable_by(|x, y| {
-        let depth = |c: &Found| c.contact.signed_distance;
+        let depth = |c: &SegmentContact| c.contact.signed_distance;
         (x.at, x.other, x.tag)
             .cmp(&(y.at, y.other, y.tag))
             .then(depth(x).total_cmp(&depth(y)))
             .then_with(|| edge(x).cmp(&edge(y)))
     });
     let from = out.len();
-    for places in found.chunk_by(|x, y| (x.at, x.other) == (y.at, y.other)) {
-        for (k, group) in places.chunk_by(|x, y| x.tag == y.tag).enumerate() {
+    for positions in found.chunk_by(|x, y| (x.at, x.other) == (y.at, y.other)) {
+        for (k, group) in positions.chunk_by(|x, y| x.tag == y.tag).enumerate() {
             let first = &group[0];
-            let is_lone = group.iter().all(|x| x.kind != Kind::CommonPart);
+            let is_lone = group.iter().all(|x| x.kind != Kind::Overlap);
             if is_lone && group.len() < reports_of_a_minimum(first, f, g) {
                 continue;
             }
-            let counted = group.iter().filter(|x| is_lone || x.kind != Kind::Behind);
+            let counted = group
+                .iter()
+                .filter(|x| is_lone || x.kind != Kind::NoOverlap);
             let share: f64 = counted.map(|x| x.share).sum();
             if share <= 0.0 {
                 continue;
@@ -106,12 +108,12 @@ pub(super) fn emit(
 }
 
 /// The segment that carries the material point of A.
-fn edge(found: &Found) -> Primitive {
+fn edge(found: &SegmentContact) -> Primitive {
     found.contact.a.primitive
 }
 
 /// Number of segment pairs that report a contact at these positions if it is a minimum along both chains.
-fn reports_of_a_minimum(found: &Found, f: &Filament, g: Option<&Filament>) -> usize {
+fn reports_of_a_minimum(found: &SegmentContact, f: &Filament, g: Option<&Filament>) -> usize {
     let (on_A, n_A) = segments_at(found.at, f);
     let Some(g) = g else {
         return n_A;
@@ -125,10 +127,10 @@ fn reports_of_a_minimum(found: &Found, f: &Filament, g: Option<&Filament>) -> us
 }
 
 /// Segments adjacent to a position.
-fn segments_at(place: Place, f: &Filament) -> ([usize; 2], usize) {
-    match place {
-        Place::Segment(i) => ([i, 0], 1),
-        Place::Vertex(v) => {
+fn segments_at(position: Position, f: &Filament) -> ([usize; 2], usize) {
+    match position {
+        Position::Segment(i) => ([i, 0], 1),
+        Position::Vertex(v) => {
             let own = |i: &usize| f.segments().get(*i).is_some_and(|ends| ends.contains(&v));
             // Vertices are numbered along the chain: the segments of vertex v have numbers near v.
             let near = [v as usize, (v as usize).wrapping_sub(1)];
@@ -142,17 +144,17 @@ fn segments_at(place: Place, f: &Filament) -> ([usize; 2], usize) {
                 None => ([i, 0], 1),
             }
         }
-        Place::Ball(_) | Place::Feature(_) => ([0, 0], 1),
+        Position::Ball(_) | Position::Feature(_) => ([0, 0], 1),
     }
 }
 
 /// `k` counts contacts at the same two positions.
-fn key(found: &Found, k: usize) -> ContactKey {
-    let number = |place: Place| match place {
-        Place::Segment(i) => 2 * i as u32 + 1,
-        Place::Vertex(v) => 2 * v,
-        Place::Ball(v) => v as u32,
-        Place::Feature(feature) => feature,
+fn key(found: &SegmentContact, k: usize) -> ContactKey {
+    let number = |position: Position| match position {
+        Position::Segment(i) => 2 * i as u32 + 1,
+        Position::Vertex(v) => 2 * v,
+        Position::Ball(v) => v as u32,
+        Position::Feature(feature) => feature,
     };
     ContactKey::new(16 * number(found.at) + k as u32, number(found.other))
 }

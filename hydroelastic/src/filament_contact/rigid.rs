@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::joints::{Found, Kind, Place, place_on};
+use super::joints::{Kind, Position, SegmentContact, position_on};
 use super::round::Ball;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
@@ -22,7 +22,7 @@ pub(super) fn on_shape(
     partner: &Partner<'_, '_>,
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let segment = f.rigid_segment(i);
     let shape = segment.shape.clone()?;
@@ -34,10 +34,10 @@ pub(super) fn on_shape(
         && !matches!(partner.shape.shape, Shape::HalfSpace);
     for c in points.iter() {
         let (_, feature) = c.key.features();
-        let mut one = segment.found((f, i), c, Place::Feature(feature));
+        let mut one = segment.found((f, i), c, Position::Feature(feature));
         if is_lone {
             one.kind = Kind::Nearest;
-            one.other = Place::Feature(u32::MAX);
+            one.other = Position::Feature(u32::MAX);
             one.tag = 0;
         }
         found.push(one);
@@ -51,7 +51,7 @@ pub(super) fn on_segment(
     (g, j): (&Filament, usize),
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let (a, b) = (f.rigid_segment(i), g.rigid_segment(j));
     let (shape_A, shape_B) = (a.shape.clone()?, b.shape.clone()?);
@@ -61,12 +61,12 @@ pub(super) fn on_segment(
     for c in points.iter() {
         let (feature_A, feature_B) = c.key.features();
         let on_line = b.fraction_of_core((g, j), &c.b.offset, &-c.normal_W);
-        let mut one = a.found((f, i), c, place_on(g, j, on_line));
+        let mut one = a.found((f, i), c, position_on(g, j, on_line));
         one.contact.b = b.material_point(j, c.b.offset);
         if is_lone {
             one.kind = Kind::Nearest;
             one.tag = 0;
-        } else if let (Place::Vertex(_), _) | (_, Place::Vertex(_)) = (one.at, one.other) {
+        } else if let (Position::Vertex(_), _) | (_, Position::Vertex(_)) = (one.at, one.other) {
             let (on_A, on_B) = (
                 a.corner(&c.a.offset, feature_A),
                 b.corner(&c.b.offset, feature_B),
@@ -84,7 +84,7 @@ pub(super) fn on_ball(
     ball: &Ball,
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if ball.radius <= 0.0 {
         return Ok(());
@@ -97,12 +97,12 @@ pub(super) fn on_ball(
             angular: Vector3::zeros(),
             linear: ball.velocity,
         },
-        ..RigidShape::still(&sphere, X_WB)
+        ..RigidShape::at_rest(&sphere, X_WB)
     };
     points.clear();
     point_contact::touch(segment.posed(&shape), posed, q, points);
     for c in points.iter() {
-        let mut one = segment.found((f, i), c, Place::Ball(ball.vertex));
+        let mut one = segment.found((f, i), c, Position::Ball(ball.vertex));
         one.contact.b = MaterialPoint::on_vertex(ball.vertex as u32, c.b.offset);
         one.kind = Kind::Nearest;
         found.push(one);
@@ -168,7 +168,12 @@ impl RigidSegment {
     }
 
     /// The contact `c` of this segment, expressed for filament `f`.
-    fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
+    fn found(
+        &self,
+        (f, i): (&Filament, usize),
+        c: &ContactPoint,
+        other: Position,
+    ) -> SegmentContact {
         let point = self.material_point(i, c.a.offset);
         let share = match c.stiffness {
             crate::PointStiffness::Share(share) | crate::PointStiffness::OfArea { share, .. } => {
@@ -176,21 +181,21 @@ impl RigidSegment {
             }
             crate::PointStiffness::OfPatch { .. } => 1.0,
         };
-        let at = place_on(
+        let at = position_on(
             f,
             i,
             self.fraction_of_core((f, i), &c.a.offset, &c.normal_W),
         );
         // Both segments at a vertex have different features for it, but the same corners there.
         let tag = match at {
-            Place::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
+            Position::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
             _ => c.key.0,
         };
-        Found {
+        SegmentContact {
             at,
             other,
             tag,
-            kind: Kind::CommonPart,
+            kind: Kind::Overlap,
             share,
             contact: ContactPoint { a: point, ..*c },
         }

@@ -212,7 +212,7 @@ fn a_filament_on_the_floor_stands_on_its_vertices_once_each() {
     let floor = Shape::half_space();
     let found = contacts(
         Posed::Filament(&f),
-        Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+        Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
     );
     assert_eq!(found.len(), 7);
     for c in &found {
@@ -237,7 +237,7 @@ fn a_strip_on_the_floor_stands_on_both_edges() {
     let floor = Shape::half_space();
     let found = contacts(
         Posed::Filament(&f),
-        Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+        Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
     );
     assert_eq!(found.len(), 14);
     for c in &found {
@@ -272,7 +272,7 @@ fn a_strip_on_the_floor_stands_on_both_edges() {
 #[test]
 fn a_filament_that_slides_over_a_ball_keeps_one_contact() {
     let sphere = Shape::sphere(0.03).unwrap();
-    let ball = |x: f64| RigidShape::still(&sphere, Isometry3::translation(x, 0.0, -0.0395));
+    let ball = |x: f64| RigidShape::at_rest(&sphere, Isometry3::translation(x, 0.0, -0.0395));
     let f = straight(0, [0.0, 0.0, 0.0], Vector3::x(), 4);
     for k in 1..200 {
         let x = 0.001 * f64::from(k);
@@ -304,7 +304,7 @@ fn a_plate_approaching_a_filament_gives_speculative_contacts() {
             angular: Vector3::zeros(),
             linear: Vector3::new(0.0, 0.0, -300.0),
         },
-        ..RigidShape::still(&plate, Isometry3::translation(0.1, 0.0, 0.2))
+        ..RigidShape::at_rest(&plate, Isometry3::translation(0.1, 0.0, 0.2))
     };
     let f = straight(0, [0.0, 0.0, 0.0], Vector3::x(), 4);
     let found = contacts(Posed::Filament(&f), Posed::Rigid(thrown));

@@ -65,7 +65,7 @@ pub(crate) struct Grid {
 
 /// The elements requested from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum RequestedCells {
     Surface,
     Tets,
 }
@@ -124,8 +124,11 @@ impl Grid {
                 "{} polygons are not convex; split into fans, their triangles may overlap: {list}",
                 bent.len()
             );
-            self.report
-                .add(Severity::Suspicious, self.names.element_place(first), text);
+            self.report.add(
+                Severity::Suspicious,
+                self.names.element_location(first),
+                text,
+            );
         }
         Ok((
             Soup {
@@ -186,7 +189,7 @@ impl Grid {
             let list = self.names.element_list(ignored);
             let text = format!("{} cells are {why}: {list}", ignored.len());
             self.report
-                .add(Severity::Ignored, self.names.element_place(first), text);
+                .add(Severity::Ignored, self.names.element_location(first), text);
         }
     }
 
@@ -218,7 +221,7 @@ impl Grid {
             what.push_str(&format!("; the file also has: {}", list.join(", ")));
         }
         MeshError::Unsupported(Flaw::new(
-            self.names.element_place(cell),
+            self.names.element_location(cell),
             what,
             format!("Only {supported} are supported; convert it with a mesh tool"),
         ))

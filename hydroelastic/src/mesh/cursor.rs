@@ -1,6 +1,6 @@
 //! A cursor over the bytes of a file that counts lines: words, numbers and raw blocks. Counts are never trusted.
 
-use super::error::{FilePosition, Flaw, MeshError, Place, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, quote};
 
 /// A word and its line number.
 #[derive(Clone, Copy)]
@@ -56,12 +56,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(crate) fn here(&self) -> Place {
-        Place::new(self.file, FilePosition::Line(self.line()))
+    pub(crate) fn here(&self) -> Location {
+        Location::new(self.file, FilePosition::Line(self.line()))
     }
 
-    pub(crate) fn place(&self, line: u32) -> Place {
-        Place::new(self.file, FilePosition::Line(line))
+    pub(crate) fn location(&self, line: u32) -> Location {
+        Location::new(self.file, FilePosition::Line(line))
     }
 
     /// The rest of the line without its terminator; `None` at the end of the file.
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> MeshError {
-        MeshError::Syntax(Flaw::new(self.place(line), what, remedy))
+        MeshError::Syntax(Flaw::new(self.location(line), what, remedy))
     }
 
     /// The file ends inside `what`.
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
     ) -> Result<f64, MeshError> {
         parse_number(word.bytes).map_err(|problem| {
             MeshError::Coordinate(Flaw::new(
-                self.place(word.line),
+                self.location(word.line),
                 format!("{}: {} {}", what(), quote(word.bytes), problem.text()),
                 problem.remedy(word.bytes),
             ))

@@ -70,7 +70,7 @@ impl MeshError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Where it is.
-    pub at: Place,
+    pub at: Location,
     /// What is wrong, with the element and the value.
     pub what: String,
     /// The requirement, or how to fix it.
@@ -78,7 +78,11 @@ pub struct Flaw {
 }
 
 impl Flaw {
-    pub(crate) fn new(at: Place, what: impl Into<String>, remedy: impl Into<String>) -> Box<Self> {
+    pub(crate) fn new(
+        at: Location,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Box<Self> {
         Box::new(Self {
             at,
             what: what.into(),
@@ -95,11 +99,11 @@ impl fmt::Display for Flaw {
 
 /// A location in a file, or in arrays in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file as given by the caller; for arrays a name such as "triangle mesh".
     pub file: String,
     /// Where in the file.
-    pub spot: FilePosition,
+    pub position: FilePosition,
 }
 
 /// A position in a file.
@@ -113,20 +117,20 @@ pub enum FilePosition {
     Byte(u64),
 }
 
-impl Place {
+impl Location {
     /// The location `position` in `file`.
     #[must_use]
-    pub fn new(file: impl Into<String>, spot: FilePosition) -> Self {
+    pub fn new(file: impl Into<String>, position: FilePosition) -> Self {
         Self {
             file: file.into(),
-            spot,
+            position,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.spot {
+        match self.position {
             FilePosition::Whole => write!(f, "{}", self.file),
             FilePosition::Line(line) => write!(f, "{}:{line}", self.file),
             FilePosition::Byte(byte) => write!(f, "{}, byte {byte}", self.file),

@@ -1,6 +1,6 @@
 //! Detection of the format of a file: by its content, else by its name.
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::report::{LoadReport, Severity};
 use std::path::Path;
 
@@ -62,7 +62,7 @@ impl MeshFormat {
         bytes: &[u8],
         report: &mut LoadReport,
     ) -> Result<Self, MeshError> {
-        let at = || Place::new(name, FilePosition::Whole);
+        let at = || Location::new(name, FilePosition::Whole);
         if bytes.is_empty() {
             return Err(MeshError::Syntax(Flaw::new(
                 at(),

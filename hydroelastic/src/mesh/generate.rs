@@ -7,7 +7,7 @@
 mod belt;
 mod sweep;
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::options::{SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
@@ -352,7 +352,7 @@ fn positive(name: &str, value: f64) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", FilePosition::Whole),
+        Location::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value} m"),
     );
     Err(MeshError::Setting(Flaw::new(
@@ -367,7 +367,7 @@ fn within(name: &str, value: u32, min: u32, max: u32) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", FilePosition::Whole),
+        Location::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value}"),
     );
     Err(MeshError::Setting(Flaw::new(

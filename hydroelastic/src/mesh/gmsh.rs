@@ -94,7 +94,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
     if let Some(&first) = skipped.values().min() {
         let list: Vec<&str> = skipped.keys().take(12).map(String::as_str).collect();
         let text = format!("sections without effect on the mesh: {}", list.join(", "));
-        report.add(Severity::Ignored, numbers.cursor.place(first), text);
+        report.add(Severity::Ignored, numbers.cursor.location(first), text);
     }
     assemble(&numbers, file, tags, points, lines, elements, report)
 }
@@ -128,11 +128,11 @@ fn assemble(
                     "element {} refers to node {node}, which does not exist",
                     elements.tags[e]
                 );
-                let place = numbers
+                let location = numbers
                     .cursor
-                    .place(elements.lines.get(e).copied().unwrap_or(1));
+                    .location(elements.lines.get(e).copied().unwrap_or(1));
                 return Err(MeshError::Index(Flaw::new(
-                    place,
+                    location,
                     what,
                     "Every node must be listed in $Nodes",
                 )));
@@ -142,7 +142,7 @@ fn assemble(
         start = *end;
         cells.push(*kind, corners);
     }
-    let spots = |lines: Vec<u32>| {
+    let positions = |lines: Vec<u32>| {
         if numbers.binary.is_some() {
             FilePositions::Unknown
         } else {
@@ -155,13 +155,13 @@ fn assemble(
             word: "node",
             plural: "nodes",
             numbering: Numbering::Tags(tags),
-            spots: spots(lines),
+            positions: positions(lines),
         },
         elements: Naming {
             word: "element",
             plural: "elements",
             numbering: Numbering::Tags(elements.tags),
-            spots: spots(elements.lines),
+            positions: positions(elements.lines),
         },
     };
     Ok(Grid {
@@ -192,7 +192,7 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
     cursor.line_text();
     let unsupported = |what: String, remedy: &str| {
         Err(MeshError::Unsupported(Flaw::new(
-            cursor.place(line),
+            cursor.location(line),
             what,
             remedy,
         )))

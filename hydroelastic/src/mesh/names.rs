@@ -1,6 +1,6 @@
 //! Names of the vertices and elements of a file in messages, and their locations in it.
 
-use super::error::{FilePosition, Place};
+use super::error::{FilePosition, Location};
 
 /// Numbering of the items of one kind in the file.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Naming {
     pub(crate) word: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) numbering: Numbering,
-    pub(crate) spots: FilePositions,
+    pub(crate) positions: FilePositions,
 }
 
 impl Naming {
@@ -40,7 +40,7 @@ impl Naming {
             word,
             plural,
             numbering: Numbering::From(first),
-            spots: FilePositions::Unknown,
+            positions: FilePositions::Unknown,
         }
     }
 
@@ -61,8 +61,8 @@ impl Naming {
         }
     }
 
-    fn spot(&self, item: u32) -> FilePosition {
-        match &self.spots {
+    fn position(&self, item: u32) -> FilePosition {
+        match &self.positions {
             FilePositions::Unknown => FilePosition::Whole,
             FilePositions::Lines(lines) => FilePosition::Line(lines[item as usize]),
             FilePositions::Bytes { first, stride } => {
@@ -90,16 +90,16 @@ impl Names {
         }
     }
 
-    pub(crate) fn whole(&self) -> Place {
-        Place::new(&self.file, FilePosition::Whole)
+    pub(crate) fn whole(&self) -> Location {
+        Location::new(&self.file, FilePosition::Whole)
     }
 
-    pub(crate) fn vertex_place(&self, vertex: u32) -> Place {
-        Place::new(&self.file, self.vertices.spot(vertex))
+    pub(crate) fn vertex_location(&self, vertex: u32) -> Location {
+        Location::new(&self.file, self.vertices.position(vertex))
     }
 
-    pub(crate) fn element_place(&self, element: u32) -> Place {
-        Place::new(&self.file, self.elements.spot(element))
+    pub(crate) fn element_location(&self, element: u32) -> Location {
+        Location::new(&self.file, self.elements.position(element))
     }
 
     pub(crate) fn vertex_list(&self, vertices: &[u32]) -> String {
@@ -119,7 +119,7 @@ impl Names {
                 text.push_str(", ");
             }
             text.push_str(&naming.name(*item));
-            if let FilePosition::Line(line) = naming.spot(*item) {
+            if let FilePosition::Line(line) = naming.position(*item) {
                 text.push_str(&format!(" (line {line})"));
             }
         }

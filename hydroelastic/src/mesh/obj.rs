@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
             let name = || format!("vertex {vertex}, coordinate {}", given + 1);
             let number = parse_number(word).map_err(|problem| {
                 MeshError::Coordinate(Flaw::new(
-                    self.cursor.place(line),
+                    self.cursor.location(line),
                     format!("{}: {} {}", name(), quote(word), problem.text()),
                     problem.remedy(word),
                 ))
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
             "face {face} refers to vertex {vertex} of {}",
             self.points.len()
         );
-        MeshError::Index(Flaw::new(self.cursor.place(line), what, remedy))
+        MeshError::Index(Flaw::new(self.cursor.location(line), what, remedy))
     }
 
     fn finish(self, file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
@@ -208,11 +208,11 @@ impl<'a> Reader<'a> {
                 "statements without effect on the mesh: {}",
                 names.join(", ")
             );
-            report.add(Severity::Ignored, self.cursor.place(first), text);
+            report.add(Severity::Ignored, self.cursor.location(first), text);
         }
         if let Some((count, first)) = self.extras {
             let text = format!("numbers after x y z (weights or colours) of {count} vertices");
-            report.add(Severity::Ignored, self.cursor.place(first), text);
+            report.add(Severity::Ignored, self.cursor.location(first), text);
         }
         let names = Names {
             file: file.to_owned(),
@@ -220,13 +220,13 @@ impl<'a> Reader<'a> {
                 word: "vertex",
                 plural: "vertices",
                 numbering: Numbering::From(1),
-                spots: FilePositions::Lines(self.point_lines),
+                positions: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "face",
                 plural: "faces",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.face_lines),
+                positions: FilePositions::Lines(self.face_lines),
             },
         };
         Ok(Grid {

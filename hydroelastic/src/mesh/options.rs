@@ -1,6 +1,6 @@
 //! Options of loading: the purpose of a mesh and the allowed repairs.
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use nalgebra::Vector3;
 
 /// Purpose of a surface; it determines the checks.
@@ -157,7 +157,7 @@ fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshE
 
 fn refuse(what: String, remedy: &str) -> MeshError {
     MeshError::Setting(Flaw::new(
-        Place::new("mesh options", FilePosition::Whole),
+        Location::new("mesh options", FilePosition::Whole),
         what,
         remedy,
     ))

@@ -89,7 +89,7 @@ pub(crate) fn orient_consistently(
     };
     let element = soup.element_of[first as usize];
     let list = soup.names.element_list(&soup.elements(&flipped));
-    let at = soup.names.element_place(element);
+    let at = soup.names.element_location(element);
     if orientation == Orientation::Refuse {
         return Err(MeshError::Element(Flaw::new(
             at,
@@ -128,12 +128,12 @@ fn report_one_sided(
     if surface_use == SurfaceUse::Solid {
         let remedy = "A solid has an inside and an outside; remove or cut the twisted part";
         return Err(MeshError::Topology(Flaw::new(
-            names.element_place(one),
+            names.element_location(one),
             what,
             remedy,
         )));
     }
-    report.add(Severity::Suspicious, names.element_place(one), what);
+    report.add(Severity::Suspicious, names.element_location(one), what);
     Ok(())
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn orient_outward(
     if total < 0.0 {
         let all: Vec<usize> = (0..shells.len()).collect();
         let text = format!("all triangles were oriented inwards (signed volume {total:.6e} m3)");
-        turn(soup, &mut shells, &all, &text, orientation, report)?;
+        flip(soup, &mut shells, &all, &text, orientation, report)?;
     }
     if shells.len() == 1 {
         return Ok(());
@@ -200,7 +200,7 @@ pub(crate) fn orient_outward(
             "{} closed shells were oriented inwards, the first at: {list}",
             inward.len()
         );
-        turn(soup, &mut shells, &inward, &text, orientation, report)?;
+        flip(soup, &mut shells, &inward, &text, orientation, report)?;
     }
     let nested: Vec<usize> = (0..shells.len())
         .filter(|s| inside(s) && shells[*s].volume > 0.0)
@@ -208,7 +208,7 @@ pub(crate) fn orient_outward(
     if let Some(&first) = nested.first() {
         let at = soup
             .names
-            .element_place(soup.element_of[shells[first].triangles[0] as usize]);
+            .element_location(soup.element_of[shells[first].triangles[0] as usize]);
         let text = format!(
             "{} closed shells lie inside others, where volume counts twice, the first at: {}",
             nested.len(),
@@ -228,7 +228,7 @@ fn first_triangles(soup: &Soup, shells: &[Shell], which: &[usize]) -> String {
 }
 
 /// Flips shells.
-fn turn(
+fn flip(
     soup: &mut Soup,
     shells: &mut [Shell],
     which: &[usize],
@@ -237,7 +237,7 @@ fn turn(
     report: &mut LoadReport,
 ) -> Result<(), MeshError> {
     let first = soup.element_of[shells[which[0]].triangles[0] as usize];
-    let at = soup.names.element_place(first);
+    let at = soup.names.element_location(first);
     if orientation == Orientation::Refuse {
         let remedy = "Reverse the order of the vertices, or load with Orientation::Reorder";
         return Err(MeshError::Element(Flaw::new(at, what, remedy)));

@@ -1,7 +1,7 @@
 //! The load report: what was ignored, repaired or found suspicious in a file, with locations. Also used for robot
 //! files.
 
-use super::error::Place;
+use super::error::Location;
 use std::fmt;
 
 /// Kind of a [`LoadEntry`].
@@ -21,7 +21,7 @@ pub struct LoadEntry {
     /// Whether it was ignored, repaired or kept as suspicious.
     pub severity: Severity,
     /// The (first) location.
-    pub at: Place,
+    pub at: Location,
     /// Description with names and values; long lists are truncated to a few names and their number.
     pub text: String,
 }
@@ -46,7 +46,7 @@ pub struct LoadReport {
 
 impl LoadReport {
     /// Adds an entry.
-    pub fn add(&mut self, severity: Severity, at: Place, text: impl Into<String>) {
+    pub fn add(&mut self, severity: Severity, at: Location, text: impl Into<String>) {
         self.entries.push(LoadEntry {
             severity,
             at,

@@ -2,7 +2,7 @@
 
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::Cursor;
-use super::error::{FilePosition, Flaw, MeshError, Place, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
@@ -24,7 +24,7 @@ fn declared_count(bytes: &[u8]) -> Option<u64> {
 /// Triangles in the order of the file.
 struct Facets {
     points: Vec<Vector3<f64>>,
-    spots: FilePositions,
+    positions: FilePositions,
     /// Triangles whose stored normal contradicts their orientation.
     contradicted: Vec<u32>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid
 fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let flaw = |byte: usize, what: String, remedy: &str| {
         Err(MeshError::Syntax(Flaw::new(
-            Place::new(file, FilePosition::Byte(byte as u64)),
+            Location::new(file, FilePosition::Byte(byte as u64)),
             what,
             remedy,
         )))
@@ -88,7 +88,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
     let stride = TRIANGLE_BYTES as u64;
     let mut facets = Facets {
         points: Vec::with_capacity(3 * count),
-        spots: FilePositions::Bytes {
+        positions: FilePositions::Bytes {
             first: HEADER_BYTES as u64,
             stride,
         },
@@ -110,7 +110,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
             let byte = HEADER_BYTES + TRIANGLE_BYTES * t + 12 * (k + 1);
             let corner = corners[k];
             return Err(MeshError::Coordinate(Flaw::new(
-                Place::new(file, FilePosition::Byte(byte as u64)),
+                Location::new(file, FilePosition::Byte(byte as u64)),
                 format!(
                     "triangle {t}, corner {k} is at ({}, {}, {})",
                     corner.x, corner.y, corner.z
@@ -125,7 +125,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         let text = format!("attribute bytes (colours) of {attributes} triangles");
         report.add(
             Severity::Ignored,
-            Place::new(file, FilePosition::Byte(HEADER_BYTES as u64 + 48)),
+            Location::new(file, FilePosition::Byte(HEADER_BYTES as u64 + 48)),
             text,
         );
     }
@@ -137,7 +137,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         );
         report.add(
             Severity::Suspicious,
-            Place::new(file, FilePosition::Byte(end as u64)),
+            Location::new(file, FilePosition::Byte(end as u64)),
             text,
         );
     }
@@ -148,7 +148,7 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
     let mut cursor = Cursor::new(bytes, file);
     let mut facets = Facets {
         points: Vec::new(),
-        spots: FilePositions::Unknown,
+        positions: FilePositions::Unknown,
         contradicted: Vec::new(),
     };
     let mut lines = Vec::new();
@@ -176,15 +176,15 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
             expect(&mut cursor, "endfacet", t)?;
             facets.push(normal, corners);
         } else {
-            let wanted = if inside { "facet or endsolid" } else { "solid" };
-            let what = format!("expected {wanted}, found {}", quote(word.bytes));
+            let expected = if inside { "facet or endsolid" } else { "solid" };
+            let what = format!("expected {expected}, found {}", quote(word.bytes));
             return Err(cursor.syntax(word.line, what, "An ASCII STL contains triangles only"));
         }
     }
     if inside {
         return Err(cursor.ended("the solid: endsolid is missing"));
     }
-    facets.spots = FilePositions::Lines(lines);
+    facets.positions = FilePositions::Lines(lines);
     Ok(grid(facets, file, report))
 }
 
@@ -226,13 +226,13 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             word: "corner",
             plural: "corners",
             numbering: Numbering::Corners,
-            spots: FilePositions::Unknown,
+            positions: FilePositions::Unknown,
         },
         elements: Naming {
             word: "triangle",
             plural: "triangles",
             numbering: Numbering::From(0),
-            spots: facets.spots,
+            positions: facets.positions,
         },
     };
     if let Some(&first) = facets.contradicted.first() {
@@ -241,7 +241,7 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             "the stored normals of {} triangles contradict the order of their corners, which is used: {list}",
             facets.contradicted.len()
         );
-        report.add(Severity::Suspicious, names.element_place(first), text);
+        report.add(Severity::Suspicious, names.element_location(first), text);
     }
     Grid {
         names,

@@ -122,7 +122,7 @@ pub(crate) fn build_surface(
     if solid {
         check_volume(&soup.names, &mesh)?;
     }
-    report_doubts(&soup, &mesh, &vertex_names, options, &mut report);
+    report_suspicious(&soup, &mesh, &vertex_names, options, &mut report);
     Ok((mesh, report))
 }
 
@@ -168,7 +168,7 @@ fn clean(
             } else {
                 format!("{name} (vertices {vertices}) has no area: its vertices are collinear")
             };
-        let at = soup.names.element_place(element);
+        let at = soup.names.element_location(element);
         if degenerate == Degenerate::Refuse || bad.len() == soup.triangles.len() {
             let remedy = if degenerate == Degenerate::Refuse {
                 "Remove it, or load with Degenerate::Drop"
@@ -200,7 +200,7 @@ fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
             let [one, two] = [first, t].map(|t| soup.element_of[t as usize]);
             let names = &soup.names;
             return Err(MeshError::Element(Flaw::new(
-                names.element_place(two),
+                names.element_location(two),
                 format!(
                     "{} {} and {} have the same vertices {}",
                     names.elements.plural,
@@ -233,7 +233,7 @@ fn check_edges(soup: &Soup) -> Result<(), MeshError> {
     let names = &soup.names;
     let [one, two] = [group[0].low, group[0].high].map(|vertex| names.vertices.number(vertex));
     Err(MeshError::Topology(Flaw::new(
-        names.element_place(*elements.last().expect("an edge has triangles")),
+        names.element_location(*elements.last().expect("an edge has triangles")),
         format!(
             "the edge of vertices {one} and {two} is shared by {} triangles: {}",
             group.len(),
@@ -287,7 +287,7 @@ fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
 }
 
 /// Reports suspicious features that are kept: touching points, needles, self-intersections.
-fn report_doubts(
+fn report_suspicious(
     soup: &Soup,
     mesh: &TriMesh,
     vertex_names: &[u32],
@@ -305,7 +305,7 @@ fn report_doubts(
             "the surface touches itself only in {}",
             names.list(&names.vertices, &bowties)
         );
-        report.add(Severity::Suspicious, names.vertex_place(first), text);
+        report.add(Severity::Suspicious, names.vertex_location(first), text);
     }
     let needle = |t: &u32| triangle_quality(soup.corners(*t)) < NEEDLE_QUALITY;
     let needles: Vec<u32> = (0..soup.triangles.len() as u32).filter(needle).collect();
@@ -319,7 +319,7 @@ fn report_doubts(
         );
         report.add(
             Severity::Suspicious,
-            names.element_place(soup.element_of[first as usize]),
+            names.element_location(soup.element_of[first as usize]),
             text,
         );
     }
@@ -337,7 +337,7 @@ fn report_doubts(
                 names.elements.name(one),
                 names.elements.name(two)
             );
-            report.add(Severity::Suspicious, names.element_place(one), text);
+            report.add(Severity::Suspicious, names.element_location(one), text);
         }
         SelfIntersection::Unknown => {
             let text =

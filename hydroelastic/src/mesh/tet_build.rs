@@ -47,7 +47,7 @@ impl TetSoup {
     }
 
     fn element_error(&self, tet: u32, what: String, remedy: &str) -> MeshError {
-        let at = self.names.element_place(self.element_of[tet as usize]);
+        let at = self.names.element_location(self.element_of[tet as usize]);
         MeshError::Element(Flaw::new(at, what, remedy))
     }
 }
@@ -134,7 +134,11 @@ fn weld(soup: &mut TetSoup, weld: Weld, report: &mut LoadReport) {
     if !merged.is_empty() {
         let list = soup.names.list(&soup.names.vertices, &merged);
         let text = format!("{} vertices were welded to others: {list}", merged.len());
-        report.add(Severity::Repaired, soup.names.vertex_place(merged[0]), text);
+        report.add(
+            Severity::Repaired,
+            soup.names.vertex_location(merged[0]),
+            text,
+        );
     }
 }
 
@@ -196,7 +200,7 @@ fn orient(
     };
     report.add(
         Severity::Repaired,
-        soup.names.element_place(soup.element_of[first as usize]),
+        soup.names.element_location(soup.element_of[first as usize]),
         text,
     );
     Ok(())
@@ -231,7 +235,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
         if group.len() > 2 {
             let names = &soup.names;
             return Err(MeshError::Topology(Flaw::new(
-                names.element_place(soup.element_of[tets[group.len() - 1] as usize]),
+                names.element_location(soup.element_of[tets[group.len() - 1] as usize]),
                 format!(
                     "the face of {} {} belongs to {} elements: {}",
                     names.vertices.plural,
@@ -243,7 +247,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
             )));
         }
         if let [one, two] = group
-            && same_turn(&soup.tets, *one, *two)
+            && same_orientation(&soup.tets, *one, *two)
         {
             folded.extend(tets);
         }
@@ -257,7 +261,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
         );
         report.add(
             Severity::Suspicious,
-            soup.names.element_place(soup.element_of[first as usize]),
+            soup.names.element_location(soup.element_of[first as usize]),
             text,
         );
     }
@@ -266,7 +270,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
 
 /// Whether both tetrahedra traverse the face's corners in the same cyclic order; valid neighbours traverse them in
 /// opposite orders.
-fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
+fn same_orientation(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
     let cycle = |face: Face| {
         let [a, b, c] = FACES[face.side()].map(|corner| tets[face.tet()][corner]);
         // An even permutation of an ascending triple has two ascents around the cycle, an odd one has one.
@@ -297,7 +301,7 @@ fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
     );
     report.add(
         Severity::Suspicious,
-        soup.names.element_place(element),
+        soup.names.element_location(element),
         text,
     );
 }

@@ -62,7 +62,7 @@ impl TetMesh {
                 .find(|corner| **corner as usize >= vertices.len())
             {
                 return Err(MeshError::Index(Flaw::new(
-                    names.element_place(t),
+                    names.element_location(t),
                     format!(
                         "tetrahedron {t} refers to vertex {corner} of {}",
                         vertices.len()

@@ -17,7 +17,7 @@ mod lattice;
 
 use nalgebra::{Point3, Vector3};
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::index::TriangleIdx;
 use super::options::{Orientation, TetOptions, Weld};
 use super::orientation::solid_angle;
@@ -122,7 +122,7 @@ pub fn tetrahedralise(
     surface: &TriMesh,
     settings: &FillSettings,
 ) -> Result<(TetMesh, LoadReport), MeshError> {
-    let whole = || Place::new("surface to be filled", FilePosition::Whole);
+    let whole = || Location::new("surface to be filled", FilePosition::Whole);
     let edge = settings.edge_length;
     let extent = surface.bounds().extent();
     let points = extent.iter().map(|x| x / edge + 3.0).product::<f64>() * 2.0;
@@ -184,7 +184,7 @@ fn check_closed(surface: &TriMesh) -> Result<(), MeshError> {
     };
     let [a, b] = edge.vertices;
     Err(MeshError::Topology(Flaw::new(
-        Place::new("surface to be filled", FilePosition::Whole),
+        Location::new("surface to be filled", FilePosition::Whole),
         format!(
             "the edge of vertices {a} and {b} belongs to one triangle only ({})",
             edge.first
@@ -201,7 +201,7 @@ fn check_crossings(
     let SelfIntersection::Between(one, two) = find_self_intersection(surface) else {
         return Ok(());
     };
-    let place = Place::new("surface to be filled", FilePosition::Whole);
+    let location = Location::new("surface to be filled", FilePosition::Whole);
     let at = |t: TriangleIdx| {
         let c = surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0;
         format!("triangle {t} at ({:.4}, {:.4}, {:.4})", c.x, c.y, c.z)
@@ -209,14 +209,14 @@ fn check_crossings(
     let what = format!("the surface intersects itself: {} and {}", at(one), at(two));
     match crossings {
         Crossings::Refuse => Err(MeshError::Topology(Flaw::new(
-            place,
+            location,
             what,
             "Separate them, or use Crossings::Unite, which unites overlapping parts",
         ))),
         Crossings::Unite => {
             report.add(
                 Severity::Repaired,
-                place,
+                location,
                 format!("{what}; overlapping parts were united"),
             );
             Ok(())
@@ -251,7 +251,7 @@ fn report_volume(
     };
     report.add(
         severity,
-        Place::new("surface to be filled", FilePosition::Whole),
+        Location::new("surface to be filled", FilePosition::Whole),
         text,
     );
 }

@@ -130,7 +130,7 @@ impl Topology {
 
     /// Walks around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached.
     /// Returns the boundary edge (if any) and the number of triangles passed, including the first.
-    fn turn(
+    fn fan(
         &self,
         mut triangle: TriangleIdx,
         mut side: EdgeIdx,
@@ -164,10 +164,10 @@ impl Topology {
                     .into_iter()
                     .find(at_vertex);
                 let side = side.expect("a triangle around a vertex has a side that ends there");
-                let (boundary, mut passed) = self.turn(start, side, vertex);
+                let (boundary, mut passed) = self.fan(start, side, vertex);
                 if boundary.is_some() {
                     let back = self.other_side_at(start, side, vertex);
-                    passed += self.turn(start, back, vertex).1 - 1;
+                    passed += self.fan(start, back, vertex).1 - 1;
                 }
                 passed < triangles.len()
             })
@@ -176,10 +176,10 @@ impl Topology {
 
     /// The closed chains of boundary edges, each as its vertices in the direction of its first triangle.
     pub(crate) fn boundary_loops(&self, triangles: &[[u32; 3]]) -> Vec<Vec<VertexIdx>> {
-        let mut seen = vec![false; self.edges.len()];
+        let mut visited = vec![false; self.edges.len()];
         let mut loops = Vec::new();
         for (edge, e) in self.edges.iter().zip(0_u32..) {
-            if !edge.is_boundary() || seen[e as usize] {
+            if !edge.is_boundary() || visited[e as usize] {
                 continue;
             }
             let corners = triangles[edge.first.index()];
@@ -189,12 +189,12 @@ impl Topology {
             let mut from = VertexIdx(corners[k.expect("an edge is a side of its triangle")]);
             let mut side = EdgeIdx(e);
             let mut chain = Vec::new();
-            while !seen[side.index()] {
-                seen[side.index()] = true;
+            while !visited[side.index()] {
+                visited[side.index()] = true;
                 chain.push(from);
                 let [low, high] = self.edge(side).vertices;
                 from = if from == low { high } else { low };
-                let (next, _) = self.turn(self.edge(side).first, side, from);
+                let (next, _) = self.fan(self.edge(side).first, side, from);
                 side = next.expect("turning away from a boundary edge ends at a boundary edge");
             }
             loops.push(chain);

@@ -49,7 +49,7 @@ impl TriMesh {
                 .find(|corner| **corner as usize >= vertices.len())
             {
                 return Err(MeshError::Index(Flaw::new(
-                    names.element_place(t),
+                    names.element_location(t),
                     format!(
                         "triangle {t} refers to vertex {corner} of {}",
                         vertices.len()

@@ -46,7 +46,7 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
     for (vertex, v) in vertices.iter().zip(0_u32..) {
         if !vertex.iter().all(|x| x.is_finite()) {
             return Err(MeshError::Coordinate(Flaw::new(
-                names.vertex_place(v),
+                names.vertex_location(v),
                 format!(
                     "{} is at ({}, {}, {})",
                     names.vertices.name(v),
@@ -61,7 +61,7 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
     Ok(())
 }
 
-/// Scales in place; returns whether that mirrors the mesh.
+/// Scales in location; returns whether that mirrors the mesh.
 pub(crate) fn scale(vertices: &mut [Vector3<f64>], factors: &Vector3<f64>) -> bool {
     vertices
         .iter_mut()
@@ -142,7 +142,7 @@ pub(crate) fn drop_unused_vertices<const N: usize>(
             "no {} uses {list}, which {verb} dropped",
             names.elements.word
         );
-        report.add(Severity::Ignored, names.vertex_place(first), text);
+        report.add(Severity::Ignored, names.vertex_location(first), text);
     }
     old_index
 }

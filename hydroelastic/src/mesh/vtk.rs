@@ -2,7 +2,7 @@
 
 mod connectivity;
 
-use super::cells::{CellKind, Cells, Grid, Wanted};
+use super::cells::{CellKind, Cells, Grid, RequestedCells};
 use super::cursor::{Cursor, Word};
 use super::error::{Flaw, MeshError, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
@@ -33,7 +33,7 @@ struct Reader<'a> {
 pub(crate) fn parse(
     bytes: &[u8],
     file: &str,
-    wanted: Wanted,
+    requested: RequestedCells,
     report: LoadReport,
 ) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -51,18 +51,18 @@ pub(crate) fn parse(
         has_types: false,
         report,
     };
-    let at_dataset = reader.cursor.place(dataset.line);
+    let at_dataset = reader.cursor.location(dataset.line);
     if dataset.is("UNSTRUCTURED_GRID") {
         reader.unstructured_grid()?;
-    } else if dataset.is("POLYDATA") && wanted == Wanted::Surface {
+    } else if dataset.is("POLYDATA") && requested == RequestedCells::Surface {
         reader.polydata()?;
     } else {
-        let (what, remedy) = match wanted {
-            Wanted::Tets => (
+        let (what, remedy) = match requested {
+            RequestedCells::Tets => (
                 "but a tetrahedral mesh was requested",
                 "Use DATASET UNSTRUCTURED_GRID with cells of type 10",
             ),
-            Wanted::Surface => (
+            RequestedCells::Surface => (
                 "but a surface was requested",
                 "Use DATASET POLYDATA or UNSTRUCTURED_GRID",
             ),
@@ -94,7 +94,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
     if !major.is_some_and(|major| (1..=5).contains(&major)) {
         let what = format!("legacy VTK version {}", quote(version));
         let flaw = Flaw::new(
-            cursor.place(line.line),
+            cursor.location(line.line),
             what,
             "Versions 1.0 to 5.1 are supported",
         );
@@ -212,12 +212,12 @@ impl<'a> Reader<'a> {
     }
 
     fn unexpected(&self, word: Word<'_>, after_points: &[&str]) -> MeshError {
-        let wanted = if self.has_types {
+        let requested = if self.has_types {
             "POINT_DATA or the end"
         } else {
             self.missing(after_points)
         };
-        let what = format!("expected {wanted}, found {}", quote(word.bytes));
+        let what = format!("expected {requested}, found {}", quote(word.bytes));
         self.cursor
             .syntax(word.line, what, "Check the count of the preceding section")
     }
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         };
         let text = "fields on points and cells";
         self.report
-            .add(Severity::Ignored, self.cursor.place(word.line), text);
+            .add(Severity::Ignored, self.cursor.location(word.line), text);
         true
     }
 
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
         }
         self.report.add(
             Severity::Ignored,
-            self.cursor.place(word.line),
+            self.cursor.location(word.line),
             "FIELD data",
         );
         Ok(true)
@@ -350,7 +350,7 @@ impl<'a> Reader<'a> {
                     let point = Vector3::new(coordinate(0), coordinate(1), coordinate(2));
                     if !point.iter().all(|x| x.is_finite()) {
                         return Err(MeshError::Coordinate(Flaw::new(
-                            self.cursor.place(header.line),
+                            self.cursor.location(header.line),
                             format!(
                                 "POINTS, point {p} is at ({}, {}, {})",
                                 point.x, point.y, point.z
@@ -424,7 +424,7 @@ impl<'a> Reader<'a> {
 
     fn finish(self, file: &str) -> Result<Grid, MeshError> {
         let points = self.points.unwrap_or_default();
-        let spots = |lines: Vec<u32>, count: usize| {
+        let positions = |lines: Vec<u32>, count: usize| {
             if lines.len() == count {
                 FilePositions::Lines(lines)
             } else {
@@ -437,13 +437,13 @@ impl<'a> Reader<'a> {
                 word: "point",
                 plural: "points",
                 numbering: Numbering::From(0),
-                spots: spots(self.point_lines, points.len()),
+                positions: positions(self.point_lines, points.len()),
             },
             elements: Naming {
                 word: "cell",
                 plural: "cells",
                 numbering: Numbering::From(0),
-                spots: spots(self.cell_lines, self.cells.len()),
+                positions: positions(self.cell_lines, self.cells.len()),
             },
         };
         Ok(Grid {

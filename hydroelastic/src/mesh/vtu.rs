@@ -3,7 +3,7 @@
 mod arrays;
 
 use super::cells::{CellKind, Cells, Grid};
-use super::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, presentable, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
@@ -25,7 +25,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             .iter()
             .filter(|byte| **byte == b'\n')
             .count() as u32;
-        let at = Place::new(file, FilePosition::Line(line));
+        let at = Location::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             "bytes that are not UTF-8 text",
@@ -42,7 +42,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         } else {
             error.pos().row
         };
-        let at = Place::new(file, FilePosition::Line(line));
+        let at = Location::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             format!("not well-formed XML: {}", presentable(&error.to_string())),
@@ -50,8 +50,8 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         ))
     })?;
     let root = document.root_element();
-    let place = |node: Node<'_, '_>| {
-        Place::new(
+    let location = |node: Node<'_, '_>| {
+        Location::new(
             file,
             FilePosition::Line(document.text_pos_at(node.range().start).row),
         )
@@ -66,17 +66,17 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             ),
         };
         let flaw = Flaw::new(
-            place(root),
+            location(root),
             what,
             "Supported is <VTKFile type=\"UnstructuredGrid\">",
         );
         return Err(MeshError::Unsupported(flaw));
     }
-    let context = context(root, file, bytes.len(), appended, &place)?;
+    let context = context(root, file, bytes.len(), appended, &location)?;
     let mut mesh = Mesh::default();
-    let grid = child(root, "UnstructuredGrid", &place)?;
+    let grid = child(root, "UnstructuredGrid", &location)?;
     for piece in grid.children().filter(|node| node.has_tag_name("Piece")) {
-        mesh.add_piece(piece, &context, &place)?;
+        mesh.add_piece(piece, &context, &location)?;
     }
     let fields =
         |node: &Node<'_, '_>| node.has_tag_name("PointData") || node.has_tag_name("CellData");
@@ -85,7 +85,11 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         .descendants()
         .find(|node| fields(node) && has_arrays(node))
     {
-        report.add(Severity::Ignored, place(node), "fields on points and cells");
+        report.add(
+            Severity::Ignored,
+            location(node),
+            "fields on points and cells",
+        );
     }
     Ok(mesh.into_grid(file, report))
 }
@@ -115,11 +119,15 @@ fn context<'a>(
     file: &'a str,
     file_bytes: usize,
     appended: Option<&'a [u8]>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Context<'a>, MeshError> {
     let unsupported = |what: &str, value: &str, remedy: &str| {
         let what = format!("{what} {}", quote(value.as_bytes()));
-        Err(MeshError::Unsupported(Flaw::new(place(root), what, remedy)))
+        Err(MeshError::Unsupported(Flaw::new(
+            location(root),
+            what,
+            remedy,
+        )))
     };
     let endian = match root.attribute("byte_order").unwrap_or("LittleEndian") {
         "LittleEndian" => Endian::Little,
@@ -162,14 +170,14 @@ fn context<'a>(
 fn child<'d>(
     node: Node<'d, 'd>,
     name: &str,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Node<'d, 'd>, MeshError> {
     node.children()
         .find(|child| child.has_tag_name(name))
         .ok_or_else(|| {
             let what = format!("<{}> has no <{name}>", node.tag_name().name());
             MeshError::Syntax(Flaw::new(
-                place(node),
+                location(node),
                 what,
                 "A VTU file needs Points and Cells with their arrays",
             ))
@@ -189,10 +197,10 @@ impl Mesh {
         &mut self,
         piece: Node<'_, '_>,
         context: &Context<'_>,
-        place: &dyn Fn(Node<'_, '_>) -> Place,
+        location: &dyn Fn(Node<'_, '_>) -> Location,
     ) -> Result<(), MeshError> {
         let syntax = |node: Node<'_, '_>, what: String, remedy: &str| {
-            MeshError::Syntax(Flaw::new(place(node), what, remedy))
+            MeshError::Syntax(Flaw::new(location(node), what, remedy))
         };
         let count = |name: &str| {
             let text = piece.attribute(name).unwrap_or("");
@@ -205,8 +213,8 @@ impl Mesh {
         if n_points == 0 && n_cells == 0 {
             return Ok(());
         }
-        let points_node = child(piece, "Points", place)?;
-        let array = child(points_node, "DataArray", place)?;
+        let points_node = child(piece, "Points", location)?;
+        let array = child(points_node, "DataArray", location)?;
         if array
             .attribute("NumberOfComponents")
             .is_some_and(|n| n.trim() != "3")
@@ -217,7 +225,7 @@ impl Mesh {
                 "Write NumberOfComponents=\"3\"",
             ));
         }
-        let points = read_array(array, context, place)?;
+        let points = read_array(array, context, location)?;
         if Some(points.len()) != n_points.checked_mul(3) {
             let what = format!("{} coordinates for {n_points} points", points.len());
             return Err(syntax(
@@ -226,7 +234,7 @@ impl Mesh {
                 "Each point needs three; the file may be truncated",
             ));
         }
-        let cells = child(piece, "Cells", place)?;
+        let cells = child(piece, "Cells", location)?;
         let named = |name: &str| {
             let mut arrays = cells
                 .children()
@@ -241,7 +249,7 @@ impl Mesh {
                         "Cells need the arrays connectivity, offsets and types",
                     )
                 })?;
-            read_array(node, context, place).map(|values| (node, values))
+            read_array(node, context, location).map(|values| (node, values))
         };
         let (connectivity_node, connectivity) = named("connectivity")?;
         let (offsets_node, offsets) = named("offsets")?;
@@ -259,16 +267,17 @@ impl Mesh {
         }
 
         let base = self.points.len();
-        let line_of = |node, values: &Values, k: usize| match (values.line(k), place(node).spot) {
-            (Some(line), _) | (None, FilePosition::Line(line)) => line,
-            _ => 1,
-        };
+        let line_of =
+            |node, values: &Values, k: usize| match (values.line(k), location(node).position) {
+                (Some(line), _) | (None, FilePosition::Line(line)) => line,
+                _ => 1,
+            };
         for p in 0..n_points {
             let point = Vector3::from_fn(|axis, _| points.float(3 * p + axis));
             let line = line_of(array, &points, 3 * p);
             if !point.iter().all(|x| x.is_finite()) {
                 let what = format!("point {p} is at ({}, {}, {})", point.x, point.y, point.z);
-                let at = Place::new(context.file, FilePosition::Line(line));
+                let at = Location::new(context.file, FilePosition::Line(line));
                 return Err(MeshError::Coordinate(Flaw::new(
                     at,
                     what,
@@ -297,7 +306,7 @@ impl Mesh {
                     .filter(|index| *index < n_points)
                 else {
                     let what = format!("cell {c} refers to point {index} of {n_points}");
-                    let at = Place::new(
+                    let at = Location::new(
                         context.file,
                         FilePosition::Line(line_of(connectivity_node, &connectivity, k)),
                     );
@@ -335,13 +344,13 @@ impl Mesh {
                 word: "point",
                 plural: "points",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.point_lines),
+                positions: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "cell",
                 plural: "cells",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.cell_lines),
+                positions: FilePositions::Lines(self.cell_lines),
             },
         };
         Grid {

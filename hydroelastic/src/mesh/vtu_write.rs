@@ -1,7 +1,7 @@
 //! Writer of files for ParaView: VTU files, and PVD files that list them over time.
 
 use super::base64;
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -169,7 +169,7 @@ impl VtuFile<'_> {
     fn validate(&self, connectivity: &[i64], n_cells: usize) -> Result<(), MeshError> {
         let refuse = |what: String, remedy: &str| {
             Err(MeshError::Setting(Flaw::new(
-                Place::new("VTU output", FilePosition::Whole),
+                Location::new("VTU output", FilePosition::Whole),
                 what,
                 remedy,
             )))

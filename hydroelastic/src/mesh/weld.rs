@@ -24,14 +24,14 @@ pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32>
 
 /// Number of vertices with the same coordinates as an earlier one.
 pub(crate) fn coincident_count<'a>(vertices: impl Iterator<Item = &'a Vector3<f64>>) -> usize {
-    let mut places = HashSet::new();
+    let mut positions = HashSet::new();
     vertices
-        .filter(|vertex| !places.insert(place_bits(vertex)))
+        .filter(|vertex| !positions.insert(position_bits(vertex)))
         .count()
 }
 
 /// The coordinates' bits; `+ 0.0` maps −0 to +0, which is the same position.
-fn place_bits(vertex: &Vector3<f64>) -> [u64; 3] {
+fn position_bits(vertex: &Vector3<f64>) -> [u64; 3] {
     [0, 1, 2].map(|k| (vertex[k] + 0.0).to_bits())
 }
 
@@ -40,7 +40,7 @@ fn exact(vertices: &[Vector3<f64>]) -> Vec<u32> {
     vertices
         .iter()
         .zip(0_u32..)
-        .map(|(vertex, i)| *first_at.entry(place_bits(vertex)).or_insert(i))
+        .map(|(vertex, i)| *first_at.entry(position_bits(vertex)).or_insert(i))
         .collect()
 }
 

@@ -55,17 +55,17 @@ pub(crate) fn best_axis(
                 continue;
             }
             let cross = along.cross(&Vector3::ith(j, 1.0));
-            let middle = t.dot(&cross);
+            let midpoint = t.dot(&cross);
             let radius_A = half_A[i1] * spread[(j, i2)] + half_A[i2] * spread[(j, i1)];
             let radius_B = half_B[j1] * spread[(j2, i)] + half_B[j2] * spread[(j1, i)];
-            let separation = (middle.abs() - radius_A - radius_B) / length;
+            let separation = (midpoint.abs() - radius_A - radius_B) / length;
             if separation > reach {
                 return None;
             }
             // Edges give one point where faces give several: they must be better by a significant amount.
             if separation > best.separation + 10.0 * bias {
                 best = BestAxis {
-                    normal: cross * (1.0_f64.copysign(middle) / length),
+                    normal: cross * (1.0_f64.copysign(midpoint) / length),
                     separation,
                 };
             }

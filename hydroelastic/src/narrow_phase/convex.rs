@@ -333,13 +333,13 @@ pub(crate) fn on_rim(u: &Vector3<f64>, semi_axes: &Vector2<f64>, z: f64) -> Vect
 /// A core A in the frame of B. The rotation of X_BA is stored as a matrix because support maps rotate two vectors per
 /// call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct PosedCore<'a> {
     pub(crate) core: Core<'a>,
     pub(crate) rotation: Matrix3<f64>,
     pub(crate) translation: Vector3<f64>,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PosedCore<'a> {
     pub(crate) fn new(core: Core<'a>, X_BA: &Isometry3<f64>) -> Self {
         Self {
             core,

@@ -6,7 +6,7 @@
 
 use nalgebra::{Vector2, Vector3};
 
-use super::convex::{Core, Placed, on_rim, radial, rim, rim_angle};
+use super::convex::{Core, PosedCore, on_rim, radial, rim, rim_angle};
 
 /// Number of points that represent a circular face.
 pub(crate) const CAP_CORNERS: usize = 8;
@@ -68,7 +68,7 @@ impl Feature {
     }
 
     /// The feature of `a` (in the common frame) that faces `d`.
-    pub(crate) fn of_placed(&mut self, a: &Placed<'_>, d: &Vector3<f64>) {
+    pub(crate) fn of_posed(&mut self, a: &PosedCore<'_>, d: &Vector3<f64>) {
         self.of_core(&a.core, &a.rotation.tr_mul(d));
         for c in &mut self.corners {
             c.p = a.rotation * c.p + a.translation;

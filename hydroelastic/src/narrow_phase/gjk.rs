@@ -3,11 +3,11 @@
 //! The point v of A − B nearest to the origin is approached through simplices of at most four support points. The
 //! duality gap v·(v − w) bounds the error of |v|. Between polytopes the algorithm terminates exactly at the nearest
 //! features. Between curved sets convergence is slow and round-off spoils the direction of ever smaller simplices: the
-//! loop stops early, and Newton's method refines the result ([`super::sharpen`]).
+//! loop stops early, and Newton's method refines the result ([`super::refine`]).
 
 use nalgebra::Vector3;
 
-use super::convex::{Core, Placed};
+use super::convex::{Core, PosedCore};
 
 /// Nearest points of two sets.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ const ROUNDS_MAX: usize = 100;
 const CURVED_GAP: f64 = 1e-4;
 
 /// Distance between `a` and `b` (at the origin of the common frame) if it is at most `reach`.
-pub(crate) fn distance(a: &Placed<'_>, b: &Core<'_>, reach: f64) -> Outcome {
+pub(crate) fn distance(a: &PosedCore<'_>, b: &Core<'_>, reach: f64) -> Outcome {
     let scale = a.core.extent() + b.extent() + a.translation.norm();
     let touching = 1e-14 * scale;
     let precise = if a.core.is_polytope() && b.is_polytope() {
@@ -112,7 +112,7 @@ pub(crate) fn distance(a: &Placed<'_>, b: &Core<'_>, reach: f64) -> Outcome {
     })
 }
 
-fn support(a: &Placed<'_>, b: &Core<'_>, v: &Vector3<f64>) -> Vertex {
+fn support(a: &PosedCore<'_>, b: &Core<'_>, v: &Vector3<f64>) -> Vertex {
     let p_A = a.support(&-v);
     let p_B = b.support(v);
     Vertex {

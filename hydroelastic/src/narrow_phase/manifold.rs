@@ -7,7 +7,7 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::convex::{Convex, Placed};
+use super::convex::{Convex, PosedCore};
 use super::feature::{Corner, Feature, feature_id, has_flat_features};
 use super::separation::Separation;
 
@@ -84,7 +84,7 @@ enum Side {
 
 /// Appends all points of the manifold with the normal and depth of `s`, including those further apart.
 pub(crate) fn manifold(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     s: &Separation,
@@ -103,7 +103,7 @@ pub(crate) fn manifold(
 /// Appends the overlap of the facing features along `normal` and returns the smallest φ (infinite if there is no
 /// overlap).
 pub(crate) fn patch(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     normal: &Vector3<f64>,
@@ -112,7 +112,7 @@ pub(crate) fn patch(
 ) -> f64 {
     let start = out.len();
     if has_flat_features(&a.core) && has_flat_features(&b.core) {
-        buffers.feature_A.of_placed(a, &-normal);
+        buffers.feature_A.of_posed(a, &-normal);
         buffers.feature_B.of_core(&b.core, normal);
         buffers.common_part(normal, round_A, b.rounding, out);
     }
@@ -124,8 +124,8 @@ pub(crate) fn patch(
 
 impl ManifoldBuffers {
     /// The corners of the feature of `a` that faces `d`, in the common frame.
-    pub(crate) fn corners_towards(&mut self, a: &Placed<'_>, d: &Vector3<f64>) -> &[Corner] {
-        self.feature_A.of_placed(a, d);
+    pub(crate) fn corners_towards(&mut self, a: &PosedCore<'_>, d: &Vector3<f64>) -> &[Corner] {
+        self.feature_A.of_posed(a, d);
         &self.feature_A.corners
     }
 

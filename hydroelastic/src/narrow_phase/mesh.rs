@@ -10,7 +10,7 @@ mod corners;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::convex::{Convex, Core, Placed};
+use super::convex::{Convex, Core, PosedCore};
 use super::feature::feature_id;
 use super::manifold::{ManifoldBuffers, PairPoint, manifold};
 use super::separation::{Separation, separation, separation_along};
@@ -49,7 +49,7 @@ pub(crate) fn convex_on_mesh(
     out: &mut Vec<PairPoint>,
 ) {
     let Some(convex) = Convex::of(a) else { return };
-    let placed = Placed::new(convex.core, X_BA);
+    let placed = PosedCore::new(convex.core, X_BA);
     let region = a.aabb(X_BA).inflated(reach);
     buffers.gather(mesh, &region);
     if buffers.triangles.is_empty() {
@@ -213,7 +213,7 @@ struct Piece {
 impl Piece {
     fn against_convex(
         &self,
-        a: &Placed<'_>,
+        a: &PosedCore<'_>,
         round_A: f64,
         mesh: &MeshShape,
         reach: f64,

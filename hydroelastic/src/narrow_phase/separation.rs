@@ -11,9 +11,9 @@
 use nalgebra::Vector3;
 
 use super::box_box::best_axis;
-use super::convex::{Convex, Core, Placed, radial};
+use super::convex::{Convex, Core, PosedCore, radial};
 use super::gjk::{self, Nearest, Outcome};
-use super::sharpen::sharpen;
+use super::refine::refine;
 
 /// Normal, signed separation and witness points of two shapes, in the frame of B.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ const LIFTS_MAX: usize = 40;
 
 /// The separation of the rounded shapes if it is at most `reach`.
 pub(crate) fn separation(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -43,7 +43,7 @@ pub(crate) fn separation(
 /// [`separation`], but for overlapping sets the direction nearest to `outward`, the outward normal of the surface that
 /// B is a piece of.
 pub(crate) fn separation_along(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -53,7 +53,7 @@ pub(crate) fn separation_along(
 }
 
 fn separation_by(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -93,7 +93,7 @@ fn separation_by(
     let (guess, found) = match gjk::distance(a, &b.core, reach + rounding) {
         Outcome::Beyond => return None,
         Outcome::Apart(nearest) if nearest.distance > near => {
-            return Some(rounded(&sharpen(a, &b.core, nearest), round_A, b.rounding));
+            return Some(rounded(&refine(a, &b.core, nearest), round_A, b.rounding));
         }
         Outcome::Apart(nearest) => (Some(nearest.normal), Some(nearest)),
         Outcome::Overlap => (None, None),
@@ -112,12 +112,12 @@ fn rounded(core: &Nearest, round_A: f64, round_B: f64) -> Separation {
 }
 
 /// s(n): separation of A and B along n.
-pub(crate) fn slab(a: &Placed<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
+pub(crate) fn slab(a: &PosedCore<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
     n.dot(&(a.support(&-n) - b.support(n)))
 }
 
 fn lifted(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     b: &Core<'_>,
     mut normal: Vector3<f64>,
     gap: f64,
@@ -132,7 +132,7 @@ fn lifted(
         let Outcome::Apart(nearest) = gjk::distance(&raised, b, f64::INFINITY) else {
             break;
         };
-        let nearest = sharpen(&raised, b, nearest);
+        let nearest = refine(&raised, b, nearest);
         let next = nearest.distance - lift.dot(&nearest.normal);
         let gain = next - depth;
         // Equal up to round-off: the later one was shifted along the better normal, so its points face each other.
@@ -168,7 +168,7 @@ fn lifted(
 }
 
 /// The best of the candidate normals of these kinds of shape.
-fn best_candidate(a: &Placed<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> Vector3<f64> {
+fn best_candidate(a: &PosedCore<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> Vector3<f64> {
     let (center_A, center_B) = (a.center(), b.center());
     let apart = center_A - center_B;
     let mut best = guess

@@ -3,7 +3,7 @@
 use super::manifold::PairPoint;
 
 /// Gives points with the same two features (such as the ends of a line) different keys, in their order.
-fn tell_apart(points: &mut [PairPoint]) {
+fn distinguish(points: &mut [PairPoint]) {
     for i in 1..points.len() {
         let (before, rest) = points.split_at_mut(i);
         let p = &mut rest[0];
@@ -19,7 +19,7 @@ fn tell_apart(points: &mut [PairPoint]) {
 
 /// Points closer than a twentieth of the size share the stiffness of one point, increasingly so the closer they are.
 pub(crate) fn share_out(points: &mut [PairPoint], size: f64) {
-    tell_apart(points);
+    distinguish(points);
     let radius = 0.05 * size;
     for i in 0..points.len() {
         let mut neighbours = 0.0;

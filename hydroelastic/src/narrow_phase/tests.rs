@@ -165,12 +165,12 @@ fn distance_is_continuous_along_random_paths() {
     for a in convex_shapes() {
         for b in convex_shapes() {
             let (start, end) = (random_unit(&mut rng) * 1.2, random_unit(&mut rng) * 0.2);
-            let turn = random_unit(&mut rng) * 3.0;
+            let rotation = random_unit(&mut rng) * 3.0;
             let steps = 400;
             let mut before: Option<f64> = None;
             for i in 0..=steps {
                 let s = f64::from(i) / f64::from(steps);
-                let X_BA = Isometry3::new(start + (end - start) * s, turn * s);
+                let X_BA = Isometry3::new(start + (end - start) * s, rotation * s);
                 let now = convex_separation(&a, &b, &X_BA, f64::INFINITY)
                     .unwrap()
                     .distance;
@@ -238,9 +238,9 @@ fn degenerate_poses_give_no_nan() {
     ];
     for a in convex_shapes() {
         for b in convex_shapes() {
-            for turn in turns {
+            for rotation in turns {
                 for shift in shifts {
-                    let X_BA = Isometry3::new(shift, turn);
+                    let X_BA = Isometry3::new(shift, rotation);
                     for p in contact(&a, &b, &X_BA, 1.0) {
                         let sum = p.p_A.sum() + p.p_B.sum() + p.normal.sum() + p.phi + p.share;
                         assert!(
@@ -289,8 +289,8 @@ fn equal_stacked_boxes_touch_at_four_corners() {
 
 #[test]
 fn boxes_rotated_by_45_degrees_touch_at_eight_points_of_half_share() {
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::z() * std::f64::consts::FRAC_PI_4);
-    let X_BA = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.2 - 1e-5).into(), turn);
+    let rotation = UnitQuaternion::from_scaled_axis(Vector3::z() * std::f64::consts::FRAC_PI_4);
+    let X_BA = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.2 - 1e-5).into(), rotation);
     let points = check_stacked(&X_BA, -1e-5);
     assert_eq!(points.len(), 8);
     let share = points[0].share;

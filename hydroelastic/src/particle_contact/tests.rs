@@ -42,7 +42,7 @@ impl Cloud {
 }
 
 fn fixed(shape: &Shape) -> Posed<'_> {
-    Posed::Rigid(RigidShape::still(shape, Isometry3::identity()))
+    Posed::Rigid(RigidShape::at_rest(shape, Isometry3::identity()))
 }
 
 fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {

@@ -11,7 +11,7 @@ const NO_COSINE: f64 = -0.707_106_781_186_547_5;
 const FULL_CONTRAST: f64 = 0.3;
 const NO_CONTRAST: f64 = 0.1;
 /// The least fraction of a gradient's magnitude that counts along the normal.
-const SLOPE_PART_MIN: f64 = 0.5;
+const SLOPE_FRACTION_MIN: f64 = 0.5;
 
 /// Weight, normal and stiffness of a polygon.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub(crate) struct Balance {
     /// g, Pa/m: derivative of the pressure on the polygon with respect to the approach of the sides.
     pub(crate) slope: f64,
     /// Fraction of an approach that the first side takes up: 1 against a rigid one.
-    pub(crate) part_of_first: f64,
+    pub(crate) fraction_first: f64,
 }
 
 impl Balance {
@@ -34,7 +34,7 @@ impl Balance {
             normal: *normal,
             weight,
             slope,
-            part_of_first: 1.0,
+            fraction_first: 1.0,
         })
     }
 
@@ -50,7 +50,7 @@ impl Balance {
             normal,
             weight,
             slope: slope_1 * slope_2 / (slope_1 + slope_2),
-            part_of_first: slope_2 / (slope_1 + slope_2),
+            fraction_first: slope_2 / (slope_1 + slope_2),
         })
     }
 }
@@ -60,7 +60,7 @@ fn along(gradient: &Vector3<f64>, normal: &Vector3<f64>) -> Option<(f64, f64)> {
     let length = gradient.norm();
     let slope = gradient.dot(normal);
     let weight = fade(slope / length, NO_COSINE, FULL_COSINE);
-    (weight > 0.0).then(|| (weight, slope.max(SLOPE_PART_MIN * length)))
+    (weight > 0.0).then(|| (weight, slope.max(SLOPE_FRACTION_MIN * length)))
 }
 
 /// 0 up to `none`, 1 from `full` on, linear in between; 0 for NaN.
@@ -77,7 +77,7 @@ mod tests {
         let b = Balance::of_fields(&Vector3::new(0.0, 0.0, 4.0), &Vector3::new(0.0, 0.0, -4.0))
             .unwrap();
         assert_eq!(
-            (b.normal, b.weight, b.slope, b.part_of_first),
+            (b.normal, b.weight, b.slope, b.fraction_first),
             (Vector3::z(), 1.0, 2.0, 0.5)
         );
     }
@@ -89,7 +89,7 @@ mod tests {
         let rigid = Balance::on_rigid(&soft, &Vector3::z()).unwrap();
         assert!((stiff.slope - rigid.slope).abs() < 1e-6);
         assert!((stiff.normal - rigid.normal).norm() < 1e-8);
-        assert!((stiff.part_of_first - 1.0).abs() < 1e-8);
+        assert!((stiff.fraction_first - 1.0).abs() < 1e-8);
     }
 
     #[test]

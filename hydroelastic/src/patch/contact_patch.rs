@@ -2,9 +2,9 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::found::{Found, Sign};
+use super::pieces::{Found, Sign};
 use super::polygon::{Affine, Moments};
-use super::{Order, Placed};
+use super::{Order, PairFrame};
 
 /// The contact surface of two bodies and the pressure on it, in the world frame.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,10 +92,10 @@ impl ContactPatch {
 
     /// Fills the patch with the polygons of positive pressure in `found`; `strength` and the pair's stiffness (N/m)
     /// define the pressures.
-    pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>, strength: &PairStrength) {
-        let mut sums = PatchSums::new(self, placed.X_WF, placed.order);
+    pub(super) fn fill(&mut self, found: &Found, frame: &PairFrame<'_>, strength: &PairStrength) {
+        let mut sums = PatchSums::new(self, frame.X_WF, frame.order);
         for (_, piece) in found.sorted() {
-            if piece.group.sign == Sign::Pressing {
+            if piece.group.sign == Sign::Loaded {
                 let pressure = match strength {
                     PairStrength::OfSlope => piece.pressure,
                     PairStrength::OfArea(slope) => {
@@ -133,7 +133,7 @@ pub(crate) struct PatchSums<'a> {
     origin: Option<Vector3<f64>>,
     force: Vector3<f64>,
     moment: Vector3<f64>,
-    weighed: Vector3<f64>,
+    weighted_sum: Vector3<f64>,
     total: f64,
     area: f64,
     highest: f64,
@@ -148,7 +148,7 @@ impl<'a> PatchSums<'a> {
             origin: None,
             force: Vector3::zeros(),
             moment: Vector3::zeros(),
-            weighed: Vector3::zeros(),
+            weighted_sum: Vector3::zeros(),
             total: 0.0,
             area: 0.0,
             highest: 0.0,
@@ -176,7 +176,7 @@ impl<'a> PatchSums<'a> {
         };
         self.force += normal * load;
         self.moment += first.cross(&normal);
-        self.weighed += first;
+        self.weighted_sum += first;
         self.total += load;
         self.area += weight * m.area;
         let ContactPatch {
@@ -212,7 +212,7 @@ impl<'a> PatchSums<'a> {
             return;
         };
         let arm = if self.total > 0.0 {
-            self.weighed / self.total
+            self.weighted_sum / self.total
         } else {
             Vector3::zeros()
         };

@@ -4,17 +4,17 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::found::Found;
+use super::pieces::Found;
 use super::polygon::{Affine, ON_FACE, Polygon};
-use super::{rimless, small_fields};
+use super::{bitset_culling, closed_patches};
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
-use crate::range_tree::Relative;
+use crate::pressure_bvh::Relative;
 
 /// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
 ///
 /// The rim of a patch lies on the surface of one of the bodies, where the other's pressure equals that of the surface:
 /// seeds are faces of the skin and tetrahedra of the other body at the same pressure. Closed patches without a rim
-/// enclose a local maximum of one of the fields ([`rimless`]).
+/// enclose a local maximum of one of the fields ([`closed_patches`]).
 pub(crate) fn find(
     first: &PressureField,
     second: &PressureField,
@@ -56,11 +56,11 @@ pub(crate) fn find(
         });
     }
     let Flood { stack, seeds, .. } = flood;
-    rimless::around_peaks(first, second, X, stack, |i, j| seeds.push((i, j)));
-    rimless::around_peaks(second, first, &X.inverse(), stack, |j, i| {
+    closed_patches::around_peaks(first, second, X, stack, |i, j| seeds.push((i, j)));
+    closed_patches::around_peaks(second, first, &X.inverse(), stack, |j, i| {
         seeds.push((i, j));
     });
-    rimless::through_dips(first, second, X, stack, |i, j| seeds.push((i, j)));
+    closed_patches::through_dips(first, second, X, stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
 }
 
@@ -166,10 +166,10 @@ pub(crate) fn pair(
     Some(polygon.touched_faces())
 }
 
-/// Adds the polygons of all pairs of tetrahedra of two small fields in one frame, as [`small_fields::visit_pairs`] finds them.
+/// Adds the polygons of all pairs of tetrahedra of two small fields in one frame, as [`bitset_culling::visit_pairs`] finds them.
 pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Found) {
     let X = Relative::new(&Isometry3::identity());
-    small_fields::visit_pairs(first, second, |i, j| {
+    bitset_culling::visit_pairs(first, second, |i, j| {
         let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
         let Some(mut polygon) = balanced(first, second, &X, i, j) else {
             return;

@@ -4,8 +4,8 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::found::Found;
 use super::geometry::Slab;
+use super::pieces::Found;
 use super::polygon::{Affine, Polygon};
 use crate::field::{OUTSIDE, PressureField};
 

@@ -1,19 +1,19 @@
 //! Patches of a compliant body on a rigid surface: the part of the surface inside the body.
 
 use super::balance::Balance;
+use super::closed_patches;
 use super::flood::Flood;
-use super::found::Found;
+use super::pieces::Found;
 use super::polygon::{ON_FACE, Polygon};
-use super::rimless;
 use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, PressureField, SkinFace};
-use crate::range_tree::{Facet, Relative};
+use crate::pressure_bvh::{Facet, Relative};
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.
 ///
 /// The rim of a patch lies where both surfaces intersect: seeds are faces of the skin and triangles that may intersect
 /// them. A component of the surface entirely inside has no rim; its seed is the tetrahedron around one of its triangles
-/// ([`rimless`]).
+/// ([`closed_patches`]).
 pub(crate) fn find(
     field: &PressureField,
     surface: &RigidSurface,
@@ -37,7 +37,7 @@ pub(crate) fn find(
             seeds.push((face.tet, t));
         }
     });
-    rimless::parts_inside(field, surface, X, stack, |i, t| seeds.push((i, t)));
+    closed_patches::parts_inside(field, surface, X, stack, |i, t| seeds.push((i, t)));
     run(field, surface, X, flood, found);
 }
 

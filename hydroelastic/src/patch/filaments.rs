@@ -9,7 +9,7 @@
 use nalgebra::Isometry3;
 
 use super::points::Strength;
-use super::{Order, Placed, Side, Workspace, field_on_field, find};
+use super::{Order, PairFrame, Side, Workspace, field_on_field, find};
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, Primitive};
@@ -17,15 +17,15 @@ use crate::filament::Filament;
 use crate::filament::segments::{Segment, nearest};
 use crate::filament_contact::FilamentContact;
 use crate::posed::Posed;
-use crate::range_tree::{Range, Relative};
+use crate::pressure_bvh::{PressureBox, Relative};
 
 /// Marks keys of points that replace a patch.
-const STAND_IN: u64 = 1 << 63 | 1 << 31;
+const REPLACES_PATCH: u64 = 1 << 63 | 1 << 31;
 
 /// Reused storage.
 #[derive(Default)]
 pub(super) struct Memory {
-    ranges: Vec<(u32, Range)>,
+    ranges: Vec<(u32, PressureBox)>,
     points: Vec<ContactPoint>,
     touched: Vec<(u32, u32)>,
 }
@@ -40,7 +40,7 @@ pub(super) fn collide<'a>(
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
     let from = out.len();
-    let placed = match posed {
+    let frame = match posed {
         (Posed::Filament(f), Posed::Filament(g)) => find_between(f, g, w),
         _ => find(side_A, side_B, w),
     };
@@ -50,10 +50,10 @@ pub(super) fn collide<'a>(
         filaments,
         ..
     } = w;
-    if let Some(placed) = placed {
-        points.emit(found, &placed, posed, q, Strength::OfSlope, out);
+    if let Some(frame) = frame {
+        points.emit(found, &frame, posed, q, Strength::OfSlope, out);
     }
-    stand_ins(posed, q, filaments, from, out)
+    replacements(posed, q, filaments, from, out)
 }
 
 /// The polygons of two filaments, or of one with itself; the first is A.
@@ -61,7 +61,7 @@ pub(super) fn find_between<'a>(
     f: &'a Filament,
     g: &'a Filament,
     w: &mut Workspace,
-) -> Option<Placed<'a>> {
+) -> Option<PairFrame<'a>> {
     let (first, second) = (f.field()?, g.field()?);
     let Workspace {
         found, filaments, ..
@@ -96,7 +96,7 @@ pub(super) fn find_between<'a>(
         f.boxes().visit_pairs(g.boxes(), 0.0, segments);
     }
     found.sort();
-    Some(Placed {
+    Some(PairFrame {
         order: Order::AsGiven,
         first: Side::Field(first),
         second: Side::Field(second),
@@ -115,7 +115,7 @@ fn still(f: &Filament, i: usize) -> Segment {
 
 /// Adds the points of [`FilamentContact`] on segments without a patch: those that would pass through within the step,
 /// and those whose centreline is inside the partner.
-fn stand_ins(
+fn replacements(
     posed: (&Posed<'_>, &Posed<'_>),
     q: &Query,
     memory: &mut Memory,
@@ -145,26 +145,26 @@ fn stand_ins(
         out[from..]
             .iter()
             .filter(|c| c.signed_distance < 0.0)
-            .map(places),
+            .map(segments_of),
     );
     touched.sort_unstable();
     let beside = |c: &ContactPoint| {
-        let (a, b) = places(c);
+        let (a, b) = segments_of(c);
         let near = |x: u32, y: u32| x == y || x.abs_diff(y) == 1;
         touched.iter().any(|t| near(t.0, a) && near(t.1, b))
     };
     out.extend(points.iter().filter(|c| !beside(c)).map(|c| ContactPoint {
-        key: ContactKey(c.key.0 | STAND_IN),
+        key: ContactKey(c.key.0 | REPLACES_PATCH),
         ..*c
     }));
     Ok(())
 }
 
 /// The segment on either side, 0 for none.
-fn places(c: &ContactPoint) -> (u32, u32) {
-    let place = |primitive: Primitive| match primitive {
+fn segments_of(c: &ContactPoint) -> (u32, u32) {
+    let position = |primitive: Primitive| match primitive {
         Primitive::Edge(i) => i,
         _ => 0,
     };
-    (place(c.a.primitive), place(c.b.primitive))
+    (position(c.a.primitive), position(c.b.primitive))
 }

@@ -3,23 +3,23 @@
 //! A patch is a connected surface; where it leaves one element it enters the neighbour across that face. From any pair
 //! on it the whole patch is therefore reached across the faces that its polygons touch.
 
-use crate::range_tree::PairWalk;
+use crate::pressure_bvh::PairTraversal;
 
 /// Reused storage.
 #[derive(Default)]
 pub(crate) struct Flood {
     /// Stack for tree traversals.
     pub(crate) stack: Vec<(u32, u32)>,
-    pub(crate) pairs: PairWalk,
+    pub(crate) pairs: PairTraversal,
     pub(crate) seeds: Vec<(u32, u32)>,
     open: Vec<(u32, u32)>,
-    seen: PairSet,
+    visited: PairSet,
 }
 
 impl Flood {
     pub(crate) fn begin(&mut self) {
         self.seeds.clear();
-        self.seen.clear();
+        self.visited.clear();
     }
 
     /// Tests the seeds, and all pairs reached from those that the patch passes through. `test` returns the faces that
@@ -31,10 +31,13 @@ impl Flood {
         across: impl Fn(u32, u32, u32) -> Option<(u32, u32)>,
     ) {
         let Self {
-            seeds, open, seen, ..
+            seeds,
+            open,
+            visited,
+            ..
         } = self;
         for &(i, j) in seeds.iter() {
-            if seen.insert(i, j) {
+            if visited.insert(i, j) {
                 open.push((i, j));
             }
             while let Some((i, j)) = open.pop() {
@@ -43,7 +46,7 @@ impl Flood {
                     let face = touched.trailing_zeros();
                     touched &= touched - 1;
                     if let Some((i, j)) = across(i, j, face)
-                        && seen.insert(i, j)
+                        && visited.insert(i, j)
                     {
                         open.push((i, j));
                     }

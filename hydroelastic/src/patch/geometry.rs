@@ -9,7 +9,7 @@ use crate::{Aabb, GeometryError, Shape};
 ///
 /// Compliant bodies are represented by a [`PressureField`], which may deform, as may filaments [with a
 /// field](crate::Filament::with_field), which also have patches with themselves. Every bounded shape has a rigid
-/// surface. [`meets`](Self::meets) decides which pairs have a patch; the table is in `docs/patches.md` of the
+/// surface. [`has_patch_with`](Self::has_patch_with) decides which pairs have a patch; the table is in `docs/patches.md` of the
 /// repository. [`check_pair`](Self::check_pair) refuses other pairs before a simulation begins.
 #[derive(Clone, Debug)]
 #[allow(
@@ -111,8 +111,8 @@ impl PatchGeometry {
 
     /// Whether the two form a patch.
     #[must_use]
-    pub fn meets(&self, other: &Self) -> bool {
-        Side::of_geometry(self).meets(&Side::of_geometry(other))
+    pub fn has_patch_with(&self, other: &Self) -> bool {
+        Side::of_geometry(self).has_patch_with(&Side::of_geometry(other))
     }
 
     /// Checks when a world is built that a pair can have a patch. Each side: its name and its patch geometry (`None`
@@ -125,19 +125,19 @@ impl PatchGeometry {
         (name_B, b): (&str, Option<&Self>),
     ) -> Result<(), GeometryError> {
         if let (Some(a), Some(b)) = (a, b)
-            && a.meets(b)
+            && a.has_patch_with(b)
         {
             return Ok(());
         }
-        let said = |name: &str, side: Option<&Self>| {
+        let describe = |name: &str, side: Option<&Self>| {
             format!(
                 "\"{name}\" ({})",
                 side.map_or("point contact only", Self::name)
             )
         };
         Err(GeometryError::NoPatch {
-            a: said(name_A, a),
-            b: said(name_B, b),
+            a: describe(name_A, a),
+            b: describe(name_B, b),
             why: match (a, b) {
                 (
                     Some(Self::CompliantHalfSpace(_) | Self::RigidHalfSpace),

@@ -7,9 +7,9 @@ pub(crate) use spread::Spread;
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::balance::Balance;
-use super::found::{Found, Group, Sign};
+use super::pieces::{Found, Group, Sign};
 use super::polygon::{Affine, Moments};
-use super::{Order, Placed, Side, unit};
+use super::{Order, PairFrame, Side, unit};
 use crate::contact_geometry::Query;
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
@@ -60,7 +60,7 @@ impl Load {
         self.stiffness += area * balance.slope;
         self.first += m.centroid * force + m.second * pressure.gradient * balance.weight;
         self.normal += balance.normal * force;
-        self.of_first += area * balance.slope * balance.part_of_first;
+        self.of_first += area * balance.slope * balance.fraction_first;
     }
 
     /// The point of application of the resultant force.
@@ -85,7 +85,7 @@ impl PointBuffers {
     pub(super) fn emit(
         &mut self,
         found: &Found,
-        placed: &Placed<'_>,
+        frame: &PairFrame<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
         q: &Query,
         strength: Strength,
@@ -116,22 +116,24 @@ impl PointBuffers {
             patch.add(&piece.moments, piece.balance.weight);
         }
         let target = Target {
-            placed,
-            rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
+            frame,
+            rotation: *frame.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
             strength,
             patch: patch.second.trace(),
             time_step_s: q.time_step_s,
-            foresight: match posed {
+            speculative: match posed {
                 (Posed::Rigid(a), Posed::Rigid(b)) => {
-                    let presses = |sum: &GroupSum| sum.group.sign == Sign::Pressing;
+                    let presses = |sum: &GroupSum| sum.group.sign == Sign::Loaded;
                     match self.groups.iter().any(presses) {
-                        true => Foresight::OfMotion,
-                        false => Foresight::Within(q.margin_for(a.shape, b.shape)),
+                        true => SpeculativePoints::OfMotion,
+                        false => SpeculativePoints::Within(q.margin_for(a.shape, b.shape)),
                     }
                 }
-                (Posed::Filament(_), _) | (_, Posed::Filament(_)) => Foresight::Within(q.margin),
-                _ => Foresight::All,
+                (Posed::Filament(_), _) | (_, Posed::Filament(_)) => {
+                    SpeculativePoints::Within(q.margin)
+                }
+                _ => SpeculativePoints::All,
             },
         };
         for sum in &self.groups {
@@ -142,7 +144,7 @@ impl PointBuffers {
 
 /// Data common to the points of a pair.
 struct Target<'a> {
-    placed: &'a Placed<'a>,
+    frame: &'a PairFrame<'a>,
     /// R_WF.
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
@@ -150,11 +152,11 @@ struct Target<'a> {
     /// Second moment of all polygons (trace), m⁴.
     patch: f64,
     time_step_s: f64,
-    foresight: Foresight,
+    speculative: SpeculativePoints,
 }
 
 /// Which of the speculative points are included.
-enum Foresight {
+enum SpeculativePoints {
     /// All: no motion is predicted.
     All,
     /// Those within this distance (m), and those that the predicted motion brings into contact within the step. For a
@@ -167,7 +169,7 @@ enum Foresight {
 impl Target<'_> {
     /// Maps data of the first and the second side to A and B.
     fn of_sides<T>(&self, (first, second): (T, T)) -> (T, T) {
-        match self.placed.order {
+        match self.frame.order {
             Order::AsGiven => (first, second),
             Order::Swapped => (second, first),
         }
@@ -188,7 +190,7 @@ impl Target<'_> {
     /// its largest piece.
     fn lies_about_axis(&self, elements: (u32, u32)) -> bool {
         let mut filaments = self.filaments(elements);
-        filaments.any(|(f, tet)| f.presses_through_axis(tet))
+        filaments.any(|(f, tet)| f.passes_through_axis(tet))
     }
 
     /// Second moment (trace, m⁴) relative to which a group must be large enough to become three points.
@@ -222,10 +224,10 @@ impl Target<'_> {
             Some(self.time_step_s * normal_W.dot(&(v_A - v_B)))
         };
         let closes = |times: f64| motion().is_none_or(|motion| distance + times * motion <= 0.0);
-        match self.foresight {
-            Foresight::All => true,
-            Foresight::Within(margin) => distance <= margin || closes(1.0),
-            Foresight::OfMotion => closes(2.0),
+        match self.speculative {
+            SpeculativePoints::All => true,
+            SpeculativePoints::Within(margin) => distance <= margin || closes(1.0),
+            SpeculativePoints::OfMotion => closes(2.0),
         }
     }
 }
@@ -246,7 +248,7 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
         return;
     }
     let Target {
-        placed,
+        frame,
         rotation,
         posed,
         strength,
@@ -258,7 +260,7 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
         Some((normal, _)) => rotation * normal,
         None => rotation * piece.balance.normal,
     };
-    let (gradient, mean, slope, part_of_first) = match together {
+    let (gradient, mean, slope, fraction_first) = match together {
         Some(load) => (
             Vector3::zeros(),
             load.pressure(sum.moments.area),
@@ -269,56 +271,56 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
             rotation * piece.pressure.gradient,
             piece.pressure.at(&sum.moments.centroid),
             piece.balance.slope,
-            piece.balance.part_of_first,
+            piece.balance.fraction_first,
         ),
     };
-    let center = match together.filter(|_| sum.group.sign == Sign::Pressing) {
+    let center = match together.filter(|_| sum.group.sign == Sign::Loaded) {
         Some(load) => load.center(),
         None => sum.moments.centroid,
     };
     let m = Moments {
         area: sum.moments.area,
-        centroid: rotation * center + placed.X_WF.translation.vector,
+        centroid: rotation * center + frame.X_WF.translation.vector,
         second: rotation * sum.moments.second * rotation.transpose(),
     };
     let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
     let count = spread.count as usize;
     let share = match sum.group.sign {
-        Sign::Pressing => PatchShare {
+        Sign::Loaded => PatchShare {
             area: m.area / count as f64,
             pressure_max: sum.pressure_max,
         },
-        Sign::Foreseen => PatchShare::default(),
+        Sign::Speculative => PatchShare::default(),
     };
     for (k, arm) in spread.arms.iter().enumerate().take(count) {
         let p_WC = Point3::from(m.centroid + spread.offsets[k]);
         let signed_distance = -(mean + gradient.dot(arm)) / slope;
-        let normal_W = match placed.order {
+        let normal_W = match frame.order {
             Order::AsGiven => normal,
             Order::Swapped => -normal,
         };
-        if sum.group.sign == Sign::Foreseen
+        if sum.group.sign == Sign::Speculative
             && !target.counts(piece.elements, &p_WC, &normal_W, signed_distance)
         {
             continue;
         }
-        let part_of_A = match placed.order {
-            Order::AsGiven => part_of_first,
-            Order::Swapped => 1.0 - part_of_first,
+        let fraction_A = match frame.order {
+            Order::AsGiven => fraction_first,
+            Order::Swapped => 1.0 - fraction_first,
         };
         let number = match sum.group.sign {
-            Sign::Pressing => k as u32,
-            Sign::Foreseen => 4 + k as u32,
+            Sign::Loaded => k as u32,
+            Sign::Speculative => 4 + k as u32,
         };
         let feature = |group: u32| group.wrapping_mul(8).wrapping_add(number);
         let key = ContactKey::new(feature(sum.group.first), feature(sum.group.second));
         let on_first = |posed: &Posed<'_>| {
-            material_point(&placed.first, piece.elements.0, posed, &p_WC, &normal)
+            material_point(&frame.first, piece.elements.0, posed, &p_WC, &normal)
         };
         let on_second = |posed: &Posed<'_>| {
-            material_point(&placed.second, piece.elements.1, posed, &p_WC, &normal)
+            material_point(&frame.second, piece.elements.1, posed, &p_WC, &normal)
         };
-        let (a, b, key) = match placed.order {
+        let (a, b, key) = match frame.order {
             Order::AsGiven => (on_first(posed.0), on_second(posed.1), key),
             Order::Swapped => (on_second(posed.0), on_first(posed.1), key.swapped()),
         };
@@ -329,7 +331,7 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
             stiffness: match strength {
                 Strength::OfSlope => PointStiffness::OfPatch {
                     stiffness: m.area * slope / count as f64,
-                    part_of_A,
+                    fraction_A,
                     share,
                 },
                 Strength::OfArea(area) => PointStiffness::OfArea {

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::found::Sign;
+use super::pieces::Sign;
 
 /// Relative tolerance: corners within this fraction of the height of the tetrahedron over a face lie on that face.
 pub(crate) const ON_FACE: f64 = 1e-10;
@@ -221,8 +221,8 @@ impl Polygon {
             negative |= value < 0.0;
         }
         match (positive, negative) {
-            (true, false) => Some(Sign::Pressing),
-            (false, true) => Some(Sign::Foreseen),
+            (true, false) => Some(Sign::Loaded),
+            (false, true) => Some(Sign::Speculative),
             _ => None,
         }
     }

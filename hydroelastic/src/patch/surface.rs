@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::field::{geodesic_frequency, unit_sphere};
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::shape::MeshShape;
 use crate::{GeometryError, Shape};
 
@@ -18,7 +18,7 @@ pub struct RigidSurface {
     planes: Vec<u32>,
     /// One triangle of each connected component.
     parts: Vec<u32>,
-    tree: RangeTree,
+    tree: PressureBvh,
 }
 
 impl RigidSurface {
@@ -93,14 +93,14 @@ impl RigidSurface {
                 })
             })
             .collect();
-        let ranges: Vec<Range> = triangles
+        let ranges: Vec<PressureBox> = triangles
             .iter()
-            .map(|t| Range::of_points(t.map(|v| vertices[v as usize])))
+            .map(|t| PressureBox::of_points(t.map(|v| vertices[v as usize])))
             .collect();
         let size = mesh.local_aabb().half_extents().norm();
         let planes = planes(&vertices, &triangles, &normals, &neighbours, size);
         Self {
-            tree: RangeTree::new(&ranges).around(&vertices),
+            tree: PressureBvh::new(&ranges).around(&vertices),
             parts: parts(&neighbours),
             vertices,
             triangles,
@@ -116,7 +116,7 @@ impl RigidSurface {
         &self.vertices
     }
 
-    /// Triangles, counter-clockwise seen from outside.
+    /// Triangles, counter-clockwise visited from outside.
     #[must_use]
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
@@ -149,23 +149,23 @@ impl RigidSurface {
         self.tree.root().half().max()
     }
 
-    pub(crate) fn tree(&self) -> &RangeTree {
+    pub(crate) fn tree(&self) -> &PressureBvh {
         &self.tree
     }
 }
 
 /// The first triangle of each connected component.
 fn parts(neighbours: &[[u32; 3]]) -> Vec<u32> {
-    let mut seen = vec![false; neighbours.len()];
+    let mut visited = vec![false; neighbours.len()];
     let (mut parts, mut open) = (Vec::new(), Vec::new());
     for start in 0..neighbours.len() as u32 {
-        if seen[start as usize] {
+        if visited[start as usize] {
             continue;
         }
         parts.push(start);
         open.push(start);
         while let Some(t) = open.pop() {
-            if !std::mem::replace(&mut seen[t as usize], true) {
+            if !std::mem::replace(&mut visited[t as usize], true) {
                 open.extend(neighbours[t as usize]);
             }
         }

@@ -87,7 +87,7 @@ fn pairs(margin: f64) -> Vec<(Body, Body)> {
     let mut pairs = Vec::new();
     for (i, a) in compliant.iter().enumerate() {
         for b in compliant[i..].iter().chain(&rigid) {
-            if a.patch.meets(&b.patch) {
+            if a.patch.has_patch_with(&b.patch) {
                 pairs.push((a.clone(), b.clone()));
             }
         }

@@ -38,8 +38,8 @@ fn box_on_the_floor_has_four_contacts_with_the_right_frames() {
         Shape::cuboid(Vector3::repeat(0.2)).unwrap(),
         Shape::half_space(),
     );
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.3);
-    let X_WA = Isometry3::from_parts(Vector3::new(1.0, 2.0, 0.1 - 1e-5).into(), turn);
+    let rotation = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.3);
+    let X_WA = Isometry3::from_parts(Vector3::new(1.0, 2.0, 0.1 - 1e-5).into(), rotation);
     let contacts = collide(
         rigid(&cube, X_WA, Vector3::zeros(), Vector3::zeros()),
         rigid(
@@ -131,8 +131,9 @@ fn spinning_bar_is_found_before_its_end_passes_a_post() {
     // The end of the bar moves at 30 m/s on a circle of 1 m; its centre is at rest.
     let bar = Shape::cuboid(Vector3::new(2.0, 0.05, 0.05)).unwrap();
     let post = Shape::cylinder(0.01, 1.0).unwrap();
-    let place = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.2) * Vector3::new(0.95, 0.0, 0.0);
-    let X_WB = Isometry3::translation(place.x, place.y, place.z);
+    let position =
+        UnitQuaternion::from_scaled_axis(Vector3::z() * 0.2) * Vector3::new(0.95, 0.0, 0.0);
+    let X_WB = Isometry3::translation(position.x, position.y, position.z);
     let spin = Vector3::z() * 30.0;
     let contacts = collide(
         rigid(&bar, Isometry3::identity(), Vector3::zeros(), spin),
@@ -275,11 +276,11 @@ fn throw(shape: &Shape, plate: &Shape, speed: f64, seed: u64) -> Throws {
             rng.random_range(-0.2..0.2),
             0.0,
         );
-        let turn = crate::test_support::random_rotation(&mut rng);
+        let rotation = crate::test_support::random_rotation(&mut rng);
         // Starts at a random distance of up to one step before the aim, so that the phase is random too.
         let start =
             aim - direction * (speed * q.time_step_s * rng.random_range(0.0..1.0) + 0.5 + size);
-        let pose = |t: f64| Isometry3::from_parts((start + direction * speed * t).into(), turn);
+        let pose = |t: f64| Isometry3::from_parts((start + direction * speed * t).into(), rotation);
         let gap = |t: f64| {
             let at = rigid(shape, pose(t), Vector3::zeros(), Vector3::zeros());
             narrow_phase::convex_separation(at.shape, &solid, &at.X_WG, f64::INFINITY)

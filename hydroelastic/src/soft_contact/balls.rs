@@ -6,7 +6,7 @@ use super::patch_points::barycentric;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::posed::DeformingSurface;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::SoftMesh;
 
@@ -24,7 +24,7 @@ pub(super) fn collide(
     {
         let Some(Touch {
             point,
-            place,
+            position,
             normal,
             gap,
             entry,
@@ -36,7 +36,7 @@ pub(super) fn collide(
         let offset = normal * *r;
         let p_W = p + offset;
         out.push(ContactPoint {
-            p_WC: nalgebra::center(&Point3::from(place), &p_W),
+            p_WC: nalgebra::center(&Point3::from(position), &p_W),
             normal_W: normal,
             signed_distance: gap,
             stiffness: PointStiffness::Share(1.0),
@@ -51,7 +51,7 @@ pub(super) fn collide(
 /// Contact of a ball; the normal points from the ball into the body.
 pub(super) struct Touch {
     pub(super) point: MaterialPoint,
-    pub(super) place: Vector3<f64>,
+    pub(super) position: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
     pub(super) gap: f64,
     pub(super) entry: f64,
@@ -102,7 +102,7 @@ fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>
             weights,
             offset: Vector3::zeros(),
         },
-        place: *p,
+        position: *p,
         normal,
         gap: -tet.pressure.at(p) / slope - r,
         entry: 0.0,
@@ -119,7 +119,7 @@ fn outside(
     stack: &mut Vec<(u32, u32)>,
 ) -> Option<Touch> {
     let relative = path - mesh.drift();
-    let bounds = Range::of_points([*p, p + relative]);
+    let bounds = PressureBox::of_points([*p, p + relative]);
     let around = Vector3::repeat(r + margin);
     let (low, high) = (bounds.min - around, bounds.max + around);
     let mut best: Option<(f64, Touch)> = None;
@@ -136,7 +136,7 @@ fn outside(
             let (nearest, _) = closest_on_triangle(&Point3::from(*p), &x.map(Point3::from));
             let apart = nearest.coords - p;
             let distance = apart.norm();
-            let (rank, entry, place, direction) = if distance <= r + margin {
+            let (rank, entry, position, direction) = if distance <= r + margin {
                 let direction = apart.try_normalize(1e-12).unwrap_or(-normal);
                 (distance, 0.0, nearest.coords, direction)
             } else {
@@ -157,12 +157,12 @@ fn outside(
                 let touch = Touch {
                     point: MaterialPoint {
                         primitive: Primitive::Triangle(t),
-                        weights: barycentric(&x, &place),
+                        weights: barycentric(&x, &position),
                         offset: Vector3::zeros(),
                     },
-                    place,
+                    position,
                     normal: direction,
-                    gap: direction.dot(&(place - p)) - r,
+                    gap: direction.dot(&(position - p)) - r,
                     entry,
                     feature: t.wrapping_mul(2).wrapping_add(1),
                 };

@@ -7,7 +7,7 @@ use super::Side;
 use super::patch_points::barycentric;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::{SkinEdge, SoftMesh};
 
@@ -31,9 +31,9 @@ pub(super) fn collide(
     let from = out.len();
     vertices_on_triangles(mesh_S, mesh_T, is_self, q, stack, out);
     if !is_self {
-        let middle = out.len();
+        let midpoint = out.len();
         vertices_on_triangles(mesh_T, mesh_S, false, q, stack, out);
-        super::swap(&mut out[middle..]);
+        super::swap(&mut out[midpoint..]);
     }
     edges_on_edges(mesh_S, mesh_T, is_self, q, stack, out);
     out[from..].sort_unstable_by_key(|c| c.key);
@@ -98,13 +98,13 @@ fn approach(
 }
 
 /// Bounds that contain the box of `points` and its sweep, relative to the drift of the other mesh.
-fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> Range {
-    let range = Range::of_points(points.flat_map(|(x, path)| [x, x + path]));
+fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> PressureBox {
+    let bounds = PressureBox::of_points(points.flat_map(|(x, path)| [x, x + path]));
     let around = Vector3::repeat(margin);
-    Range {
-        min: range.min - around,
-        max: range.max + around,
-        ..range
+    PressureBox {
+        min: bounds.min - around,
+        max: bounds.max + around,
+        ..bounds
     }
 }
 
@@ -121,7 +121,7 @@ fn vertices_on_triangles(
         let (p, path) = (s.point(v), s.path(v));
         let relative = path - t.drift();
         let bounds = swept(std::iter::once((p, relative)), q.margin);
-        if !bounds.meets(&root) {
+        if !bounds.boxes_overlap(&root) {
             continue;
         }
         let outward = s.vertex_normal(v);
@@ -163,7 +163,7 @@ fn vertices_on_triangles(
         });
         if let Some((triangle, found, _)) = best {
             let normal = *t.normal(triangle);
-            let place_T = weighted(t, t.triangle(triangle), &found.weights_T);
+            let position_T = weighted(t, t.triangle(triangle), &found.weights_T);
             let a = MaterialPoint::on_vertex(v, Vector3::zeros());
             let b = MaterialPoint {
                 primitive: Primitive::Triangle(triangle),
@@ -171,7 +171,7 @@ fn vertices_on_triangles(
                 offset: Vector3::zeros(),
             };
             let key = ContactKey::new(v.wrapping_mul(2), u32::MAX - triangle);
-            push((a, &p), (b, &place_T), &found, &normal, key, out);
+            push((a, &p), (b, &position_T), &found, &normal, key, out);
         }
     }
 }
@@ -191,7 +191,7 @@ fn edges_on_edges(
         let [u0, u1] = edge_S.vertices.map(|v| s.path(v));
         let ends = [(p0, u0 - t.drift()), (p1, u1 - t.drift())];
         let bounds = swept(ends.into_iter(), q.margin);
-        if !bounds.meets(&root) {
+        if !bounds.boxes_overlap(&root) {
             continue;
         }
         let normal_S = s.edge_normal(e);
@@ -250,12 +250,12 @@ fn edges_on_edges(
                 on_edge(edge_S, &found.weights_S),
                 on_edge(edge_T, &found.weights_T),
             );
-            let place_S = weighted(s, &edge_S.vertices, &found.weights_S);
-            let place_T = weighted(t, &edge_T.vertices, &found.weights_T);
+            let position_S = weighted(s, &edge_S.vertices, &found.weights_S);
+            let position_T = weighted(t, &edge_T.vertices, &found.weights_T);
             let key = ContactKey::new(e.wrapping_mul(2).wrapping_add(1), u32::MAX - f);
             push(
-                (a, &place_S),
-                (b, &place_T),
+                (a, &position_S),
+                (b, &position_T),
                 &found,
                 t.edge_normal(f),
                 key,
@@ -267,8 +267,8 @@ fn edges_on_edges(
 
 /// `fallback`: the normal when both are at the same position.
 fn push(
-    (a, place_S): (MaterialPoint, &Vector3<f64>),
-    (b, place_T): (MaterialPoint, &Vector3<f64>),
+    (a, position_S): (MaterialPoint, &Vector3<f64>),
+    (b, position_T): (MaterialPoint, &Vector3<f64>),
     found: &Approach,
     fallback: &Vector3<f64>,
     key: ContactKey,
@@ -279,9 +279,9 @@ fn push(
         return;
     };
     out.push(ContactPoint {
-        p_WC: (0.5 * (place_S + place_T)).into(),
+        p_WC: (0.5 * (position_S + position_T)).into(),
         normal_W,
-        signed_distance: normal_W.dot(&(place_S - place_T)).max(0.0),
+        signed_distance: normal_W.dot(&(position_S - position_T)).max(0.0),
         stiffness: PointStiffness::Share(1.0),
         a,
         b,

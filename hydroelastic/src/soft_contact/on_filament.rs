@@ -14,7 +14,7 @@ use crate::filament::Filament;
 use crate::soft_mesh::SoftMesh;
 
 /// Marks keys of points that replace a patch.
-const STAND_IN: u64 = 1 << 63;
+const REPLACES_PATCH: u64 = 1 << 63;
 
 /// Appends the points of the surface, which is A, and a filament with a field.
 pub(super) fn collide(
@@ -24,7 +24,7 @@ pub(super) fn collide(
     w: &mut Workspace,
     out: &mut Vec<ContactPoint>,
 ) {
-    w.drawn.leave_out();
+    w.recorder.stop();
     find(mesh, field, w);
     // Beyond the margin, contacts are speculative points.
     w.pieces.retain(|piece| piece.gap <= q.margin);
@@ -42,8 +42,8 @@ pub(super) fn collide(
     emit(mesh, on_segment, extent, &mut w.pieces, out);
     let held = &mut w.held;
     held.clear();
-    let pressing = w.pieces.iter().filter(|piece| piece.gap < 0.0);
-    held.extend(pressing.map(|piece| f.segment_of(piece.feature) as u32));
+    let loaded = w.pieces.iter().filter(|piece| piece.gap < 0.0);
+    held.extend(loaded.map(|piece| f.segment_of(piece.feature) as u32));
     held.sort_unstable();
     held.dedup();
     let points = &mut w.points;
@@ -57,7 +57,7 @@ pub(super) fn collide(
         let beside = |held: &u32| held.abs_diff(segment) <= 1;
         let unseen = c.entry > 0.0 || c.signed_distance < -field.depth();
         (unseen && !held.iter().any(beside)).then_some(ContactPoint {
-            key: ContactKey(c.key.0 | STAND_IN),
+            key: ContactKey(c.key.0 | REPLACES_PATCH),
             ..*c
         })
     }));
@@ -66,6 +66,6 @@ pub(super) fn collide(
 /// Collects the pieces of all triangles in the workspace.
 pub(super) fn find(mesh: &SoftMesh, field: &PressureField, w: &mut Workspace) {
     w.pieces.clear();
-    let memory = (&mut w.stack, &mut w.pairs, &mut w.drawn);
+    let memory = (&mut w.stack, &mut w.pairs, &mut w.recorder);
     on_field::find(mesh, field, &Isometry3::identity(), memory, &mut w.pieces);
 }

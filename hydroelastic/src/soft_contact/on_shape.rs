@@ -2,12 +2,12 @@
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
-use super::drawn::Drawn;
 use super::patch_points::Piece;
+use super::polygon_recorder::PolygonRecorder;
 use super::vertex_distances::VertexDistances;
 use crate::patch::{Affine, Moments, Polygon, Sign};
 use crate::posed::RigidShape;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::signed_distance::SignedDistance;
 use crate::soft_mesh::SoftMesh;
 
@@ -24,9 +24,9 @@ const COSINE_MIN: f64 = 0.95;
 const SAME_COSINE: f64 = 0.9;
 /// Pieces are weighted with the cosine of the angle at which they face the shape (their projected area). Speculative
 /// ones face the shape within 72°,
-const FORESEEN_COSINE: f64 = 0.3;
+const SPECULATIVE_COSINE: f64 = 0.3;
 /// loaded ones by more than round-off: the lateral sides of a cube do not belong to its footprint.
-const PRESSING_COSINE: f64 = 1e-6;
+const LOADED_COSINE: f64 = 1e-6;
 
 /// Settings of the search.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +36,9 @@ pub(super) struct Counts {
     /// Margin, m.
     pub(super) margin: f64,
     /// Whether pieces inside the shape are included, or only those within its margin.
-    pub(super) pressing: bool,
+    pub(super) loaded: bool,
     /// Pressure gradient of polygons for visualisation, Pa/m.
-    pub(super) drawn_slope: f64,
+    pub(super) recorded_slope: f64,
 }
 
 /// The pieces of one triangle under construction.
@@ -63,7 +63,7 @@ pub(super) type Memory<'a> = (
     &'a mut Vec<(u32, u32)>,
     &'a mut Leaves,
     &'a mut VertexDistances,
-    &'a mut Drawn,
+    &'a mut PolygonRecorder,
 );
 
 /// Appends the pieces of all triangles.
@@ -71,20 +71,20 @@ pub(super) fn find(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     counts: &Counts,
-    (stack, leaves, distances, drawn): Memory<'_>,
+    (stack, leaves, distances, recorder): Memory<'_>,
     out: &mut Vec<Piece>,
 ) {
     let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
-    let near = |range: &Range| {
-        (0..3).all(|k| range.min[k] <= bounds.max[k] && bounds.min[k] <= range.max[k])
+    let near = |item: &PressureBox| {
+        (0..3).all(|k| item.min[k] <= bounds.max[k] && bounds.min[k] <= item.max[k])
     };
     let width = r.shape.local_aabb().half_extents().min();
     let rotation = *r.X_WG.rotation.to_rotation_matrix().matrix();
     // No point of a ball is nearer to the shape than its centre by more than its radius.
-    let reaches = |range: &Range| {
-        let middle = Point3::from(range.center());
-        let found = r.shape.signed_distance_in_world(&r.X_WG, &middle);
-        found.value <= range.half().norm() + counts.margin
+    let reaches = |item: &PressureBox| {
+        let center = Point3::from(item.center());
+        let found = r.shape.signed_distance_in_world(&r.X_WG, &center);
+        found.value <= item.half().norm() + counts.margin
     };
     mesh.triangle_tree()
         .visit_inside(stack, near, reaches, |t| {
@@ -102,14 +102,14 @@ pub(super) fn find(
                 facing: -(rotation.transpose() * normal_W),
                 radius_min: (RADIUS_MIN * circle(&corners).1).min(WIDTH_MIN * width),
             };
-            if let Some(middle) = search.at_middle(&corners) {
+            if let Some(center) = search.at_centroid(&corners) {
                 let at_corners = mesh.triangle(t).map(|v| distances.of(mesh, r, v));
                 search.look(
                     &corners,
                     &at_corners,
-                    &middle,
+                    &center,
                     CUTS_MAX,
-                    &mut (leaves, drawn),
+                    &mut (leaves, recorder),
                 );
             }
             for (feature, leaf) in (0_u32..).zip(&leaves.found) {
@@ -153,9 +153,9 @@ impl Search<'_> {
     }
 
     /// Distance at the centroid; `None` if it is too large for any point of the triangle to be in contact.
-    fn at_middle(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
-        let (middle, radius) = circle(corners);
-        let found = self.distance(&middle);
+    fn at_centroid(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
+        let (center, radius) = circle(corners);
+        let found = self.distance(&center);
         (found.value <= radius + self.counts.margin).then_some(found)
     }
 
@@ -163,18 +163,18 @@ impl Search<'_> {
         &self,
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
-        middle: &SignedDistance<f64>,
+        center: &SignedDistance<f64>,
         cuts: u32,
-        out: &mut (&mut Leaves, &mut Drawn),
+        out: &mut (&mut Leaves, &mut PolygonRecorder),
     ) {
         let (_, radius) = circle(corners);
         let mean = (at[0].value + at[1].value + at[2].value) / 3.0;
-        let linear = (middle.value - mean).abs() <= BEND_MAX * radius
+        let linear = (center.value - mean).abs() <= BEND_MAX * radius
             && at
                 .iter()
-                .all(|s| s.gradient.dot(&middle.gradient) >= COSINE_MIN);
+                .all(|s| s.gradient.dot(&center.gradient) >= COSINE_MIN);
         if linear || cuts == 0 || radius < self.radius_min {
-            self.cut(corners, at, linear.then_some(&middle.gradient), out);
+            self.cut(corners, at, linear.then_some(&center.gradient), out);
             return;
         }
         let between = |i: usize, j: usize| {
@@ -192,8 +192,8 @@ impl Search<'_> {
             ([s, q, c], [at_s, at_q, at_c]),
             ([p, q, s], [at_p, at_q, at_s]),
         ] {
-            if let Some(middle) = self.at_middle(&part) {
-                self.look(&part, &at, &middle, cuts - 1, out);
+            if let Some(center) = self.at_centroid(&part) {
+                self.look(&part, &at, &center, cuts - 1, out);
             }
         }
     }
@@ -204,7 +204,7 @@ impl Search<'_> {
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
         direction: Option<&Vector3<f64>>,
-        (leaves, drawn): &mut (&mut Leaves, &mut Drawn),
+        (leaves, recorder): &mut (&mut Leaves, &mut PolygonRecorder),
     ) {
         let margin = self.counts.margin;
         let values = at.map(|s| s.value);
@@ -222,9 +222,9 @@ impl Search<'_> {
         if !polygon.clip(&below_margin, 0) {
             return;
         }
-        let [foreseen, pressing] = polygon.split(&gap);
-        for (part, sign) in [(pressing, Sign::Pressing), (foreseen, Sign::Foreseen)] {
-            if part.corners().len() < 3 || sign == Sign::Pressing && !self.counts.pressing {
+        let [speculative, loaded] = polygon.split(&gap);
+        for (part, sign) in [(loaded, Sign::Loaded), (speculative, Sign::Speculative)] {
+            if part.corners().len() < 3 || sign == Sign::Loaded && !self.counts.loaded {
                 continue;
             }
             let moments = part.moments(&-self.facing);
@@ -238,15 +238,15 @@ impl Search<'_> {
             };
             let cosine = direction.dot(&self.facing);
             let least = match sign {
-                Sign::Foreseen => FORESEEN_COSINE,
-                Sign::Pressing => PRESSING_COSINE,
+                Sign::Speculative => SPECULATIVE_COSINE,
+                Sign::Loaded => LOADED_COSINE,
             };
             if cosine >= least {
                 let value = gap.at(&moments.centroid);
                 leaves.add(sign, &direction, &moments, cosine, value);
-                if sign == Sign::Pressing {
-                    drawn.add(&part, &moments, cosine, &direction, || {
-                        gap.times(-self.counts.drawn_slope)
+                if sign == Sign::Loaded {
+                    recorder.add(&part, &moments, cosine, &direction, || {
+                        gap.times(-self.counts.recorded_slope)
                     });
                 }
             }
@@ -286,9 +286,9 @@ impl Leaves {
 
 /// Centroid of a triangle and the largest distance of a corner from it.
 fn circle(corners: &[Vector3<f64>; 3]) -> (Vector3<f64>, f64) {
-    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-    let radius = corners.iter().map(|x| (x - middle).norm_squared());
-    (middle, radius.fold(0.0, f64::max).sqrt())
+    let center = (corners[0] + corners[1] + corners[2]) / 3.0;
+    let radius = corners.iter().map(|x| (x - center).norm_squared());
+    (center, radius.fold(0.0, f64::max).sqrt())
 }
 
 /// The linear function in the plane of a triangle with given values at its corners; `None` without area.

@@ -83,7 +83,7 @@ fn emit_piece(
             weights: barycentric(&corners, &p_W),
             offset: Vector3::zeros(),
         };
-        let sign = u32::from(piece.sign == Sign::Foreseen);
+        let sign = u32::from(piece.sign == Sign::Speculative);
         let signed_distance = piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]);
         out.push(ContactPoint {
             p_WC: p_W.into(),
@@ -92,20 +92,20 @@ fn emit_piece(
             stiffness: match piece.slope {
                 Some(slope) => PointStiffness::OfPatch {
                     stiffness: part * slope,
-                    part_of_A: 0.0,
+                    fraction_A: 0.0,
                     share: match piece.sign {
-                        Sign::Pressing => PatchShare {
+                        Sign::Loaded => PatchShare {
                             area: part,
                             pressure_max: (-signed_distance * slope).max(0.0),
                         },
-                        Sign::Foreseen => PatchShare::default(),
+                        Sign::Speculative => PatchShare::default(),
                     },
                 },
                 None => PointStiffness::OfArea {
                     share: part / mesh.vertex_area(),
                     area: match piece.sign {
-                        Sign::Pressing => part,
-                        Sign::Foreseen => 0.0,
+                        Sign::Loaded => part,
+                        Sign::Speculative => 0.0,
                     },
                 },
             },

@@ -7,7 +7,7 @@ use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::particle_contact::path_into_shape;
 use crate::posed::RigidShape;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::soft_mesh::SoftMesh;
 use crate::{Aabb, Shape};
 
@@ -15,7 +15,7 @@ use super::vertex_distances::VertexDistances;
 
 /// Appends the points, with the soft body as A. Centres of triangles that are already in contact (`touched`) are left
 /// out.
-pub(super) fn foresee(
+pub(super) fn speculative_points(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     q: &Query,
@@ -74,10 +74,10 @@ pub(super) fn foresee(
         return;
     }
     let drift = mesh.drift();
-    let near = |range: &Range| {
+    let near = |item: &PressureBox| {
         let swept = Aabb {
-            min: range.min.into(),
-            max: range.max.into(),
+            min: item.min.into(),
+            max: item.max.into(),
         };
         swept.swept(drift).intersects(&bounds)
     };

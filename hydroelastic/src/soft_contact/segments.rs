@@ -85,7 +85,7 @@ impl Row<'_> {
             };
             let Touch {
                 point,
-                place,
+                position,
                 normal,
                 gap,
                 entry,
@@ -93,7 +93,7 @@ impl Row<'_> {
             } = touch;
             let offset: Vector3<f64> = normal * r;
             out.push(ContactPoint {
-                p_WC: nalgebra::center(&Point3::from(place), &(p + offset)),
+                p_WC: nalgebra::center(&Point3::from(position), &(p + offset)),
                 normal_W: normal,
                 signed_distance: gap,
                 stiffness: PointStiffness::Share(circle.share / f64::from(n)),

@@ -94,7 +94,7 @@ impl Soft {
         })
     }
 
-    fn place(&self, point: &MaterialPoint) -> Vector3<f64> {
+    fn position(&self, point: &MaterialPoint) -> Vector3<f64> {
         let Primitive::Triangle(t) = point.primitive else {
             panic!("{:?}", point.primitive);
         };
@@ -120,13 +120,13 @@ fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
 }
 
 fn still(shape: &Shape, X_WG: Isometry3<f64>) -> Posed<'_> {
-    Posed::Rigid(RigidShape::still(shape, X_WG))
+    Posed::Rigid(RigidShape::at_rest(shape, X_WG))
 }
 
 /// Σ k(−φ)n over the loaded points, with k of share one 1 N/m, and Σ p × that.
 fn wrench(points: &[ContactPoint]) -> (Vector3<f64>, Vector3<f64>) {
-    let pressing = points.iter().filter(|c| c.signed_distance < 0.0);
-    pressing.fold((Vector3::zeros(), Vector3::zeros()), |(f, m), c| {
+    let loaded = points.iter().filter(|c| c.signed_distance < 0.0);
+    loaded.fold((Vector3::zeros(), Vector3::zeros()), |(f, m), c| {
         let force = c.normal_W * (-c.signed_distance * c.stiffness.of_pair(1.0));
         (f + force, m + c.p_WC.coords.cross(&force))
     })
@@ -215,7 +215,7 @@ fn force_on_a_cube_in_any_ground_is_proportional_to_its_area() {
         );
         for c in &points {
             assert!((c.normal_W - Vector3::z()).norm() < 1e-9);
-            assert!((soft.place(&c.a) - c.p_WC.coords).norm() < 1e-12);
+            assert!((soft.position(&c.a) - c.p_WC.coords).norm() < 1e-12);
             assert!((X_WG * Point3::from(c.b.offset) - c.p_WC).norm() < 1e-12);
         }
         let mut swapped = collide(still(shape, *X_WG), soft.posed());
@@ -308,7 +308,7 @@ fn a_compliant_shape_determines_the_stiffness() {
     let soft = Soft::cube(0.049);
     let posed = Posed::Rigid(RigidShape {
         patch: Some(&patch),
-        ..RigidShape::still(&ground, X_WG)
+        ..RigidShape::at_rest(&ground, X_WG)
     });
     let points = collide(soft.posed(), posed);
     // E/H = 5e5 Pa/m, 1 mm deep, over 0.01 m²; the slivers at the sides have no gradient along their normals.
@@ -327,7 +327,7 @@ fn a_compliant_shape_determines_the_stiffness() {
     let half_space = Shape::half_space();
     let posed = Posed::Rigid(RigidShape {
         patch: Some(&slab),
-        ..RigidShape::still(&half_space, Isometry3::identity())
+        ..RigidShape::at_rest(&half_space, Isometry3::identity())
     });
     let (force, _) = wrench(&collide(soft.posed(), posed));
     assert!((force.z - 5.0).abs() < 0.11, "{force}");
@@ -398,7 +398,7 @@ fn contacts_that_close_within_the_step_are_speculative() {
             angular: Vector3::zeros(),
             linear: Vector3::z() * 10.0,
         },
-        ..RigidShape::still(&needle, Isometry3::translation(0.1 / 3.0, -0.1 / 3.0, 0.0))
+        ..RigidShape::at_rest(&needle, Isometry3::translation(0.1 / 3.0, -0.1 / 3.0, 0.0))
     });
     let rising = collide(wide.posed(), rising);
     assert!(rising.iter().all(|c| c.entry > 0.0));

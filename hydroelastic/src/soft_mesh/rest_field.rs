@@ -28,7 +28,7 @@ impl Carrier {
         Self { vertices, weights }
     }
 
-    pub(super) fn place(&self, points: &[Vector3<f64>]) -> Vector3<f64> {
+    pub(super) fn position(&self, points: &[Vector3<f64>]) -> Vector3<f64> {
         let terms = self.vertices.iter().zip(&self.weights);
         terms.map(|(v, w)| points[*v as usize] * *w).sum()
     }
@@ -74,13 +74,13 @@ pub(super) fn build(
     let mut carriers: Vec<Carrier> = (0..points.len() as u32)
         .map(|v| Carrier::mean(&[v]))
         .collect();
-    let mut middle_of_edge: BTreeMap<[u32; 2], u32> = BTreeMap::new();
-    let mut middle_of_face: BTreeMap<[u32; 3], u32> = BTreeMap::new();
+    let mut edge_midpoint: BTreeMap<[u32; 2], u32> = BTreeMap::new();
+    let mut face_centroid: BTreeMap<[u32; 3], u32> = BTreeMap::new();
     let outer = |vertices: &[u32]| vertices.iter().all(|v| on_surface[*v as usize]);
     for tet in tetrahedra {
         for edge in EDGES.map(|e| sorted(e.map(|k| tet[k]))) {
             if outer(&edge) && !skin_edges.contains(&edge) {
-                middle_of_edge.entry(edge).or_insert_with(|| {
+                edge_midpoint.entry(edge).or_insert_with(|| {
                     carriers.push(Carrier::mean(&edge));
                     carriers.len() as u32 - 1
                 });
@@ -90,13 +90,13 @@ pub(super) fn build(
     for tet in tetrahedra {
         for face in FACES.map(|f| sorted(f.map(|k| tet[k]))) {
             let edges = [[face[0], face[1]], [face[0], face[2]], [face[1], face[2]]];
-            let divided = edges.iter().filter(|e| middle_of_edge.contains_key(*e));
+            let divided = edges.iter().filter(|e| edge_midpoint.contains_key(*e));
             let needed = match divided.count() {
                 0 => outer(&face) && !skin_faces.contains(&face),
                 n => n > 1,
             };
             if needed {
-                middle_of_face.entry(face).or_insert_with(|| {
+                face_centroid.entry(face).or_insert_with(|| {
                     carriers.push(Carrier::mean(&face));
                     carriers.len() as u32 - 1
                 });
@@ -109,10 +109,10 @@ pub(super) fn build(
         let faces = FACES.map(|f| f.map(|k| tet[k]));
         let whole = faces
             .iter()
-            .all(|f| !middle_of_face.contains_key(&sorted(*f)));
+            .all(|f| !face_centroid.contains_key(&sorted(*f)));
         let from = tets.len();
         let mut divided = EDGES.iter().filter_map(|ends| {
-            let middle = middle_of_edge.get(&sorted(ends.map(|k| tet[k])))?;
+            let middle = edge_midpoint.get(&sorted(ends.map(|k| tet[k])))?;
             Some((ends, *middle))
         });
         let divided = (divided.next(), divided.next());
@@ -133,9 +133,9 @@ pub(super) fn build(
                 for k in 0..3 {
                     let edge = [face[k], face[(k + 1) % 3]];
                     rim.push(edge[0]);
-                    rim.extend(middle_of_edge.get(&sorted(edge)));
+                    rim.extend(edge_midpoint.get(&sorted(edge)));
                 }
-                if let Some(&center) = middle_of_face.get(&sorted(face)) {
+                if let Some(&center) = face_centroid.get(&sorted(face)) {
                     for k in 0..rim.len() {
                         tets.push([middle, center, rim[k], rim[(k + 1) % rim.len()]]);
                     }
@@ -156,7 +156,7 @@ pub(super) fn build(
         }));
     }
     let places: Vec<Vector3<f64>> = points.iter().map(|p| p.coords).collect();
-    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.place(&places)).collect();
+    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.position(&places)).collect();
     let depths: Vec<f64> = (0_usize..)
         .zip(&vertices)
         .map(|(v, x)| match on_surface.get(v) {

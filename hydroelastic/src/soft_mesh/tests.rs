@@ -120,24 +120,24 @@ fn a_moved_mesh_that_was_not_updated_is_refused_by_name() {
     let moved: Vec<Point3<f64>> = points.iter().map(|p| p + Vector3::x()).collect();
     let still = vec![Vector3::zeros(); points.len()];
     let missing = |mesh: &SoftMesh| match mesh.check(true) {
-        Err(GeometryError::Behind { what }) => what,
+        Err(GeometryError::Outdated { what }) => what,
         _ => "nothing",
     };
     mesh.move_to(&moved, &triangles, &still, 0.01).unwrap();
-    assert_eq!(missing(&mesh), "fit_skin");
+    assert_eq!(missing(&mesh), "update_skin");
     // The broad phase needs no more.
     assert!((mesh.swept_aabb(0.0).min.x - 0.95).abs() < 1e-12);
-    mesh.fit_skin();
-    assert_eq!(missing(&mesh), "carry_depth");
+    mesh.update_skin();
+    assert_eq!(missing(&mesh), "update_depth");
     assert!(mesh.check(false).is_ok());
-    mesh.carry_depth().unwrap();
+    mesh.update_depth().unwrap();
     assert_eq!(missing(&mesh), "nothing");
     assert!(mesh.depth().pressure_at(&Vector3::x()).is_some());
     // Other velocities at the same positions: the depth stays valid, the boxes do not.
     let falling = vec![Vector3::z() * -1.0; points.len()];
     mesh.move_to(&moved, &triangles, &falling, 0.01).unwrap();
-    assert_eq!(missing(&mesh), "fit_skin");
-    mesh.fit_skin();
+    assert_eq!(missing(&mesh), "update_skin");
+    mesh.update_skin();
     assert_eq!(missing(&mesh), "nothing");
     assert!((mesh.swept_aabb(0.0).min.z + 0.06).abs() < 1e-12);
 }

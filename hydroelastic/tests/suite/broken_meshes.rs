@@ -24,7 +24,7 @@ enum Must {
     Load {
         volume: f64,
         elements: usize,
-        remarks: &'static [&'static str],
+        entries: &'static [&'static str],
     },
     /// The error contains these words, and the file's name.
     Fail(&'static [&'static str]),
@@ -32,19 +32,19 @@ enum Must {
 
 use Must::{Fail, Load};
 
-const fn cube(remarks: &'static [&'static str]) -> Must {
+const fn cube(entries: &'static [&'static str]) -> Must {
     Load {
         volume: 1.0,
         elements: 12,
-        remarks,
+        entries,
     }
 }
 
-const fn tet_cube(remarks: &'static [&'static str]) -> Must {
+const fn tet_cube(entries: &'static [&'static str]) -> Must {
     Load {
         volume: 1.0,
         elements: 6,
-        remarks,
+        entries,
     }
 }
 
@@ -77,7 +77,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 2.0,
             elements: 12,
-            remarks: &[],
+            entries: &[],
         },
     ),
     (
@@ -138,7 +138,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e90,
             elements: 12,
-            remarks: &["suspicious", "1e30 m", "scale"],
+            entries: &["suspicious", "1e30 m", "scale"],
         },
     ),
     (
@@ -146,7 +146,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e-90,
             elements: 12,
-            remarks: &["suspicious", "1e-30 m", "scale"],
+            entries: &["suspicious", "1e-30 m", "scale"],
         },
     ),
     ("far_from_origin.vtk", tet_cube(&[])),
@@ -202,7 +202,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0 / 3.0,
             elements: 8,
-            remarks: &["suspicious", "vertex 1"],
+            entries: &["suspicious", "vertex 1"],
         },
     ),
     (
@@ -216,7 +216,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 2.0,
             elements: 24,
-            remarks: &["suspicious", "intersects itself"],
+            entries: &["suspicious", "intersects itself"],
         },
     ),
     (
@@ -236,7 +236,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0,
             elements: 7,
-            remarks: &["suspicious", "cell 6", "quality 1.6e-12"],
+            entries: &["suspicious", "cell 6", "quality 1.6e-12"],
         },
     ),
     (
@@ -328,7 +328,7 @@ fn every_file_has_the_outcome_of_its_table_entry() {
                 Load {
                     volume,
                     elements,
-                    remarks,
+                    entries,
                 },
                 Ok((facts, report)),
             ) => {
@@ -338,7 +338,7 @@ fn every_file_has_the_outcome_of_its_table_entry() {
                         facts.volume, facts.elements
                     ));
                 }
-                if remarks.is_empty() && !report.entries.is_empty() {
+                if entries.is_empty() && !report.entries.is_empty() {
                     complaints.push(format!("{name}: unexpected report entries:\n{report}"));
                 }
                 if report
@@ -350,7 +350,7 @@ fn every_file_has_the_outcome_of_its_table_entry() {
                         "{name}: a report entry does not name the file:\n{report}"
                     ));
                 }
-                (report.to_string(), remarks)
+                (report.to_string(), entries)
             }
             (Fail(words), Err(error)) => {
                 let text = error.to_string();

@@ -41,7 +41,7 @@ fn joined(soups: impl IntoIterator<Item = Soup>) -> Soup {
 }
 
 #[track_caller]
-fn check_solid(soup: Soup, volume: f64, remarks: &[(Severity, &str)]) -> TriMesh {
+fn check_solid(soup: Soup, volume: f64, entries: &[(Severity, &str)]) -> TriMesh {
     let (mesh, report) = TriMesh::build(
         soup.0,
         soup.1,
@@ -51,8 +51,8 @@ fn check_solid(soup: Soup, volume: f64, remarks: &[(Severity, &str)]) -> TriMesh
     .unwrap();
     let found = mesh.solid_moments().unwrap().volume;
     assert!((found - volume).abs() < 1e-12 * volume, "volume {found}");
-    assert_eq!(report.entries.len(), remarks.len(), "{report}");
-    for (entry, (severity, words)) in report.entries.iter().zip(remarks) {
+    assert_eq!(report.entries.len(), entries.len(), "{report}");
+    for (entry, (severity, words)) in report.entries.iter().zip(entries) {
         assert!(
             entry.severity == *severity && entry.text.contains(words),
             "{report}"

@@ -208,14 +208,14 @@ impl Pair {
         };
         let patches = [a.compliant(&shapes[0])?, of_B];
         patches[0]
-            .meets(&patches[1])
+            .has_patch_with(&patches[1])
             .then_some(Self { shapes, patches })
     }
 
     fn posed(&self, side: usize, X_WG: &Isometry3<f64>) -> Posed<'_> {
         Posed::Rigid(RigidShape {
             patch: Some(&self.patches[side]),
-            ..RigidShape::still(&self.shapes[side], *X_WG)
+            ..RigidShape::at_rest(&self.shapes[side], *X_WG)
         })
     }
 

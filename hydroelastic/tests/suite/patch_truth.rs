@@ -70,11 +70,11 @@ fn floor() -> Body {
 }
 
 #[track_caller]
-fn check(what: &str, found: f64, wanted: f64, relative: f64) {
-    let error = (found / wanted - 1.0).abs();
+fn check(what: &str, found: f64, expected: f64, relative: f64) {
+    let error = (found / expected - 1.0).abs();
     assert!(
         error <= relative,
-        "{what}: {found}, expected {wanted}, relative error {error:.2e}"
+        "{what}: {found}, expected {expected}, relative error {error:.2e}"
     );
 }
 
@@ -100,12 +100,12 @@ fn force_of_a_cube_is_largest_at_half_its_thickness_and_then_decreases_continuou
     let most = 4.0 / 3.0 * E * half * half;
     for depth in [0.2, 0.6, 0.9] {
         let x = depth * half;
-        let wanted = E / half * rim_integral(2.0 * half, 2.0 * half, x);
-        check("depth of the sides", force(x).z, wanted, 1e-9);
+        let expected = E / half * rim_integral(2.0 * half, 2.0 * half, x);
+        check("depth of the sides", force(x).z, expected, 1e-9);
         // The remainder above the plane: the ring nearer to its sides than to its top, 8 ∫ s (H − s) ds up to t.
         let t = x;
-        let wanted = E / half * 8.0 * (half * t * t / 2.0 - t.powi(3) / 3.0);
-        check("beyond", force(2.0 * half - t).z, wanted, 1e-9);
+        let expected = E / half * 8.0 * (half * t * t / 2.0 - t.powi(3) / 3.0);
+        check("beyond", force(2.0 * half - t).z, expected, 1e-9);
     }
     check("half of the most", force(1.5 * half).z, 0.5 * most, 1e-9);
     for x in [half - 1e-7, half + 1e-7] {
@@ -334,7 +334,7 @@ fn turns(n: u32) -> impl Iterator<Item = UnitQuaternion<f64>> {
 fn errors(
     body: &Body,
     h: f64,
-    wanted: f64,
+    expected: f64,
     turns: impl Iterator<Item = UnitQuaternion<f64>>,
 ) -> (f64, f64) {
     let errors: Vec<f64> = turns
@@ -343,7 +343,7 @@ fn errors(
             summary(body.at(X), floor().at(Isometry3::identity()))
                 .force_W
                 .z
-                / wanted
+                / expected
                 - 1.0
         })
         .collect();
@@ -356,11 +356,11 @@ fn errors(
 fn sphere_on_a_plane_converges_at_second_order_and_beats_the_inscribed_mesh() {
     for radius in [0.05, 0.1, 0.15] {
         let h = 0.7 * radius;
-        let wanted = sphere_force(radius, h);
+        let expected = sphere_force(radius, h);
         let mut last: Option<f64> = None;
         for edge in [0.02, 0.01, 0.005] {
             let body = Body::compliant(Shape::sphere(radius).unwrap(), &compliance(edge));
-            let (mean, rms) = errors(&body, h, wanted, turns(40));
+            let (mean, rms) = errors(&body, h, expected, turns(40));
             eprintln!(
                 "sphere R = {radius} m, edge {edge} m, depth 0.3 R: force {:+.3} % on average over 40 rotations, {:.3} % rms \
                  (Drake at edge 0.02 m: -4.8 %)",
@@ -381,7 +381,7 @@ fn sphere_on_a_plane_converges_at_second_order_and_beats_the_inscribed_mesh() {
 fn lying_cylinder_converges_at_second_order() {
     let (radius, half_length) = (0.1, 0.15);
     let h = 0.7 * radius;
-    let wanted = cylinder_force(radius, half_length, h);
+    let expected = cylinder_force(radius, half_length, h);
     let mut last: Option<f64> = None;
     for edge in [0.04, 0.02, 0.01] {
         let body = Body::compliant(
@@ -392,7 +392,7 @@ fn lying_cylinder_converges_at_second_order() {
         let rolled = (0..40).map(|i| {
             lying * UnitQuaternion::from_scaled_axis(Vector3::z() * (0.01 * f64::from(i)))
         });
-        let (mean, rms) = errors(&body, h, wanted, rolled);
+        let (mean, rms) = errors(&body, h, expected, rolled);
         eprintln!(
             "cylinder R = {radius} m, edge {edge} m: force {:+.3} %, {:.3} % rms",
             100.0 * mean,
@@ -426,7 +426,7 @@ fn force_of_a_flat_cylinder_has_the_form_of_a_flat_box() {
         floor().at(Isometry3::identity()),
     );
     // By level sets: discs of radius R − t.
-    let wanted = E / radius * PI * (radius.powi(3) - (radius - d).powi(3)) / 3.0;
-    check("force", s.force_W.z, wanted, 1e-4);
+    let expected = E / radius * PI * (radius.powi(3) - (radius - d).powi(3)) / 3.0;
+    check("force", s.force_W.z, expected, 1e-4);
     check("area", s.area, PI * radius * radius, 1e-9);
 }

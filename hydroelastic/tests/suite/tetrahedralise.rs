@@ -15,11 +15,11 @@ fn fill(surface: &TriMesh, edge: f64) -> pliant_hydroelastic::mesh::TetMesh {
 #[test]
 fn volume_of_a_ball_converges_at_second_order_and_no_tetrahedron_is_a_sliver() {
     let ball = generate::sphere(0.1, 5).unwrap();
-    let wanted = ball.solid_moments().unwrap().volume;
+    let expected = ball.solid_moments().unwrap().volume;
     let mut last: Option<f64> = None;
     for edge in [0.04, 0.02, 0.01] {
         let mesh = fill(&ball, edge);
-        let error = (mesh.solid_moments().volume / wanted - 1.0).abs();
+        let error = (mesh.solid_moments().volume / expected - 1.0).abs();
         let (_, quality) = mesh.min_quality();
         assert!(quality > 0.1, "{quality}");
         if let Some(coarser) = last {

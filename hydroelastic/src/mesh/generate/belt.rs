@@ -38,7 +38,7 @@ pub fn tet_belt(
     let around = radius + 0.5 * thickness;
     let length = 2.0 * axles + 2.0 * PI * around;
     // Position on the midline and outward normal, by arc length: top, right pulley, bottom, left pulley.
-    let middle = |s: f64| {
+    let midline = |s: f64| {
         let half = 0.5 * axles;
         let turn = PI * around;
         let on_arc = |centre: f64, angle: f64| {
@@ -62,8 +62,8 @@ pub fn tet_belt(
         for j in 0..=n_across {
             let y = width * (f64::from(j) / f64::from(n_across) - 0.5);
             for i in 0..n_along {
-                let (place, out) = middle(length * f64::from(i) / f64::from(n_along));
-                vertices.push(place + out * height + Vector3::y() * y);
+                let (position, out) = midline(length * f64::from(i) / f64::from(n_along));
+                vertices.push(position + out * height + Vector3::y() * y);
             }
         }
     }

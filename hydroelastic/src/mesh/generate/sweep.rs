@@ -27,11 +27,11 @@ pub fn tet_cylinder(
     positive("half length", half_length)?;
     within("layers", layers, 1, 4096)?;
     let disc = Disc::new(radius, sides, rings)?;
-    let place = |[x, y]: [f64; 2], layer: u32| {
+    let position = |[x, y]: [f64; 2], layer: u32| {
         let z = half_length * (2.0 * f64::from(layer) / f64::from(layers) - 1.0);
         Vector3::new(x, y, z)
     };
-    disc.swept(layers + 1, layers, place)
+    disc.swept(layers + 1, layers, position)
 }
 
 /// A torus of tetrahedra about the origin around z: `segments` of prisms, each divided into three tetrahedra.
@@ -53,12 +53,12 @@ pub fn tet_torus(
     positive("major radius - minor radius", major_radius - minor_radius)?;
     within("segments", segments, 3, 4096)?;
     let disc = Disc::new(minor_radius, sides, rings)?;
-    let place = |[x, y]: [f64; 2], segment: u32| {
+    let position = |[x, y]: [f64; 2], segment: u32| {
         let angle = TAU * f64::from(segment) / f64::from(segments);
         let distance = major_radius + x;
         Vector3::new(distance * angle.cos(), distance * angle.sin(), y)
     };
-    disc.swept(segments, segments, place)
+    disc.swept(segments, segments, position)
 }
 
 /// A disc of triangles about the origin: a central vertex, then ring by ring.
@@ -111,12 +111,12 @@ impl Disc {
         &self,
         slices: u32,
         gaps: u32,
-        place: impl Fn([f64; 2], u32) -> Vector3<f64>,
+        position: impl Fn([f64; 2], u32) -> Vector3<f64>,
     ) -> Result<TetMesh, MeshError> {
         let size = self.vertices.len() as u32;
         let vertices: Vec<Vector3<f64>> = (0..slices)
             .flat_map(|slice| self.vertices.iter().map(move |v| (*v, slice)))
-            .map(|(v, slice)| place(v, slice))
+            .map(|(v, slice)| position(v, slice))
             .collect();
         let mut tets = Vec::with_capacity(3 * (gaps as usize) * self.triangles.len());
         for gap in 0..gaps {

@@ -72,7 +72,7 @@ pub(super) fn read_elements(
             "$Elements declares {total} elements, but its blocks contain {}",
             elements.kinds.len()
         );
-        return Err(numbers.place_error(
+        return Err(numbers.error_here(
             what,
             "The element counts of all blocks must add up to the number in the first line",
         ));
@@ -107,7 +107,7 @@ fn read_element(
     let Some((code, (_, dimension, n_nodes))) = known else {
         let what = format!("element {tag} has type {code}, which is unknown");
         let flaw = Flaw::new(
-            numbers.cursor.place(line),
+            numbers.cursor.location(line),
             what,
             "Supported are type 2 (triangle) and type 4 (tetrahedron)",
         );

@@ -93,7 +93,7 @@ pub(super) fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<No
             "$Nodes declares {total} nodes, but its blocks contain {}",
             points.len()
         );
-        return Err(numbers.place_error(
+        return Err(numbers.error_here(
             what,
             "The node counts of all blocks must add up to the number in the first line",
         ));

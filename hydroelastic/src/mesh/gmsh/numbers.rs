@@ -12,7 +12,7 @@ pub(super) struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    pub(super) fn place_error(&self, what: String, remedy: &str) -> MeshError {
+    pub(super) fn error_here(&self, what: String, remedy: &str) -> MeshError {
         self.cursor.syntax(self.cursor.line(), what, remedy)
     }
 
@@ -20,7 +20,7 @@ impl<'a> Numbers<'a> {
         match self.cursor.word_on_line() {
             Some(word) => Ok(word),
             None if self.cursor.rest().is_empty() => Err(self.cursor.ended(what())),
-            None => Err(self.place_error(
+            None => Err(self.error_here(
                 format!("{}: the line has too few numbers", what()),
                 "See the Gmsh manual",
             )),
@@ -52,7 +52,7 @@ impl<'a> Numbers<'a> {
     pub(super) fn tag(&mut self, what: &dyn Fn() -> String) -> Result<u64, MeshError> {
         let tag = self.integer(Scalar::U64, what)?;
         u64::try_from(tag)
-            .map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
+            .map_err(|_| self.error_here(format!("{} is {tag}", what()), "It cannot be negative"))
     }
 
     /// A count of items that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary files.

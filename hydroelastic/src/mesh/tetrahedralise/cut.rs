@@ -106,12 +106,12 @@ fn jump(
     let length = (q - p).norm();
     let (mut low, mut high) = (phi_p.abs(), length - phi_q.abs());
     while high - low > 1e-9 * length {
-        let middle = 0.5 * (low + high);
-        let phi = solid.signed_distance(&(p + (q - p) * (middle / length)));
+        let midpoint = 0.5 * (low + high);
+        let phi = solid.signed_distance(&(p + (q - p) * (midpoint / length)));
         if (phi < 0.0) == (phi_p < 0.0) {
-            low = middle + phi.abs();
+            low = midpoint + phi.abs();
         } else {
-            high = middle - phi.abs();
+            high = midpoint - phi.abs();
         }
     }
     p + (q - p) * (0.5 * (low + high) / length)

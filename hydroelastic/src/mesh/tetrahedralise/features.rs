@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 
 use super::cut::Filled;
 use crate::mesh::tet_mesh::tet_quality;
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::shape::MeshShape;
 
 /// Edges whose face normals differ by more than 30° are sharp.
@@ -21,7 +21,7 @@ struct SharpEdge {
 pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     let mut sharp = Vec::new();
     let mut degree = vec![0_u32; shape.vertices().len()];
-    let mut turn = vec![Vector3::zeros(); shape.vertices().len()];
+    let mut direction_sum = vec![Vector3::zeros(); shape.vertices().len()];
     for e in shape.edges() {
         let [m, n] = e.triangles.map(|t| *shape.normal(t));
         if m.dot(&n) < SHARP_COSINE {
@@ -29,7 +29,7 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
             let along = (ends[1] - ends[0]).normalize();
             for (v, sign) in e.vertices.iter().zip([1.0, -1.0]) {
                 degree[*v as usize] += 1;
-                turn[*v as usize] += along * sign;
+                direction_sum[*v as usize] += along * sign;
             }
             sharp.push(SharpEdge { ends });
         }
@@ -44,12 +44,12 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
         .collect();
     let points = boundary
         .iter()
-        .map(|&v| Range::of_points([filled.vertices[v as usize]]));
-    let tree = RangeTree::new(&points.collect::<Vec<_>>());
+        .map(|&v| PressureBox::of_points([filled.vertices[v as usize]]));
+    let tree = PressureBvh::new(&points.collect::<Vec<_>>());
     let mut stack = Vec::new();
     for (v, p) in shape.vertices().iter().enumerate() {
         // Two collinear sharp edges do not form a corner.
-        if degree[v] == 0 || degree[v] == 2 && turn[v].norm() < 0.5 {
+        if degree[v] == 0 || degree[v] == 2 && direction_sum[v].norm() < 0.5 {
             continue;
         }
         let mut near: Vec<(f64, u32)> = Vec::new();
@@ -70,8 +70,11 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
             }
         }
     }
-    let boxes: Vec<Range> = sharp.iter().map(|s| Range::of_points(s.ends)).collect();
-    let edges = RangeTree::new(&boxes);
+    let boxes: Vec<PressureBox> = sharp
+        .iter()
+        .map(|s| PressureBox::of_points(s.ends))
+        .collect();
+    let edges = PressureBvh::new(&boxes);
     let reach = Vector3::repeat(0.4 * edge);
     for &b in &boundary {
         if moved[b as usize] {
@@ -99,7 +102,7 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     }
 }
 
-fn overlaps(r: &Range, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
+fn overlaps(r: &PressureBox, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= max[k] && min[k] <= r.max[k])
 }
 

@@ -59,7 +59,7 @@ impl Lattice {
     }
 
     /// The centre of a cube.
-    fn middle(&self, [i, j, k]: [u32; 3]) -> u32 {
+    fn center(&self, [i, j, k]: [u32; 3]) -> u32 {
         let corners = (self.n[0] + 1) * (self.n[1] + 1) * (self.n[2] + 1);
         corners + i + self.n[0] * (j + self.n[1] * k)
     }
@@ -92,7 +92,7 @@ impl Lattice {
                     let to = if is_corner {
                         self.corner(other)
                     } else {
-                        self.middle(other)
+                        self.center(other)
                     };
                     visit(Link {
                         to,
@@ -112,7 +112,7 @@ impl Lattice {
                 if (0..3).any(|a| [i, j, k][a] >= self.n[a]) {
                     continue;
                 }
-                self.middle([i, j, k])
+                self.center([i, j, k])
             } else {
                 self.corner([0, 1, 2].map(|k| own[k] + step[k]))
             };
@@ -136,7 +136,7 @@ impl Lattice {
                         }
                         let mut next = cube;
                         next[axis] += 1;
-                        let (low, high) = (self.middle(cube), self.middle(next));
+                        let (low, high) = (self.center(cube), self.center(next));
                         let around = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| {
                             let mut c = next;
                             c[u] += x;

@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| {
                 let what = format!("{section}, cell {cell} refers to point {value} of {n_points}");
                 MeshError::Index(Flaw::new(
-                    self.cursor.place(line),
+                    self.cursor.location(line),
                     what,
                     self.index_remedy(),
                 ))

@@ -2,7 +2,7 @@
 
 use crate::mesh::base64;
 use crate::mesh::cursor::Cursor;
-use crate::mesh::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
+use crate::mesh::error::{FilePosition, Flaw, Location, MeshError, presentable, quote};
 use crate::mesh::scalar::{Endian, Scalar};
 use roxmltree::Node;
 use std::cell::Cell;
@@ -102,11 +102,11 @@ impl Context<'_> {
 pub(super) fn read_array(
     node: Node<'_, '_>,
     context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Values, MeshError> {
     let name = presentable(node.attribute("Name").unwrap_or("Points"));
     let error =
-        |what: String, remedy: &str| MeshError::Syntax(Flaw::new(place(node), what, remedy));
+        |what: String, remedy: &str| MeshError::Syntax(Flaw::new(location(node), what, remedy));
     let type_name = node.attribute("type").unwrap_or("");
     let scalar = Scalar::of_xml_name(type_name).ok_or_else(|| {
         error(
@@ -120,11 +120,11 @@ pub(super) fn read_array(
         && format != "ascii"
     {
         let what = format!("compressor {}", quote(compressor.as_bytes()));
-        let flaw = Flaw::new(place(node), what, "Save it uncompressed or with zlib");
+        let flaw = Flaw::new(location(node), what, "Save it uncompressed or with zlib");
         return Err(MeshError::Unsupported(flaw));
     }
     let bytes = match format {
-        "ascii" => return read_text(node, text, scalar, context, place),
+        "ascii" => return read_text(node, text, scalar, context, location),
         "binary" => {
             let data = decode(text.as_bytes())
                 .map_err(|what| error(format!("{name}: {what}"), "Save it again"))?;
@@ -197,11 +197,11 @@ fn read_text(
     text: &str,
     scalar: Scalar,
     context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Values, MeshError> {
     let name = presentable(node.attribute("Name").unwrap_or("Points"));
     let first = node.first_child().map_or(node, |child| child);
-    let line = match place(first).spot {
+    let line = match location(first).position {
         FilePosition::Line(line) => line,
         _ => 1,
     };

@@ -4,14 +4,14 @@ use nalgebra::{Point3, Vector3};
 
 use super::{MeshBuffers, SHALLOW, id_of};
 use crate::aabb::Aabb;
-use crate::narrow_phase::convex::Placed;
+use crate::narrow_phase::convex::PosedCore;
 use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};
 use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
 use crate::signed_distance::mesh_nearest;
 
 /// Corners of the features of A that face the mesh.
 pub(super) fn corners_on_faces(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     mesh: &MeshShape,
     reach: f64,

@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
-use crate::patch::found::Sign;
+use crate::patch::pieces::Sign;
 use crate::patch::polygon::Moments;
 
 /// A group whose second moment is less than this fraction of the patch's is one point, from twice that on three; in
@@ -48,7 +48,7 @@ impl Spread {
         }
         // The moment not represented by the arms is represented by shifting all points towards the centre of pressure.
         let shift = match sign {
-            Sign::Pressing if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
+            Sign::Loaded if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
             _ => Vector3::zeros(),
         };
         let arms = arms.map(|arm| arm * spread);

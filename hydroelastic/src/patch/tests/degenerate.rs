@@ -6,7 +6,7 @@ use super::*;
 fn degenerate_poses() -> Vec<Isometry3<f64>> {
     let quarter = std::f64::consts::FRAC_PI_2;
     let mut poses = Vec::new();
-    for turn in [
+    for rotation in [
         Vector3::zeros(),
         Vector3::x() * quarter,
         Vector3::y() * quarter,
@@ -27,8 +27,8 @@ fn degenerate_poses() -> Vec<Isometry3<f64>> {
             Vector3::z() * (0.1 - 1e-12),
             Vector3::new(0.0, 1e-16, 0.099),
         ] {
-            poses.push(Isometry3::new(shift, turn));
-            poses.push(Isometry3::new(-shift, turn));
+            poses.push(Isometry3::new(shift, rotation));
+            poses.push(Isometry3::new(-shift, rotation));
         }
     }
     poses

@@ -154,8 +154,8 @@ fn points_of_a_round_filament_are_attached_to_its_segments_below_their_axis() {
             panic!("{:?}", c.b.primitive);
         };
         let [a, b] = f.segments()[segment as usize].map(|v| f.points()[v as usize].coords);
-        let place = a * c.b.weights[0] + b * c.b.weights[1] + c.b.offset;
-        let (t, apart) = ((b - a).normalize(), place - c.p_WC.coords);
+        let position = a * c.b.weights[0] + b * c.b.weights[1] + c.b.offset;
+        let (t, apart) = ((b - a).normalize(), position - c.p_WC.coords);
         let sideways = t.cross(&c.normal_W);
         // The normal passes through the axis; the remainder is sideways from the point.
         assert!(sideways.dot(&c.b.offset).abs() < 1e-12);

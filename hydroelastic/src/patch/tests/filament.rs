@@ -49,9 +49,9 @@ fn filament(points: &[Point3<f64>; 3], radius: f64) -> (PressureField, Vec<crate
     (field, attachments)
 }
 
-static STILL: [Vector3<f64>; 3] = [Vector3::new(0.0, 0.0, 0.0); 3];
+static AT_REST: [Vector3<f64>; 3] = [Vector3::new(0.0, 0.0, 0.0); 3];
 
-fn hung<'a>(
+fn attached<'a>(
     points: &'a [Point3<f64>; 3],
     field: &'a PressureField,
     exclusion: &'a crate::SelfExclusion,
@@ -60,7 +60,7 @@ fn hung<'a>(
         id: 1,
         points,
         radii: &[0.01; 3],
-        velocities: &STILL,
+        velocities: &AT_REST,
         exclusion,
         field: Some(field),
         mesh: None,
@@ -77,7 +77,7 @@ fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
     let mut out = Vec::new();
     let q = Query::new(1e-3, 9.81).unwrap();
     let loose = PatchContact.collide(
-        hung(&lying, &field, &exclusion),
+        attached(&lying, &field, &exclusion),
         floor.at(Isometry3::identity()),
         &q,
         &mut out,
@@ -94,7 +94,7 @@ fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
         let mut out = Vec::new();
         PatchContact
             .collide(
-                hung(points, field, &exclusion),
+                attached(points, field, &exclusion),
                 floor.at(Isometry3::identity()),
                 &q,
                 &mut out,
@@ -106,9 +106,9 @@ fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
                 panic!("{:?}", c.a.primitive);
             };
             let [s, t] = [segment, segment + 1].map(|i| points[i as usize].coords);
-            let place = s * c.a.weights[0] + t * c.a.weights[1] + c.a.offset;
+            let position = s * c.a.weights[0] + t * c.a.weights[1] + c.a.offset;
             assert!((c.a.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            assert!((place - c.p_WC.coords).norm() < 1e-12);
+            assert!((position - c.p_WC.coords).norm() < 1e-12);
             assert!((-1e-9..=1.0 + 1e-9).contains(&c.a.weights[0]));
         }
         wrench(&out)
@@ -139,7 +139,7 @@ fn a_filament_and_a_compliant_body_have_a_patch() {
     let (field, attachments) = filament(&points, radius);
     let field = field.attached(attachments).unwrap();
     let exclusion = crate::SelfExclusion::default();
-    let surface = hung(&points, &field, &exclusion);
+    let surface = attached(&points, &field, &exclusion);
     let cube = Body::compliant(Shape::cuboid(Vector3::repeat(0.1)).unwrap(), 0.0);
     let q = Query::new(1e-3, 9.81).unwrap();
     let (mut there, mut back) = (Vec::new(), Vec::new());

@@ -32,8 +32,8 @@ fn pressed(sunk: f64, angle: f64) -> (f64, f64) {
     let (mut force, mut moment) = (0.0, 0.0);
     for i in 0..n {
         for j in 0..n {
-            let place = |k: i32| (f64::from(k) + 0.5) * cell - 1.1 * RADIUS;
-            let (x, y) = (place(i), place(j));
+            let position = |k: i32| (f64::from(k) + 0.5) * cell - 1.1 * RADIUS;
+            let (x, y) = (position(i), position(j));
             let from_face = Vector3::new(x, y, sunk);
             let depth = from_face.dot(&axis);
             let off_axis = (from_face - axis * depth).norm();
@@ -168,9 +168,13 @@ fn a_face_is_stable_until_the_load_leaves_its_edge() {
         // The depth that carries the load.
         let (mut low, mut high) = (-RADIUS * angle, RADIUS);
         for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            let bears = wrench(&points_of(&leaning(0, middle, angle))).0.z > load;
-            (low, high) = if bears { (low, middle) } else { (middle, high) };
+            let midpoint = 0.5 * (low + high);
+            let bears = wrench(&points_of(&leaning(0, midpoint, angle))).0.z > load;
+            (low, high) = if bears {
+                (low, midpoint)
+            } else {
+                (midpoint, high)
+            };
         }
         let (force, moment) = wrench(&points_of(&leaning(0, high, angle)));
         let arm = -moment.y / force.z;

@@ -30,7 +30,7 @@ fn flood_fill_agrees_with_brute_force() {
                 polygons += all.pieces.len();
                 touching += usize::from(!all.pieces.is_empty());
                 let keys = |found: &Found| -> Vec<_> {
-                    let key = |p: &found::Piece| (p.elements, p.group);
+                    let key = |p: &pieces::Piece| (p.elements, p.group);
                     found.sorted().map(|(_, piece)| key(piece)).collect()
                 };
                 assert_eq!(

@@ -104,7 +104,7 @@ fn every_point_is_valid_and_its_key_unique() {
             for c in &found {
                 let PointStiffness::OfPatch {
                     stiffness,
-                    part_of_A,
+                    fraction_A,
                     ..
                 } = c.stiffness
                 else {
@@ -113,7 +113,7 @@ fn every_point_is_valid_and_its_key_unique() {
                     continue;
                 };
                 assert!(
-                    stiffness > 0.0 && stiffness.is_finite() && (0.0..=1.0).contains(&part_of_A)
+                    stiffness > 0.0 && stiffness.is_finite() && (0.0..=1.0).contains(&fraction_A)
                 );
                 assert!(c.signed_distance.is_finite() && (c.normal_W.norm() - 1.0).abs() < 1e-12);
                 assert_eq!(
@@ -145,8 +145,8 @@ fn force_is_continuous_along_random_paths() {
             let (from, to) = (near(&mut rng), near(&mut rng));
             let force = |s: f64| {
                 let shift = from.translation.vector.lerp(&to.translation.vector, s);
-                let turn = from.rotation.slerp(&to.rotation, s);
-                let X = Isometry3::from_parts(Translation3::from(shift), turn);
+                let rotation = from.rotation.slerp(&to.rotation, s);
+                let X = Isometry3::from_parts(Translation3::from(shift), rotation);
                 patch(a.at(X), b.at(Isometry3::identity()))
                     .summary()
                     .force_W
@@ -168,12 +168,12 @@ fn force_is_continuous_along_random_paths() {
                 (worst + 1) as f64 / f64::from(n),
             );
             for _ in 0..24 {
-                let middle = 0.5 * (low + high);
-                let (f, g, h) = (force(low), force(middle), force(high));
+                let midpoint = 0.5 * (low + high);
+                let (f, g, h) = (force(low), force(midpoint), force(high));
                 if (g - f).norm() > (h - g).norm() {
-                    high = middle;
+                    high = midpoint;
                 } else {
-                    low = middle;
+                    low = midpoint;
                 }
             }
             let jump = (force(high) - force(low)).norm();

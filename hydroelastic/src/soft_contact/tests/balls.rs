@@ -62,8 +62,8 @@ fn a_long_segment_touches_a_triangle_between_its_ends() {
                 c.normal_W
             );
             assert_eq!(c.a.primitive, Primitive::Edge(0));
-            let place = ends[0].coords.lerp(&ends[1].coords, c.a.weights[1]) + c.a.offset;
-            let apart = (place - c.p_WC.coords).norm();
+            let position = ends[0].coords.lerp(&ends[1].coords, c.a.weights[1]) + c.a.offset;
+            let apart = (position - c.p_WC.coords).norm();
             assert!(
                 height < 0.0 || (apart + 0.5 * c.signed_distance).abs() < 1e-9,
                 "halfway between the surfaces"

@@ -57,7 +57,7 @@ fn force_of_a_field_on_a_soft_face_equals_that_on_a_rigid_one() {
     let X = Isometry3::translation(0.0, 0.0, -0.05);
     let floor = Posed::Rigid(RigidShape {
         patch: Some(&rigid),
-        ..RigidShape::still(&shape, X)
+        ..RigidShape::at_rest(&shape, X)
     });
     for flat in [false, true] {
         for depth in [1e-4, 1e-3, 4e-3] {
@@ -83,8 +83,11 @@ fn force_of_a_field_on_a_soft_face_equals_that_on_a_rigid_one() {
                 .patch(Posed::Filament(&f), soft.posed(), 1.0, &mut patch)
                 .unwrap()
                 .unwrap();
-            let drawn = patch.summary().force_W;
-            assert!((drawn - force).norm() < 1e-6 * force.norm(), "{drawn}");
+            let recorder = patch.summary().force_W;
+            assert!(
+                (recorder - force).norm() < 1e-6 * force.norm(),
+                "{recorder}"
+            );
         }
     }
 }
@@ -109,7 +112,7 @@ fn both_orders_agree_and_points_are_attached_to_segment_and_triangle() {
         let sideways = (to - from).cross(&a.normal_W).normalize();
         assert!(sideways.dot(&a.a.offset).abs() < 1e-12);
         assert!((apart - sideways * sideways.dot(&apart)).norm() < 1e-12);
-        assert!((soft.place(&a.b) - a.p_WC.coords).norm() < 1e-12);
+        assert!((soft.position(&a.b) - a.p_WC.coords).norm() < 1e-12);
         // From the soft body into the filament.
         assert!(a.normal_W.z > 0.99);
     }

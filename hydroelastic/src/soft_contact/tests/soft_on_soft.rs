@@ -44,8 +44,8 @@ fn bricks_face_to_face_touch_in_their_common_triangles() {
     upper.id = 2;
     let points = collide(upper.posed(), lower.posed());
     // Two triangles on two with the same diagonal, three points each; no slivers along their edges.
-    let pressing = points.iter().filter(|c| c.signed_distance < 0.0).count();
-    assert_eq!(pressing, 6);
+    let loaded = points.iter().filter(|c| c.signed_distance < 0.0).count();
+    assert_eq!(loaded, 6);
     // The gap is −δ − θx: integrated over the side.
     let (force, moment) = wrench(&points);
     let side = 2.0 * half;
@@ -73,13 +73,13 @@ fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
     };
     let strip = strip.moved(fold, |_| false);
     let points = collide(strip.posed(), strip.posed());
-    let pressing: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
-    assert!(pressing.len() > 20, "{}", pressing.len());
+    let loaded: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
+    assert!(loaded.len() > 20, "{}", loaded.len());
     let keys: std::collections::BTreeSet<_> = points.iter().map(|c| c.key).collect();
     assert_eq!(keys.len(), points.len(), "each pair is reported once");
     // Away from the crease, whose elements are crushed, the layers overlap; the rest are slivers along the rim.
     let (mut all, mut flat) = (0.0, 0.0);
-    for c in pressing.iter().filter(|c| c.p_WC.x < -0.04) {
+    for c in loaded.iter().filter(|c| c.p_WC.x < -0.04) {
         let share = c.stiffness.of_pair(1.0);
         all += share;
         flat += if c.normal_W.z.abs() > 0.9 { share } else { 0.0 };
@@ -93,7 +93,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
     let mut upper = Soft::cube(0.099);
     upper.id = 2;
     let upright = collide(upper.posed(), lower.posed()).len();
-    // The same cube turned inside out, in place: the remaining points are separated.
+    // The same cube turned inside out, in position: the remaining points are separated.
     let mirror = |p: &Point3<f64>| Point3::new(p.x, p.y, 0.198 - p.z);
     let upper = upper.moved(mirror, |_| true);
     let mirrored = collide(upper.posed(), lower.posed());
@@ -117,8 +117,8 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
     };
     let away = |strip: &Soft| {
         let points = collide(strip.posed(), strip.posed());
-        let pressing = points.iter().filter(|c| c.signed_distance < 0.0);
-        pressing.filter(|c| c.p_WC.x < -0.04).count()
+        let loaded = points.iter().filter(|c| c.signed_distance < 0.0);
+        loaded.filter(|c| c.p_WC.x < -0.04).count()
     };
     let turned = away(&strip().moved(fold(-1.0), |_| false));
     let mirrored = away(&strip().moved(fold(1.0), right));

@@ -13,13 +13,13 @@
 
 use nalgebra::Matrix3;
 
-use super::convex::{Core, Placed};
+use super::convex::{Core, PosedCore};
 use super::gjk::Nearest;
 
 const ROUNDS_MAX: usize = 30;
 
 /// Refines `coarse`. Two polytopes are returned unchanged: GJK terminates at their features.
-pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest {
+pub(crate) fn refine(a: &PosedCore<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest {
     if a.core.is_polytope() && b.is_polytope() {
         return coarse;
     }

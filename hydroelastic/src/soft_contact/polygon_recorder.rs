@@ -6,7 +6,7 @@ use crate::patch::{Affine, ContactPatch, Moments, Order, PatchSums, Polygon};
 
 /// Whether polygons are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Keeping {
+enum Recording {
     #[default]
     Off,
     On,
@@ -14,13 +14,13 @@ enum Keeping {
 
 /// Polygons in contact, in the frame of the shape.
 #[derive(Default)]
-pub(super) struct Drawn {
-    keeping: Keeping,
+pub(super) struct PolygonRecorder {
+    recording: Recording,
     corners: Vec<Vector3<f64>>,
-    polygons: Vec<DrawnPolygon>,
+    polygons: Vec<RecordedPolygon>,
 }
 
-struct DrawnPolygon {
+struct RecordedPolygon {
     count: usize,
     moments: Moments,
     weight: f64,
@@ -29,15 +29,15 @@ struct DrawnPolygon {
     normal: Vector3<f64>,
 }
 
-impl Drawn {
-    /// Stops keeping polygons.
-    pub(super) fn leave_out(&mut self) {
-        self.keeping = Keeping::Off;
+impl PolygonRecorder {
+    /// Stops recording polygons.
+    pub(super) fn stop(&mut self) {
+        self.recording = Recording::Off;
     }
 
-    /// Starts keeping polygons.
+    /// Starts recording polygons.
     pub(super) fn keep(&mut self) {
-        self.keeping = Keeping::On;
+        self.recording = Recording::On;
         self.corners.clear();
         self.polygons.clear();
     }
@@ -52,11 +52,11 @@ impl Drawn {
         normal: &Vector3<f64>,
         pressure: impl FnOnce() -> Affine,
     ) {
-        if self.keeping == Keeping::Off {
+        if self.recording == Recording::Off {
             return;
         }
         self.corners.extend(part.corners().iter().rev());
-        self.polygons.push(DrawnPolygon {
+        self.polygons.push(RecordedPolygon {
             count: part.corners().len(),
             moments: *moments,
             weight,

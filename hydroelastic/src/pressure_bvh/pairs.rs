@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use super::{LEAF, Probe, RangeTree};
+use super::{LEAF, PressureBvh, Probe};
 
 /// A flat item of a moved tree: its box and its plane normal · x = offset. Zero normal and offset: not flat.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +31,15 @@ impl Facet {
 
     /// Whether a box intersects the facet's box and plane.
     #[inline]
-    pub(super) fn meets(&self, node: &Probe) -> bool {
-        let (apart, room) = ((self.center - node.center).abs(), self.half + node.half);
-        let near = (apart.x <= room.x) & (apart.y <= room.y) & (apart.z <= room.z);
+    pub(super) fn intersects(&self, node: &Probe) -> bool {
+        let (apart, reach_sum) = ((self.center - node.center).abs(), self.half + node.half);
+        let near = (apart.x <= reach_sum.x) & (apart.y <= reach_sum.y) & (apart.z <= reach_sum.z);
         let height = self.normal.dot(&node.center) - self.offset;
         // Slightly more than the round-off of the height.
-        let reach = self.normal.abs().dot(&(node.half + room * FACET_TOLERANCE));
+        let reach = self
+            .normal
+            .abs()
+            .dot(&(node.half + reach_sum * FACET_TOLERANCE));
         near & (height.abs() <= reach)
     }
 }
@@ -51,12 +54,12 @@ struct Ball {
 }
 
 impl Ball {
-    fn meets_box(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
+    fn intersects_box(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
         let outside = ((center - self.center).abs() - half).sup(&Vector3::zeros());
         outside.norm_squared() <= self.radius * self.radius
     }
 
-    fn meets_plane(&self, facet: &Facet) -> bool {
+    fn intersects_plane(&self, facet: &Facet) -> bool {
         let height = facet.normal.dot(&self.center) - facet.offset;
         // In this form, NaN and infinite values count as overlap.
         let apart = height * height > self.radius * self.radius * facet.normal.norm_squared();
@@ -68,20 +71,20 @@ impl Ball {
 #[derive(Clone, Copy, Debug)]
 struct Between {
     normal: Vector3<f64>,
-    middle: f64,
+    midpoint: f64,
     half_width: f64,
 }
 
 impl Between {
     /// The thinnest of seven slabs: along the sides of both boxes and between the centres of both bounding spheres;
     /// `None` if one is empty.
-    fn of(X: &Relative, a: &RangeTree, b: &RangeTree) -> Option<Self> {
+    fn of(X: &Relative, a: &PressureBvh, b: &PressureBvh) -> Option<Self> {
         let (root_A, root_B) = (a.probes.first()?, b.probes.first()?);
         let center_A = X.point(&root_A.center);
         let apart = center_A - root_B.center;
         let mut thinnest = Self {
             normal: Vector3::zeros(),
-            middle: 0.0,
+            midpoint: 0.0,
             half_width: f64::INFINITY,
         };
         // Along a unit vector, relative to the centre of B: A extends from `at` − `reach_A` to `at` + `reach_A`.
@@ -91,7 +94,7 @@ impl Between {
             if half_width < thinnest.half_width {
                 thinnest = Self {
                     normal,
-                    middle: normal.dot(&root_B.center) + 0.5 * (low + high),
+                    midpoint: normal.dot(&root_B.center) + 0.5 * (low + high),
                     half_width,
                 };
             }
@@ -113,7 +116,7 @@ impl Between {
     }
 
     fn reaches(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
-        let height = self.normal.dot(center) - self.middle;
+        let height = self.normal.dot(center) - self.midpoint;
         height.abs() <= self.half_width + self.normal.abs().dot(half)
     }
 }
@@ -129,7 +132,7 @@ struct Overlap {
 
 /// Reused storage of a pair traversal.
 #[derive(Default)]
-pub(crate) struct PairWalk {
+pub(crate) struct PairTraversal {
     overlaps: Vec<Overlap>,
     nodes: Vec<u32>,
 }
@@ -168,7 +171,7 @@ impl Relative {
     }
 }
 
-impl RangeTree {
+impl PressureBvh {
     /// Visits the pairs of items of this tree, moved by `X`, and of `other` with overlapping boxes and pressures.
     pub(crate) fn visit_pairs(
         &self,
@@ -187,8 +190,8 @@ impl RangeTree {
                 continue;
             }
             let (center, half) = (X.point(&a.center), X.magnitude * a.half);
-            let (apart, room) = ((center - b.center).abs(), half + b.half);
-            if apart.x > room.x || apart.y > room.y || apart.z > room.z {
+            let (apart, reach_sum) = ((center - b.center).abs(), half + b.half);
+            if apart.x > reach_sum.x || apart.y > reach_sum.y || apart.z > reach_sum.z {
                 continue;
             }
             let down_A = match (a.right == LEAF, b.right == LEAF) {
@@ -216,7 +219,7 @@ impl RangeTree {
         &self,
         X: &Relative,
         other: &Self,
-        walk: &mut PairWalk,
+        walk: &mut PairTraversal,
         mut corners: impl FnMut(u32) -> [Vector3<f64>; 3],
         mut visit: impl FnMut(u32, &Facet, u32),
     ) {
@@ -228,12 +231,13 @@ impl RangeTree {
             center: other.root().center(),
             radius: other.radius * (1.0 + FACET_TOLERANCE),
         };
-        let PairWalk { overlaps, nodes } = walk;
+        let PairTraversal { overlaps, nodes } = walk;
         let overlap = |a: u32, b: u32, center: &Vector3<f64>, half: &Vector3<f64>| {
             let (node_A, node_B) = (&tree_A[a as usize], &tree_B[b as usize]);
-            let (apart, room) = ((center - node_B.center).abs(), half + node_B.half);
+            let (apart, reach_sum) = ((center - node_B.center).abs(), half + node_B.half);
             // Without short-circuiting: most tests fail, each at another comparison, so branches would be mispredicted.
-            let near = (apart.x <= room.x) & (apart.y <= room.y) & (apart.z <= room.z);
+            let near =
+                (apart.x <= reach_sum.x) & (apart.y <= reach_sum.y) & (apart.z <= reach_sum.z);
             near & node_A.balances(node_B)
         };
         let moved = |a: u32| {
@@ -252,12 +256,12 @@ impl RangeTree {
             if node_A.right == LEAF {
                 let facet = Facet::of(corners(node_A.item));
                 nodes.clear();
-                if ball.meets_plane(&facet) {
+                if ball.intersects_plane(&facet) {
                     nodes.push(b);
                 }
                 while let Some(b) = nodes.pop() {
                     let node_B = &tree_B[b as usize];
-                    if !(facet.meets(node_B) & node_A.balances(node_B)) {
+                    if !(facet.intersects(node_B) & node_A.balances(node_B)) {
                         continue;
                     }
                     if node_B.right == LEAF {
@@ -273,7 +277,7 @@ impl RangeTree {
                 for a in [node_A.right, a + 1] {
                     let (center, half) = moved(a);
                     if between.reaches(&center, &half)
-                        && ball.meets_box(&center, &half)
+                        && ball.intersects_box(&center, &half)
                         && overlap(a, b, &center, &half)
                     {
                         overlaps.push(Overlap { center, half, a, b });

@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 
 use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
-use crate::range_tree::{Range, Relative};
+use crate::pressure_bvh::{PressureBox, Relative};
 
 /// Reused storage of a tree traversal.
 type Stack = Vec<(u32, u32)>;
@@ -54,14 +54,14 @@ pub(super) fn through_dips(
 }
 
 /// A ray in both fields, from `origin` along `direction`, each in its own frame.
-struct Way<'a> {
+struct Ray<'a> {
     field: &'a PressureField,
     origin: Vector3<f64>,
     direction: Vector3<f64>,
     tet: u32,
 }
 
-impl Way<'_> {
+impl Ray<'_> {
     fn functions(&self) -> &Tetrahedron {
         self.field.functions_of(self.tet)
     }
@@ -93,47 +93,47 @@ fn first_balance(
     stack: &mut Stack,
 ) -> Option<(u32, u32)> {
     let start = host.vertices()[peak.vertex as usize];
-    let middle = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
-    let direction = middle - start;
+    let centroid = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
+    let direction = centroid - start;
     // Slightly off the vertex, so that the ray does not run along faces common to both meshes.
     let origin = start + 1e-3 * direction;
     let in_other = X.point(&origin);
-    let mut ways = (
-        Way {
+    let mut rays = (
+        Ray {
             field: host,
             origin,
             direction,
             tet: peak.tet,
         },
-        Way {
+        Ray {
             field: other,
             origin: in_other,
             direction: X.rotation * direction,
             tet: tet_at(other, &in_other, stack)?,
         },
     );
-    if ways.0.pressure(0.0) <= ways.1.pressure(0.0) {
+    if rays.0.pressure(0.0) <= rays.1.pressure(0.0) {
         return None;
     }
     for _ in 0..host.tets().len() + other.tets().len() {
-        if ways.0.functions().is_flat() || ways.1.functions().is_flat() {
+        if rays.0.functions().is_flat() || rays.1.functions().is_flat() {
             return None;
         }
-        let (leaves_host, leaves_other) = (ways.0.exit(), ways.1.exit());
+        let (leaves_host, leaves_other) = (rays.0.exit(), rays.1.exit());
         let s = leaves_host.0.min(leaves_other.0);
         if !s.is_finite() {
             return None;
         }
-        if ways.0.pressure(s) <= ways.1.pressure(s) {
-            return Some((ways.0.tet, ways.1.tet));
+        if rays.0.pressure(s) <= rays.1.pressure(s) {
+            return Some((rays.0.tet, rays.1.tet));
         }
-        let (way, face) = if leaves_host.0 <= leaves_other.0 {
-            (&mut ways.0, leaves_host.1)
+        let (ray, face) = if leaves_host.0 <= leaves_other.0 {
+            (&mut rays.0, leaves_host.1)
         } else {
-            (&mut ways.1, leaves_other.1)
+            (&mut rays.1, leaves_other.1)
         };
-        way.tet = way.field.across(way.tet)[face];
-        if way.tet == OUTSIDE {
+        ray.tet = ray.field.across(ray.tet)[face];
+        if ray.tet == OUTSIDE {
             return None;
         }
     }
@@ -157,7 +157,7 @@ pub(super) fn parts_inside(
     }
 }
 
-fn contains(r: &Range, x: &Vector3<f64>) -> bool {
+fn contains(r: &PressureBox, x: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
 }
 

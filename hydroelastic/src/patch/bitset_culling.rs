@@ -28,9 +28,9 @@ pub(super) fn visit_pairs(
     if !root_1.overlaps(&root_2) {
         return;
     }
-    let mut tets_1 = [Seen::default(); TETRAHEDRA_MAX];
-    for (i, seen) in (0_u32..).zip(&mut tets_1[..first.tets().len()]) {
-        *seen = Seen {
+    let mut tets_1 = [TetSets::default(); TETRAHEDRA_MAX];
+    for (i, sets) in (0_u32..).zip(&mut tets_1[..first.tets().len()]) {
+        *sets = TetSets {
             corners: corners_of(first, i),
             beyond: beyond(first.functions_of(i), second.vertices()),
         };
@@ -57,7 +57,7 @@ pub(super) fn visit_pairs(
 
 /// A tetrahedron of the first field.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct TetSets {
     corners: Vertices,
     /// For each of its faces, the vertices of the second field beyond it.
     beyond: [Vertices; 4],

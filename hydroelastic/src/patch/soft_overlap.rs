@@ -4,14 +4,14 @@ use nalgebra::Isometry3;
 
 use super::contact_patch::{ContactPatch, PairStrength};
 use super::flood::Flood;
-use super::found::Found;
+use super::pieces::Found;
 use super::points::{PointBuffers, Strength};
-use super::{Order, Placed, Side, field_on_field, small_fields};
+use super::{Order, PairFrame, Side, bitset_culling, field_on_field};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
 use crate::field::{OUTSIDE, PressureField};
 use crate::posed::Posed;
-use crate::range_tree::Relative;
+use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;
 
 /// Polygons up to this fraction of a vertex's area have zero weight, those from twice that full weight: where two
@@ -20,13 +20,13 @@ const SLIVER: f64 = 1e-3;
 
 /// Reused storage.
 #[derive(Default)]
-pub(crate) struct CarriedOverlap {
+pub(crate) struct SoftOverlap {
     flood: Flood,
     found: Found,
     points: PointBuffers,
 }
 
-impl CarriedOverlap {
+impl SoftOverlap {
     /// Appends the points where A and B overlap; with equal ids, where a body overlaps with itself.
     pub(crate) fn collide(
         &mut self,
@@ -35,10 +35,10 @@ impl CarriedOverlap {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) {
-        let (placed, area) = self.overlap((a, mesh_A), (b, mesh_B));
+        let (frame, area) = self.overlap((a, mesh_A), (b, mesh_B));
         let strength = Strength::OfArea(area);
         self.points
-            .emit(&self.found, &placed, (a, b), q, strength, out);
+            .emit(&self.found, &frame, (a, b), q, strength, out);
     }
 
     /// The patch, with the pressure given by the pair's stiffness (N/m) and the overlap.
@@ -49,9 +49,9 @@ impl CarriedOverlap {
         stiffness: f64,
         out: &mut ContactPatch,
     ) {
-        let (placed, area) = self.overlap(a, b);
+        let (frame, area) = self.overlap(a, b);
         let strength = PairStrength::OfArea(stiffness / area);
-        out.fill(&self.found, &placed, &strength);
+        out.fill(&self.found, &frame, &strength);
     }
 
     /// Finds the polygons; returns the area (m²) that corresponds to the pair's stiffness.
@@ -59,12 +59,12 @@ impl CarriedOverlap {
         &mut self,
         (a, mesh_A): (&Posed<'_>, &'a SoftMesh),
         (b, mesh_B): (&Posed<'_>, &'a SoftMesh),
-    ) -> (Placed<'a>, f64) {
+    ) -> (PairFrame<'a>, f64) {
         let is_self = super::is_self(a, b);
         let (first, second) = (mesh_A.depth(), mesh_B.depth());
         let area = 0.5 * (mesh_A.vertex_area() + mesh_B.vertex_area());
         self.find(first, second, is_self.then_some(mesh_A), SLIVER * area);
-        if self.found.pieces.is_empty() && !is_self && swallowed(first, second) {
+        if self.found.pieces.is_empty() && !is_self && enclosed(first, second) {
             let identity = Relative::new(&Isometry3::identity());
             let Self { flood, found, .. } = self;
             field_on_field::find_among_all(first, second, &identity, flood, found);
@@ -75,13 +75,13 @@ impl CarriedOverlap {
             piece.balance.weight > 0.0
         });
         self.found.sort();
-        let placed = Placed {
+        let frame = PairFrame {
             order: Order::AsGiven,
             first: Side::Field(first),
             second: Side::Field(second),
             X_WF: Isometry3::identity(),
         };
-        (placed, area)
+        (frame, area)
     }
 
     /// Finds the polygons; for self-contact, each once and without tetrahedra near each other in `own`. Polygons up to
@@ -97,7 +97,7 @@ impl CarriedOverlap {
         found.clear();
         found.set_scale(first.depth().min(second.depth()));
         found.drop_up_to(sliver);
-        if own.is_none() && small_fields::is_small(first) && small_fields::is_small(second) {
+        if own.is_none() && bitset_culling::is_small(first) && bitset_culling::is_small(second) {
             field_on_field::find_in_small(first, second, found);
         } else {
             self.walk(first, second, own);
@@ -158,7 +158,7 @@ fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
 }
 
 /// Whether one body may be entirely inside the other.
-fn swallowed(first: &PressureField, second: &PressureField) -> bool {
+fn enclosed(first: &PressureField, second: &PressureField) -> bool {
     let holds = |field: &PressureField, other: &PressureField| {
         let root = field.tet_tree().root();
         let deepest = other.deepest_point();
@@ -170,7 +170,7 @@ fn swallowed(first: &PressureField, second: &PressureField) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::balance::Balance;
-    use super::super::found::Group;
+    use super::super::pieces::Group;
     use super::super::polygon::Moments;
     use super::*;
     use crate::mesh::generate::tet_cuboid;
@@ -207,9 +207,9 @@ mod tests {
             .collect()
     }
 
-    fn found(lower: &SoftMesh, upper: &SoftMesh) -> CarriedOverlap {
+    fn found(lower: &SoftMesh, upper: &SoftMesh) -> SoftOverlap {
         let sliver = SLIVER * upper.vertex_area();
-        let mut overlap = CarriedOverlap::default();
+        let mut overlap = SoftOverlap::default();
         overlap.find(lower.depth(), upper.depth(), None, sliver);
         overlap
     }
@@ -237,8 +237,8 @@ mod tests {
                     for _ in 0..20 {
                         let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
                         let shift = Vector3::new(any(0.05), any(0.05), 0.095 + any(5e-3));
-                        let turn = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
-                        let X = Isometry3::from_parts(shift.into(), turn);
+                        let rotation = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
+                        let X = Isometry3::from_parts(shift.into(), rotation);
                         let lower = cuboid(0.02, half, cells, &Isometry3::identity(), &mut rng);
                         let upper = cuboid(0.02, half, upper, &X, &mut rng);
                         polygons += found_by_brute_force(&lower, &upper).pieces.len();
@@ -276,8 +276,8 @@ mod tests {
         let [long, small] = [Vector3::new(0.2, 0.05, 0.05), Vector3::repeat(0.02)];
         for _ in 0..20 {
             let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
-            let place = Vector3::new(0.15 + any(5e-3), any(5e-3), any(5e-3));
-            let X = Isometry3::new(place, Vector3::from_fn(|_, _| any(0.3)));
+            let position = Vector3::new(0.15 + any(5e-3), any(5e-3), any(5e-3));
+            let X = Isometry3::new(position, Vector3::from_fn(|_, _| any(0.3)));
             let outer = cuboid(0.02, long, [1, 1, 1], &Isometry3::identity(), &mut rng);
             let inner = cuboid(0.02, small, [1, 1, 1], &X, &mut rng);
             let found = found_by_brute_force(&outer, &inner);

@@ -11,8 +11,8 @@ const AREA_MIN: f64 = 1e-12;
 /// Sign of the pressure on a piece: in contact, or speculative within the margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sign {
-    Pressing,
-    Foreseen,
+    Loaded,
+    Speculative,
 }
 
 /// Pieces of one group lie in one plane under one linear pressure, or on one segment of a round filament.
@@ -132,9 +132,9 @@ impl Found {
         match polygon.one_sign(pressure) {
             Some(sign) => add(polygon, sign),
             None => {
-                let [pressing, foreseen] = polygon.split(pressure);
-                add(&pressing, Sign::Pressing);
-                add(&foreseen, Sign::Foreseen);
+                let [loaded, speculative] = polygon.split(pressure);
+                add(&loaded, Sign::Loaded);
+                add(&speculative, Sign::Speculative);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Pressure fields of compliant bodies.
 
+mod affine;
 mod compliance;
 mod inflate;
 mod layered;
@@ -12,6 +13,7 @@ mod valleys;
 
 use nalgebra::Vector3;
 
+pub(crate) use affine::Affine;
 pub use compliance::Compliance;
 pub(crate) use round::{geodesic_frequency, matched_ring_radius, unit_sphere};
 pub(crate) use tetrahedron::Tetrahedron;

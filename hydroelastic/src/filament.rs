@@ -427,11 +427,5 @@ impl Filament {
     }
 }
 
-/// A unit vector perpendicular to a unit vector.
-fn across(t: &Vector3<f64>) -> Vector3<f64> {
-    let axis = Vector3::ith(t.iamin(), 1.0);
-    t.cross(&axis).normalize()
-}
-
 #[cfg(test)]
 mod tests;

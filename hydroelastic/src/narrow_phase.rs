@@ -35,7 +35,6 @@ pub(crate) struct Workspace {
     pub(crate) manifold: ManifoldBuffers,
     pub(crate) mesh: mesh::MeshBuffers,
     pub(crate) points: Vec<PairPoint>,
-    pub(crate) swept: crate::sweep::SweptTriangles,
 }
 
 /// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; further points
@@ -51,7 +50,6 @@ pub(crate) fn pair_points(
         manifold,
         mesh,
         points,
-        ..
     } = w;
     match (a, b) {
         (Shape::Mesh(mesh_A), Shape::Mesh(mesh_B)) => {

@@ -9,39 +9,38 @@ mod field_on_plane;
 mod field_on_surface;
 mod filaments;
 mod flood;
-mod geometry;
+mod pair;
 mod pieces;
 mod points;
 mod polygon;
+mod search;
 mod slab_on_surface;
 mod soft_overlap;
-mod surface;
+mod workspace;
 
 use std::cell::RefCell;
 
 pub(crate) use balance::Balance;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
-pub use geometry::{PatchGeometry, Slab};
-pub(crate) use pieces::Sign;
+pub(crate) use pair::Order;
 pub(crate) use points::{Load, Spread};
-pub(crate) use polygon::{Affine, Moments, Polygon};
+pub(crate) use polygon::{Moments, Polygon, Sign};
 pub(crate) use soft_overlap::SoftOverlap;
-pub use surface::RigidSurface;
 
-use nalgebra::{Isometry3, Point3, Vector3};
+use nalgebra::Point3;
 
 use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::ContactPoint;
-use crate::field::PressureField;
+use crate::patch_geometry::{PatchGeometry, Side};
 use crate::point_contact::PointContact;
 use crate::posed::{Posed, RigidShape};
-use crate::pressure_bvh::Relative;
 use crate::{GeometryError, sweep};
 use contact_patch::PairStrength;
-use flood::Flood;
-use pieces::Found;
-use points::{PointBuffers, Strength};
+use pair::side_of;
+use points::Strength;
+use search::find;
+use workspace::Workspace;
 
 /// Patch contact of pairs with at least one compliant side; see [`PatchGeometry::has_patch_with`].
 ///
@@ -90,136 +89,6 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-#[derive(Default)]
-pub(crate) struct Workspace {
-    flood: Flood,
-    found: Found,
-    points: PointBuffers,
-    filaments: filaments::Memory,
-}
-
-/// One side of a pair: its patch geometry.
-#[derive(Clone, Copy)]
-enum Side<'a> {
-    Field(&'a PressureField),
-    Slab(&'a Slab),
-    Surface(&'a RigidSurface),
-    Plane,
-}
-
-impl<'a> Side<'a> {
-    /// `None` for a side without patch geometry.
-    fn of(posed: &Posed<'a>) -> Option<(Self, Isometry3<f64>)> {
-        match posed {
-            Posed::Rigid(r) => Some((Self::of_geometry(r.patch?), r.X_WG)),
-            Posed::Deforming(s) => Some((Self::Field(s.field?), Isometry3::identity())),
-            Posed::Filament(f) => Some((Self::Field(f.field()?), Isometry3::identity())),
-        }
-    }
-
-    fn of_geometry(geometry: &'a PatchGeometry) -> Self {
-        match geometry {
-            PatchGeometry::Compliant(field) => Self::Field(field),
-            PatchGeometry::CompliantHalfSpace(slab) => Self::Slab(slab),
-            PatchGeometry::Rigid(surface) => Self::Surface(surface),
-            PatchGeometry::RigidHalfSpace => Self::Plane,
-        }
-    }
-
-    /// Whether the two sides form a patch.
-    fn has_patch_with(&self, other: &Self) -> bool {
-        matches!(
-            (self, other),
-            (Self::Field(_), _)
-                | (_, Self::Field(_))
-                | (Self::Slab(_), Self::Surface(_))
-                | (Self::Surface(_), Self::Slab(_))
-        )
-    }
-
-    /// Depth of the field, m; none for a rigid side.
-    fn depth(&self) -> Option<f64> {
-        match self {
-            Self::Field(field) => Some(field.depth()),
-            Self::Slab(slab) => Some(slab.thickness()),
-            Self::Surface(_) | Self::Plane => None,
-        }
-    }
-}
-
-/// Which of the two given sides comes first in the internal order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    AsGiven,
-    Swapped,
-}
-
-/// The polygons of a pair and their frame.
-struct PairFrame<'a> {
-    order: Order,
-    first: Side<'a>,
-    second: Side<'a>,
-    /// Pose of the frame in which the polygons are.
-    X_WF: Isometry3<f64>,
-}
-
-/// Finds the polygons of a pair, sorted, in a frame of the pair; `None` if the pair has no patch.
-fn find<'a>(
-    (a, X_WA): (Side<'a>, Isometry3<f64>),
-    (b, X_WB): (Side<'a>, Isometry3<f64>),
-    w: &mut Workspace,
-) -> Option<PairFrame<'a>> {
-    let rank = |s: &Side<'_>| match s {
-        Side::Field(_) => 0,
-        Side::Slab(_) => 1,
-        Side::Surface(_) => 2,
-        Side::Plane => 3,
-    };
-    let order = if rank(&a) <= rank(&b) {
-        Order::AsGiven
-    } else {
-        Order::Swapped
-    };
-    let ((first, X_W1), (second, X_W2)) = match order {
-        Order::AsGiven => ((a, X_WA), (b, X_WB)),
-        Order::Swapped => ((b, X_WB), (a, X_WA)),
-    };
-    let X_12 = X_W1.inv_mul(&X_W2);
-    let Workspace { flood, found, .. } = w;
-    found.clear();
-    let X_WF = match (first, second) {
-        (Side::Field(f), Side::Field(g)) => {
-            let X_21 = Relative::new(&X_12.inverse());
-            field_on_field::find(f, g, &X_21, flood, found);
-            X_W2
-        }
-        (Side::Field(f), Side::Slab(s)) => {
-            field_on_plane::find_on_slab(f, s, &X_12, flood, found);
-            X_W1
-        }
-        (Side::Field(f), Side::Surface(s)) => {
-            field_on_surface::find(f, s, &Relative::new(&X_12), flood, found);
-            X_W1
-        }
-        (Side::Field(f), Side::Plane) => {
-            field_on_plane::find_on_plane(f, &X_12, flood, found);
-            X_W1
-        }
-        (Side::Slab(s), Side::Surface(t)) => {
-            slab_on_surface::find(s, t, &X_12.inverse(), flood, found);
-            X_W2
-        }
-        _ => return None,
-    };
-    found.sort();
-    Some(PairFrame {
-        order,
-        first,
-        second,
-        X_WF,
-    })
-}
-
 impl PatchContact {
     /// The patch itself, for visualisation and observables: polygons with their pressures, and their sums. `None` if no
     /// patch exists for this pair.
@@ -235,7 +104,7 @@ impl PatchContact {
         out: &mut ContactPatch,
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
-        let (side_A, side_B) = (Side::of(&a)?, Side::of(&b)?);
+        let (side_A, side_B) = (side_of(&a)?, side_of(&b)?);
         if !side_A.0.has_patch_with(&side_B.0) {
             return None;
         }
@@ -264,8 +133,8 @@ impl ContactGeometry for PatchContact {
         if q.choice == ContactChoice::Point || is_deforming_self(&a, &b) {
             return None;
         }
-        let sides = Side::of(&a)
-            .zip(Side::of(&b))
+        let sides = side_of(&a)
+            .zip(side_of(&b))
             .filter(|(a, b)| a.0.has_patch_with(&b.0));
         let Some((side_A, side_B)) = sides else {
             return match q.choice {
@@ -375,12 +244,6 @@ fn travels_through(a: &Posed<'_>, b: &Posed<'_>, q: &Query, sides: &[Side<'_>; 2
         .filter_map(Side::depth)
         .fold(f64::INFINITY, f64::min);
     speed * q.time_step_s > depth
-}
-
-/// The direction of a vector and its length; `None` for the zero vector.
-fn unit(v: &Vector3<f64>) -> Option<(Vector3<f64>, f64)> {
-    let length = v.norm();
-    (length > 0.0).then(|| (v / length, length))
 }
 
 #[cfg(test)]

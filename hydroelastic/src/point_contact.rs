@@ -7,9 +7,10 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
-use crate::narrow_phase::{self, PairPoint, Workspace};
+use crate::narrow_phase::{self, PairPoint};
 use crate::posed::{Posed, RigidShape};
-use crate::{GeometryError, Shape, sweep};
+use crate::sweep::{self, SweptTriangles};
+use crate::{GeometryError, Shape};
 
 /// Point contact of every pair of rigid [`Shape`]s.
 ///
@@ -28,7 +29,14 @@ use crate::{GeometryError, Shape, sweep};
 pub struct PointContact;
 
 thread_local! {
+    /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Workspace {
+    narrow: narrow_phase::Workspace,
+    swept: SweptTriangles,
 }
 
 impl ContactGeometry for PointContact {
@@ -80,7 +88,7 @@ impl<'a> Pair<'a> {
     }
 
     fn collide(&self, w: &mut Workspace, out: &mut Vec<ContactPoint>) {
-        w.points.clear();
+        w.narrow.points.clear();
         match (self.a.shape, self.b.shape) {
             (Shape::HalfSpace, Shape::HalfSpace) => {}
             (_, Shape::HalfSpace) => {
@@ -88,28 +96,33 @@ impl<'a> Pair<'a> {
                     self.a.shape,
                     &self.X_BA,
                     self.reach,
-                    &mut w.points,
+                    &mut w.narrow.points,
                 );
-                self.present(&w.points, out);
+                self.present(&w.narrow.points, out);
             }
             (Shape::HalfSpace, _) => {
                 narrow_phase::half_space_points(
                     self.b.shape,
                     &self.X_BA.inverse(),
                     self.reach,
-                    &mut w.points,
+                    &mut w.narrow.points,
                 );
-                for p in &mut w.points {
+                for p in &mut w.narrow.points {
                     *p = p.swapped().moved(&self.X_BA);
                 }
-                self.present(&w.points, out);
+                self.present(&w.narrow.points, out);
             }
             (a, b) => {
-                narrow_phase::pair_points(a, b, &self.X_BA, self.margin, w);
-                let lowest = w.points.iter().map(|p| p.phi).fold(f64::INFINITY, f64::min);
+                narrow_phase::pair_points(a, b, &self.X_BA, self.margin, &mut w.narrow);
+                let lowest = w
+                    .narrow
+                    .points
+                    .iter()
+                    .map(|p| p.phi)
+                    .fold(f64::INFINITY, f64::min);
                 let start = out.len();
                 if lowest <= self.margin {
-                    self.present(&w.points, out);
+                    self.present(&w.narrow.points, out);
                 }
                 // One part of a mesh may be in contact while another approaches.
                 let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
@@ -155,13 +168,19 @@ impl<'a> Pair<'a> {
         let t = entry * self.time_step_s;
         let X_WB = self.b.pose_after(t);
         let X_BA = X_WB.inv_mul(&self.a.pose_after(t));
-        w.points.clear();
-        narrow_phase::pair_points(self.a.shape, self.b.shape, &X_BA, self.margin, w);
-        if w.points.iter().all(|p| p.phi > self.margin) {
-            w.points.push(PairPoint::nearest(&nearest));
+        w.narrow.points.clear();
+        narrow_phase::pair_points(
+            self.a.shape,
+            self.b.shape,
+            &X_BA,
+            self.margin,
+            &mut w.narrow,
+        );
+        if w.narrow.points.iter().all(|p| p.phi > self.margin) {
+            w.narrow.points.push(PairPoint::nearest(&nearest));
         }
         let end = out.len();
-        for p in w.points.iter().filter(|p| p.phi <= self.margin) {
+        for p in w.narrow.points.iter().filter(|p| p.phi <= self.margin) {
             let normal_W = X_WB.rotation * p.normal;
             if out[start..end]
                 .iter()

@@ -10,7 +10,9 @@ mod patch_points;
 mod paths;
 mod polygon_recorder;
 mod segments;
+mod side;
 mod vertex_distances;
+mod workspace;
 
 use std::cell::RefCell;
 
@@ -21,12 +23,13 @@ use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::{ContactPoint, MaterialPoint};
 use crate::field::PressureField;
 use crate::filament::Filament;
-use crate::patch::{ContactPatch, Order, PatchGeometry, SoftOverlap};
+use crate::patch::{ContactPatch, Order};
+use crate::patch_geometry::PatchGeometry;
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
 use patch_points::{Extent, Piece};
-use polygon_recorder::PolygonRecorder;
-use vertex_distances::VertexDistances;
+use side::swap;
+use workspace::Workspace;
 
 /// Contact of deforming surfaces with a [`SoftMesh`]; where point contact is requested, with round filaments only.
 ///
@@ -70,21 +73,6 @@ pub struct SoftContact;
 thread_local! {
     /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
-#[derive(Default)]
-struct Workspace {
-    stack: Vec<(u32, u32)>,
-    pairs: Vec<(u32, u32)>,
-    pieces: Vec<Piece>,
-    leaves: on_shape::Leaves,
-    distances: VertexDistances,
-    touched: Vec<bool>,
-    overlap: SoftOverlap,
-    recorder: PolygonRecorder,
-    /// Segments of a filament that have a patch.
-    held: Vec<u32>,
-    points: Vec<ContactPoint>,
 }
 
 impl ContactGeometry for SoftContact {
@@ -225,12 +213,6 @@ enum On<'a> {
     Soft(&'a SoftMesh, &'a SoftMesh),
 }
 
-fn swap(points: &mut [ContactPoint]) {
-    for point in points {
-        *point = point.swapped();
-    }
-}
-
 /// The surface is A.
 fn on_rigid(
     s: &DeformingSurface<'_>,
@@ -302,9 +284,6 @@ fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: 
     );
     on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
 }
-
-/// A surface and its mesh.
-type Side<'a> = (&'a DeformingSurface<'a>, &'a SoftMesh);
 
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,8 @@ mod rest_field;
 use nalgebra::{Point3, Vector3};
 
 use crate::field::PressureField;
-use crate::posed::SelfExclusion;
 use crate::pressure_bvh::{PressureBox, PressureBvh};
+use crate::self_exclusion::SelfExclusion;
 use crate::{Aabb, GeometryError};
 use rest_field::Carrier;
 

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::patch::Affine;
+use super::affine::Affine;
 
 /// The linear functions of a tetrahedron.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,8 +11,8 @@ use std::ops::Range as Span;
 
 use nalgebra::{Point3, Vector3};
 
+use super::section::{FlatSection, Tips, across};
 use super::section_mesh::SectionMesh;
-use super::{FlatSection, Tips, across};
 use crate::GeometryError;
 use crate::field::{Compliance, Parts, PieceKind, PressureField};
 use crate::pressure_bvh::PressureBox;

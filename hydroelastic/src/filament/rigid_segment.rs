@@ -2,8 +2,9 @@
 
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector2, Vector3};
 
-use super::{Filament, Outline, Tips, across};
-use crate::posed::Twist;
+use super::Filament;
+use super::section::{Outline, Tips, across};
+use crate::twist::Twist;
 use crate::{GeometryError, Shape};
 
 /// The kind of solid of a segment.

@@ -108,6 +108,12 @@ pub enum Tips {
     Flat,
 }
 
+/// A unit vector perpendicular to a unit vector.
+pub(super) fn across(t: &Vector3<f64>) -> Vector3<f64> {
+    let axis = Vector3::ith(t.iamin(), 1.0);
+    t.cross(&axis).normalize()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

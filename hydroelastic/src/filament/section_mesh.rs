@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use nalgebra::Vector2;
 
-use super::{FlatSection, Outline};
+use super::section::{FlatSection, Outline};
 use crate::field::Compliance;
 
 /// A rectangle with a larger aspect ratio has a medial line, others a medial point.

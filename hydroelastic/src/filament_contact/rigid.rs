@@ -8,7 +8,8 @@ use crate::contact_geometry::Query;
 use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
 use crate::filament::{Filament, RigidSegment, Solid};
 use crate::narrow_phase::CAP_CORNERS;
-use crate::posed::{RigidShape, Twist};
+use crate::posed::RigidShape;
+use crate::twist::Twist;
 use crate::{GeometryError, Shape, point_contact};
 
 /// The partner of a segment.

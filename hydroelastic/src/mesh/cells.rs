@@ -3,8 +3,7 @@
 use super::error::{Flaw, MeshError};
 use super::names::Names;
 use super::report::{LoadReport, Severity};
-use super::surface_build::Soup;
-use super::tet_build::TetSoup;
+use super::soup::{Soup, TetSoup};
 use nalgebra::Vector3;
 
 /// Kind of a cell, as far as meshes need it.

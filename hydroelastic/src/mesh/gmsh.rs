@@ -2,6 +2,7 @@
 
 mod element_types;
 mod elements;
+mod layout;
 mod nodes;
 mod numbers;
 
@@ -13,17 +14,11 @@ use super::report::{LoadReport, Severity};
 use super::scalar::Endian;
 use element_types::element_type;
 use elements::{RawElements, read_elements};
+use layout::Layout;
 use nalgebra::Vector3;
 use nodes::read_nodes;
 use numbers::Numbers;
 use std::collections::BTreeMap;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Version2,
-    Version40,
-    Version41,
-}
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);

@@ -5,7 +5,7 @@ use super::error::{Flaw, MeshError};
 use super::moments::{Bounds, solid_moments};
 use super::options::{Orientation, SurfaceUse};
 use super::report::{LoadReport, Severity};
-use super::surface_build::Soup;
+use super::soup::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::Aabb;

@@ -6,6 +6,7 @@ use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, 
 use super::orientation::{orient_consistently, orient_outward};
 use super::report::{LoadReport, Severity};
 use super::self_intersection::{SelfIntersection, find_self_intersection};
+use super::soup::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use super::tri_mesh::{TriMesh, triangle_quality};
 use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
@@ -18,48 +19,48 @@ use std::collections::HashMap;
 const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a triangle is reported: its normal has lost a third of its digits.
 const NEEDLE_QUALITY: f64 = 1e-5;
-/// Triangles as read, with their names for messages.
-pub(crate) struct Soup {
-    pub(crate) names: Names,
-    pub(crate) vertices: Vec<Vector3<f64>>,
-    /// Indices are in range.
-    pub(crate) triangles: Vec<[u32; 3]>,
-    /// The file's element (a polygon may give several triangles) of each triangle.
-    pub(crate) element_of: Vec<u32>,
-}
-
-impl Soup {
-    /// The file's elements of these triangles, without duplicates.
-    pub(crate) fn elements(&self, triangles: &[u32]) -> Vec<u32> {
-        let mut elements: Vec<u32> = triangles
-            .iter()
-            .map(|t| self.element_of[*t as usize])
-            .collect();
-        elements.dedup();
-        elements
-    }
-
-    pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
-        self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
-    }
-
-    /// The vertices used by triangles, ascending.
-    fn used_vertices(&self) -> impl Iterator<Item = usize> + use<> {
-        let mut used = vec![false; self.vertices.len()];
-        self.triangles
-            .iter()
-            .flatten()
-            .for_each(|corner| used[*corner as usize] = true);
-        used.into_iter()
-            .enumerate()
-            .filter_map(|(vertex, used)| used.then_some(vertex))
-    }
-
-    fn keep_triangles(&mut self, keep: &[bool]) {
-        let mut kept = keep.iter();
-        self.triangles.retain(|_| *kept.next().unwrap_or(&true));
-        let mut kept = keep.iter();
-        self.element_of.retain(|_| *kept.next().unwrap_or(&true));
+impl TriMesh {
+    /// Checks and builds a surface from arrays: `vertices` in m, `triangles` as vertex indices counted from 0.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range,
+    /// degenerate or duplicate triangles, edges of more than two triangles, and for a solid open edges.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[u32; 3]>,
+        surface_use: SurfaceUse,
+        options: &SurfaceOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
+        for (triangle, t) in triangles.iter().zip(0_u32..) {
+            if let Some(corner) = triangle
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_location(t),
+                    format!(
+                        "triangle {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..triangles.len() as u32).collect();
+        build_surface(
+            Soup {
+                names,
+                vertices,
+                triangles,
+                element_of,
+            },
+            surface_use,
+            options,
+            LoadReport::default(),
+        )
     }
 }
 

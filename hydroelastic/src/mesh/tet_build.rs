@@ -1,11 +1,13 @@
 //! Construction of a `TetMesh` from unchecked tetrahedra: checks and repairs in order.
 
 use super::error::{Flaw, MeshError};
+use super::faces::{FACES, Face, sorted_faces};
 use super::moments::six_volumes;
 use super::names::Names;
 use super::options::{Orientation, TetOptions, Weld};
 use super::report::{LoadReport, Severity};
-use super::tet_mesh::{FACES, TetMesh, tet_quality};
+use super::soup::TetSoup;
+use super::tet_mesh::{TetMesh, tet_quality};
 use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
 use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
@@ -17,83 +19,48 @@ const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// would have to be reduced by that factor.
 const SLIVER_QUALITY: f64 = 1e-3;
 
-/// Tetrahedra as read, with their names for messages.
-pub(crate) struct TetSoup {
-    pub(crate) names: Names,
-    pub(crate) vertices: Vec<Vector3<f64>>,
-    /// Indices are in range.
-    pub(crate) tets: Vec<[u32; 4]>,
-    /// The file's element of each tetrahedron.
-    pub(crate) element_of: Vec<u32>,
-}
-
-impl TetSoup {
-    fn corners(&self, tet: u32) -> [Vector3<f64>; 4] {
-        self.tets[tet as usize].map(|corner| self.vertices[corner as usize])
-    }
-
-    fn elements(&self, tets: &[u32]) -> Vec<u32> {
-        tets.iter().map(|t| self.element_of[*t as usize]).collect()
-    }
-
-    /// "cell 5 (vertices 0 4 7 6)".
-    fn describe(&self, tet: u32) -> String {
-        let name = self.names.elements.name(self.element_of[tet as usize]);
-        format!(
-            "{name} ({} {})",
-            self.names.vertices.plural,
-            self.names.vertex_list(&self.tets[tet as usize])
+impl TetMesh {
+    /// Checks and builds a mesh from arrays: `vertices` in m, `tets` as vertex indices counted from 0. The volume
+    /// (b − a) × (c − a) · (d − a) / 6 of a tetrahedron `a b c d` should be positive.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range, flat
+    /// or duplicate tetrahedra, faces of more than two tetrahedra.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        tets: Vec<[u32; 4]>,
+        options: &TetOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
+        for (tet, t) in tets.iter().zip(0_u32..) {
+            if let Some(corner) = tet
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_location(t),
+                    format!(
+                        "tetrahedron {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..tets.len() as u32).collect();
+        build_tets(
+            TetSoup {
+                names,
+                vertices,
+                tets,
+                element_of,
+            },
+            options,
+            LoadReport::default(),
         )
     }
-
-    fn element_error(&self, tet: u32, what: String, remedy: &str) -> MeshError {
-        let at = self.names.element_location(self.element_of[tet as usize]);
-        MeshError::Element(Flaw::new(at, what, remedy))
-    }
-}
-
-/// One face of one tetrahedron.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Face {
-    /// Ascending.
-    pub(crate) corners: [u32; 3],
-    /// 4 × tetrahedron + opposite corner.
-    code: u32,
-}
-
-impl Face {
-    pub(crate) fn tet(self) -> usize {
-        (self.code / 4) as usize
-    }
-
-    pub(crate) fn side(self) -> usize {
-        (self.code % 4) as usize
-    }
-}
-
-/// All faces of all tetrahedra, sorted so that equal faces are adjacent.
-pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
-    let mut faces = Vec::with_capacity(4 * tets.len());
-    for (tet, t) in tets.iter().zip(0_u32..) {
-        for (k, face) in FACES.iter().enumerate() {
-            let mut corners = face.map(|corner| tet[corner]);
-            corners.sort_unstable();
-            faces.push(Face {
-                corners,
-                code: 4 * t + k as u32,
-            });
-        }
-    }
-    faces.sort_unstable();
-    faces
-}
-
-/// The corners of a face shared by more than two tetrahedra.
-pub(crate) fn crowded_face(tets: &[[u32; 4]]) -> Option<[u32; 3]> {
-    sorted_faces(tets)
-        .chunk_by(|a, b| a.corners == b.corners)
-        .find(|group| group.len() > 2)
-        .map(|group| group[0].corners)
 }
 
 pub(crate) fn build_tets(

@@ -1,20 +1,15 @@
 //! `TetMesh`: a checked, immutable tetrahedral mesh with adjacency and its boundary surface.
 
 use super::components::components_by_vertex;
-use super::error::{Flaw, MeshError};
+use super::error::MeshError;
+use super::faces::{FACES, sorted_faces};
 use super::index::{TetIdx, TriangleIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, six_volumes, solid_moments};
-use super::names::Names;
 use super::options::{
-    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
+    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, Weld,
 };
-use super::report::LoadReport;
-use super::tet_build::{TetSoup, build_tets, sorted_faces};
 use super::tri_mesh::TriMesh;
 use nalgebra::Vector3;
-
-/// The corners of face k of a tetrahedron (opposite to corner k), counter-clockwise seen from outside.
-pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// A tetrahedral mesh: vertices in metres, tetrahedra of positive volume, adjacency, boundary.
 ///
@@ -42,48 +37,6 @@ pub struct Boundary {
 }
 
 impl TetMesh {
-    /// Checks and builds a mesh from arrays: `vertices` in m, `tets` as vertex indices counted from 0. The volume
-    /// (b − a) × (c − a) · (d − a) / 6 of a tetrahedron `a b c d` should be positive.
-    ///
-    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
-    ///
-    /// # Errors
-    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range, flat
-    /// or duplicate tetrahedra, faces of more than two tetrahedra.
-    pub fn build(
-        vertices: Vec<Vector3<f64>>,
-        tets: Vec<[u32; 4]>,
-        options: &TetOptions,
-    ) -> Result<(Self, LoadReport), MeshError> {
-        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
-        for (tet, t) in tets.iter().zip(0_u32..) {
-            if let Some(corner) = tet
-                .iter()
-                .find(|corner| **corner as usize >= vertices.len())
-            {
-                return Err(MeshError::Index(Flaw::new(
-                    names.element_location(t),
-                    format!(
-                        "tetrahedron {t} refers to vertex {corner} of {}",
-                        vertices.len()
-                    ),
-                    "Vertices are counted from 0",
-                )));
-            }
-        }
-        let element_of = (0..tets.len() as u32).collect();
-        build_tets(
-            TetSoup {
-                names,
-                vertices,
-                tets,
-                element_of,
-            },
-            options,
-            LoadReport::default(),
-        )
-    }
-
     /// From parts that have passed all checks.
     pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, tets: &[[u32; 4]]) -> Self {
         let mut neighbours = vec![[None; 4]; tets.len()];

@@ -1,13 +1,9 @@
 //! `TriMesh`: a checked, immutable triangle surface with adjacency.
 
 use super::components::components_by_vertex;
-use super::error::{Flaw, MeshError};
 use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, solid_moments};
-use super::names::Names;
-use super::options::{SurfaceOptions, SurfaceUse};
-use super::report::LoadReport;
-use super::surface_build::{Soup, build_surface};
+use super::options::SurfaceUse;
 use super::topology::{Edge, Topology};
 use nalgebra::Vector3;
 
@@ -29,49 +25,6 @@ pub struct TriMesh {
 }
 
 impl TriMesh {
-    /// Checks and builds a surface from arrays: `vertices` in m, `triangles` as vertex indices counted from 0.
-    ///
-    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
-    ///
-    /// # Errors
-    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range,
-    /// degenerate or duplicate triangles, edges of more than two triangles, and for a solid open edges.
-    pub fn build(
-        vertices: Vec<Vector3<f64>>,
-        triangles: Vec<[u32; 3]>,
-        surface_use: SurfaceUse,
-        options: &SurfaceOptions,
-    ) -> Result<(Self, LoadReport), MeshError> {
-        let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
-        for (triangle, t) in triangles.iter().zip(0_u32..) {
-            if let Some(corner) = triangle
-                .iter()
-                .find(|corner| **corner as usize >= vertices.len())
-            {
-                return Err(MeshError::Index(Flaw::new(
-                    names.element_location(t),
-                    format!(
-                        "triangle {t} refers to vertex {corner} of {}",
-                        vertices.len()
-                    ),
-                    "Vertices are counted from 0",
-                )));
-            }
-        }
-        let element_of = (0..triangles.len() as u32).collect();
-        build_surface(
-            Soup {
-                names,
-                vertices,
-                triangles,
-                element_of,
-            },
-            surface_use,
-            options,
-            LoadReport::default(),
-        )
-    }
-
     /// From parts that have passed all checks.
     pub(crate) fn assemble(
         vertices: Vec<Vector3<f64>>,

@@ -1,6 +1,7 @@
 //! Legacy VTK, versions 1 to 5.1, ASCII and (big-endian) BINARY: unstructured grids and polygonal data.
 
 mod connectivity;
+mod reader;
 
 use super::cells::{CellKind, Cells, Grid, RequestedCells};
 use super::cursor::{Cursor, Word};
@@ -9,26 +10,8 @@ use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use super::vtk_cells;
-use connectivity::Lists;
 use nalgebra::Vector3;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Ascii,
-    Binary,
-}
-
-struct Reader<'a> {
-    cursor: Cursor<'a>,
-    encoding: Encoding,
-    points: Option<Vec<Vector3<f64>>>,
-    point_lines: Vec<u32>,
-    lists: Option<Lists>,
-    cells: Cells,
-    cell_lines: Vec<u32>,
-    has_types: bool,
-    report: LoadReport,
-}
+use reader::{Encoding, Lists, Reader};
 
 pub(crate) fn parse(
     bytes: &[u8],
@@ -286,33 +269,6 @@ impl<'a> Reader<'a> {
             "FIELD data",
         );
         Ok(true)
-    }
-
-    fn word_on_line(&mut self, what: &str) -> Result<Word<'a>, MeshError> {
-        let line = self.cursor.line();
-        let word = self.cursor.word_on_line();
-        word.ok_or_else(|| {
-            self.cursor.syntax(
-                line,
-                format!("{what} is missing"),
-                "It belongs on the keyword's line",
-            )
-        })
-    }
-
-    /// The type at the end of a section's header line; the next byte belongs to its data.
-    fn scalar(&mut self, what: &str) -> Result<Scalar, MeshError> {
-        let word = self.word_on_line(&format!("the type of {what}"))?;
-        let scalar = Scalar::of_legacy_name(word.bytes).ok_or_else(|| {
-            let remedy = "Use float, double, int or vtktypeint64";
-            self.cursor.syntax(
-                word.line,
-                format!("{what}: unknown number type {}", quote(word.bytes)),
-                remedy,
-            )
-        })?;
-        self.cursor.line_text();
-        Ok(scalar)
     }
 
     fn read_points(&mut self, header: Word<'_>) -> Result<(), MeshError> {

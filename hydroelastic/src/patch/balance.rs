@@ -2,8 +2,6 @@
 
 use nalgebra::Vector3;
 
-use super::unit;
-
 /// Cosines between which a polygon fades: 5π/8 (full weight) and 3π/4 (zero weight).
 const FULL_COSINE: f64 = -0.382_683_432_365_089_8;
 const NO_COSINE: f64 = -0.707_106_781_186_547_5;
@@ -66,6 +64,12 @@ fn along(gradient: &Vector3<f64>, normal: &Vector3<f64>) -> Option<(f64, f64)> {
 /// 0 up to `none`, 1 from `full` on, linear in between; 0 for NaN.
 fn fade(x: f64, none: f64, full: f64) -> f64 {
     ((x - none) / (full - none)).clamp(0.0, 1.0).max(0.0)
+}
+
+/// The direction of a vector and its length; `None` for the zero vector.
+pub(super) fn unit(v: &Vector3<f64>) -> Option<(Vector3<f64>, f64)> {
+    let length = v.norm();
+    (length > 0.0).then(|| (v / length, length))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 
 use nalgebra::Vector3;
 
-use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
+use crate::patch_geometry::RigidSurface;
 use crate::pressure_bvh::{PressureBox, Relative};
 
 /// Reused storage of a tree traversal.

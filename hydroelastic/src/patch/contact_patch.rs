@@ -2,9 +2,11 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::pieces::{Found, Sign};
-use super::polygon::{Affine, Moments};
-use super::{Order, PairFrame};
+use super::pair::{Order, PairFrame};
+use super::pieces::Found;
+use super::polygon::Moments;
+use super::polygon::Sign;
+use crate::field::Affine;
 
 /// The contact surface of two bodies and the pressure on it, in the world frame.
 #[derive(Clone, Debug, Default, PartialEq)]

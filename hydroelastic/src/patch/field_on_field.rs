@@ -5,8 +5,9 @@ use nalgebra::{Isometry3, Vector3};
 use super::balance::Balance;
 use super::flood::Flood;
 use super::pieces::Found;
-use super::polygon::{Affine, ON_FACE, Polygon};
+use super::polygon::{ON_FACE, Polygon};
 use super::{bitset_culling, closed_patches};
+use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
 use crate::pressure_bvh::Relative;
 

@@ -4,10 +4,11 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::geometry::Slab;
 use super::pieces::Found;
-use super::polygon::{Affine, Polygon};
+use super::polygon::Polygon;
+use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField};
+use crate::patch_geometry::Slab;
 
 /// Height above the half space at `X`.
 fn height(X: &Isometry3<f64>) -> Affine {

@@ -5,8 +5,8 @@ use super::closed_patches;
 use super::flood::Flood;
 use super::pieces::Found;
 use super::polygon::{ON_FACE, Polygon};
-use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, PressureField, SkinFace};
+use crate::patch_geometry::RigidSurface;
 use crate::pressure_bvh::{Facet, Relative};
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.

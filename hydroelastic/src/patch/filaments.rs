@@ -8,27 +8,23 @@
 
 use nalgebra::Isometry3;
 
+use super::field_on_field;
+use super::pair::{Order, PairFrame};
 use super::points::Strength;
-use super::{Order, PairFrame, Side, Workspace, field_on_field, find};
+use super::search::find;
+use super::workspace::{FilamentBuffers, Workspace};
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, Primitive};
 use crate::filament::Filament;
 use crate::filament::segments::{Segment, nearest};
 use crate::filament_contact::FilamentContact;
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
-use crate::pressure_bvh::{PressureBox, Relative};
+use crate::pressure_bvh::Relative;
 
 /// Marks keys of points that replace a patch.
 const REPLACES_PATCH: u64 = 1 << 63 | 1 << 31;
-
-/// Reused storage.
-#[derive(Default)]
-pub(super) struct Memory {
-    ranges: Vec<(u32, PressureBox)>,
-    points: Vec<ContactPoint>,
-    touched: Vec<(u32, u32)>,
-}
 
 /// Appends the points of a pair with a filament; both sides have a patch geometry.
 pub(super) fn collide<'a>(
@@ -68,19 +64,19 @@ pub(super) fn find_between<'a>(
     } = w;
     found.clear();
     found.set_scale(first.depth().min(second.depth()));
-    let ranges = &mut filaments.ranges;
+    let bounds = &mut filaments.bounds;
     let identity = Relative::new(&Isometry3::identity());
     let mut segments = |i: usize, j: usize| {
-        let (a, b) = (still(f, i), still(g, j));
+        let (a, b) = (field_segment(f, i), field_segment(g, j));
         let (s, t) = nearest(&a, &b);
         if (a.at(s) - b.at(t)).norm() > a.radius + b.radius {
             return;
         }
-        ranges.clear();
-        ranges.extend(g.tets_of(j));
-        for (t, range) in f.tets_of(i) {
-            for (u, other) in &*ranges {
-                if range.overlaps(other) {
+        bounds.clear();
+        bounds.extend(g.tets_of(j));
+        for (t, box_t) in f.tets_of(i) {
+            for (u, other) in &*bounds {
+                if box_t.overlaps(other) {
                     field_on_field::pair(first, second, &identity, t, *u, found);
                 }
             }
@@ -105,7 +101,7 @@ pub(super) fn find_between<'a>(
 }
 
 /// A segment with a radius that contains its field.
-fn still(f: &Filament, i: usize) -> Segment {
+fn field_segment(f: &Filament, i: usize) -> Segment {
     Segment {
         ends: f.ends(i),
         velocities: [nalgebra::Vector3::zeros(); 2],
@@ -118,11 +114,11 @@ fn still(f: &Filament, i: usize) -> Segment {
 fn replacements(
     posed: (&Posed<'_>, &Posed<'_>),
     q: &Query,
-    memory: &mut Memory,
+    memory: &mut FilamentBuffers,
     from: usize,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Memory {
+    let FilamentBuffers {
         points, touched, ..
     } = memory;
     points.clear();

@@ -3,17 +3,11 @@
 use nalgebra::Vector3;
 
 use super::balance::Balance;
-use super::polygon::{Affine, Moments, Polygon};
+use super::polygon::{Moments, Polygon, Sign};
+use crate::field::Affine;
 
 /// Polygons of area up to this fraction of the square of the field depth are dropped.
 const AREA_MIN: f64 = 1e-12;
-
-/// Sign of the pressure on a piece: in contact, or speculative within the margin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sign {
-    Loaded,
-    Speculative,
-}
 
 /// Pieces of one group lie in one plane under one linear pressure, or on one segment of a round filament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

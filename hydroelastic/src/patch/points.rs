@@ -7,14 +7,18 @@ pub(crate) use spread::Spread;
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::balance::Balance;
-use super::pieces::{Found, Group, Sign};
-use super::polygon::{Affine, Moments};
-use super::{Order, PairFrame, Side, unit};
+use super::balance::unit;
+use super::pair::{Order, PairFrame};
+use super::pieces::{Found, Group};
+use super::polygon::Moments;
+use super::polygon::Sign;
 use crate::contact_geometry::Query;
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
+use crate::field::Affine;
 use crate::filament::Filament;
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
 
 /// Reused storage.

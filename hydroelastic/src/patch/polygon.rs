@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::pieces::Sign;
+use crate::field::Affine;
 
 /// Relative tolerance: corners within this fraction of the height of the tetrahedron over a face lie on that face.
 pub(crate) const ON_FACE: f64 = 1e-10;
@@ -15,25 +15,11 @@ pub(crate) const AT_ZERO: f64 = 1e-12;
 /// Four corners of a slice, one more for each of the faces that clip it, and a reserve.
 const CORNERS_MAX: usize = 12;
 
-/// The function `gradient · x + offset`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Affine {
-    pub(crate) gradient: Vector3<f64>,
-    pub(crate) offset: f64,
-}
-
-impl Affine {
-    #[inline]
-    pub(crate) fn at(&self, x: &Vector3<f64>) -> f64 {
-        self.gradient.dot(x) + self.offset
-    }
-
-    pub(crate) fn times(&self, factor: f64) -> Self {
-        Self {
-            gradient: self.gradient * factor,
-            offset: self.offset * factor,
-        }
-    }
+/// Sign of the pressure on a piece: in contact, or speculative within the margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sign {
+    Loaded,
+    Speculative,
 }
 
 /// A convex polygon. Bit k of a corner's mask means that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of

@@ -4,10 +4,11 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::geometry::Slab;
 use super::pieces::Found;
-use super::polygon::{Affine, Polygon};
-use super::surface::RigidSurface;
+use super::polygon::Polygon;
+use crate::field::Affine;
+use crate::patch_geometry::RigidSurface;
+use crate::patch_geometry::Slab;
 
 /// Finds the polygons in the frame of `surface`, in which the half space lies at `X`.
 pub(crate) fn find(

@@ -4,12 +4,14 @@ use nalgebra::Isometry3;
 
 use super::contact_patch::{ContactPatch, PairStrength};
 use super::flood::Flood;
+use super::pair::{Order, PairFrame};
 use super::pieces::Found;
 use super::points::{PointBuffers, Strength};
-use super::{Order, PairFrame, Side, bitset_culling, field_on_field};
+use super::{bitset_culling, field_on_field};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
 use crate::field::{OUTSIDE, PressureField};
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
 use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;

@@ -8,11 +8,18 @@ mod flat_tips;
 mod flood;
 mod laws;
 
+use nalgebra::{Isometry3, Vector3};
+
+use super::flood::Flood;
+use super::pieces::Found;
 use super::*;
 use crate::contact_point::PointStiffness;
-use crate::field::Compliance;
-use crate::posed::{RigidShape, Twist};
+use crate::field::{Compliance, PressureField};
+use crate::patch_geometry::RigidSurface;
+use crate::posed::RigidShape;
+use crate::pressure_bvh::Relative;
 use crate::test_support::{l_shape, random_pose, random_rotation};
+use crate::twist::Twist;
 use crate::{Primitive, Shape};
 use nalgebra::{Point3, Translation3, UnitQuaternion};
 use rand::{RngExt, SeedableRng};

@@ -3,8 +3,8 @@
 
 use nalgebra::{Point3, Vector3};
 
-use super::Side;
 use super::patch_points::barycentric;
+use super::side::{Side, swap};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::pressure_bvh::PressureBox;
@@ -33,7 +33,7 @@ pub(super) fn collide(
     if !is_self {
         let midpoint = out.len();
         vertices_on_triangles(mesh_T, mesh_S, false, q, stack, out);
-        super::swap(&mut out[midpoint..]);
+        swap(&mut out[midpoint..]);
     }
     edges_on_edges(mesh_S, mesh_T, is_self, q, stack, out);
     out[from..].sort_unstable_by_key(|c| c.key);

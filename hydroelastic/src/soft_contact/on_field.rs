@@ -4,8 +4,8 @@ use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::patch_points::Piece;
 use super::polygon_recorder::PolygonRecorder;
-use crate::field::{OUTSIDE, PieceKind, PressureField};
-use crate::patch::{Affine, Balance, Load, Moments, Polygon, Sign};
+use crate::field::{Affine, OUTSIDE, PieceKind, PressureField};
+use crate::patch::{Balance, Load, Moments, Polygon, Sign};
 use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;
 

@@ -6,7 +6,8 @@
 use nalgebra::{Isometry3, Point3};
 
 use super::patch_points::{Extent, Piece, emit};
-use super::{Workspace, on_field, segments};
+use super::workspace::Workspace;
+use super::{on_field, segments};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, Primitive};
 use crate::field::PressureField;

@@ -2,7 +2,8 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::patch::{Affine, ContactPatch, Moments, Order, PatchSums, Polygon};
+use crate::field::Affine;
+use crate::patch::{ContactPatch, Moments, Order, PatchSums, Polygon};
 
 /// Whether polygons are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The section `$Elements`.
 
-use super::Layout;
 use super::element_types::element_type;
+use super::layout::Layout;
 use super::numbers::Numbers;
 use crate::mesh::cells::CellKind;
 use crate::mesh::error::{Flaw, MeshError};

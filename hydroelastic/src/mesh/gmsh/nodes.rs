@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use super::Layout;
+use super::layout::Layout;
 use super::numbers::Numbers;
 use crate::mesh::error::MeshError;
 

@@ -1,18 +1,9 @@
 //! Connectivity of cells: the old layout (count, then indices) and that of version 5 (offsets and connectivity).
 
-use super::{Encoding, Reader};
+use super::reader::{Encoding, Lists, Reader};
 use crate::mesh::cursor::{Cursor, Word};
 use crate::mesh::error::{Flaw, MeshError, quote};
 use crate::mesh::scalar::{Endian, Scalar};
-
-/// The connectivity of one section, before the cell types are known.
-#[derive(Default)]
-pub(super) struct Lists {
-    pub(super) ends: Vec<usize>,
-    pub(super) corners: Vec<u32>,
-    /// Empty for binary data.
-    pub(super) lines: Vec<u32>,
-}
 
 impl<'a> Reader<'a> {
     pub(super) fn binary_block(

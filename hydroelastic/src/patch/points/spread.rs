@@ -2,8 +2,8 @@
 
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
-use crate::patch::pieces::Sign;
 use crate::patch::polygon::Moments;
+use crate::patch::polygon::Sign;
 
 /// A group whose second moment is less than this fraction of the patch's is one point, from twice that on three; in
 /// between, the three points separate continuously.

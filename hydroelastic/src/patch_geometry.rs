@@ -1,7 +1,13 @@
 //! Patch geometry of a shape: a pressure field, a rigid surface, or a half space.
 
-use super::Side;
-use super::surface::RigidSurface;
+mod rigid_surface;
+mod side;
+mod slab;
+
+pub use rigid_surface::RigidSurface;
+pub(crate) use side::Side;
+pub use slab::Slab;
+
 use crate::field::{Compliance, PressureField};
 use crate::{Aabb, GeometryError, Shape};
 
@@ -25,54 +31,6 @@ pub enum PatchGeometry {
     Rigid(RigidSurface),
     /// A rigid half space.
     RigidHalfSpace,
-}
-
-/// A compliant half space z ≤ 0 with pressure p = E·(−z)/thickness, negative above the surface.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slab {
-    stiffness: f64,
-    thickness: f64,
-    margin: f64,
-}
-
-impl Slab {
-    /// A slab of the given compliance.
-    ///
-    /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, or without a thickness.
-    pub fn new(compliance: &Compliance) -> Result<Self, GeometryError> {
-        compliance.validate()?;
-        let Some(thickness) = compliance.slab_thickness else {
-            return Err(GeometryError::Material {
-                parameter: "slab_thickness (m)",
-                value: f64::NAN,
-                allowed: "must be specified for a compliant half space: the pressure reaches the modulus at this depth",
-            });
-        };
-        Ok(Self {
-            stiffness: compliance.hydroelastic_modulus / thickness,
-            thickness,
-            margin: compliance.margin,
-        })
-    }
-
-    /// −∂p/∂z, Pa/m.
-    #[must_use]
-    pub fn stiffness(&self) -> f64 {
-        self.stiffness
-    }
-
-    /// Thickness, m.
-    #[must_use]
-    pub fn thickness(&self) -> f64 {
-        self.thickness
-    }
-
-    /// Margin, m.
-    #[must_use]
-    pub fn margin(&self) -> f64 {
-        self.margin
-    }
 }
 
 impl PatchGeometry {
@@ -112,7 +70,16 @@ impl PatchGeometry {
     /// Whether the two form a patch.
     #[must_use]
     pub fn has_patch_with(&self, other: &Self) -> bool {
-        Side::of_geometry(self).has_patch_with(&Side::of_geometry(other))
+        self.side().has_patch_with(&other.side())
+    }
+
+    pub(crate) fn side(&self) -> Side<'_> {
+        match self {
+            Self::Compliant(field) => Side::Field(field),
+            Self::CompliantHalfSpace(slab) => Side::Slab(slab),
+            Self::Rigid(surface) => Side::Surface(surface),
+            Self::RigidHalfSpace => Side::Plane,
+        }
     }
 
     /// Checks when a world is built that a pair can have a patch. Each side: its name and its patch geometry (`None`

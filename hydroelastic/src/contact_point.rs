@@ -33,24 +33,6 @@ pub struct ContactPoint {
 }
 
 impl ContactPoint {
-    /// Contact position of two springs in series: p = (k_A p_A + k_B p_B)/(k_A + k_B), on the stiffer surface in the
-    /// limit and at the midpoint of two rigid surfaces. `p_WA`, `p_WB`: the material points in the world, m; `k_A`,
-    /// `k_B`: stiffnesses, N/m.
-    pub fn place_by_stiffness(
-        p_WA: &Point3<f64>,
-        p_WB: &Point3<f64>,
-        k_A: f64,
-        k_B: f64,
-    ) -> Point3<f64> {
-        let weight_B = match (k_A.is_infinite(), k_B.is_infinite()) {
-            (true, true) => 0.5,
-            (true, false) => 0.0,
-            (false, true) => 1.0,
-            (false, false) => k_B / (k_A + k_B),
-        };
-        p_WA + (p_WB - p_WA) * weight_B
-    }
-
     /// The part of a patch that the point represents, where a point of share one has the stiffness `of_share_one`
     /// (N/m); `None` in point contact.
     #[must_use]

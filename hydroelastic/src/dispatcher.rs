@@ -51,11 +51,6 @@ impl GeometryDispatcher {
     pub fn push_front(&mut self, implementation: Box<dyn ContactGeometry>) {
         self.implementations.insert(0, implementation);
     }
-
-    /// Adds an implementation that is tried after all others.
-    pub fn push_back(&mut self, implementation: Box<dyn ContactGeometry>) {
-        self.implementations.push(implementation);
-    }
 }
 
 impl ContactGeometry for GeometryDispatcher {

@@ -30,6 +30,7 @@ mod posed;
 mod pressure_bvh;
 mod self_exclusion;
 mod shape;
+mod shape_of_surface;
 pub mod signed_distance;
 mod soft_contact;
 mod soft_mesh;

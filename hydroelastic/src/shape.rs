@@ -32,7 +32,6 @@ pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;
 use crate::aabb::Aabb;
-use crate::mesh::TriMesh;
 
 /// A rigid shape. Cheap to clone: vertex lists are shared.
 #[derive(Clone, Debug)]
@@ -156,33 +155,6 @@ impl Shape {
     /// [`GeometryError::Vertex`], [`GeometryError::VertexIndex`], [`GeometryError::OpenMesh`] or [`GeometryError::Volume`].
     pub fn mesh(vertices: &[Point3<f64>], triangles: &[[u32; 3]]) -> Result<Self, GeometryError> {
         Ok(Self::Mesh(Arc::new(MeshShape::new(vertices, triangles)?)))
-    }
-
-    /// The solid enclosed by a surface mesh.
-    ///
-    /// # Errors
-    /// [`GeometryError::OpenMesh`] or [`GeometryError::Volume`] unless it bounds a solid.
-    pub fn from_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
-        let vertices: Vec<_> = surface
-            .vertices()
-            .iter()
-            .map(|v| Point3::from(*v))
-            .collect();
-        let triangles: Vec<_> = surface.raw_triangles().collect();
-        Self::mesh(&vertices, &triangles)
-    }
-
-    /// The convex hull of a surface's vertices.
-    ///
-    /// # Errors
-    /// [`GeometryError::FlatHull`].
-    pub fn hull_of_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
-        let vertices: Vec<_> = surface
-            .vertices()
-            .iter()
-            .map(|v| Point3::from(*v))
-            .collect();
-        Self::convex_hull(&vertices)
     }
 
     /// A user-defined shape.

@@ -190,21 +190,6 @@ impl TriMesh {
         self.triangle_indices().map(|t| self.triangle_area(t)).sum()
     }
 
-    /// Area-weighted centroid of the surface, m.
-    #[must_use]
-    pub fn area_centroid(&self) -> Vector3<f64> {
-        let center = self.bounds.center();
-        let mut area = 0.0;
-        let mut first = Vector3::zeros();
-        for t in self.triangle_indices() {
-            let triangle_area = self.triangle_area(t);
-            let [a, b, c] = self.corners(t).map(|corner| corner - center);
-            area += triangle_area;
-            first += triangle_area / 3.0 * (a + b + c);
-        }
-        center + first / area
-    }
-
     /// Volume, centroid and inertia of the enclosed solid at unit density; `None` when the surface is open.
     ///
     /// Overlapping parts count twice; cavities count negatively.

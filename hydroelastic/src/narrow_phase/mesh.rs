@@ -7,6 +7,7 @@
 //! of one.
 
 mod corners;
+mod features;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
@@ -19,21 +20,8 @@ use crate::Shape;
 use crate::aabb::Aabb;
 use crate::shape::{MeshFeature, MeshShape};
 use corners::{corner_on_faces, corners_on_faces};
-
-/// Reused storage.
-#[derive(Default)]
-pub(crate) struct MeshBuffers {
-    triangles: Vec<u32>,
-    vertices: Vec<u32>,
-    edges: Vec<u32>,
-    others: Vec<u32>,
-    corners: Vec<(u32, Vector3<f64>)>,
-    near: Vec<u32>,
-}
-
-/// Overlaps up to this fraction of the thickness need not be along the shortest direction: equal boxes stacked edge on
-/// edge overlap less sideways than downwards.
-const SHALLOW: f64 = 0.01;
+pub(crate) use features::MeshBuffers;
+use features::{SHALLOW, id_of};
 
 /// Allowed deviation of a normal from the cone of its feature (sine of the angle).
 const CONE_TOLERANCE: f64 = 1e-3;
@@ -161,47 +149,6 @@ pub(crate) fn mesh_on_mesh(
         .norm()
         .min(b.local_aabb().half_extents().norm());
     share_out(&mut out[start..], size);
-}
-
-impl MeshBuffers {
-    /// Triangles, corners and convex edges of a mesh within a region, without duplicates, ascending.
-    fn gather(&mut self, mesh: &MeshShape, region: &Aabb) {
-        let Self {
-            triangles,
-            vertices,
-            edges,
-            ..
-        } = self;
-        triangles.clear();
-        vertices.clear();
-        edges.clear();
-        mesh.triangles_in(region, |t| triangles.push(t));
-        triangles.sort_unstable();
-        for &t in triangles.iter() {
-            vertices.extend(
-                mesh.triangles()[t as usize]
-                    .iter()
-                    .filter(|&&v| mesh.is_corner(v)),
-            );
-            edges.extend(
-                mesh.triangle_edges(t)
-                    .iter()
-                    .filter(|&&e| mesh.edges()[e as usize].convex),
-            );
-        }
-        for list in [vertices, edges] {
-            list.sort_unstable();
-            list.dedup();
-        }
-    }
-}
-
-fn id_of(feature: MeshFeature) -> u32 {
-    match feature {
-        MeshFeature::Face(t) => feature_id::face(t),
-        MeshFeature::Edge(e) => feature_id::edge(e),
-        MeshFeature::Vertex(v) => feature_id::vertex(v),
-    }
 }
 
 /// A vertex or a convex edge of a mesh as a convex set.

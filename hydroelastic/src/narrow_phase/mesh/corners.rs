@@ -2,7 +2,7 @@
 
 use nalgebra::{Point3, Vector3};
 
-use super::{MeshBuffers, SHALLOW, id_of};
+use super::features::{MeshBuffers, SHALLOW, id_of};
 use crate::aabb::Aabb;
 use crate::narrow_phase::convex::PosedCore;
 use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};

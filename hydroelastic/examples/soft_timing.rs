@@ -65,7 +65,7 @@ impl Soft {
     }
 }
 
-/// Median of some runs, ms.
+/// Median time of several runs, ms.
 fn median_ms(mut run: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..9)
         .map(|_| {

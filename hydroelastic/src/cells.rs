@@ -34,12 +34,12 @@ pub(crate) fn cut_cell(faces: &[&[u32]], out: &mut Vec<[u32; 4]>) {
     }
 }
 
-/// Numbers keys in the order of their first occurrence.
-pub(crate) struct Numbers<K: Ord> {
+/// KeyNumbering keys in the order of their first occurrence.
+pub(crate) struct KeyNumbering<K: Ord> {
     known: BTreeMap<K, u32>,
 }
 
-impl<K: Ord> Numbers<K> {
+impl<K: Ord> KeyNumbering<K> {
     pub(crate) fn new() -> Self {
         Self {
             known: BTreeMap::new(),

@@ -103,7 +103,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn broken<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
+    fn violated<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
             "{} against {}: {rule}: {found}",
             self.a.name(),
@@ -111,7 +111,7 @@ impl Checker<'_> {
         )))
     }
 
-    fn ask(
+    fn contacts_of(
         &self,
         a: &Shape,
         X_WA: &Isometry3<f64>,
@@ -127,8 +127,8 @@ impl Checker<'_> {
             .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
         {
             Some(Ok(())) => Ok(out),
-            Some(Err(e)) => self.broken("finite poses must be accepted", e),
-            None => self.broken("the pair must be supported", "None"),
+            Some(Err(e)) => self.violated("finite poses must be accepted", e),
+            None => self.violated("the pair must be supported", "None"),
         }
     }
 
@@ -145,7 +145,7 @@ impl Checker<'_> {
         };
         let reach = 2.0 * (radius(self.a) + radius(self.b));
         // Half of the samples are aligned with B, so that faces are parallel.
-        let (turn, direction) = if random.next() > 0.0 {
+        let (orientation, direction) = if random.next() > 0.0 {
             (random.rotation(), random.upper_unit())
         } else {
             (X_WB.rotation * random.quarter_turns(), Vector3::z())
@@ -156,16 +156,16 @@ impl Checker<'_> {
             X_WB.rotation * Vector3::new(random.next(), random.next(), 0.0) * (0.1 * self.size);
         let at = |s: f64| {
             let shift = X_WB.translation.vector + aside + direction * s;
-            Isometry3::from_parts(Translation3::from(shift), turn)
+            Isometry3::from_parts(Translation3::from(shift), orientation)
         };
         let goal = -1e-3 * self.size;
-        let depth = |s: f64| Ok(lowest(&self.ask(self.a, &at(s), self.b, X_WB)?));
+        let depth = |s: f64| Ok(lowest(&self.contacts_of(self.a, &at(s), self.b, X_WB)?));
         let (mut near, mut far) = (0.0, reach);
         if depth(near)? > goal {
             return Ok(None);
         }
         if depth(far)? <= self.query.margin {
-            return self.broken(
+            return self.violated(
                 "shapes far apart must not touch",
                 format_args!("at a distance of {far} m"),
             );
@@ -187,20 +187,20 @@ impl Checker<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<usize, Violation> {
-        let found = self.ask(self.a, X_WA, self.b, X_WB)?;
+        let found = self.contacts_of(self.a, X_WA, self.b, X_WB)?;
         for c in &found {
             self.one_point(c, X_WA, X_WB)?;
         }
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
         if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
-            return self.broken(
+            return self.violated(
                 "keys must tell the points of a pair apart",
                 format_args!("{:?}", duplicate[0]),
             );
         }
-        if self.ask(self.a, X_WA, self.b, X_WB)? != found {
-            return self.broken(
+        if self.contacts_of(self.a, X_WA, self.b, X_WB)? != found {
+            return self.violated(
                 "repeated queries must give the same result",
                 "the second result differs",
             );
@@ -212,17 +212,17 @@ impl Checker<'_> {
             return Ok(0);
         };
         let same = |other: f64| (other - deepest.signed_distance).abs() <= self.tolerance;
-        let mirrored = lowest(&self.ask(self.b, X_WB, self.a, X_WA)?);
+        let mirrored = lowest(&self.contacts_of(self.b, X_WB, self.a, X_WA)?);
         if !same(mirrored) {
-            return self.broken(
+            return self.violated(
                 "exchanging A and B must give the same depth",
                 format_args!("{} and {mirrored}", deepest.signed_distance),
             );
         }
         let X = random.pose(3.0 * self.size);
-        let elsewhere = lowest(&self.ask(self.a, &(X * X_WA), self.b, &(X * X_WB))?);
+        let elsewhere = lowest(&self.contacts_of(self.a, &(X * X_WA), self.b, &(X * X_WB))?);
         if !same(elsewhere) {
-            return self.broken(
+            return self.violated(
                 "a common motion of both must not change the depth",
                 format_args!("{} and {elsewhere}", deepest.signed_distance),
             );
@@ -231,9 +231,9 @@ impl Checker<'_> {
         // patch.
         let out = deepest.normal_W * (-1.5 * deepest.signed_distance + 2.0 * self.query.margin);
         let apart = Translation3::from(out) * X_WA;
-        let left = lowest(&self.ask(self.a, &apart, self.b, X_WB)?);
+        let left = lowest(&self.contacts_of(self.a, &apart, self.b, X_WB)?);
         if left < -self.tolerance {
-            return self.broken(
+            return self.violated(
                 "A moved out along the normal must not overlap: normals point from B into A",
                 format_args!("depth {} became {left}", deepest.signed_distance),
             );
@@ -248,17 +248,17 @@ impl Checker<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         if (c.normal_W.norm() - 1.0).abs() > 1e-9 {
-            return self.broken("normals must have length one", c.normal_W.norm());
+            return self.violated("normals must have length one", c.normal_W.norm());
         }
         let stiffness = c.stiffness.of_pair(1.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.broken("stiffness shares must be positive", stiffness);
+            return self.violated("stiffness shares must be positive", stiffness);
         }
         if c.entry != 0.0 {
-            return self.broken("overlapping shapes must have entry 0", c.entry);
+            return self.violated("overlapping shapes must have entry 0", c.entry);
         }
         if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
-            return self.broken(
+            return self.violated(
                 "material points of rigid shapes must be attached to their frames",
                 format_args!("{c:?}"),
             );
@@ -269,14 +269,14 @@ impl Checker<'_> {
         );
         let gap = c.normal_W.dot(&(p_WA - p_WB));
         if (gap - c.signed_distance).abs() > self.tolerance {
-            return self.broken(
+            return self.violated(
                 "the signed distance must be that of the material points along the normal",
                 format_args!("{} and {gap}", c.signed_distance),
             );
         }
         let aside = (c.p_WC - nalgebra::center(&p_WA, &p_WB)).norm();
         if aside > self.tolerance {
-            return self.broken(
+            return self.violated(
                 "the contact position must lie between the material points",
                 format_args!("{aside} m off"),
             );
@@ -381,13 +381,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_caught(mistake: fn(&mut ContactPoint), says: &str) {
+    fn check_caught(mistake: fn(&mut ContactPoint), message: &str) {
         let boxes = [(
             Shape::cuboid(Vector3::new(0.2, 0.3, 0.4)).unwrap(),
             Shape::half_space(),
         )];
         let caught = check_rigid_pairs(&Broken(mistake), &boxes, &Trial::default()).unwrap_err();
-        assert!(caught.to_string().contains(says), "{caught}");
+        assert!(caught.to_string().contains(message), "{caught}");
     }
 
     #[test]

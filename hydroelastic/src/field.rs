@@ -1,12 +1,12 @@
 //! Pressure fields of compliant bodies.
 
+mod accessors;
 mod affine;
 mod compliance;
 mod inflate;
 mod layered;
 mod of_shape;
 mod of_tets;
-mod reading;
 mod round;
 mod tetrahedron;
 mod valleys;
@@ -70,9 +70,9 @@ pub struct PressureField {
     shell_tree: Option<PressureBvh>,
     shell_pressure: f64,
     /// Tetrahedra with an interior face whose pressure does not exceed the lowest pressure on the skin.
-    hollow_tree: PressureBvh,
+    low_tree: PressureBvh,
     /// Tetrahedra next to a valley of the pressure.
-    dip_tree: PressureBvh,
+    valley_tree: PressureBvh,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
@@ -112,7 +112,7 @@ pub struct Attachment {
 }
 
 /// A mesh with pressures at its vertices, before it becomes a field.
-pub(crate) struct Parts {
+pub(crate) struct FieldMesh {
     pub(crate) vertices: Vec<Vector3<f64>>,
     /// Pa.
     pub(crate) pressures: Vec<f64>,
@@ -145,8 +145,8 @@ impl PressureField {
     /// ```
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that is not
-    /// finite, [`GeometryError::FlatField`] if none is positive.
+    /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that
+    /// is not finite, [`GeometryError::FlatField`] if none is positive.
     pub fn from_vertex_pressures(mesh: &TetMesh, pressures: &[f64]) -> Result<Self, GeometryError> {
         if pressures.len() != mesh.vertices().len() {
             return Err(GeometryError::FieldLength {
@@ -176,7 +176,7 @@ impl PressureField {
                     .norm()
             })
             .fold(0.0, f64::max);
-        Self::assemble(Parts {
+        Self::assemble(FieldMesh {
             vertices: mesh.vertices().to_vec(),
             pressures: pressures.to_vec(),
             tets: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
@@ -187,7 +187,7 @@ impl PressureField {
 
     /// Builds the field from its parts. Refuses a mesh in which three tetrahedra share a face, as the hull of nearly
     /// coincident points may have.
-    pub(crate) fn assemble(mut parts: Parts) -> Result<Self, GeometryError> {
+    pub(crate) fn assemble(mut parts: FieldMesh) -> Result<Self, GeometryError> {
         if let Some([a, b, c]) = crate::mesh::crowded_face(&parts.tets) {
             return Err(GeometryError::Meshing {
                 reason: format!(
@@ -240,8 +240,8 @@ impl PressureField {
             peaks: Vec::new(),
             shell_tree: None,
             shell_pressure: 0.0,
-            hollow_tree: PressureBvh::default(),
-            dip_tree: PressureBvh::default(),
+            low_tree: PressureBvh::default(),
+            valley_tree: PressureBvh::default(),
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
@@ -267,8 +267,8 @@ impl PressureField {
         let bounds: Vec<PressureBox> = shell.iter().map(|&t| field.shell_bounds(t)).collect();
         let tree = PressureBvh::new(&bounds).renamed(&shell);
         field.shell_tree = Some(tree.around(&field.vertices));
-        field.hollow_tree = field.tree_of(&field.hollow());
-        field.dip_tree = field.tree_of(&field.dips());
+        field.low_tree = field.tree_of(&field.low_tets());
+        field.valley_tree = field.tree_of(&field.valley_tets());
         Ok(field)
     }
 
@@ -298,7 +298,7 @@ impl PressureField {
     }
 
     /// Assigns a piece to each tetrahedron.
-    pub(crate) fn in_pieces(mut self, pieces: impl Iterator<Item = (u32, PieceKind)>) -> Self {
+    pub(crate) fn with_pieces(mut self, pieces: impl Iterator<Item = (u32, PieceKind)>) -> Self {
         (self.pieces, self.piece_kinds) = pieces.unzip();
         debug_assert_eq!(self.pieces.len(), self.corners.len());
         self
@@ -350,14 +350,14 @@ impl PressureField {
             tree.measure(&self.vertices);
             self.shell_tree = Some(tree);
         }
-        let mut tree = std::mem::take(&mut self.hollow_tree);
+        let mut tree = std::mem::take(&mut self.low_tree);
         tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
-        self.hollow_tree = tree;
-        let mut tree = std::mem::take(&mut self.dip_tree);
+        self.low_tree = tree;
+        let mut tree = std::mem::take(&mut self.valley_tree);
         tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
-        self.dip_tree = tree;
+        self.valley_tree = tree;
         Ok(())
     }
 
@@ -380,8 +380,8 @@ impl PressureField {
     /// Drops the data that only patches with other fields need, so that moving the field costs less.
     pub(crate) fn without_patches(mut self) -> Self {
         self.shell_tree = None;
-        self.hollow_tree = PressureBvh::default();
-        self.dip_tree = PressureBvh::default();
+        self.low_tree = PressureBvh::default();
+        self.valley_tree = PressureBvh::default();
         self
     }
 

@@ -53,7 +53,7 @@ impl Filament {
     /// the segment lengths matter; `radii`: of the section at each vertex, m (half the width of a flat section).
     ///
     /// # Errors
-    /// [`GeometryError::SurfaceArrays`] for arrays of unequal length, [`GeometryError::FilamentSegment`] for a segment
+    /// [`GeometryError::ArrayLength`] for arrays of unequal length, [`GeometryError::FilamentSegment`] for a segment
     /// with invalid vertices.
     pub fn new(
         id: u64,
@@ -62,10 +62,11 @@ impl Filament {
         radii: &[f64],
     ) -> Result<Self, GeometryError> {
         if radii.len() != rest.len() {
-            return Err(GeometryError::SurfaceArrays {
-                points: rest.len(),
+            return Err(GeometryError::ArrayLength {
+                geometry: "filament",
                 what: "radii",
                 found: radii.len(),
+                expected: rest.len(),
             });
         }
         for (segment, ends) in segments.iter().enumerate() {
@@ -104,7 +105,7 @@ impl Filament {
     /// [`move_to`](Self::move_to); all equal and constant in time.
     ///
     /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::SurfaceArrays`] unless there is one
+    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::ArrayLength`] unless there is one
     /// section per segment, [`GeometryError::ShortTip`] for a flat tip on a segment that is too short for its field.
     pub fn with_field(
         mut self,
@@ -112,10 +113,11 @@ impl Filament {
         sections: &[FlatSection],
     ) -> Result<Self, GeometryError> {
         if !(sections.is_empty() || sections.len() == self.segments.len()) {
-            return Err(GeometryError::SurfaceArrays {
-                points: self.points.len(),
+            return Err(GeometryError::ArrayLength {
+                geometry: "filament",
                 what: "flat sections",
                 found: sections.len(),
+                expected: self.segments.len(),
             });
         }
         self.sections = sections.to_vec();
@@ -180,7 +182,7 @@ impl Filament {
     /// `time_step_s` (s). `sections` is empty for round segments, otherwise it has one entry per segment.
     ///
     /// # Errors
-    /// [`GeometryError::SurfaceArrays`] unless the lengths are those of the filament.
+    /// [`GeometryError::ArrayLength`] unless the lengths are those of the filament.
     pub fn move_to(
         &mut self,
         points: &[Point3<f64>],
@@ -188,19 +190,21 @@ impl Filament {
         sections: &[FlatSection],
         time_step_s: f64,
     ) -> Result<(), GeometryError> {
-        let wrong = |what, found| GeometryError::SurfaceArrays {
-            points: self.points.len(),
+        let wrong = |what, found, expected| GeometryError::ArrayLength {
+            geometry: "filament",
             what,
             found,
+            expected,
         };
-        if points.len() != self.points.len() {
-            return Err(wrong("vertices", points.len()));
+        let n_points = self.points.len();
+        if points.len() != n_points {
+            return Err(wrong("vertices", points.len(), n_points));
         }
-        if velocities.len() != self.points.len() {
-            return Err(wrong("velocities", velocities.len()));
+        if velocities.len() != n_points {
+            return Err(wrong("velocities", velocities.len(), n_points));
         }
         if !(sections.is_empty() || sections.len() == self.segments.len()) {
-            return Err(wrong("flat sections", sections.len()));
+            return Err(wrong("flat sections", sections.len(), self.segments.len()));
         }
         // When contacts are searched again within a step, only the velocities change.
         let moves = self.points != points || self.sections != sections;
@@ -329,7 +333,11 @@ impl Filament {
     }
 
     /// Fraction along `segment` and offset of the material point that is at `p_WC` now.
-    pub(crate) fn carried(&self, segment: usize, p_WC: &Point3<f64>) -> (f64, Vector3<f64>) {
+    pub(crate) fn material_point_at(
+        &self,
+        segment: usize,
+        p_WC: &Point3<f64>,
+    ) -> (f64, Vector3<f64>) {
         let [a, b] = self.ends(segment);
         let e = b - a;
         let along = (p_WC - a).dot(&e) / e.norm_squared();
@@ -338,20 +346,20 @@ impl Filament {
         (fraction, p_WC - (a + e * fraction))
     }
 
-    /// As [`carried`](Self::carried), for a patch point with the given normal. On a round section the point is moved
+    /// As [`material_point_at`](Self::material_point_at), for a patch point with the given normal. On a round section the point is moved
     /// tangentially, to where the line along the normal intersects the centreline.
     ///
     /// The field of a round section does not rotate with its spin, so the pressure does no work on the spin, as for a
     /// solid of revolution, whose pressure has no moment about its axis. The resultant on the polygon that approximates
     /// the disc is offset from the axis by up to sin(π/n) of the radius, always to the same side: without the
     /// correction it would roll a rope over the floor.
-    pub(crate) fn carried_under(
+    pub(crate) fn material_point_below_axis(
         &self,
         segment: usize,
         p_WC: &Point3<f64>,
         normal: &Vector3<f64>,
     ) -> (f64, Vector3<f64>) {
-        let (fraction, offset) = self.carried(segment, p_WC);
+        let (fraction, offset) = self.material_point_at(segment, p_WC);
         if self.is_flat() {
             return (fraction, offset);
         }

@@ -19,7 +19,7 @@ pub enum GeometryError {
     Vertex {
         /// Name of the shape.
         shape: &'static str,
-        /// Number of the vertex in the list that was given.
+        /// Index of the vertex in the given list.
         vertex: usize,
         /// Its coordinates, m.
         coordinates: [f64; 3],
@@ -30,7 +30,7 @@ pub enum GeometryError {
          give at least four points that do not lie in one plane"
     )]
     FlatHull {
-        /// How many points were given.
+        /// Number of points.
         points: usize,
         /// Smallest extent found, m.
         thickness: f64,
@@ -42,11 +42,11 @@ pub enum GeometryError {
         "mesh: triangle {triangle} uses vertex {vertex}, but there are only {vertices} vertices (counted from 0)"
     )]
     VertexIndex {
-        /// Number of the triangle.
+        /// Index of the triangle.
         triangle: usize,
         /// The missing vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
     },
     /// The surface has a hole, a seam or triangles of opposite orientation: inside and outside are undefined.
@@ -81,11 +81,11 @@ pub enum GeometryError {
          (counted from 0)", a = .vertices[0], b = .vertices[1]
     )]
     FilamentSegment {
-        /// Number of the segment.
+        /// Index of the segment.
         segment: usize,
         /// The vertices it refers to.
         vertices: [u32; 2],
-        /// How many vertices there are.
+        /// Number of vertices.
         points: usize,
     },
     /// Mass properties of a shape without a finite volume.
@@ -123,19 +123,19 @@ pub enum GeometryError {
         reason: String,
     },
     /// An array of a pressure field does not have one entry per element.
-    #[error("pressure field: {found} {what}, but there must be {expected}")]
+    #[error("pressure field: {found} {what} were given, but {expected} are required")]
     FieldLength {
         /// `pressures`, `vertices` or `attachments`.
         what: &'static str,
-        /// How many there must be.
+        /// The required number.
         expected: usize,
-        /// How many there are.
+        /// The actual number.
         found: usize,
     },
     /// A pressure is not finite.
     #[error("pressure field: pressure of vertex {vertex} is {value} Pa; it must be finite")]
     FieldValue {
-        /// Number of the vertex.
+        /// Index of the vertex.
         vertex: usize,
         /// The rejected value, Pa.
         value: f64,
@@ -145,7 +145,7 @@ pub enum GeometryError {
         "pressure field: none of the {vertices} pressures is positive; give interior vertices a positive pressure"
     )]
     FlatField {
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
     },
     /// Patch contact was requested for a pair that has none.
@@ -170,15 +170,17 @@ pub enum GeometryError {
         /// The value that is not finite (or a sum that contains it).
         value: f64,
     },
-    /// The arrays of a deforming surface have different lengths.
-    #[error("deforming surface: {points} points, but {found} {what}; there must be one per point")]
-    SurfaceArrays {
-        /// Number of points.
-        points: usize,
-        /// Name of the other array.
+    /// An array of a deforming surface or a filament has the wrong length.
+    #[error("{geometry}: {found} {what} were given, but {expected} are required")]
+    ArrayLength {
+        /// `deforming surface` or `filament`.
+        geometry: &'static str,
+        /// Name of the array.
         what: &'static str,
         /// Its length.
         found: usize,
+        /// The required length: one entry per point, or per segment.
+        expected: usize,
     },
     /// A flat tip on a segment that is too short for its pressure field.
     #[error(
@@ -207,7 +209,7 @@ pub enum GeometryError {
         name: String,
         /// Its number.
         count: usize,
-        /// How many there can be.
+        /// The largest allowed number.
         allowed: usize,
     },
     /// A geometry or a body that is not in the filter.
@@ -217,7 +219,7 @@ pub enum GeometryError {
         what: &'static str,
         /// The unknown index.
         index: usize,
-        /// How many there are.
+        /// The actual number.
         count: usize,
     },
     /// A soft body was moved, but data that contact needs was not updated.

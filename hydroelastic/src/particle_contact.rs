@@ -146,12 +146,12 @@ pub(crate) fn path_into_shape(
         }
         let arm = p_WQ - Point3::from(X_WB.translation.vector);
         let relative = v - b.V_WG.linear;
-        let turn = b.V_WG.angular.norm() * arm.norm().min(b.shape.radius_about_origin());
+        let rotation_speed = b.V_WG.angular.norm() * arm.norm().min(b.shape.radius_about_origin());
         // The plane at the nearest point bounds a convex shape; for others only the distance is a safe bound.
         let closing = if convex {
-            turn - (X_WB.rotation * phi.gradient).dot(&relative)
+            rotation_speed - (X_WB.rotation * phi.gradient).dot(&relative)
         } else {
-            turn + relative.norm()
+            rotation_speed + relative.norm()
         };
         if closing <= 0.0 {
             return None;

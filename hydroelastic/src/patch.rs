@@ -24,7 +24,7 @@ pub(crate) use balance::Balance;
 pub(crate) use contact_patch::PatchSums;
 pub use contact_patch::{ContactPatch, PatchPolygon, PatchSummary};
 pub(crate) use pair::Order;
-pub(crate) use points::{Load, Spread};
+pub(crate) use points::{Load, PiecePoints};
 pub(crate) use polygon::{Moments, Polygon, Sign};
 pub(crate) use soft_overlap::SoftOverlap;
 
@@ -36,9 +36,9 @@ use crate::patch_geometry::{PatchGeometry, Side};
 use crate::point_contact::PointContact;
 use crate::posed::{Posed, RigidShape};
 use crate::{GeometryError, sweep};
-use contact_patch::PairStrength;
+use contact_patch::PressureSource;
 use pair::side_of;
-use points::Strength;
+use points::StiffnessSource;
 use search::find;
 use workspace::Workspace;
 
@@ -115,7 +115,7 @@ impl PatchContact {
                     _ => find(side_A, side_B, w),
                 };
                 if let Some(frame) = frame {
-                    out.fill(&w.found, &frame, &PairStrength::OfSlope);
+                    out.fill(&w.found, &frame, &PressureSource::Field);
                 }
             });
         }))
@@ -159,7 +159,7 @@ impl ContactGeometry for PatchContact {
         let balance = WORKSPACE.with_borrow_mut(|w| {
             if let Some(frame) = find(side_A, side_B, w) {
                 let Workspace { found, points, .. } = w;
-                points.emit(found, &frame, (&a, &b), q, Strength::OfSlope, out);
+                points.emit(found, &frame, (&a, &b), q, StiffnessSource::Field, out);
             }
             match w.found.pieces.is_empty() {
                 true => Balanced::Nowhere,

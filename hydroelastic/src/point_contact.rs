@@ -136,11 +136,11 @@ impl<'a> Pair<'a> {
     /// Points of a pair within the margin.
     fn present(&self, points: &[PairPoint], out: &mut Vec<ContactPoint>) {
         // Velocity of A relative to B at p, in the frame of B: v + ω × p.
-        let turn = self.b.X_WG.rotation.inverse();
-        let angular = turn * (self.a.V_WG.angular - self.b.V_WG.angular);
+        let R_BW = self.b.X_WG.rotation.inverse();
+        let angular = R_BW * (self.a.V_WG.angular - self.b.V_WG.angular);
         let origin_A = self.X_BA.translation.vector;
-        let linear = turn * (self.a.V_WG.linear - self.b.V_WG.linear)
-            - (turn * self.a.V_WG.angular).cross(&origin_A);
+        let linear = R_BW * (self.a.V_WG.linear - self.b.V_WG.linear)
+            - (R_BW * self.a.V_WG.angular).cross(&origin_A);
         for p in points {
             let approach = p.normal.dot(&(linear + angular.cross(&p.p_A)));
             if p.phi <= self.margin || p.phi + self.time_step_s * approach <= 0.0 {

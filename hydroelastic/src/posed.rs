@@ -134,10 +134,11 @@ impl DeformingSurface<'_> {
         if let Some(mesh) = self.mesh
             && mesh.n_points() != points
         {
-            return Err(GeometryError::SurfaceArrays {
-                points,
+            return Err(GeometryError::ArrayLength {
+                geometry: "deforming surface",
                 what: "vertices of its mesh",
                 found: mesh.n_points(),
+                expected: points,
             });
         }
         if let Some(field) = self.field
@@ -154,10 +155,11 @@ impl DeformingSurface<'_> {
             ("velocities", self.velocities.len()),
         ] {
             if found != points {
-                return Err(GeometryError::SurfaceArrays {
-                    points,
+                return Err(GeometryError::ArrayLength {
+                    geometry: "deforming surface",
                     what,
                     found,
+                    expected: points,
                 });
             }
         }

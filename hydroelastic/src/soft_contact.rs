@@ -126,7 +126,7 @@ impl ContactGeometry for SoftContact {
                 swap(&mut out[from..]);
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
-                (Some(m), Some(_)) if s.id == t.id && !m.can_touch_itself() => {}
+                (Some(m), Some(_)) if s.id == t.id && !m.allows_self_contact() => {}
                 (Some(m), Some(n)) => {
                     w.overlap.collide((&a, m), (&b, n), q, out);
                     features::collide((s, m), (t, n), q, &mut w.stack, out);
@@ -161,41 +161,41 @@ impl SoftContact {
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
         let (order, on) = match (&a, &b) {
-            (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, On::Rigid(s.mesh?, r)),
-            (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, On::Rigid(s.mesh?, r)),
+            (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, Partner::Rigid(s.mesh?, r)),
+            (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, Partner::Rigid(s.mesh?, r)),
             (Posed::Deforming(s), Posed::Filament(f)) => {
-                (Order::AsGiven, On::Field(s.mesh?, f.field()?))
+                (Order::AsGiven, Partner::Field(s.mesh?, f.field()?))
             }
             (Posed::Filament(f), Posed::Deforming(s)) => {
-                (Order::Swapped, On::Field(s.mesh?, f.field()?))
+                (Order::Swapped, Partner::Field(s.mesh?, f.field()?))
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => {
-                (Order::AsGiven, On::Soft(s.mesh?, t.mesh?))
+                (Order::AsGiven, Partner::Soft(s.mesh?, t.mesh?))
             }
             _ => return None,
         };
         let fitted = match on {
-            On::Rigid(mesh, _) => mesh.check(false),
-            On::Field(mesh, _) => mesh.check(true),
-            On::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
+            Partner::Rigid(mesh, _) => mesh.check(false),
+            Partner::Field(mesh, _) => mesh.check(true),
+            Partner::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
         };
         let checked = a.check('a').and_then(|()| b.check('b')).and(fitted);
         Some(checked.map(|()| {
             WORKSPACE.with_borrow_mut(|w| match on {
-                On::Rigid(mesh, r) => {
+                Partner::Rigid(mesh, r) => {
                     w.recorder.keep();
                     let margin = 1e-5 * r.shape.size();
                     find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
                     w.recorder.fill(&r.X_WG, order, out);
                 }
-                On::Field(mesh, field) => {
+                Partner::Field(mesh, field) => {
                     w.recorder.keep();
                     on_filament::find(mesh, field, w);
                     w.recorder.fill(&Isometry3::identity(), order, out);
                 }
-                On::Soft(m, n) => {
+                Partner::Soft(m, n) => {
                     let own = matches!((&a, &b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id);
-                    if !own || m.can_touch_itself() {
+                    if !own || m.allows_self_contact() {
                         w.overlap.patch((&a, m), (&b, n), stiffness, out);
                     }
                 }
@@ -206,7 +206,7 @@ impl SoftContact {
 
 /// The partner of a soft body.
 #[derive(Clone, Copy)]
-enum On<'a> {
+enum Partner<'a> {
     Rigid(&'a SoftMesh, &'a RigidShape<'a>),
     /// The field of a filament, in the world frame.
     Field(&'a SoftMesh, &'a PressureField),
@@ -230,12 +230,12 @@ fn on_rigid(
     let X_GW = r.X_WG.inverse();
     let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
     patch_points::emit(mesh, on_frame, Extent::OfPatch, &mut w.pieces, out);
-    w.touched.clear();
-    w.touched.resize(mesh.n_triangles(), false);
+    w.in_contact.clear();
+    w.in_contact.resize(mesh.n_triangles(), false);
     for piece in &w.pieces {
-        w.touched[piece.triangle as usize] = true;
+        w.in_contact[piece.triangle as usize] = true;
     }
-    let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
+    let memory = (&mut w.stack, &w.in_contact[..], &mut w.distances);
     paths::speculative_points(mesh, r, q, margin, memory, out);
 }
 
@@ -270,7 +270,7 @@ fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: 
         Some(PatchGeometry::CompliantHalfSpace(slab)) => Some(slab.stiffness()),
         Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => None,
     };
-    let counts = on_shape::Counts {
+    let counts = on_shape::SearchSettings {
         slope: of_field,
         margin,
         loaded: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),

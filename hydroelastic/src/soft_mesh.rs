@@ -50,7 +50,7 @@ pub struct SoftMesh {
     carriers: Vec<Carrier>,
     moved: Vec<Vector3<f64>>,
     near: SelfExclusion,
-    can_touch_itself: bool,
+    allows_self_contact: bool,
     vertex_area: f64,
 }
 
@@ -132,7 +132,7 @@ impl SoftMesh {
             moved: Vec::with_capacity(carriers.len()),
             depth,
             carriers,
-            can_touch_itself: true,
+            allows_self_contact: true,
             near: SelfExclusion::from_edges(n, &joined, 1),
             points,
         };
@@ -141,7 +141,7 @@ impl SoftMesh {
                 .iter()
                 .flat_map(|s| tetrahedra.iter().map(move |t| (s, t)));
             let mut pairs = pairs.into_iter();
-            mesh.can_touch_itself = pairs.any(|(s, t)| !mesh.are_near(s, t));
+            mesh.allows_self_contact = pairs.any(|(s, t)| !mesh.are_adjacent(s, t));
         }
         mesh.find_normals();
         mesh.bounds = PressureBox::of_points(mesh.swept(&mesh.vertices));
@@ -408,14 +408,14 @@ impl SoftMesh {
     }
 
     /// Whether two tetrahedra share a vertex or are connected by an edge.
-    pub(crate) fn are_near(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
+    pub(crate) fn are_adjacent(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
         let joined = |v: &u32| t.iter().any(|w| self.near.excludes(*v, *w));
         s.iter().any(|v| t.contains(v)) || s.iter().any(joined)
     }
 
     /// Whether any two of its tetrahedra are far enough apart in the mesh for self-contact; not so in a single brick.
-    pub(crate) fn can_touch_itself(&self) -> bool {
-        self.can_touch_itself
+    pub(crate) fn allows_self_contact(&self) -> bool {
+        self.allows_self_contact
     }
 
     /// The body's tetrahedron that carries a tetrahedron of the depth field.

@@ -103,7 +103,7 @@ impl Sum {
 }
 
 impl Checker<'_> {
-    fn broken<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
+    fn violated<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
             "{} ({}) against {} ({}): {rule}: {found}",
             self.a.shape.name(),
@@ -113,7 +113,7 @@ impl Checker<'_> {
         )))
     }
 
-    fn ask(
+    fn contacts_of(
         &self,
         (a, X_WA): (&PatchBody, &Isometry3<f64>),
         (b, X_WB): (&PatchBody, &Isometry3<f64>),
@@ -130,8 +130,8 @@ impl Checker<'_> {
             .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
         {
             Some(Ok(())) => Ok(out),
-            Some(Err(e)) => self.broken("finite poses must be accepted", e),
-            None => self.broken("the pair must be supported", "None"),
+            Some(Err(e)) => self.violated("finite poses must be accepted", e),
+            None => self.violated("the pair must be supported", "None"),
         }
     }
 
@@ -140,7 +140,7 @@ impl Checker<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<Vec<ContactPoint>, Violation> {
-        self.ask((self.a, X_WA), (self.b, X_WB))
+        self.contacts_of((self.a, X_WA), (self.b, X_WB))
     }
 
     /// A random pose of A, moved towards B until they are in contact and a little further; `None` if the direction
@@ -170,7 +170,7 @@ impl Checker<'_> {
             Isometry3::from_parts(Translation3::from(shift), rotation)
         };
         if Sum::of(&self.points(&at(2.0 * reach), X_WB)?).load > 0.0 {
-            return self.broken(
+            return self.violated(
                 "bodies far apart must exert no force",
                 format_args!("at a distance of {} m", 2.0 * reach),
             );
@@ -200,13 +200,13 @@ impl Checker<'_> {
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
         if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
-            return self.broken(
+            return self.violated(
                 "keys must tell the points of a pair apart",
                 format_args!("{:?}", duplicate[0]),
             );
         }
         if self.points(X_WA, X_WB)? != found {
-            return self.broken(
+            return self.violated(
                 "repeated queries must give the same result",
                 "the second result differs",
             );
@@ -214,10 +214,10 @@ impl Checker<'_> {
         let sum = Sum::of(&found);
         let force_off = self.tolerance * sum.load;
         let reach = X_WA.translation.vector.norm() + self.size;
-        let back = Sum::of(&self.ask((self.b, X_WB), (self.a, X_WA))?);
+        let back = Sum::of(&self.contacts_of((self.b, X_WB), (self.a, X_WA))?);
         let off = (sum.force + back.force).norm();
         if off > force_off || (sum.moment + back.moment).norm() > force_off * reach {
-            return self.broken(
+            return self.violated(
                 "exchanging A and B must give the opposite wrench",
                 format_args!("{off} N of {} N left over", sum.load),
             );
@@ -226,7 +226,7 @@ impl Checker<'_> {
         let elsewhere = Sum::of(&self.points(&(X * X_WA), &(X * X_WB))?);
         let off = (elsewhere.force - X.rotation * sum.force).norm();
         if off > force_off {
-            return self.broken(
+            return self.violated(
                 "a common motion of both must rotate the force with it",
                 format_args!("{off} N off of {} N", sum.load),
             );
@@ -237,7 +237,7 @@ impl Checker<'_> {
             let apart = Translation3::from(direction * (1e-3 * self.size)) * X_WA;
             let less = Sum::of(&self.points(&apart, X_WB)?);
             if less.force.dot(&direction) > sum.force.norm() + force_off {
-                return self.broken(
+                return self.violated(
                     "moving A along its contact force must reduce that force: normals point from B into A",
                     format_args!("{} N became {} N", sum.force.norm(), less.force.norm()),
                 );
@@ -253,36 +253,36 @@ impl Checker<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         if !(c.p_WC.coords.sum() + c.signed_distance).is_finite() {
-            return self.broken(
+            return self.violated(
                 "positions and distances must be finite",
                 format_args!("{} and {}", c.p_WC, c.signed_distance),
             );
         }
         let off = (c.normal_W.norm() - 1.0).abs();
         if off.is_nan() || off > 1e-9 {
-            return self.broken("normals must have length one", c.normal_W.norm());
+            return self.violated("normals must have length one", c.normal_W.norm());
         }
         let stiffness = c.stiffness.of_pair(0.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.broken(
+            return self.violated(
                 "patch points must have a finite positive stiffness",
                 stiffness,
             );
         }
         let Some(share) = c.patch_share(1.0) else {
-            return self.broken(
+            return self.violated(
                 "patch points must carry their own stiffness",
                 format_args!("{:?}", c.stiffness),
             );
         };
         if !(share.area >= 0.0 && share.area.is_finite() && share.pressure_max >= 0.0) {
-            return self.broken(
+            return self.violated(
                 "areas and pressures must not be negative",
                 format_args!("{share:?}"),
             );
         }
         if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
-            return self.broken(
+            return self.violated(
                 "material points of rigid shapes must be attached to their frames",
                 format_args!("{c:?}"),
             );
@@ -290,7 +290,7 @@ impl Checker<'_> {
         for (X_WG, point) in [(X_WA, &c.a), (X_WB, &c.b)] {
             let off = (X_WG * Point3::from(point.offset) - c.p_WC).norm();
             if off.is_nan() || off > self.tolerance * self.size {
-                return self.broken(
+                return self.violated(
                     "both material points must be at the contact position",
                     format_args!("{off} m off"),
                 );
@@ -339,7 +339,7 @@ impl Checker<'_> {
         }
         let jump = (at_high - at_low).norm();
         if jump > JUMP * largest {
-            return self.broken(
+            return self.violated(
                 "the elastic force must not jump along a path",
                 format_args!("by {jump} N of {largest} N"),
             );

@@ -24,9 +24,9 @@ pub(crate) fn inflate(
     for (t, corners) in skin.triangles().iter().enumerate() {
         let n = *skin.normal(t as u32);
         for &v in corners {
-            let known = &mut normals[v as usize];
-            if n != Vector3::zeros() && known.iter().all(|m| m.dot(&n) < 1.0 - 1e-12) {
-                known.push(n);
+            let distinct = &mut normals[v as usize];
+            if n != Vector3::zeros() && distinct.iter().all(|m| m.dot(&n) < 1.0 - 1e-12) {
+                distinct.push(n);
             }
         }
     }
@@ -41,14 +41,14 @@ pub(crate) fn inflate(
         for (i, v) in skin_vertices.iter().enumerate() {
             vertices[v.index()] = start[v.index()] + shifts[i] * reached[i];
         }
-        let mut sound = true;
+        let mut valid = true;
         for tet in tets {
             let volume = |x: &[Vector3<f64>]| {
                 let [a, b, c, d] = tet.map(|v| x[v as usize]);
                 (b - a).cross(&(c - a)).dot(&(d - a))
             };
             if volume(vertices) < 0.1 * volume(&start) {
-                sound = false;
+                valid = false;
                 for &v in tet {
                     if let Some(m) = reached.get_mut(skin_of[v as usize] as usize) {
                         *m = if round < 11 { 0.5 * *m } else { 0.0 };
@@ -56,7 +56,7 @@ pub(crate) fn inflate(
                 }
             }
         }
-        if sound {
+        if valid {
             break;
         }
     }

@@ -1,16 +1,16 @@
-//! Box, cylinder and capsule: the surface joined to the medial axis, so that the field is the exact distance to the surface.
+//! Fields of box, cylinder and capsule: faces joined to the medial axis, so that the field is the exact distance.
 
 use std::f64::consts::{PI, TAU};
 
 use nalgebra::Vector3;
 
-use super::{Compliance, Parts};
+use super::{Compliance, FieldMesh};
 use crate::cells::cut_cell;
 use crate::field::round::matched_ring_radius;
 
 /// A box: between each face and the nearest part of the medial axis the field is linear, so the corners of both suffice
 /// as vertices.
-pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> Parts {
+pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> FieldMesh {
     let depth = half.min();
     let inner = half.map(|h| h - depth);
     let mut vertices = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> Parts {
     ] {
         hexahedron(quad, quad.map(|v| inner_of[v as usize]), &mut tets);
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -106,7 +106,7 @@ fn ring(n: u32, radius: f64, z: f64) -> impl Iterator<Item = Vector3<f64>> {
 
 /// A cylinder: a prism whose polygon has the area of the disc. The medial axis of a long cylinder is a segment, that of
 /// a short one a disc.
-pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
+pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> FieldMesh {
     let (n, E) = (
         segments(radius, c.mesh_resolution_hint),
         c.hydroelastic_modulus,
@@ -162,7 +162,7 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
             &mut tets,
         );
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -172,7 +172,7 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
 }
 
 /// A capsule: all faces joined to the inner segment; exact volume.
-pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
+pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> FieldMesh {
     let (surface, triangles, quads, axis_of) =
         capsule_surface(radius, half_length, c.mesh_resolution_hint);
     let E = c.hydroelastic_modulus;
@@ -180,11 +180,11 @@ pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
         Vector3::new(0.0, 0.0, half_length),
         Vector3::new(0.0, 0.0, -half_length),
     ];
-    let stretch = 1.0 + c.margin / radius;
+    let scale = 1.0 + c.margin / radius;
     let mut vertices: Vec<Vector3<f64>> = axis.to_vec();
     vertices.extend(surface.iter().zip(&axis_of).map(|(x, &a)| {
         let foot = axis[a as usize];
-        foot + (x - foot) * stretch
+        foot + (x - foot) * scale
     }));
     let mut pressures = vec![E, E];
     pressures.resize(vertices.len(), -E * c.margin / radius);
@@ -196,7 +196,7 @@ pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
     for q in &quads {
         hexahedron(q.map(|v| v + 2), q.map(|v| axis_of[v as usize]), &mut tets);
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -259,10 +259,10 @@ pub(crate) fn capsule_surface(radius: f64, half_length: f64, edge: f64) -> Capsu
         six_volumes / 6.0,
         f64::from(n) * (TAU / f64::from(n)).sin() * aspect,
     );
-    let wanted = 4.0 / 3.0 * PI + 2.0 * PI * aspect;
+    let target = 4.0 / 3.0 * PI + 2.0 * PI * aspect;
     let mut s = 1.0;
     for _ in 0..20 {
-        s -= (s * s * (s * ends + side) - wanted) / (s * (3.0 * s * ends + 2.0 * side));
+        s -= (s * s * (s * ends + side) - target) / (s * (3.0 * s * ends + 2.0 * side));
     }
     for (x, &end) in vertices.iter_mut().zip(&axis_of) {
         *x *= s * radius;

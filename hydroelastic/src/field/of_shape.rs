@@ -3,7 +3,7 @@
 use nalgebra::{Point3, Vector3};
 
 use super::round::{ellipsoid, star};
-use super::{Compliance, Parts, PressureField, layered};
+use super::{Compliance, FieldMesh, PressureField, layered};
 use crate::mesh::{FillSettings, SurfaceOptions, SurfaceUse, TriMesh, tetrahedralise};
 use crate::shape::{Cone, ConvexHull, MeshShape};
 use crate::{GeometryError, Shape};
@@ -49,7 +49,7 @@ impl PressureField {
 }
 
 /// All facets of a cone touch the sphere inscribed about its incentre: the field is the distance to the nearest facet.
-fn cone(cone: &Cone, c: &Compliance) -> Parts {
+fn cone(cone: &Cone, c: &Compliance) -> FieldMesh {
     let (vertices, triangles) = cone_surface(cone, c.mesh_resolution_hint);
     // The inscribed sphere of the faceted cone touches the base and the centre of each facet.
     let n = (vertices.len() - 2) as f64;
@@ -78,7 +78,7 @@ pub(crate) fn cone_surface(cone: &Cone, edge: f64) -> (Vec<Vector3<f64>>, Vec<[u
     (vertices, triangles)
 }
 
-fn convex_hull(hull: &ConvexHull, c: &Compliance) -> Parts {
+fn convex_hull(hull: &ConvexHull, c: &Compliance) -> FieldMesh {
     let center = hull.mass_properties(1.0).center.coords;
     let depth = hull
         .faces()
@@ -106,14 +106,14 @@ fn of_mesh(mesh: &MeshShape, c: &Compliance) -> Result<PressureField, GeometryEr
         &SurfaceOptions::default(),
     )
     .map_err(meshing)?;
-    let wanted = mesh.mass_properties(1.0).volume;
+    let target = mesh.mass_properties(1.0).volume;
     let mut edge = c.mesh_resolution_hint;
     let mut last = tetrahedralise(&surface, &FillSettings::of_edge_length(edge));
     for _ in 0..3 {
         let found = last
             .as_ref()
             .map_or(0.0, |(solid, _)| solid.solid_moments().volume);
-        if (found / wanted - 1.0).abs() <= 0.05 {
+        if (found / target - 1.0).abs() <= 0.05 {
             break;
         }
         edge *= 0.5;

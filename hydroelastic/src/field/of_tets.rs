@@ -3,7 +3,7 @@
 use nalgebra::{Point3, Vector3};
 
 use super::inflate::inflate;
-use super::{Compliance, Parts, PressureField};
+use super::{Compliance, FieldMesh, PressureField};
 use crate::GeometryError;
 use crate::mesh::{MeshError, TetMesh};
 use crate::shape::MeshShape;
@@ -81,7 +81,7 @@ impl PressureField {
         for (v, margin) in skin_vertices.iter().zip(&reached) {
             pressures[v.index()] = -E * margin / depth;
         }
-        Self::assemble(Parts {
+        Self::assemble(FieldMesh {
             vertices,
             pressures,
             tets,

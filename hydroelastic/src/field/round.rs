@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 
 use nalgebra::Vector3;
 
-use super::{Compliance, Parts};
-use crate::cells::Numbers;
+use super::{Compliance, FieldMesh};
+use crate::cells::KeyNumbering;
 
 /// Number of subdivisions of each icosahedron edge for edges of about `edge` (m) on a sphere of the given radius.
 pub(crate) fn geodesic_frequency(radius: f64, edge: f64) -> u32 {
@@ -30,7 +30,7 @@ pub(crate) fn unit_sphere(frequency: u32) -> (Vec<Vector3<f64>>, Vec<[u32; 3]>) 
     let adjacent = |i: usize, j: usize| (corners[i] - corners[j]).norm() < 2.1;
     let mut vertices: Vec<Vector3<f64>> = Vec::new();
     let mut triangles = Vec::new();
-    let mut numbers = Numbers::new();
+    let mut numbers = KeyNumbering::new();
     for i in 0..12 {
         for j in i + 1..12 {
             for k in j + 1..12 {
@@ -83,7 +83,7 @@ pub(crate) fn matched_ring_radius(segments: u32) -> f64 {
 
 /// The field of an ellipsoid: E (1 − ‖S⁻¹x‖), with exact level sets and linear along every ray; for a sphere it is the
 /// distance to the surface.
-pub(crate) fn ellipsoid(semi_axes: &Vector3<f64>, c: &Compliance) -> Parts {
+pub(crate) fn ellipsoid(semi_axes: &Vector3<f64>, c: &Compliance) -> FieldMesh {
     let (directions, triangles) =
         unit_sphere(geodesic_frequency(semi_axes.max(), c.mesh_resolution_hint));
     let vertices = directions
@@ -101,7 +101,7 @@ pub(crate) fn star(
     center: Vector3<f64>,
     depth: f64,
     c: &Compliance,
-) -> Parts {
+) -> FieldMesh {
     let beyond = c.margin / depth;
     for v in &mut vertices {
         *v = center + (*v - center) * (1.0 + beyond);
@@ -111,7 +111,7 @@ pub(crate) fn star(
     vertices.push(center);
     pressures.push(c.hydroelastic_modulus);
     let tets = triangles.iter().map(|&[i, j, k]| [apex, i, j, k]).collect();
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,

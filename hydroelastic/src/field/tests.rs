@@ -51,7 +51,7 @@ fn every_shape_has_a_sound_mesh_of_its_own_volume() {
             let field = PressureField::of_shape(&shape, &compliance(0.03, margin)).unwrap();
             let mesh = mesh_of(&field);
             assert!(mesh.boundary_surface().is_ok(), "{}", shape.name());
-            let wanted = shape.mass_properties(1.0).unwrap().volume;
+            let expected = shape.mass_properties(1.0).unwrap().volume;
             let volume = mesh.solid_moments().volume;
             // The lattice chamfers edges; all others have the exact volume, plus a shell of the margin's thickness.
             let tolerance = match shape {
@@ -59,7 +59,7 @@ fn every_shape_has_a_sound_mesh_of_its_own_volume() {
                 _ if margin > 0.0 => 0.2,
                 _ => 1e-9,
             };
-            let excess = volume / wanted - 1.0;
+            let excess = volume / expected - 1.0;
             assert!(
                 excess.abs() < tolerance && (margin == 0.0 || excess > 0.0),
                 "{} {excess}",
@@ -180,7 +180,7 @@ fn user_defined_pressures_are_kept_and_invalid_ones_refused_by_name() {
             .unwrap_err()
             .to_string()
     };
-    assert!(refused(&pressures[1..]).contains("pressures, but there must be"));
+    assert!(refused(&pressures[1..]).contains("pressures were given, but"));
     let mut bad = pressures.clone();
     bad[3] = f64::NAN;
     assert!(refused(&bad).contains("vertex 3"));
@@ -235,7 +235,7 @@ fn shapes_without_a_field_are_refused_by_name() {
         .unwrap_err()
         .to_string();
     assert!(text.contains("half space"), "{text}");
-    for (bad, says) in [
+    for (bad, message) in [
         (
             Compliance {
                 hydroelastic_modulus: -1.0,
@@ -268,7 +268,7 @@ fn shapes_without_a_field_are_refused_by_name() {
         let text = PressureField::of_shape(&Shape::sphere(0.1).unwrap(), &bad)
             .unwrap_err()
             .to_string();
-        assert!(text.contains(says), "{text}");
+        assert!(text.contains(message), "{text}");
     }
 }
 
@@ -296,7 +296,7 @@ fn boundary_vertices_of_a_filled_surface_lie_on_it_also_for_hollow_shapes() {
 fn only_fields_that_are_not_concave_have_valleys() {
     let valleys = |shape: Shape| {
         let field = PressureField::of_shape(&shape, &compliance(0.04, 0.0)).unwrap();
-        field.dips().len()
+        field.valley_tets().len()
     };
     for shape in [
         Shape::sphere(0.1).unwrap(),

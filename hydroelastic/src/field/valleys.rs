@@ -7,7 +7,7 @@ const VALLEY_COSINE: f64 = 0.5;
 
 impl PressureField {
     /// Tetrahedra with an interior face whose pressure nowhere exceeds the lowest pressure on the skin.
-    pub(super) fn hollow(&self) -> Vec<u32> {
+    pub(super) fn low_tets(&self) -> Vec<u32> {
         let least = self.skin_tree.root().p_min;
         let is_low = |t: u32, side: usize| {
             let mut others = (0..4).filter(|k| *k != side);
@@ -22,7 +22,7 @@ impl PressureField {
     /// Tetrahedra next to an interior face across which the gradient turns upwards by more than [`VALLEY_COSINE`]. The
     /// fields of the primitives are concave and have none; on a lattice they occur where the medial axis passes between
     /// vertices.
-    pub(super) fn dips(&self) -> Vec<u32> {
+    pub(super) fn valley_tets(&self) -> Vec<u32> {
         let is_valley = |t: u32, side: usize| {
             let across = self.neighbours[t as usize][side];
             if across == OUTSIDE {

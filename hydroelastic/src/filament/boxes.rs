@@ -12,13 +12,13 @@ pub(crate) struct SegmentBoxes {
 
 /// A node and its range of segments.
 #[derive(Clone, Copy)]
-struct Part {
+struct NodeRange {
     node: usize,
     from: usize,
     to: usize,
 }
 
-impl Part {
+impl NodeRange {
     fn is_leaf(&self) -> bool {
         self.to - self.from == 1
     }
@@ -49,7 +49,7 @@ impl SegmentBoxes {
         }
     }
 
-    fn fit(&mut self, part: Part, box_of: &impl Fn(usize) -> Aabb) -> Aabb {
+    fn fit(&mut self, part: NodeRange, box_of: &impl Fn(usize) -> Aabb) -> Aabb {
         let bounds = if part.is_leaf() {
             box_of(part.from)
         } else {
@@ -60,8 +60,8 @@ impl SegmentBoxes {
         bounds
     }
 
-    fn whole(&self) -> Part {
-        Part {
+    fn whole(&self) -> NodeRange {
+        NodeRange {
             node: 0,
             from: 0,
             to: self.n,
@@ -83,7 +83,7 @@ impl SegmentBoxes {
 
     fn visit_part(
         &self,
-        part: Part,
+        part: NodeRange,
         overlaps: &impl Fn(&Aabb) -> bool,
         visit: &mut impl FnMut(usize),
     ) {
@@ -113,9 +113,9 @@ impl SegmentBoxes {
 
     fn pairs(
         &self,
-        a: Part,
+        a: NodeRange,
         other: &Self,
-        b: Part,
+        b: NodeRange,
         margin: f64,
         visit: &mut impl FnMut(usize, usize),
     ) {
@@ -152,7 +152,7 @@ impl SegmentBoxes {
         }
     }
 
-    fn own_pairs(&self, part: Part, margin: f64, visit: &mut impl FnMut(usize, usize)) {
+    fn own_pairs(&self, part: NodeRange, margin: f64, visit: &mut impl FnMut(usize, usize)) {
         if part.is_leaf() {
             return;
         }

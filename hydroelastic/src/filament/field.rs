@@ -14,7 +14,7 @@ use nalgebra::{Point3, Vector3};
 use super::section::{FlatSection, Tips, across};
 use super::section_mesh::SectionMesh;
 use crate::GeometryError;
-use crate::field::{Compliance, Parts, PieceKind, PressureField};
+use crate::field::{Compliance, FieldMesh, PieceKind, PressureField};
 use crate::pressure_bvh::PressureBox;
 
 /// Index of the tetrahedron of a prism without a vertex on the first section's rim.
@@ -67,7 +67,7 @@ pub(crate) struct FilamentField {
     /// The same for the face of a flat tip, m⁴.
     face_extent: f64,
     /// Reused buffer.
-    points_now: FieldPoints,
+    field_points: FieldPoints,
 }
 
 /// Current configuration of the filament.
@@ -172,23 +172,23 @@ impl FilamentField {
             margin: compliance.margin,
             ends,
         };
-        let mut points_now = FieldPoints::default();
-        layout.place(configuration, &mut points_now);
-        let field = PressureField::assemble(Parts {
-            vertices: points_now.vertices.clone(),
+        let mut field_points = FieldPoints::default();
+        layout.set_points(configuration, &mut field_points);
+        let field = PressureField::assemble(FieldMesh {
+            vertices: field_points.vertices.clone(),
             pressures,
             tets,
             depth: layout.section.depth,
             margin: compliance.margin,
         })?
-        .in_pieces(layout.pieces())
+        .with_pieces(layout.pieces())
         .without_shell();
         Ok(Self {
             face_extent: layout.section.second_moment(),
             layout,
             field,
             extent,
-            points_now,
+            field_points,
         })
     }
 
@@ -196,8 +196,9 @@ impl FilamentField {
         &mut self,
         configuration: &Configuration<'_>,
     ) -> Result<(), GeometryError> {
-        self.layout.place(configuration, &mut self.points_now);
-        self.field.move_vertices(&self.points_now.vertices)
+        self.layout
+            .set_points(configuration, &mut self.field_points);
+        self.field.move_vertices(&self.field_points.vertices)
     }
 
     pub(super) fn field(&self) -> &PressureField {
@@ -281,8 +282,8 @@ impl Layout {
         })
     }
 
-    fn place(&self, configuration: &Configuration<'_>, points_now: &mut FieldPoints) {
-        let FieldPoints { vertices, axes } = points_now;
+    fn set_points(&self, configuration: &Configuration<'_>, field_points: &mut FieldPoints) {
+        let FieldPoints { vertices, axes } = field_points;
         axes.clear();
         axes.resize(configuration.points.len(), [Vector3::zeros(); 2]);
         for span in &self.spans {
@@ -394,8 +395,8 @@ fn beside(t: &Vector3<f64>) -> Vector3<f64> {
 /// `m` rotated by the shortest rotation from unit vector `from` to unit vector `to`.
 fn parallel_transport(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
     let sum = from + to;
-    let turned = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
-    (turned - to * to.dot(&turned))
+    let rotated = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
+    (rotated - to * to.dot(&rotated))
         .try_normalize(1e-12)
         .unwrap_or_else(|| across(to))
 }

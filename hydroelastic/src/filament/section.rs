@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 /// The cross-section of a segment that is not round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatSection {
-    /// Unit vector across the segment, world frame.
+    /// Unit vector perpendicular to the segment, world frame.
     pub m_1: Vector3<f64>,
     /// Half of the extent along `m_1`, m.
     pub half_1: f64,
@@ -66,15 +66,15 @@ impl Inscribed {
             false => (m_2, section.half_2, section.half_1),
         };
         let last = (a * a - b * b) / a;
-        let place = move |k: i32| {
+        let circle = move |k: i32| {
             let x = last * (FRAC_PI_2 * f64::from(k) / f64::from(Self::ON_EACH_SIDE)).sin();
             // x² is at most (1 − b²/a²) of a² − b².
             let part = (x / a).powi(2) / (1.0 - (b / a).powi(2)).max(f64::MIN_POSITIVE);
             (x, b * (1.0 - part).max((b / a).powi(2)).sqrt())
         };
         (-Self::ON_EACH_SIDE..=Self::ON_EACH_SIDE).map(move |k| {
-            let (x, radius) = place(k);
-            let inwards = place(k - k.signum()).0;
+            let (x, radius) = circle(k);
+            let inwards = circle(k - k.signum()).0;
             let share = match k {
                 0 => 1.0,
                 _ => ((x - inwards).abs() / (2.0 * radius)).min(1.0),

@@ -59,10 +59,10 @@ impl SectionMesh {
         // About as many sides as a circle of the same circumference.
         let n = n_sides((0.5 * (a * a + b * b)).sqrt(), compliance);
         let angle = TAU / f64::from(n);
-        let stretch = (angle / angle.sin()).sqrt();
+        let factor = (angle / angle.sin()).sqrt();
         let corner = |k: u32| {
             let (s, c) = (f64::from(k) * angle).sin_cos();
-            Vector2::new(a * stretch * c, b * stretch * s)
+            Vector2::new(a * factor * c, b * factor * s)
         };
         let from_midpoint = |k: u32| {
             let (p, q) = (corner(k), corner(k + 1));
@@ -178,8 +178,8 @@ impl SectionMesh {
 
 /// Number of sides of the polygon that approximates a circle.
 fn n_sides(radius: f64, compliance: &Compliance) -> u32 {
-    let wanted = (TAU * radius / compliance.mesh_resolution_hint).ceil();
-    (wanted.clamp(8.0, 64.0)) as u32
+    let target = (TAU * radius / compliance.mesh_resolution_hint).ceil();
+    (target.clamp(8.0, 64.0)) as u32
 }
 
 /// Triangles of a polygon about its centre, point 0.

@@ -114,7 +114,7 @@ fn parallel_chains_have_one_share_for_each_segment_however_they_are_shifted() {
         let found = contacts(Posed::Filament(&f), Posed::Filament(&g));
         let sum: f64 = found.iter().map(share).sum();
         assert!((sum - 10.0).abs() < 1e-9, "shift {shift}: {sum}");
-        // No torque: the shares' centre is the middle.
+        // No torque: the centre of the shares is the midpoint.
         let x: f64 = found.iter().map(|c| share(c) * c.p_WC.x).sum();
         assert!((x / sum - 0.25).abs() < 0.01, "{}", x / sum);
     }
@@ -317,7 +317,7 @@ fn a_plate_approaching_a_filament_gives_speculative_contacts() {
 
 #[test]
 fn filaments_of_thousands_of_segments_do_not_visit_every_pair() {
-    // A flat spiral of 4000 segments, whose turns are 3 radii apart, under a second one laid across.
+    // A flat spiral of 4000 segments, with windings 3 radii apart, below a second one across it.
     let n = 4000;
     let spiral = |id: u64, z: f64| {
         let points: Vec<_> = (0..=n)

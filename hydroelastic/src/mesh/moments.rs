@@ -5,7 +5,7 @@ use nalgebra::{Matrix3, Vector3};
 /// Volume integrals of a solid of unit density (1 kg/m³).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMoments {
-    /// m³; signed, so negative for a surface that points inwards.
+    /// Volume, m³; signed, hence negative for a surface oriented inwards.
     pub volume: f64,
     /// Centroid, m, in the mesh's frame.
     pub centroid: Vector3<f64>,

@@ -52,13 +52,13 @@ pub(crate) fn orient_consistently(
             next += 1;
             let own = flip[t as usize] == Some(true);
             for link in links[t as usize].iter().flatten() {
-                let wanted = own ^ link.same_direction;
+                let required = own ^ link.same_direction;
                 match flip[link.to as usize] {
                     None => {
-                        flip[link.to as usize] = Some(wanted);
+                        flip[link.to as usize] = Some(required);
                         shell.push(link.to);
                     }
-                    Some(found) if found != wanted => one_sided = Some((t, link.to)),
+                    Some(found) if found != required => one_sided = Some((t, link.to)),
                     Some(_) => {}
                 }
             }
@@ -319,13 +319,13 @@ fn shells(soup: &Soup) -> Vec<Shell> {
 /// Whether the shell winds around the point, in either direction. For a point on the shell itself, where bodies touch,
 /// the solid angle is a fraction of 4π: a half on a face, an eighth in the corner of a box.
 fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
-    let turns: f64 = shell
+    let winding: f64 = shell
         .triangles
         .iter()
         .map(|t| solid_angle(point, soup.corners(*t)))
         .sum::<f64>()
         / (4.0 * PI);
-    turns.abs() > 0.9
+    winding.abs() > 0.9
 }
 
 /// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle is clockwise seen from

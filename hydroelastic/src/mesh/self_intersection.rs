@@ -62,6 +62,6 @@ fn segment_crosses([from, to]: [Vector3<f64>; 2], [a, b, c]: [Vector3<f64>; 3]) 
     if !(sides[0] < 0.0 && sides[1] > 0.0 || sides[0] > 0.0 && sides[1] < 0.0) {
         return false;
     }
-    let turns = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
-    turns.iter().all(|turn| *turn >= 0.0) || turns.iter().all(|turn| *turn <= 0.0)
+    let volumes = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
+    volumes.iter().all(|volume| *volume >= 0.0) || volumes.iter().all(|volume| *volume <= 0.0)
 }

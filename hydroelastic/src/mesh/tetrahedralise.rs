@@ -88,7 +88,7 @@ impl Solid {
     }
 
     /// φ, m, from a point where φ is known: within |φ| of that point φ does not change sign.
-    fn signed_distance_beside(&self, p: &Vector3<f64>, known: (Vector3<f64>, f64)) -> f64 {
+    fn signed_distance_near(&self, p: &Vector3<f64>, known: (Vector3<f64>, f64)) -> f64 {
         let (other, phi) = known;
         if self.crossings == Crossings::Unite && (p - other).norm() < phi.abs() {
             return self.nearest(p).abs().copysign(phi);
@@ -230,11 +230,11 @@ fn report_volume(
     settings: &FillSettings,
     report: &mut LoadReport,
 ) {
-    let Some(wanted) = surface.solid_moments().map(|m| m.volume) else {
+    let Some(surface_volume) = surface.solid_moments().map(|m| m.volume) else {
         return;
     };
     let volume = mesh.solid_moments().volume;
-    let change = 100.0 * (volume / wanted - 1.0);
+    let change = 100.0 * (volume / surface_volume - 1.0);
     let pieces = (mesh.component_count(), surface.component_count());
     let text = format!(
         "filled with {} tetrahedra in {} pieces (the surface has {}); volume {volume:.6e} m3, {change:+.2} % of the surface's",

@@ -81,7 +81,7 @@ impl<'a> Convex<'a> {
 }
 
 impl Core<'_> {
-    /// The point furthest in direction `d` (any length).
+    /// The support point in direction `d` (of any length).
     pub(crate) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
             Self::Point => Vector3::zeros(),

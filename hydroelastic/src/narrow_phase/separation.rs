@@ -125,7 +125,7 @@ fn lifted(
 ) -> Option<Nearest> {
     let mut depth = slab(a, b, &normal);
     let mut found: Option<Nearest> = None;
-    let mut last_turn: Option<Vector3<f64>> = None;
+    let mut last_change: Option<Vector3<f64>> = None;
     for _ in 0..LIFTS_MAX {
         let lift = normal * (gap.max(-0.1 * depth) - depth);
         let raised = a.shifted(&lift);
@@ -145,21 +145,21 @@ fn lifted(
             });
         }
         // Along a curved surface the separation is of second order in the normal: the normal has to converge, too.
-        let turn = nearest.normal - normal;
+        let change = nearest.normal - normal;
         (normal, depth) = (nearest.normal, next.max(depth));
-        if turn.norm() <= 1e-11 || (gain <= 1e-15 * scale && turn.norm() <= 1e-7) {
+        if change.norm() <= 1e-11 || (gain <= 1e-15 * scale && change.norm() <= 1e-7) {
             break;
         }
         // The rounds converge like a geometric series with the ratio of depth to radius of curvature: extrapolate to
         // its limit, if that is better.
-        if let Some(last) = last_turn.replace(turn) {
-            let ratio = turn.dot(&last) / last.norm_squared();
+        if let Some(last) = last_change.replace(change) {
+            let ratio = change.dot(&last) / last.norm_squared();
             if (0.05..0.99).contains(&ratio)
-                && let Some(limit) = (normal + turn * (ratio / (1.0 - ratio))).try_normalize(0.0)
+                && let Some(limit) = (normal + change * (ratio / (1.0 - ratio))).try_normalize(0.0)
             {
                 let s = slab(a, b, &limit);
                 if s > depth {
-                    (normal, depth, last_turn) = (limit, s, None);
+                    (normal, depth, last_change) = (limit, s, None);
                 }
             }
         }

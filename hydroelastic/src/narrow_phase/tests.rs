@@ -225,7 +225,7 @@ fn overlap_depth_is_no_larger_than_along_a_thousand_directions() {
 
 #[test]
 fn degenerate_poses_give_no_nan() {
-    let turns = [
+    let rotations = [
         Vector3::zeros(),
         Vector3::x() * std::f64::consts::FRAC_PI_2,
         Vector3::x() * std::f64::consts::PI,
@@ -238,7 +238,7 @@ fn degenerate_poses_give_no_nan() {
     ];
     for a in convex_shapes() {
         for b in convex_shapes() {
-            for rotation in turns {
+            for rotation in rotations {
                 for shift in shifts {
                     let X_BA = Isometry3::new(shift, rotation);
                     for p in contact(&a, &b, &X_BA, 1.0) {

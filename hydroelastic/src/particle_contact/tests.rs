@@ -209,10 +209,11 @@ fn arrays_of_different_lengths_are_refused() {
     let found = ParticleContact.collide(fixed(&floor), cloud.posed(), &query(), &mut out);
     assert_eq!(
         found,
-        Some(Err(GeometryError::SurfaceArrays {
-            points: 4,
+        Some(Err(GeometryError::ArrayLength {
+            geometry: "deforming surface",
             what: "radii",
-            found: 3
+            found: 3,
+            expected: 4
         }))
     );
 }

@@ -40,16 +40,16 @@ pub(super) fn around_peaks(
 /// At an interior minimum of p_A − p_B, p_A is locally convex and p_B concave, or one of them is linear and the minimum
 /// is at a vertex. A ridge of B above a valley of A gives a closed surface around it that contains no peak of either.
 /// Valleys are few and deep inside: a shallow contact does not reach their pressures.
-pub(super) fn through_dips(
+pub(super) fn through_valleys(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
     stack: &mut Stack,
     mut seed: impl FnMut(u32, u32),
 ) {
-    let dips = first.dip_tree();
+    let dips = first.valley_tree();
     dips.visit_pairs(X, second.tet_tree(), stack, &mut seed);
-    let dips = second.dip_tree();
+    let dips = second.valley_tree();
     first.tet_tree().visit_pairs(X, dips, stack, &mut seed);
 }
 

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 
 use super::pair::{Order, PairFrame};
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::polygon::Moments;
 use super::polygon::Sign;
 use crate::field::Affine;
@@ -92,15 +92,15 @@ impl ContactPatch {
         self.summary = PatchSummary::default();
     }
 
-    /// Fills the patch with the polygons of positive pressure in `found`; `strength` and the pair's stiffness (N/m)
+    /// Fills the patch with the polygons of positive pressure in `found`; `source` and the pair's stiffness (N/m)
     /// define the pressures.
-    pub(super) fn fill(&mut self, found: &Found, frame: &PairFrame<'_>, strength: &PairStrength) {
+    pub(super) fn fill(&mut self, found: &Pieces, frame: &PairFrame<'_>, source: &PressureSource) {
         let mut sums = PatchSums::new(self, frame.X_WF, frame.order);
         for (_, piece) in found.sorted() {
             if piece.group.sign == Sign::Loaded {
-                let pressure = match strength {
-                    PairStrength::OfSlope => piece.pressure,
-                    PairStrength::OfArea(slope) => {
+                let pressure = match source {
+                    PressureSource::Field => piece.pressure,
+                    PressureSource::Depth(slope) => {
                         piece.pressure.times(slope / piece.balance.slope)
                     }
                 };
@@ -119,11 +119,11 @@ impl ContactPatch {
 }
 
 /// Meaning of the pressures of pieces.
-pub(super) enum PairStrength {
+pub(super) enum PressureSource {
     /// They are pressures.
-    OfSlope,
+    Field,
     /// They are depths; the pressure per metre of depth, Pa/m.
-    OfArea(f64),
+    Depth(f64),
 }
 
 /// Accumulates a patch polygon by polygon in a frame F. Sums are taken about a point of the patch, to avoid

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::polygon::{ON_FACE, Polygon};
 use super::{bitset_culling, closed_patches};
 use crate::field::Affine;
@@ -21,7 +21,7 @@ pub(crate) fn find(
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
@@ -44,7 +44,7 @@ pub(crate) fn find(
         // A rim on a skin at the other field's lowest pressure also lies on the other's skin and has been found there,
         // unless that pressure continues inside.
         let tree = match skin_1.p_min >= skin_2.p_max {
-            true => first.hollow_tree(),
+            true => first.low_tree(),
             false => first.tree_up_to(skin_2.p_max),
         };
         let corners = |f| second.skin_corners(f).map(|x| back.point(&x));
@@ -61,7 +61,7 @@ pub(crate) fn find(
     closed_patches::around_peaks(second, first, &X.inverse(), stack, |j, i| {
         seeds.push((i, j));
     });
-    closed_patches::through_dips(first, second, X, stack, |i, j| seeds.push((i, j)));
+    closed_patches::through_valleys(first, second, X, stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn find_among_all(
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
@@ -132,7 +132,7 @@ fn run(
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     flood.run(
         |i, j| pair(first, second, X, i, j, found),
@@ -155,7 +155,7 @@ pub(crate) fn pair(
     X: &Relative,
     i: u32,
     j: u32,
-    found: &mut Found,
+    found: &mut Pieces,
 ) -> Option<u8> {
     let mut polygon = balanced(first, second, X, i, j)?;
     if !polygon.clip_to(&second.functions_of(j).sides, 4) {
@@ -164,11 +164,11 @@ pub(crate) fn pair(
     if !found.drops(&polygon.area_vector()) {
         push(first, second, X, (i, j), &mut polygon, found);
     }
-    Some(polygon.touched_faces())
+    Some(polygon.corner_faces())
 }
 
-/// Adds the polygons of all pairs of tetrahedra of two small fields in one frame, as [`bitset_culling::visit_pairs`] finds them.
-pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Found) {
+/// Adds the polygons of two small fields in one frame, from the pairs of [`bitset_culling::visit_pairs`].
+pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Pieces) {
     let X = Relative::new(&Isometry3::identity());
     bitset_culling::visit_pairs(first, second, |i, j| {
         let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
@@ -212,7 +212,7 @@ fn push(
     X: &Relative,
     (i, j): (u32, u32),
     polygon: &mut Polygon,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
     let gradient = X.rotation * tet_1.pressure.gradient;
@@ -230,15 +230,15 @@ fn push(
     } else {
         tet_2.pressure
     };
-    balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
+    balance.weight *= shared(polygon.common_faces(), first.across(i), second.across(j));
     let pieces = (first.piece(i), second.piece(j));
     found.push(polygon, (i, j), pieces, &balance, &pressure);
 }
 
 /// A polygon within a face is found from the tetrahedra on both sides and has half weight in each.
-fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
+fn shared(common_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
     let neighbours = across_1.iter().chain(across_2);
-    let twice = |(k, n): (usize, &u32)| own_faces >> k & 1 == 1 && *n != OUTSIDE;
+    let twice = |(k, n): (usize, &u32)| common_faces >> k & 1 == 1 && *n != OUTSIDE;
     neighbours
         .enumerate()
         .fold(1.0, |w, x| if twice(x) { 0.5 * w } else { w })

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::polygon::Polygon;
 use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField};
@@ -24,7 +24,7 @@ pub(crate) fn find_on_plane(
     field: &PressureField,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth());
     let plane = height(X);
@@ -55,7 +55,7 @@ pub(crate) fn find_on_slab(
     slab: &Slab,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(slab.thickness()));
     let above = height(X);
@@ -107,7 +107,7 @@ fn cut(
     corners: &[Vector3<f64>; 4],
     h: &[f64; 4],
     partner: &Partner<'_>,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -132,7 +132,7 @@ fn cut(
     let Some(mut balance) = balance else {
         return;
     };
-    let faces = polygon.own_faces();
+    let faces = polygon.common_faces();
     for (k, n) in field.across(i).iter().enumerate() {
         if faces >> k & 1 == 1 && *n != OUTSIDE {
             balance.weight *= 0.5;

@@ -3,7 +3,7 @@
 use super::balance::Balance;
 use super::closed_patches;
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::polygon::{ON_FACE, Polygon};
 use crate::field::{OUTSIDE, PressureField, SkinFace};
 use crate::patch_geometry::RigidSurface;
@@ -19,7 +19,7 @@ pub(crate) fn find(
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
@@ -48,7 +48,7 @@ pub(crate) fn find_among_all(
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
@@ -82,7 +82,7 @@ fn run(
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     flood.run(
         |i, t| pair(field, surface, X, i, t, found),
@@ -103,7 +103,7 @@ fn pair(
     X: &Relative,
     i: u32,
     t: u32,
-    found: &mut Found,
+    found: &mut Pieces,
 ) -> Option<u8> {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -115,7 +115,7 @@ fn pair(
     }
     let normal = X.rotation * surface.normal(t);
     if let Some(mut balance) = Balance::on_rigid(&tet.pressure.gradient, &normal) {
-        let own = polygon.own_faces();
+        let own = polygon.common_faces();
         for (k, n) in field.across(i).iter().enumerate() {
             if own >> k & 1 == 1 && *n != OUTSIDE {
                 balance.weight *= 0.5;
@@ -129,5 +129,5 @@ fn pair(
             &tet.pressure,
         );
     }
-    Some(polygon.touched_faces())
+    Some(polygon.corner_faces())
 }

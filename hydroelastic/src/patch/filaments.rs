@@ -10,7 +10,7 @@ use nalgebra::Isometry3;
 
 use super::field_on_field;
 use super::pair::{Order, PairFrame};
-use super::points::Strength;
+use super::points::StiffnessSource;
 use super::search::find;
 use super::workspace::{FilamentBuffers, Workspace};
 use crate::GeometryError;
@@ -47,7 +47,7 @@ pub(super) fn collide<'a>(
         ..
     } = w;
     if let Some(frame) = frame {
-        points.emit(found, &frame, posed, q, Strength::OfSlope, out);
+        points.emit(found, &frame, posed, q, StiffnessSource::Field, out);
     }
     replacements(posed, q, filaments, from, out)
 }
@@ -119,7 +119,7 @@ fn replacements(
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
     let FilamentBuffers {
-        points, touched, ..
+        points, with_patch, ..
     } = memory;
     points.clear();
     FilamentContact
@@ -136,18 +136,18 @@ fn replacements(
     if points.is_empty() {
         return Ok(());
     }
-    touched.clear();
-    touched.extend(
+    with_patch.clear();
+    with_patch.extend(
         out[from..]
             .iter()
             .filter(|c| c.signed_distance < 0.0)
             .map(segments_of),
     );
-    touched.sort_unstable();
+    with_patch.sort_unstable();
     let beside = |c: &ContactPoint| {
         let (a, b) = segments_of(c);
         let near = |x: u32, y: u32| x == y || x.abs_diff(y) == 1;
-        touched.iter().any(|t| near(t.0, a) && near(t.1, b))
+        with_patch.iter().any(|t| near(t.0, a) && near(t.1, b))
     };
     out.extend(points.iter().filter(|c| !beside(c)).map(|c| ContactPoint {
         key: ContactKey(c.key.0 | REPLACES_PATCH),

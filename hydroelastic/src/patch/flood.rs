@@ -41,10 +41,10 @@ impl Flood {
                 open.push((i, j));
             }
             while let Some((i, j)) = open.pop() {
-                let mut touched = test(i, j).unwrap_or(0);
-                while touched != 0 {
-                    let face = touched.trailing_zeros();
-                    touched &= touched - 1;
+                let mut faces = test(i, j).unwrap_or(0);
+                while faces != 0 {
+                    let face = faces.trailing_zeros();
+                    faces &= faces - 1;
                     if let Some((i, j)) = across(i, j, face)
                         && visited.insert(i, j)
                     {

@@ -33,7 +33,7 @@ pub(crate) struct Piece {
 
 /// All polygons of a pair.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct Pieces {
     /// In order of discovery.
     pub(crate) pieces: Vec<Piece>,
     order: Vec<u32>,
@@ -42,7 +42,7 @@ pub(crate) struct Found {
     area_min: f64,
 }
 
-impl Found {
+impl Pieces {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.order.clear();

@@ -1,15 +1,15 @@
 //! Contact points that represent the polygons of a patch: few points with the same force, moment and stiffness.
 
-mod spread;
+mod piece_points;
 
-pub(crate) use spread::Spread;
+pub(crate) use piece_points::PiecePoints;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::balance::Balance;
 use super::balance::unit;
 use super::pair::{Order, PairFrame};
-use super::pieces::{Found, Group};
+use super::pieces::{Group, Pieces};
 use super::polygon::Moments;
 use super::polygon::Sign;
 use crate::contact_geometry::Query;
@@ -88,11 +88,11 @@ impl PointBuffers {
     /// predicted motion brings into contact within the step.
     pub(super) fn emit(
         &mut self,
-        found: &Found,
+        found: &Pieces,
         frame: &PairFrame<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
         q: &Query,
-        strength: Strength,
+        source: StiffnessSource,
         out: &mut Vec<ContactPoint>,
     ) {
         self.groups.clear();
@@ -119,17 +119,17 @@ impl PointBuffers {
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
-        let target = Target {
+        let target = PointContext {
             frame,
             rotation: *frame.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
-            strength,
+            source,
             patch: patch.second.trace(),
             time_step_s: q.time_step_s,
             speculative: match posed {
                 (Posed::Rigid(a), Posed::Rigid(b)) => {
-                    let presses = |sum: &GroupSum| sum.group.sign == Sign::Loaded;
-                    match self.groups.iter().any(presses) {
+                    let is_loaded = |sum: &GroupSum| sum.group.sign == Sign::Loaded;
+                    match self.groups.iter().any(is_loaded) {
                         true => SpeculativePoints::OfMotion,
                         false => SpeculativePoints::Within(q.margin_for(a.shape, b.shape)),
                     }
@@ -147,12 +147,12 @@ impl PointBuffers {
 }
 
 /// Data common to the points of a pair.
-struct Target<'a> {
+struct PointContext<'a> {
     frame: &'a PairFrame<'a>,
     /// R_WF.
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
-    strength: Strength,
+    source: StiffnessSource,
     /// Second moment of all polygons (trace), m⁴.
     patch: f64,
     time_step_s: f64,
@@ -170,7 +170,7 @@ enum SpeculativePoints {
     OfMotion,
 }
 
-impl Target<'_> {
+impl PointContext<'_> {
     /// Maps data of the first and the second side to A and B.
     fn of_sides<T>(&self, (first, second): (T, T)) -> (T, T) {
         match self.frame.order {
@@ -215,7 +215,7 @@ impl Target<'_> {
             Posed::Rigid(r) => Some(r.V_WG.at(&(p_WC.coords - r.X_WG.translation.vector))),
             Posed::Filament(f) => {
                 let segment = f.segment_of(element);
-                let (fraction, _) = f.carried(segment, p_WC);
+                let (fraction, _) = f.material_point_at(segment, p_WC);
                 let [from, to] = f.end_velocities(segment);
                 Some(from.lerp(&to, fraction))
             }
@@ -238,24 +238,29 @@ impl Target<'_> {
 
 /// Origin of the stiffness of a point.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Strength {
+pub(crate) enum StiffnessSource {
     /// The slope of the pressure, Pa/m.
-    OfSlope,
+    Field,
     /// The pair's stiffness for this area, m²; pressures are depths.
-    OfArea(f64),
+    Pair(f64),
 }
 
 /// The points of one group.
-fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<ContactPoint>) {
+fn emit_group(
+    sum: &GroupSum,
+    found: &Pieces,
+    target: &PointContext<'_>,
+    out: &mut Vec<ContactPoint>,
+) {
     let piece = &found.pieces[sum.piece as usize];
     if sum.moments.area <= 0.0 {
         return;
     }
-    let Target {
+    let PointContext {
         frame,
         rotation,
         posed,
-        strength,
+        source,
         ..
     } = target;
     let together = target.lies_about_axis(piece.elements).then_some(&sum.load);
@@ -287,8 +292,8 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
         centroid: rotation * center + frame.X_WF.translation.vector,
         second: rotation * sum.moments.second * rotation.transpose(),
     };
-    let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
-    let count = spread.count as usize;
+    let piece_points = PiecePoints::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
+    let count = piece_points.count as usize;
     let share = match sum.group.sign {
         Sign::Loaded => PatchShare {
             area: m.area / count as f64,
@@ -296,8 +301,8 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
         },
         Sign::Speculative => PatchShare::default(),
     };
-    for (k, arm) in spread.arms.iter().enumerate().take(count) {
-        let p_WC = Point3::from(m.centroid + spread.offsets[k]);
+    for (k, arm) in piece_points.arms.iter().enumerate().take(count) {
+        let p_WC = Point3::from(m.centroid + piece_points.offsets[k]);
         let signed_distance = -(mean + gradient.dot(arm)) / slope;
         let normal_W = match frame.order {
             Order::AsGiven => normal,
@@ -332,13 +337,13 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
             p_WC,
             normal_W,
             signed_distance,
-            stiffness: match strength {
-                Strength::OfSlope => PointStiffness::OfPatch {
+            stiffness: match source {
+                StiffnessSource::Field => PointStiffness::OfPatch {
                     stiffness: m.area * slope / count as f64,
                     fraction_A,
                     share,
                 },
-                Strength::OfArea(area) => PointStiffness::OfArea {
+                StiffnessSource::Pair(area) => PointStiffness::OfArea {
                     share: m.area / (area * count as f64),
                     area: share.area,
                 },
@@ -362,7 +367,7 @@ fn material_point(
         (Posed::Rigid(r), _) => on_frame(&r.X_WG, p_WC),
         (Posed::Filament(f), _) => {
             let segment = f.segment_of(element);
-            let (fraction, offset) = f.carried_under(segment, p_WC, normal);
+            let (fraction, offset) = f.material_point_below_axis(segment, p_WC, normal);
             MaterialPoint {
                 primitive: Primitive::Edge(segment as u32),
                 weights: [1.0 - fraction, fraction, 0.0, 0.0],

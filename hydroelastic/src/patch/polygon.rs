@@ -51,12 +51,12 @@ impl Polygon {
     }
 
     /// The faces that any corner lies on.
-    pub(crate) fn touched_faces(&self) -> u8 {
+    pub(crate) fn corner_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(0, |m, x| m | x)
     }
 
     /// The faces that contain the whole polygon.
-    pub(crate) fn own_faces(&self) -> u8 {
+    pub(crate) fn common_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(u8::MAX, |m, x| m & x)
     }
 
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_slice_lies_in_the_plane_and_in_the_faces_that_its_mask_names() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut seen = [0; 5];
+        let mut counts = [0; 5];
         for _ in 0..500 {
             let x = random_tet(&mut rng);
             let plane = Affine {
@@ -345,10 +345,10 @@ mod tests {
                 offset: rng.random_range(-0.3..0.3),
             };
             let Some(polygon) = Polygon::slice(&x, &x.map(|c| plane.at(&c))) else {
-                seen[0] += 1;
+                counts[0] += 1;
                 continue;
             };
-            seen[polygon.n] += 1;
+            counts[polygon.n] += 1;
             let tet = Tetrahedron::new(&x, &[0.0; 4]);
             for (c, mask) in polygon.corners().iter().zip(&polygon.masks) {
                 assert!(plane.at(c).abs() < 1e-12);
@@ -367,7 +367,10 @@ mod tests {
                 }
             }
         }
-        assert!(seen[0] > 20 && seen[3] > 20 && seen[4] > 20, "{seen:?}");
+        assert!(
+            counts[0] > 20 && counts[3] > 20 && counts[4] > 20,
+            "{counts:?}"
+        );
     }
 
     #[test]
@@ -375,7 +378,7 @@ mod tests {
         let x = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
         for top in [1.0, -1.0] {
             let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]).unwrap();
-            assert_eq!((face.n, face.own_faces()), (3, 0b1000));
+            assert_eq!((face.n, face.common_faces()), (3, 0b1000));
         }
         assert!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).is_none());
         assert!(Polygon::slice(&x, &[0.0; 4]).is_none());
@@ -418,9 +421,9 @@ mod tests {
         let whole = rectangle.moments(&Vector3::z());
         assert!((whole.area - 8.0).abs() < 1e-14);
         assert!((whole.centroid - corner(2.0, 1.0)).norm() < 1e-14);
-        let wanted =
+        let expected =
             Matrix3::from_diagonal(&Vector3::new(8.0 * 16.0 / 12.0, 8.0 * 4.0 / 12.0, 0.0));
-        assert!((whole.second - wanted).norm() < 1e-13);
+        assert!((whole.second - expected).norm() < 1e-13);
         let p = Affine {
             gradient: Vector3::new(1.0, 0.3, 0.0),
             offset: -4.0,
@@ -429,6 +432,6 @@ mod tests {
         for part in rectangle.split(&p) {
             sum.add(&part.moments(&Vector3::z()), 1.0);
         }
-        assert!((sum.area - 8.0).abs() < 1e-13 && (sum.second - wanted).norm() < 1e-12);
+        assert!((sum.area - 8.0).abs() < 1e-13 && (sum.second - expected).norm() < 1e-12);
     }
 }

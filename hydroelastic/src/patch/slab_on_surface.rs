@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::polygon::Polygon;
 use crate::field::Affine;
 use crate::patch_geometry::RigidSurface;
@@ -16,7 +16,7 @@ pub(crate) fn find(
     surface: &RigidSurface,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(slab.thickness().min(surface.extent()));
     let up = X.rotation * Vector3::z();

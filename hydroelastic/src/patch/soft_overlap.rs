@@ -2,11 +2,11 @@
 
 use nalgebra::Isometry3;
 
-use super::contact_patch::{ContactPatch, PairStrength};
+use super::contact_patch::{ContactPatch, PressureSource};
 use super::flood::Flood;
 use super::pair::{Order, PairFrame};
-use super::pieces::Found;
-use super::points::{PointBuffers, Strength};
+use super::pieces::Pieces;
+use super::points::{PointBuffers, StiffnessSource};
 use super::{bitset_culling, field_on_field};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
@@ -24,7 +24,7 @@ const SLIVER: f64 = 1e-3;
 #[derive(Default)]
 pub(crate) struct SoftOverlap {
     flood: Flood,
-    found: Found,
+    found: Pieces,
     points: PointBuffers,
 }
 
@@ -38,9 +38,9 @@ impl SoftOverlap {
         out: &mut Vec<ContactPoint>,
     ) {
         let (frame, area) = self.overlap((a, mesh_A), (b, mesh_B));
-        let strength = Strength::OfArea(area);
+        let source = StiffnessSource::Pair(area);
         self.points
-            .emit(&self.found, &frame, (a, b), q, strength, out);
+            .emit(&self.found, &frame, (a, b), q, source, out);
     }
 
     /// The patch, with the pressure given by the pair's stiffness (N/m) and the overlap.
@@ -52,8 +52,8 @@ impl SoftOverlap {
         out: &mut ContactPatch,
     ) {
         let (frame, area) = self.overlap(a, b);
-        let strength = PairStrength::OfArea(stiffness / area);
-        out.fill(&self.found, &frame, &strength);
+        let source = PressureSource::Depth(stiffness / area);
+        out.fill(&self.found, &frame, &source);
     }
 
     /// Finds the polygons; returns the area (m²) that corresponds to the pair's stiffness.
@@ -156,7 +156,7 @@ impl SoftOverlap {
 
 /// Whether the tetrahedra that carry two of the field's share a vertex or are connected by an edge.
 fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
-    mesh.are_near(mesh.carrier_of(i), mesh.carrier_of(j))
+    mesh.are_adjacent(mesh.carrier_of(i), mesh.carrier_of(j))
 }
 
 /// Whether one body may be entirely inside the other.
@@ -201,7 +201,7 @@ mod tests {
 
     type Key = ((u32, u32), Group, Moments, Balance);
 
-    fn keys(found: &mut Found) -> Vec<Key> {
+    fn keys(found: &mut Pieces) -> Vec<Key> {
         found.sort();
         let sorted = found.sorted();
         sorted
@@ -217,9 +217,9 @@ mod tests {
     }
 
     /// The polygons of all pairs of tetrahedra, from which the result is expected to differ only in order.
-    fn found_by_brute_force(lower: &SoftMesh, upper: &SoftMesh) -> Found {
+    fn found_by_brute_force(lower: &SoftMesh, upper: &SoftMesh) -> Pieces {
         let sliver = SLIVER * upper.vertex_area();
-        let (mut flood, mut all) = (Flood::default(), Found::default());
+        let (mut flood, mut all) = (Flood::default(), Pieces::default());
         let identity = Relative::new(&Isometry3::identity());
         let (first, second) = (lower.depth(), upper.depth());
         field_on_field::find_among_all(first, second, &identity, &mut flood, &mut all);

@@ -6,12 +6,12 @@ mod fields_of_filaments;
 mod filament;
 mod flat_tips;
 mod flood;
-mod laws;
+mod invariants;
 
 use nalgebra::{Isometry3, Vector3};
 
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::*;
 use crate::contact_point::PointStiffness;
 use crate::field::{Compliance, PressureField};

@@ -1,7 +1,7 @@
 //! Reused storage of patch contact.
 
 use super::flood::Flood;
-use super::pieces::Found;
+use super::pieces::Pieces;
 use super::points::PointBuffers;
 use crate::contact_point::ContactPoint;
 use crate::pressure_bvh::PressureBox;
@@ -10,7 +10,7 @@ use crate::pressure_bvh::PressureBox;
 #[derive(Default)]
 pub(super) struct Workspace {
     pub(super) flood: Flood,
-    pub(super) found: Found,
+    pub(super) found: Pieces,
     pub(super) points: PointBuffers,
     pub(super) filaments: FilamentBuffers,
 }
@@ -20,5 +20,5 @@ pub(super) struct Workspace {
 pub(super) struct FilamentBuffers {
     pub(super) bounds: Vec<(u32, PressureBox)>,
     pub(super) points: Vec<ContactPoint>,
-    pub(super) touched: Vec<(u32, u32)>,
+    pub(super) with_patch: Vec<(u32, u32)>,
 }

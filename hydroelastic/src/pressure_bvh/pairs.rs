@@ -69,13 +69,13 @@ impl Ball {
 
 /// The slab low ≤ normal · x ≤ high that contains the overlap of two trees.
 #[derive(Clone, Copy, Debug)]
-struct Between {
+struct OverlapSlab {
     normal: Vector3<f64>,
     midpoint: f64,
     half_width: f64,
 }
 
-impl Between {
+impl OverlapSlab {
     /// The thinnest of seven slabs: along the sides of both boxes and between the centres of both bounding spheres;
     /// `None` if one is empty.
     fn of(X: &Relative, a: &PressureBvh, b: &PressureBvh) -> Option<Self> {
@@ -223,7 +223,7 @@ impl PressureBvh {
         mut corners: impl FnMut(u32) -> [Vector3<f64>; 3],
         mut visit: impl FnMut(u32, &Facet, u32),
     ) {
-        let Some(between) = Between::of(X, self, other) else {
+        let Some(between) = OverlapSlab::of(X, self, other) else {
             return;
         };
         let (tree_A, tree_B) = (&self.probes[..], &other.probes[..]);

@@ -55,16 +55,16 @@ fn tree_agrees_with_brute_force_also_after_a_refit() {
         let (mut found, mut stack) = (Vec::new(), Vec::new());
         tree_A.visit_pairs(&X, &tree_B, &mut stack, |i, j| found.push((i, j)));
         found.sort_unstable();
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         for (i, x) in items.iter().enumerate() {
             for (j, y) in b.iter().enumerate() {
                 if overlap(&moved_bounds(&X, x), y) {
-                    wanted.push((i as u32, j as u32));
+                    expected.push((i as u32, j as u32));
                 }
             }
         }
-        assert!(wanted.len() > 20, "{}", wanted.len());
-        assert_eq!(found, wanted);
+        assert!(expected.len() > 20, "{}", expected.len());
+        assert_eq!(found, expected);
     }
 }
 
@@ -96,7 +96,7 @@ fn triangle_pairs_have_intersecting_boxes_and_planes() {
             found.push((t, b));
         });
         found.sort_unstable();
-        let mut wanted = Vec::new();
+        let mut expected = Vec::new();
         for t in 0..triangles.len() as u32 {
             let facet = Facet::of(moved(t));
             for (b, bounds) in boxes.iter().enumerate() {
@@ -110,10 +110,10 @@ fn triangle_pairs_have_intersecting_boxes_and_planes() {
                     item: b as u32,
                 };
                 if facet.intersects(&probe) {
-                    wanted.push((t, b as u32));
+                    expected.push((t, b as u32));
                 }
             }
         }
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
     }
 }

@@ -172,7 +172,7 @@ impl ConvexHull {
         &self.face_vertices[f.first as usize..(f.first + f.count) as usize]
     }
 
-    /// Triangles of the surface, wound counter-clockwise seen from outside.
+    /// Triangles of the surface, counter-clockwise seen from outside.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + Clone + '_ {
         (0..self.faces.len()).flat_map(move |f| {
             let ids = self.face_vertices(f);

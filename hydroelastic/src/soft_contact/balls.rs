@@ -22,7 +22,7 @@ pub(super) fn collide(
     for (i, ((p, r), v)) in
         (0_u32..).zip(balls.points.iter().zip(balls.radii).zip(balls.velocities))
     {
-        let Some(Touch {
+        let Some(BallContact {
             point,
             position,
             normal,
@@ -49,7 +49,7 @@ pub(super) fn collide(
 }
 
 /// Contact of a ball; the normal points from the ball into the body.
-pub(super) struct Touch {
+pub(super) struct BallContact {
     pub(super) point: MaterialPoint,
     pub(super) position: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
@@ -66,13 +66,18 @@ pub(super) fn touch(
     v: &Vector3<f64>,
     q: &Query,
     stack: &mut Vec<(u32, u32)>,
-) -> Option<Touch> {
+) -> Option<BallContact> {
     let path = v * q.time_step_s;
     inside(mesh, &p.coords, r, stack)
         .or_else(|| outside(mesh, &p.coords, r, &path, q.margin, stack))
 }
 
-fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>) -> Option<Touch> {
+fn inside(
+    mesh: &SoftMesh,
+    p: &Vector3<f64>,
+    r: f64,
+    stack: &mut Vec<(u32, u32)>,
+) -> Option<BallContact> {
     let field = mesh.depth();
     let mut found: Option<u32> = None;
     field.tet_tree().visit(
@@ -96,7 +101,7 @@ fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>
             *sum += w * x;
         }
     }
-    Some(Touch {
+    Some(BallContact {
         point: MaterialPoint {
             primitive: attachment.primitive,
             weights,
@@ -117,12 +122,12 @@ fn outside(
     path: &Vector3<f64>,
     margin: f64,
     stack: &mut Vec<(u32, u32)>,
-) -> Option<Touch> {
+) -> Option<BallContact> {
     let relative = path - mesh.drift();
     let bounds = PressureBox::of_points([*p, p + relative]);
     let around = Vector3::repeat(r + margin);
     let (low, high) = (bounds.min - around, bounds.max + around);
-    let mut best: Option<(f64, Touch)> = None;
+    let mut best: Option<(f64, BallContact)> = None;
     mesh.triangle_tree().visit(
         stack,
         |b| (0..3).all(|k| b.min[k] <= high[k] && low[k] <= b.max[k]),
@@ -154,7 +159,7 @@ fn outside(
                 (1e6 + entry, entry, hit, -normal)
             };
             if best.as_ref().is_none_or(|b| rank < b.0) {
-                let touch = Touch {
+                let touch = BallContact {
                     point: MaterialPoint {
                         primitive: Primitive::Triangle(t),
                         weights: barycentric(&x, &position),

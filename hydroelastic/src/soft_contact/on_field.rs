@@ -90,7 +90,7 @@ fn pair(
     if !polygon.clip_to(&tet.sides, 0) {
         return None;
     }
-    let own = polygon.own_faces();
+    let own = polygon.common_faces();
     for (k, n) in field.across(i).iter().enumerate() {
         if own >> k & 1 == 1 && *n != OUTSIDE {
             balance.weight *= 0.5;

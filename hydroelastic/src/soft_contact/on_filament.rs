@@ -31,7 +31,7 @@ pub(super) fn collide(
     w.pieces.retain(|piece| piece.gap <= q.margin);
     let on_segment = |piece: &Piece, p_WC: &Point3<f64>| {
         let segment = f.segment_of(piece.feature);
-        let (fraction, offset) = f.carried_under(segment, p_WC, &piece.normal);
+        let (fraction, offset) = f.material_point_below_axis(segment, p_WC, &piece.normal);
         MaterialPoint {
             primitive: Primitive::Edge(segment as u32),
             weights: [1.0 - fraction, fraction, 0.0, 0.0],
@@ -41,12 +41,12 @@ pub(super) fn collide(
     // The index of a piece is that of one of its tetrahedra.
     let extent = Extent::OfPiece(&|piece| f.patch_extent(piece.feature));
     emit(mesh, on_segment, extent, &mut w.pieces, out);
-    let held = &mut w.held;
-    held.clear();
+    let with_patch = &mut w.with_patch;
+    with_patch.clear();
     let loaded = w.pieces.iter().filter(|piece| piece.gap < 0.0);
-    held.extend(loaded.map(|piece| f.segment_of(piece.feature) as u32));
-    held.sort_unstable();
-    held.dedup();
+    with_patch.extend(loaded.map(|piece| f.segment_of(piece.feature) as u32));
+    with_patch.sort_unstable();
+    with_patch.dedup();
     let points = &mut w.points;
     points.clear();
     // Balls with the depth of the field as radius; for flat segments along their centreline.
@@ -55,9 +55,9 @@ pub(super) fn collide(
         let Primitive::Edge(segment) = c.b.primitive else {
             return None;
         };
-        let beside = |held: &u32| held.abs_diff(segment) <= 1;
+        let beside = |with_patch: &u32| with_patch.abs_diff(segment) <= 1;
         let unseen = c.entry > 0.0 || c.signed_distance < -field.depth();
-        (unseen && !held.iter().any(beside)).then_some(ContactPoint {
+        (unseen && !with_patch.iter().any(beside)).then_some(ContactPoint {
             key: ContactKey(c.key.0 | REPLACES_PATCH),
             ..*c
         })

@@ -31,7 +31,7 @@ const LOADED_COSINE: f64 = 1e-6;
 
 /// Settings of the search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
+pub(super) struct SearchSettings {
     /// Pressure gradient of the shape, Pa/m, if it has one.
     pub(super) slope: Option<f64>,
     /// Margin, m.
@@ -44,12 +44,12 @@ pub(super) struct Counts {
 
 /// The pieces of one triangle under construction.
 #[derive(Default)]
-pub(super) struct Leaves {
-    found: Vec<Leaf>,
+pub(super) struct MergedParts {
+    found: Vec<MergedPart>,
 }
 
 /// Parts with nearly the same normal, in the frame of the shape.
-struct Leaf {
+struct MergedPart {
     sign: Sign,
     /// Normal of the first part.
     direction: Vector3<f64>,
@@ -60,9 +60,9 @@ struct Leaf {
 }
 
 /// Reused storage.
-pub(super) type Memory<'a> = (
+pub(super) type Buffers<'a> = (
     &'a mut Vec<(u32, u32)>,
-    &'a mut Leaves,
+    &'a mut MergedParts,
     &'a mut VertexDistances,
     &'a mut PolygonRecorder,
 );
@@ -71,8 +71,8 @@ pub(super) type Memory<'a> = (
 pub(super) fn find(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
-    counts: &Counts,
-    (stack, leaves, distances, recorder): Memory<'_>,
+    counts: &SearchSettings,
+    (stack, leaves, distances, recorder): Buffers<'_>,
     out: &mut Vec<Piece>,
 ) {
     let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
@@ -105,7 +105,7 @@ pub(super) fn find(
             };
             if let Some(center) = search.at_centroid(&corners) {
                 let at_corners = mesh.triangle(t).map(|v| distances.of(mesh, r, v));
-                search.look(
+                search.subdivide(
                     &corners,
                     &at_corners,
                     &center,
@@ -125,7 +125,7 @@ pub(super) fn find(
                     moments: Moments {
                         area: m.area,
                         centroid: (r.X_WG * Point3::from(m.centroid)).coords,
-                        second: turned(&rotation, &m.second),
+                        second: rotated(&rotation, &m.second),
                     },
                     normal,
                     gap: leaf.gap / m.area,
@@ -136,13 +136,13 @@ pub(super) fn find(
         });
 }
 
-fn turned(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
+fn rotated(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
     rotation * second * rotation.transpose()
 }
 
 struct Search<'a> {
     r: &'a RigidShape<'a>,
-    counts: &'a Counts,
+    counts: &'a SearchSettings,
     /// The opposite of the triangle's outward normal, in the frame of the shape.
     facing: Vector3<f64>,
     radius_min: f64,
@@ -160,13 +160,13 @@ impl Search<'_> {
         (found.value <= radius + self.counts.margin).then_some(found)
     }
 
-    fn look(
+    fn subdivide(
         &self,
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
         center: &SignedDistance<f64>,
         cuts: u32,
-        out: &mut (&mut Leaves, &mut PolygonRecorder),
+        out: &mut (&mut MergedParts, &mut PolygonRecorder),
     ) {
         let (_, radius) = circle(corners);
         let mean = (at[0].value + at[1].value + at[2].value) / 3.0;
@@ -194,7 +194,7 @@ impl Search<'_> {
             ([p, q, s], [at_p, at_q, at_s]),
         ] {
             if let Some(center) = self.at_centroid(&part) {
-                self.look(&part, &at, &center, cuts - 1, out);
+                self.subdivide(&part, &at, &center, cuts - 1, out);
             }
         }
     }
@@ -205,7 +205,7 @@ impl Search<'_> {
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
         direction: Option<&Vector3<f64>>,
-        (leaves, recorder): &mut (&mut Leaves, &mut PolygonRecorder),
+        (leaves, recorder): &mut (&mut MergedParts, &mut PolygonRecorder),
     ) {
         let margin = self.counts.margin;
         let values = at.map(|s| s.value);
@@ -255,7 +255,7 @@ impl Search<'_> {
     }
 }
 
-impl Leaves {
+impl MergedParts {
     fn add(
         &mut self,
         sign: Sign,
@@ -264,8 +264,9 @@ impl Leaves {
         weight: f64,
         gap: f64,
     ) {
-        let same =
-            |leaf: &&mut Leaf| leaf.sign == sign && leaf.direction.dot(direction) >= SAME_COSINE;
+        let same = |leaf: &&mut MergedPart| {
+            leaf.sign == sign && leaf.direction.dot(direction) >= SAME_COSINE
+        };
         let area = weight * moments.area;
         if let Some(leaf) = self.found.iter_mut().find(same) {
             leaf.moments.add(moments, weight);
@@ -275,7 +276,7 @@ impl Leaves {
         }
         let mut sum = Moments::default();
         sum.add(moments, weight);
-        self.found.push(Leaf {
+        self.found.push(MergedPart {
             sign,
             direction: *direction,
             moments: sum,

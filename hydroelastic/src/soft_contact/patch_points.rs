@@ -5,7 +5,7 @@ use nalgebra::{Point3, Vector3};
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
-use crate::patch::{Moments, Sign, Spread};
+use crate::patch::{Moments, PiecePoints, Sign};
 use crate::soft_mesh::SoftMesh;
 
 /// A plane part of a triangle on which the gap to the other side is linear; world frame.
@@ -66,7 +66,7 @@ fn emit_piece(
 ) {
     let m = &piece.moments;
     // The pressure of a gap is its negative.
-    let spread = Spread::of(
+    let piece_points = PiecePoints::of(
         m,
         mesh.normal(piece.triangle),
         &-piece.gap_gradient,
@@ -75,8 +75,8 @@ fn emit_piece(
         extent,
     );
     let corners = mesh.corners(piece.triangle);
-    let part = m.area / f64::from(spread.count);
-    for (k, offset) in (0_u32..).zip(&spread.offsets[..spread.count as usize]) {
+    let part = m.area / f64::from(piece_points.count);
+    for (k, offset) in (0_u32..).zip(&piece_points.offsets[..piece_points.count as usize]) {
         let p_W = m.centroid + offset;
         let point = MaterialPoint {
             primitive: Primitive::Triangle(piece.triangle),
@@ -84,7 +84,7 @@ fn emit_piece(
             offset: Vector3::zeros(),
         };
         let sign = u32::from(piece.sign == Sign::Speculative);
-        let signed_distance = piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]);
+        let signed_distance = piece.gap + piece.gap_gradient.dot(&piece_points.arms[k as usize]);
         out.push(ContactPoint {
             p_WC: p_W.into(),
             normal_W: piece.normal,

@@ -13,14 +13,14 @@ use crate::{Aabb, Shape};
 
 use super::vertex_distances::VertexDistances;
 
-/// Appends the points, with the soft body as A. Centres of triangles that are already in contact (`touched`) are left
+/// Appends the points, with the soft body as A. Centres of triangles that are already in contact (`in_contact`) are left
 /// out.
 pub(super) fn speculative_points(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     q: &Query,
     margin: f64,
-    (stack, touched, distances): (&mut Vec<(u32, u32)>, &[bool], &mut VertexDistances),
+    (stack, in_contact, distances): (&mut Vec<(u32, u32)>, &[bool], &mut VertexDistances),
     out: &mut Vec<ContactPoint>,
 ) {
     let dt = q.time_step_s;
@@ -35,8 +35,8 @@ pub(super) fn speculative_points(
     // Upper bound of the approach of a point and the shape within the step, m.
     let reach = |p: &Vector3<f64>, path: &Vector3<f64>| {
         let arm = (p - r.X_WG.translation.vector).norm() + path.norm();
-        let turn = r.V_WG.angular.norm() * arm;
-        (path - r.V_WG.linear * dt).norm() + turn * dt + margin
+        let rotation_speed = r.V_WG.angular.norm() * arm;
+        (path - r.V_WG.linear * dt).norm() + rotation_speed * dt + margin
     };
     let mut follow = |p: Vector3<f64>, path: Vector3<f64>, point: MaterialPoint, feature: u32| {
         let p_W = Point3::from(p);
@@ -82,7 +82,7 @@ pub(super) fn speculative_points(
         swept.swept(drift).intersects(&bounds)
     };
     mesh.triangle_tree().visit(stack, near, |t| {
-        if touched[t as usize] || *mesh.normal(t) == Vector3::zeros() {
+        if in_contact[t as usize] || *mesh.normal(t) == Vector3::zeros() {
             return;
         }
         let third = 1.0 / 3.0;

@@ -3,7 +3,7 @@
 
 use nalgebra::{Point3, Vector3};
 
-use super::balls::{self, Touch};
+use super::balls::{self, BallContact};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::filament::{Filament, Inscribed};
@@ -83,7 +83,7 @@ impl Row<'_> {
             let Some(touch) = balls::touch(mesh, &p, r, &v, q, stack) else {
                 continue;
             };
-            let Touch {
+            let BallContact {
                 point,
                 position,
                 normal,

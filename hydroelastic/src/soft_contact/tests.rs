@@ -227,8 +227,8 @@ fn force_on_a_cube_in_any_ground_is_proportional_to_its_area() {
 #[test]
 fn a_tilted_cube_has_the_force_and_moment_of_its_depth() {
     // Half of the underside is below ground: p = depth over the wetted part, moments about the origin.
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::y() * 0.1);
-    let X = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.05 * 0.1_f64.cos()).into(), turn);
+    let tilt = UnitQuaternion::from_scaled_axis(Vector3::y() * 0.1);
+    let X = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.05 * 0.1_f64.cos()).into(), tilt);
     let soft = Soft::cuboid(Vector3::repeat(0.05), [4, 4, 4], &X, Vector3::zeros());
     let floor = Shape::half_space();
     let points = collide(soft.posed(), still(&floor, Isometry3::identity()));

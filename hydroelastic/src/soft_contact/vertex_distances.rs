@@ -9,7 +9,7 @@ use crate::soft_mesh::SoftMesh;
 /// Reused storage.
 #[derive(Default)]
 pub(super) struct VertexDistances {
-    known: Vec<(u32, SignedDistance<f64>)>,
+    cached: Vec<(u32, SignedDistance<f64>)>,
     /// The current pair; entries of other pairs are invalid.
     round: u32,
 }
@@ -19,12 +19,12 @@ impl VertexDistances {
     pub(super) fn begin(&mut self, mesh: &SoftMesh) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
-            self.known.clear();
+            self.cached.clear();
             self.round = 1;
         }
-        if self.known.len() < mesh.n_points() {
+        if self.cached.len() < mesh.n_points() {
             let none = (0, SignedDistance::flat(0.0, nalgebra::Vector3::z()));
-            self.known.resize(mesh.n_points(), none);
+            self.cached.resize(mesh.n_points(), none);
         }
     }
 
@@ -35,12 +35,12 @@ impl VertexDistances {
         r: &RigidShape<'_>,
         vertex: u32,
     ) -> SignedDistance<f64> {
-        let (round, known) = &mut self.known[vertex as usize];
+        let (round, cached) = &mut self.cached[vertex as usize];
         if *round != self.round {
             let p = Point3::from(mesh.point(vertex));
-            *known = r.shape.signed_distance(&r.X_WG.inverse_transform_point(&p));
+            *cached = r.shape.signed_distance(&r.X_WG.inverse_transform_point(&p));
             *round = self.round;
         }
-        *known
+        *cached
     }
 }

@@ -1,6 +1,6 @@
 //! Reused storage of soft contact.
 
-use super::on_shape::Leaves;
+use super::on_shape::MergedParts;
 use super::patch_points::Piece;
 use super::polygon_recorder::PolygonRecorder;
 use super::vertex_distances::VertexDistances;
@@ -13,12 +13,12 @@ pub(super) struct Workspace {
     pub(super) stack: Vec<(u32, u32)>,
     pub(super) pairs: Vec<(u32, u32)>,
     pub(super) pieces: Vec<Piece>,
-    pub(super) leaves: Leaves,
+    pub(super) leaves: MergedParts,
     pub(super) distances: VertexDistances,
-    pub(super) touched: Vec<bool>,
+    pub(super) in_contact: Vec<bool>,
     pub(super) overlap: SoftOverlap,
     pub(super) recorder: PolygonRecorder,
     /// Segments of a filament that have a patch.
-    pub(super) held: Vec<u32>,
+    pub(super) with_patch: Vec<u32>,
     pub(super) points: Vec<ContactPoint>,
 }

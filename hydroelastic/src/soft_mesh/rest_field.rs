@@ -7,7 +7,7 @@ use nalgebra::{Point3, Vector3};
 
 use crate::GeometryError;
 use crate::contact_point::Primitive;
-use crate::field::{Attachment, Parts, PressureField};
+use crate::field::{Attachment, FieldMesh, PressureField};
 use crate::shape::{MeshShape, closest_on_triangle};
 
 /// The body's vertices that carry a vertex of the field, with their weights.
@@ -170,7 +170,7 @@ pub(super) fn build(
             reason: format!("no point of the body is below its surface (depth {depth} m)"),
         });
     }
-    let field = PressureField::assemble(Parts {
+    let field = PressureField::assemble(FieldMesh {
         vertices,
         pressures: depths,
         tets,

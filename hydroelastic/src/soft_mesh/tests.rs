@@ -147,6 +147,6 @@ fn a_brick_cannot_touch_itself_and_a_bar_can() {
     for (cells, can) in [([1, 1, 1], false), ([8, 1, 1], true)] {
         let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), cells);
         let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
-        assert_eq!(mesh.can_touch_itself(), can, "{cells:?}");
+        assert_eq!(mesh.allows_self_contact(), can, "{cells:?}");
     }
 }

@@ -8,8 +8,8 @@
 mod broken_meshes;
 mod mesh_checks;
 mod mesh_readers;
+mod patch_accuracy;
 mod patch_soak;
-mod patch_truth;
 mod published_meshes;
 mod tet_mesh_checks;
 mod tetrahedralise;

@@ -80,14 +80,14 @@ impl ContactGeometry for Broken {
 }
 
 #[track_caller]
-fn check_caught(mistake: fn(u32, &mut ContactPoint), says: &str) {
+fn check_caught(mistake: fn(u32, &mut ContactPoint), message: &str) {
     let balls = [(soft(&shapes()[0]), soft(&shapes()[1]))];
     let broken = Broken {
         mistake,
         answers: AtomicU32::new(0),
     };
     let caught = check_patch_pairs(&broken, &balls, &Trial::default()).unwrap_err();
-    assert!(caught.to_string().contains(says), "{caught}");
+    assert!(caught.to_string().contains(message), "{caught}");
 }
 
 fn stiffened(c: &mut ContactPoint, factor: f64) {

@@ -134,7 +134,7 @@ fn a_crossing_that_slides_from_a_cut_segment_to_a_capsule_stays_one_contact() {
     }
 }
 
-/// One segment of 3 cm at a random pose, and the shape that it is.
+/// One segment of 3 cm at a random pose, and its shape.
 fn random_segment(rng: &mut ChaCha8Rng, kind: u32) -> (Filament, Shape, Isometry3<f64>) {
     let length = 0.03;
     let X_WS = random_pose(rng, 0.03);
@@ -148,7 +148,7 @@ fn random_segment(rng: &mut ChaCha8Rng, kind: u32) -> (Filament, Shape, Isometry
     }
 }
 
-/// The contact nearest by, whatever the distance.
+/// The nearest contact at any distance.
 fn nearest_contact(a: Posed<'_>, b: Posed<'_>) -> ContactPoint {
     let q = Query {
         time_step_s: DT,
@@ -174,7 +174,7 @@ fn distances_to_balls_and_planes_agree_with_brute_force_in_thousands_of_poses() 
     let samples: Vec<Vec<Point3<f64>>> = (0..2)
         .map(|kind| surface_points(&random_segment(&mut rng, kind).1, 48))
         .collect();
-    // Half of the widest spacing of the samples, which are 2 × 48 around and 48 along, and how far the surface bends away over it.
+    // Half of the widest spacing of the samples (2 × 48 around and 48 along), and the sagitta of the surface over it.
     let turn = 0.5 * TAU / 96.0;
     let spacing = (0.5 * 0.03 / 48.0_f64).hypot(RADIUS * turn);
     let dip = 0.5 * RADIUS * turn * turn;

@@ -40,20 +40,20 @@ pub fn tet_belt(
     // Position on the midline and outward normal, by arc length: top, right pulley, bottom, left pulley.
     let midline = |s: f64| {
         let half = 0.5 * axles;
-        let turn = PI * around;
+        let arc = PI * around;
         let on_arc = |centre: f64, angle: f64| {
             let out = Vector3::new(angle.sin(), 0.0, angle.cos());
             (Vector3::new(centre, 0.0, 0.0) + out * around, out)
         };
         if s < axles {
             (Vector3::new(s - half, 0.0, around), Vector3::z())
-        } else if s < axles + turn {
+        } else if s < axles + arc {
             on_arc(half, (s - axles) / around)
-        } else if s < 2.0 * axles + turn {
-            let back = s - axles - turn;
+        } else if s < 2.0 * axles + arc {
+            let back = s - axles - arc;
             (Vector3::new(half - back, 0.0, -around), -Vector3::z())
         } else {
-            on_arc(-half, PI + (s - 2.0 * axles - turn) / around)
+            on_arc(-half, PI + (s - 2.0 * axles - arc) / around)
         }
     };
     let mut vertices = Vec::new();

@@ -1,4 +1,4 @@
-//! The section `$Elements`.
+//! Reader of the section `$Elements`.
 
 use super::element_types::element_type;
 use super::layout::Layout;

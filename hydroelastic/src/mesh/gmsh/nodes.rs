@@ -1,4 +1,4 @@
-//! The section `$Nodes`.
+//! Reader of the section `$Nodes`.
 
 use nalgebra::Vector3;
 

@@ -158,9 +158,9 @@ pub(crate) fn divide(lattice: &Lattice, cuts: Cuts) -> Filled {
         let outer: Vec<usize> = (0..4).filter(|&i| phi[i] > 0.0).collect();
         let inner: Vec<usize> = (0..4).filter(|&i| phi[i] < 0.0).collect();
         faces[4].extend((0..4).filter(|&i| phi[i] == 0.0).map(|i| tet[i]));
-        for (turn, &i) in inner.iter().enumerate() {
+        for (row, &i) in inner.iter().enumerate() {
             for l in 0..outer.len() {
-                let j = if turn == 0 { l } else { outer.len() - 1 - l };
+                let j = if row == 0 { l } else { outer.len() - 1 - l };
                 faces[4].push(cut(i, outer[j]));
             }
         }

@@ -37,7 +37,7 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     if sharp.is_empty() {
         return;
     }
-    let around = Around::new(filled);
+    let around = Incidence::new(filled);
     let mut moved = vec![false; filled.vertices.len()];
     let boundary: Vec<u32> = (0..filled.vertices.len() as u32)
         .filter(|&v| filled.on_surface[v as usize] && !around.of(v).is_empty())
@@ -107,12 +107,12 @@ fn overlaps(r: &PressureBox, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
 }
 
 /// The tetrahedra adjacent to each vertex.
-struct Around {
+struct Incidence {
     start: Vec<u32>,
     tets: Vec<u32>,
 }
 
-impl Around {
+impl Incidence {
     fn new(filled: &Filled) -> Self {
         let mut start = vec![0_u32; filled.vertices.len() + 1];
         for v in filled.tets.iter().flatten() {
@@ -150,14 +150,14 @@ impl Around {
             .map(|&t| quality(filled, t, 1.0).signum())
             .collect();
         filled.vertices[vertex as usize] = to;
-        let sound = self
+        let valid = self
             .of(vertex)
             .iter()
             .zip(&signs)
             .all(|(&t, s)| quality(filled, t, *s) >= QUALITY_MIN);
-        if !sound {
+        if !valid {
             filled.vertices[vertex as usize] = from;
         }
-        sound
+        valid
     }
 }

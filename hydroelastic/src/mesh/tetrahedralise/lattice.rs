@@ -46,7 +46,7 @@ impl Lattice {
         let mut phi: Vec<f64> = Vec::with_capacity(points.len());
         for (i, p) in points.iter().enumerate() {
             phi.push(match i.checked_sub(1) {
-                Some(last) => solid.signed_distance_beside(p, (points[last], phi[last])),
+                Some(last) => solid.signed_distance_near(p, (points[last], phi[last])),
                 None => solid.signed_distance(p),
             });
         }

@@ -31,12 +31,12 @@ pub(super) fn corners_on_faces(
     }
     // A corner found from several triangles counts once; rims give different points for different normals.
     buffers.corners.sort_unstable_by(|x, y| {
-        let place = |p: &Vector3<f64>, q: &Vector3<f64>| {
+        let by_position = |p: &Vector3<f64>, q: &Vector3<f64>| {
             p.x.total_cmp(&q.x)
                 .then(p.y.total_cmp(&q.y))
                 .then(p.z.total_cmp(&q.z))
         };
-        x.0.cmp(&y.0).then(place(&x.1, &y.1))
+        x.0.cmp(&y.0).then(by_position(&x.1, &y.1))
     });
     buffers.corners.dedup();
     let shallow = SHALLOW * (a.core.thickness() + round_A);
@@ -83,10 +83,10 @@ pub(super) fn corner_on_faces(
     let start = out.len();
     let push =
         |normal: Vector3<f64>, height: f64, feature: MeshFeature, out: &mut Vec<PairPoint>| {
-            let known = out[start..]
+            let is_duplicate = out[start..]
                 .iter()
                 .any(|p| p.normal.dot(&normal) > 1.0 - 1e-9);
-            if !known {
+            if !is_duplicate {
                 out.push(PairPoint {
                     p_A: center - normal * radius,
                     p_B: center - normal * height,

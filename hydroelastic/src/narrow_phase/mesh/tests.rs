@@ -172,15 +172,15 @@ fn shallow_contact_of_a_convex_mesh_is_as_deep_as_that_of_its_hull() {
             X_BA.translation.vector += random_unit(&mut rng);
             let s = crate::narrow_phase::convex_separation(a, &hull, &X_BA, f64::INFINITY).unwrap();
             X_BA.translation.vector -= s.normal * (s.distance + 1e-4);
-            let truth =
+            let exact =
                 crate::narrow_phase::convex_separation(a, &hull, &X_BA, f64::INFINITY).unwrap();
             for (x, y, X) in [(a, &mesh, X_BA), (&mesh, a, X_BA.inverse())] {
                 let points = contact(x, y, &X, 1e-3);
                 let lowest = points.iter().map(|p| p.phi).fold(f64::INFINITY, f64::min);
                 compared += 1;
                 // Never deeper than twice, never lost.
-                assert!(lowest < 0.0, "{x:?} {y:?}: {truth:?} {points:?}");
-                if (lowest - truth.distance).abs() > 1e-6 + 0.2 * truth.distance.abs() {
+                assert!(lowest < 0.0, "{x:?} {y:?}: {exact:?} {points:?}");
+                if (lowest - exact.distance).abs() > 1e-6 + 0.2 * exact.distance.abs() {
                     missed += 1;
                 }
             }

@@ -25,7 +25,7 @@ fn points_of(f: &Filament) -> Vec<ContactPoint> {
 
 /// Upward force, and moment about y about the centre of the face: E min(z/r, 1 − ρ/r) integrated over the plane, with z
 /// from the face along the axis and ρ from the axis.
-fn pressed(sunk: f64, angle: f64) -> (f64, f64) {
+fn exact_load(sunk: f64, angle: f64) -> (f64, f64) {
     let axis = Vector3::new(angle.sin(), 0.0, angle.cos());
     let n = 800;
     let cell = 2.2 * RADIUS / f64::from(n);
@@ -101,7 +101,7 @@ fn force_of_a_tilted_face_is_the_integral_of_its_pressure() {
         (1e-3, 0.2),
     ] {
         let (force, moment) = wrench(&points_of(&leaning(0, sunk, angle)));
-        let exact = pressed(sunk, angle);
+        let exact = exact_load(sunk, angle);
         let worst = 0.02 * exact.0;
         assert!(
             (force.z - exact.0).abs() < worst && force.xy().norm() < 1e-9 * exact.0,
@@ -169,8 +169,8 @@ fn a_face_is_stable_until_the_load_leaves_its_edge() {
         let (mut low, mut high) = (-RADIUS * angle, RADIUS);
         for _ in 0..60 {
             let midpoint = 0.5 * (low + high);
-            let bears = wrench(&points_of(&leaning(0, midpoint, angle))).0.z > load;
-            (low, high) = if bears {
+            let carries = wrench(&points_of(&leaning(0, midpoint, angle))).0.z > load;
+            (low, high) = if carries {
                 (low, midpoint)
             } else {
                 (midpoint, high)

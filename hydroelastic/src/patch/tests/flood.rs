@@ -13,7 +13,7 @@ fn flood_fill_agrees_with_brute_force() {
             for _ in 0..30 {
                 let X = Relative::new(&near(&mut rng));
                 let mut flood = Flood::default();
-                let (mut fast, mut all) = (Found::default(), Found::default());
+                let (mut fast, mut all) = (Pieces::default(), Pieces::default());
                 match (&a.patch, &b.patch) {
                     (PatchGeometry::Compliant(f), PatchGeometry::Compliant(g)) => {
                         field_on_field::find(f, g, &X, &mut flood, &mut fast);
@@ -29,7 +29,7 @@ fn flood_fill_agrees_with_brute_force() {
                 all.sort();
                 polygons += all.pieces.len();
                 touching += usize::from(!all.pieces.is_empty());
-                let keys = |found: &Found| -> Vec<_> {
+                let keys = |found: &Pieces| -> Vec<_> {
                     let key = |p: &pieces::Piece| (p.elements, p.group);
                     found.sorted().map(|(_, piece)| key(piece)).collect()
                 };

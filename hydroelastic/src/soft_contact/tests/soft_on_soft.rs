@@ -29,7 +29,7 @@ fn two_soft_cubes_have_a_force_proportional_to_their_common_area() {
 
 #[test]
 fn bricks_face_to_face_touch_in_their_common_triangles() {
-    let (half, overlap, turn) = (0.05, 1e-5, 1e-4);
+    let (half, overlap, tilt) = (0.05, 1e-5, 1e-4);
     let lower = Soft::cuboid(
         Vector3::repeat(half),
         [1, 1, 1],
@@ -38,7 +38,7 @@ fn bricks_face_to_face_touch_in_their_common_triangles() {
     );
     let X = Isometry3::new(
         Vector3::new(0.0, 0.0, 2.0 * half - overlap),
-        Vector3::new(0.0, turn, 0.0),
+        Vector3::new(0.0, tilt, 0.0),
     );
     let mut upper = Soft::cuboid(Vector3::repeat(half), [1, 1, 1], &X, Vector3::zeros());
     upper.id = 2;
@@ -50,10 +50,16 @@ fn bricks_face_to_face_touch_in_their_common_triangles() {
     let (force, moment) = wrench(&points);
     let side = 2.0 * half;
     let of_area = 1.0 / lower.mesh.vertex_area();
-    let wanted = of_area * side * side * overlap;
-    assert!((force.z / wanted - 1.0).abs() < 1e-3, "{force} {wanted}");
-    let wanted = -of_area * turn * side.powi(4) / 12.0;
-    assert!((moment.y / wanted - 1.0).abs() < 1e-2, "{moment} {wanted}");
+    let expected = of_area * side * side * overlap;
+    assert!(
+        (force.z / expected - 1.0).abs() < 1e-3,
+        "{force} {expected}"
+    );
+    let expected = -of_area * tilt * side.powi(4) / 12.0;
+    assert!(
+        (moment.y / expected - 1.0).abs() < 1e-2,
+        "{moment} {expected}"
+    );
 }
 
 #[test]
@@ -93,7 +99,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
     let mut upper = Soft::cube(0.099);
     upper.id = 2;
     let upright = collide(upper.posed(), lower.posed()).len();
-    // The same cube turned inside out, in position: the remaining points are separated.
+    // The same cube rotated inside out, in position: the remaining points are separated.
     let mirror = |p: &Point3<f64>| Point3::new(p.x, p.y, 0.198 - p.z);
     let upper = upper.moved(mirror, |_| true);
     let mirrored = collide(upper.posed(), lower.posed());
@@ -109,9 +115,9 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
         Soft::cuboid(half, [40, 4, 1], &X, Vector3::zeros())
     };
     let right = |p: &Point3<f64>| p.x > 0.02;
-    let fold = |turn: f64| {
+    let fold = |tilt: f64| {
         move |p: &Point3<f64>| match p.x > 0.02 {
-            true => Point3::new(-p.x, p.y, 0.008 + turn * p.z),
+            true => Point3::new(-p.x, p.y, 0.008 + tilt * p.z),
             false => *p,
         }
     };
@@ -120,7 +126,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
         let loaded = points.iter().filter(|c| c.signed_distance < 0.0);
         loaded.filter(|c| c.p_WC.x < -0.04).count()
     };
-    let turned = away(&strip().moved(fold(-1.0), |_| false));
+    let rotated = away(&strip().moved(fold(-1.0), |_| false));
     let mirrored = away(&strip().moved(fold(1.0), right));
-    assert!(turned > 20 && mirrored == 0, "{turned} {mirrored}");
+    assert!(rotated > 20 && mirrored == 0, "{rotated} {mirrored}");
 }

@@ -17,11 +17,11 @@ fn points_have_force_and_moment_of_the_patch() {
                 .map(|p| p.pressure * p.area)
                 .sum::<f64>();
             assert!((force - s.force_W).norm() <= 1e-9 * scale);
-            let wanted = s.moment_W + s.center_of_pressure.coords.cross(&s.force_W);
+            let expected = s.moment_W + s.center_of_pressure.coords.cross(&s.force_W);
             assert!(
-                (moment - wanted).norm() <= 1e-9 * scale,
+                (moment - expected).norm() <= 1e-9 * scale,
                 "{}",
-                (moment - wanted).norm() / scale
+                (moment - expected).norm() / scale
             );
         }
     }

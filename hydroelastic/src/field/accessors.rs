@@ -146,13 +146,13 @@ impl PressureField {
     }
 
     /// The tetrahedra with interior faces at pressures as low as on the skin.
-    pub(crate) fn hollow_tree(&self) -> &PressureBvh {
-        &self.hollow_tree
+    pub(crate) fn low_tree(&self) -> &PressureBvh {
+        &self.low_tree
     }
 
     /// The tetrahedra in which the pressure may have an interior minimum.
-    pub(crate) fn dip_tree(&self) -> &PressureBvh {
-        &self.dip_tree
+    pub(crate) fn valley_tree(&self) -> &PressureBvh {
+        &self.valley_tree
     }
 
     pub(crate) fn skin_tree(&self) -> &PressureBvh {

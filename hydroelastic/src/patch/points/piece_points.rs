@@ -10,7 +10,7 @@ use crate::patch::polygon::Sign;
 const SMALL_GROUP: f64 = 0.01;
 
 /// Up to three points that represent a plane piece of a patch under a linear pressure.
-pub(crate) struct Spread {
+pub(crate) struct PiecePoints {
     pub(crate) count: u32,
     /// From the centroid to the points.
     pub(crate) offsets: [Vector3<f64>; 3],
@@ -18,7 +18,7 @@ pub(crate) struct Spread {
     pub(crate) arms: [Vector3<f64>; 3],
 }
 
-impl Spread {
+impl PiecePoints {
     /// Three points about the centroid with the second moments of the area, or a single one if it is small compared
     /// with a patch of second moment `extent` (trace, m⁴). `mean`, `gradient`: of the pressure, at the centroid.
     pub(crate) fn of(
@@ -30,11 +30,11 @@ impl Spread {
         extent: f64,
     ) -> Self {
         let part = m.second.trace() / extent;
-        let mut spread = ((part - SMALL_GROUP) / SMALL_GROUP)
+        let mut piece_points = ((part - SMALL_GROUP) / SMALL_GROUP)
             .clamp(0.0, 1.0)
             .max(0.0);
         let second = m.second / m.area;
-        let arms = match spread > 0.0 {
+        let arms = match piece_points > 0.0 {
             true => arms_of(normal, &second),
             false => [Vector3::zeros(); 3],
         };
@@ -42,18 +42,20 @@ impl Spread {
         // and push too much on the other.
         for arm in &arms {
             let change = gradient.dot(arm);
-            if mean * (mean + spread * change) < 0.0 {
-                spread = -mean / change;
+            if mean * (mean + piece_points * change) < 0.0 {
+                piece_points = -mean / change;
             }
         }
         // The moment not represented by the arms is represented by shifting all points towards the centre of pressure.
         let shift = match sign {
-            Sign::Loaded if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
+            Sign::Loaded if mean > 0.0 => {
+                second * gradient * ((1.0 - piece_points * piece_points) / mean)
+            }
             _ => Vector3::zeros(),
         };
-        let arms = arms.map(|arm| arm * spread);
+        let arms = arms.map(|arm| arm * piece_points);
         Self {
-            count: if spread > 0.0 { 3 } else { 1 },
+            count: if piece_points > 0.0 { 3 } else { 1 },
             offsets: arms.map(|arm| arm + shift),
             arms,
         }

@@ -160,7 +160,7 @@ pub enum GeometryError {
     },
     /// A pose or a twist is infinite or not a number.
     #[error(
-        "{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged"
+        "{quantity} of geometry {side} is not finite: {value}; the previous step has probably diverged"
     )]
     NotFinite {
         /// `pose`, `twist`, `point`, `radius` or `velocity`.

@@ -46,10 +46,10 @@ impl<'a> RigidShape<'a> {
     /// A bounding box of the shape during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let shift = self.V_WG.linear * time_step_s;
-        let rotation = (self.V_WG.angular.norm() * time_step_s).min(2.0);
+        let angle = (self.V_WG.angular.norm() * time_step_s).min(2.0);
         // A rotation moves no point further than its chord.
-        let reach = if rotation > 0.0 {
-            rotation * self.shape.radius_about_origin()
+        let reach = if angle > 0.0 {
+            angle * self.shape.radius_about_origin()
         } else {
             0.0
         };

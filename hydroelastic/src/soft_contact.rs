@@ -36,13 +36,11 @@ use workspace::Workspace;
 /// | a soft body against | contact geometry |
 /// |---|---|
 /// | a compliant shape, a compliant half space | its triangles cut by the pressure field of the shape; k = A g, φ₀ = −p₀/g |
-/// | any other shape, including half spaces and custom shapes | its triangles cut where they enter the shape, by signed
-/// distance |
+/// | any other shape, including half spaces and custom shapes | its triangles cut where they enter the shape, by signed distance |
 /// | a soft body | the surfaces of equal depth below both skins |
 /// | itself | the same, excluding parts connected by an edge of the mesh |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
-/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as for a compliant shape
-/// |
+/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as for a compliant shape |
 /// | round segments of another filament | as balls along each segment, at most a diameter apart |
 ///
 /// Where point contact is requested, round segments of a filament use those balls even if it has a field. Flat segments

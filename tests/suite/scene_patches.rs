@@ -310,7 +310,7 @@ fn wrong_properties_are_refused_with_place_and_remedy() {
     );
     refused(
         &cube_on_floor(contact, RIGID, RIGID),
-        &["two rigid surfaces have no pressure between them"],
+        &["no pressure is defined between two rigid surfaces"],
     );
     refused(
         &cube_on_floor("", SOFT, "hydroelastic = \"compliant\""),

@@ -214,12 +214,12 @@ fn a_filament_touches_itself_only_where_it_crosses() {
         [0.0, -0.1, 0.019],
     ]
     .map(Point3::from);
-    let mut course = Vec::new();
+    let mut path = Vec::new();
     for leg in corners.windows(2) {
-        course.extend((0..9).map(|i| leg[0] + (leg[1] - leg[0]) * (f64::from(i) / 9.0)));
+        path.extend((0..9).map(|i| leg[0] + (leg[1] - leg[0]) * (f64::from(i) / 9.0)));
     }
-    course.push(corners[4]);
-    let f = along(3, &course, false, radius)
+    path.push(corners[4]);
+    let f = along(3, &path, false, radius)
         .with_field(&soft(0.02), &[])
         .unwrap();
     let out = found(Posed::Filament(&f), Posed::Filament(&f));

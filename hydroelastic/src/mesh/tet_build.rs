@@ -224,7 +224,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     if let Some(&first) = folded.first() {
         let list = soup.names.element_list(&soup.elements(&folded));
         let text = format!(
-            "neighbouring elements lie on the same side of their common face and overlap: {list}"
+            "neighbours overlap, on the same side of their common face: {list}"
         );
         report.add(
             Severity::Suspicious,

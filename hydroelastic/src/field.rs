@@ -133,7 +133,7 @@ impl PressureField {
     /// use nalgebra::Vector3;
     /// use pliant_hydroelastic::{PressureField, mesh::generate};
     ///
-    /// A pad of 2 cm thickness, bonded below: the pressure rises from its upper side downwards, slowly at first.
+    /// // A pad of 2 cm thickness, bonded below: the pressure rises from its upper side downwards, slowly at first.
     /// let mesh = generate::tet_cuboid(Vector3::new(0.05, 0.05, 0.01), [4, 4, 8])?;
     /// let pressures: Vec<f64> = mesh.vertices().iter().map(|x| 1.0e6 * ((0.01 - x.z) / 0.02).powi(2)).collect();
     /// let pad = PressureField::from_vertex_pressures(&mesh, &pressures)?;
@@ -145,11 +145,12 @@ impl PressureField {
     /// ```
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that
+    /// [`GeometryError::ArrayLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that
     /// is not finite, [`GeometryError::FlatField`] if none is positive.
     pub fn from_vertex_pressures(mesh: &TetMesh, pressures: &[f64]) -> Result<Self, GeometryError> {
         if pressures.len() != mesh.vertices().len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "pressures",
                 expected: mesh.vertices().len(),
                 found: pressures.len(),
@@ -282,10 +283,11 @@ impl PressureField {
     /// world frame and are updated by [`move_vertices`](Self::move_vertices).
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there is one attachment per tetrahedron.
+    /// [`GeometryError::ArrayLength`] unless there is one attachment per tetrahedron.
     pub fn attached(mut self, attachments: Vec<Attachment>) -> Result<Self, GeometryError> {
         if attachments.len() != self.corners.len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "attachments",
                 expected: self.corners.len(),
                 found: attachments.len(),
@@ -313,11 +315,12 @@ impl PressureField {
     /// have become flat or inverted are ignored in contact until they have volume again. Does not allocate.
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless the number of vertices is unchanged, [`GeometryError::Vertex`] for one
+    /// [`GeometryError::ArrayLength`] unless the number of vertices is unchanged, [`GeometryError::Vertex`] for one
     /// that is not finite; the field is then unchanged.
     pub fn move_vertices(&mut self, vertices: &[Vector3<f64>]) -> Result<(), GeometryError> {
         if vertices.len() != self.vertices.len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "vertices",
                 expected: self.vertices.len(),
                 found: vertices.len(),

@@ -122,16 +122,6 @@ pub enum GeometryError {
         /// What is wrong with the mesh, where, and how to fix it.
         reason: String,
     },
-    /// An array of a pressure field does not have one entry per element.
-    #[error("pressure field: {found} {what} were given, but {expected} are required")]
-    FieldLength {
-        /// `pressures`, `vertices` or `attachments`.
-        what: &'static str,
-        /// The required number.
-        expected: usize,
-        /// The actual number.
-        found: usize,
-    },
     /// A pressure is not finite.
     #[error("pressure field: pressure of vertex {vertex} is {value} Pa; it must be finite")]
     FieldValue {
@@ -170,16 +160,16 @@ pub enum GeometryError {
         /// The value that is not finite (or a sum that contains it).
         value: f64,
     },
-    /// An array of a deforming surface or a filament has the wrong length.
+    /// An array has the wrong length.
     #[error("{geometry}: {found} {what} were given, but {expected} are required")]
     ArrayLength {
-        /// `deforming surface` or `filament`.
+        /// `pressure field`, `deforming surface`, `soft body` or `filament`.
         geometry: &'static str,
         /// Name of the array.
         what: &'static str,
         /// Its length.
         found: usize,
-        /// The required length: one entry per point, or per segment.
+        /// The required length, such as one entry per point or per segment.
         expected: usize,
     },
     /// A flat tip on a segment that is too short for its pressure field.

@@ -144,7 +144,8 @@ impl DeformingSurface<'_> {
         if let Some(field) = self.field
             && !field.is_attached()
         {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "attachments",
                 expected: field.tets().len(),
                 found: 0,

@@ -177,7 +177,7 @@ impl SoftMesh {
     /// date.
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless the array lengths are unchanged, [`GeometryError::Vertex`] for a point
+    /// [`GeometryError::ArrayLength`] unless the array lengths are unchanged, [`GeometryError::Vertex`] for a point
     /// that is not finite; the mesh is then unchanged.
     pub fn move_to(
         &mut self,
@@ -193,7 +193,8 @@ impl SoftMesh {
             ("triangles", triangles.len(), self.triangles.len()),
         ] {
             if found != expected {
-                return Err(GeometryError::FieldLength {
+                return Err(GeometryError::ArrayLength {
+                    geometry: "soft body",
                     what,
                     expected,
                     found,

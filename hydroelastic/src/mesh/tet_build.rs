@@ -223,9 +223,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     folded.dedup();
     if let Some(&first) = folded.first() {
         let list = soup.names.element_list(&soup.elements(&folded));
-        let text = format!(
-            "neighbours overlap, on the same side of their common face: {list}"
-        );
+        let text = format!("neighbours overlap, on the same side of their common face: {list}");
         report.add(
             Severity::Suspicious,
             soup.names.element_location(soup.element_of[first as usize]),

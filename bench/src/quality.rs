@@ -92,7 +92,7 @@ fn penetration(scene: &Scene, poses: &[Pose], root: &Path) -> Result<f64, BenchE
             if !half_space && !shape_a.aabb(X_WA).intersects(&shape_b.aabb(X_WB)) {
                 continue;
             }
-            let posed = |shape, X_WG| Posed::Rigid(RigidShape::still(shape, X_WG));
+            let posed = |shape, X_WG| Posed::Rigid(RigidShape::at_rest(shape, X_WG));
             points.clear();
             let found = PointContact.collide(
                 posed(shape_a, *X_WA),

@@ -220,7 +220,7 @@ impl Collision {
                 velocities.fill(Vector3::zeros());
             }
             for filament in self.filaments.iter_mut().flatten() {
-                filament.stand_still();
+                filament.clear_velocities();
             }
         }
         self.move_meshes(parts, time_step_s)

@@ -19,7 +19,7 @@ pub(crate) fn warn_of_depth(world: &World, contacts: &[ContactForce], warnings: 
         let [Some(patch_a), Some(patch_b)] = sides.map(|side| side.patch.as_deref()) else {
             continue;
         };
-        if !patch_a.meets(patch_b) || world.choice(a, b) == ContactChoice::Point {
+        if !patch_a.has_patch_with(patch_b) || world.choice(a, b) == ContactChoice::Point {
             continue;
         }
         let highest =

@@ -190,7 +190,7 @@ impl PatchFinder {
         let shape = geometry.shape.as_ref()?;
         Some(Posed::Rigid(RigidShape {
             patch: geometry.patch.as_deref(),
-            ..RigidShape::still(shape, self.poses[g])
+            ..RigidShape::at_rest(shape, self.poses[g])
         }))
     }
 }

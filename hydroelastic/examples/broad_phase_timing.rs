@@ -17,9 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             filter.geometry(owner)?;
         }
         let filter = filter.build();
-        // A floor that grows with the clutter, four layers deep; each box overlaps a few neighbours. Moves a little.
+        // The floor grows with the number of boxes, four layers deep; each box overlaps a few neighbours and moves a
+        // little.
         let side = (n as f64 / 4.0).sqrt().ceil() as usize;
-        let place = |i: usize, step: usize| {
+        let position = |i: usize, step: usize| {
             let wobble = |k: usize| ((i * 7919 + k * 104_729 + step * 31) % 1000) as f64 * 1e-3;
             Point3::new(
                 (i % side) as f64 + 0.3 * wobble(1),
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let proxies: Vec<Proxy> = (0..n)
                     .map(|i| {
                         Proxy::Box(Aabb::from_half_extents(
-                            place(i, step),
+                            position(i, step),
                             Vector3::repeat(0.55),
                         ))
                     })

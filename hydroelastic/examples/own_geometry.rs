@@ -1,4 +1,5 @@
-//! A downstream crate adds a terrain of waves and says how balls touch it; everything else stays with pliant.
+//! A downstream crate adds a wavy terrain and a contact implementation for balls on it; all other pairs are handled by
+//! pliant.
 #![allow(non_snake_case, reason = "monogram frame names")]
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -7,7 +8,8 @@ use pliant_hydroelastic::{
     GeometryError, MaterialPoint, PointStiffness, Posed, Query, RigidShape, Shape, SignedDistance,
 };
 
-/// z ≤ 0.1 sin x, with |slope| ≤ 0.1: the height over it, shortened by √1.01, never exceeds the distance.
+/// The terrain z ≤ 0.1 sin x. Its slope is at most 0.1, so the height above it divided by √1.01 never exceeds the
+/// distance.
 #[derive(Debug)]
 struct Waves;
 
@@ -75,7 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     geometry.push_front(Box::new(BallsOnWaves));
     let (ball, waves) = (Shape::sphere(0.5)?, Shape::custom(Waves));
     let still = |shape, z| {
-        Posed::Rigid(RigidShape::still(
+        Posed::Rigid(RigidShape::at_rest(
             shape,
             Isometry3::translation(1.5, 0.0, z),
         ))
@@ -88,7 +90,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &Query::new(0.01, 9.81)?,
             &mut contacts,
         )
-        .ok_or("nobody knows this pair")??;
+        .ok_or("no implementation handles this pair")??;
     assert_eq!(contacts.len(), 1);
     assert!(contacts[0].signed_distance < 0.0 && contacts[0].normal_W.z > 0.99);
     Ok(())

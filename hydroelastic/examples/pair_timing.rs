@@ -1,5 +1,5 @@
-//! Times one contact query for pairs that rest on each other, overlap at a random pose, or fly towards each other; run with
-//! `--release`.
+//! Times one contact query for pairs at rest on each other, overlapping at a random pose, or approaching each other;
+//! run with `--release`.
 #![allow(non_snake_case, reason = "monogram frame names")]
 
 use std::time::Instant;

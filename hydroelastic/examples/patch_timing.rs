@@ -1,6 +1,6 @@
-//! How long one pair takes as a patch and as points: `cargo run --release --example patch_timing`.
+//! Time of one contact query as a patch and as points: `cargo run --release --example patch_timing`.
 #![allow(non_snake_case, reason = "monogram frame names")]
-#![allow(clippy::print_stdout, reason = "a table is what it is for")]
+#![allow(clippy::print_stdout, reason = "the example prints a table")]
 
 use std::time::Instant;
 
@@ -91,7 +91,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let posed = |shape, patch, X_WG| {
                         Posed::Rigid(RigidShape {
                             patch: Some(patch),
-                            ..RigidShape::still(shape, X_WG)
+                            ..RigidShape::at_rest(shape, X_WG)
                         })
                     };
                     out.clear();
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             &q,
                             &mut out,
                         )
-                        .ok_or("nobody knows this pair")??;
+                        .ok_or("no implementation handles this pair")??;
                 }
                 best = best.min(start.elapsed().as_secs_f64() / 20.0);
             }

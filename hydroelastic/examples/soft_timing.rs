@@ -1,4 +1,4 @@
-//! What contact of soft bodies by their surface costs: a torus on the floor, on a bar, on another torus, with itself.
+//! Cost of surface contact of soft bodies: a torus on the floor, on a bar, on another torus, and in self-contact.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -65,7 +65,7 @@ impl Soft {
     }
 }
 
-/// Median of some runs, ms.
+/// Median time of several runs, ms.
 fn median_ms(mut run: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..9)
         .map(|_| {
@@ -99,14 +99,14 @@ fn main() {
             soft.mesh.depth().tets().len(),
             soft.triangles.len(),
         );
-        let ground = Posed::Rigid(RigidShape::still(&floor, Isometry3::identity()));
+        let ground = Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity()));
         let X_bar = Isometry3::new(Vector3::new(0.05, 0.0, 0.039), Vector3::x() * 1.5);
-        let hook = Posed::Rigid(RigidShape::still(&bar, X_bar));
+        let hook = Posed::Rigid(RigidShape::at_rest(&bar, X_bar));
         for partner in [ground, hook, other.posed(), soft.posed()] {
             let ms = median_ms(|| {
                 out.clear();
                 let found = SoftContact.collide(soft.posed(), partner, &q, &mut out);
-                found.expect("a known pair").expect("finite");
+                found.expect("a supported pair").expect("finite");
             });
             row += &format!("   {ms:.2} ({})", out.len());
         }

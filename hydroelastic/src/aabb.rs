@@ -1,8 +1,8 @@
-//! Axis-aligned boxes: the coarse stand-in for a shape while pairs are searched.
+//! Axis-aligned bounding boxes.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-/// An axis-aligned box; infinite entries are allowed (a half space), `min > max` means empty.
+/// An axis-aligned box. Infinite entries are allowed (half space); `min > max` means empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
     /// Lower corner, m.
@@ -62,7 +62,7 @@ impl Aabb {
         }
     }
 
-    /// The box around this box at every moment of a straight shift by `displacement` (m).
+    /// The smallest box around this box during a straight translation by `displacement` (m).
     pub fn swept(&self, displacement: &Vector3<f64>) -> Self {
         let zero = Vector3::zeros();
         Self {
@@ -71,7 +71,8 @@ impl Aabb {
         }
     }
 
-    /// The box around this box seen from another frame: `X_NB` maps this box's frame into the new one.
+    /// The smallest box around this box expressed in another frame; `X_NB` maps this box's frame B into the new frame
+    /// N.
     pub fn transformed(&self, X_NB: &Isometry3<f64>) -> Self {
         if !self.is_bounded() {
             return if self.is_empty() { *self } else { Self::ALL };
@@ -107,7 +108,7 @@ impl Aabb {
             && other.min.z <= self.max.z
     }
 
-    /// Whether every corner is at a finite place.
+    /// Whether both corners are finite.
     pub fn is_bounded(&self) -> bool {
         self.min
             .iter()

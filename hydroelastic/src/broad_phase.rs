@@ -1,7 +1,8 @@
-//! Which pairs are near enough to look at: boxes swept over the step, sorted along one axis or kept in a tree.
+//! Broad phase: candidate pairs from bounding boxes swept over the time step, by sweep and prune or by a bounding
+//! volume tree.
 //!
-//! The answer is the set of overlapping pairs, sorted by index: it depends neither on the method nor on earlier steps, so
-//! that the tree may be refitted and the method chosen by what is fastest.
+//! The result is the set of overlapping pairs sorted by index. It depends neither on the method nor on earlier steps,
+//! so the faster method can be chosen freely.
 
 use nalgebra::{Point3, Vector3};
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
@@ -10,7 +11,7 @@ use crate::collision_filter::{CollisionFilter, GeometryIdx};
 use crate::posed::Posed;
 use crate::{Aabb, Shape, parry};
 
-/// Where a geometry can be during a step.
+/// Region that bounds a geometry during a time step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Proxy {
     /// Within a bounded box.
@@ -22,13 +23,14 @@ pub enum Proxy {
         /// Distance of the plane from the origin along the normal, m.
         offset: f64,
     },
-    /// Anywhere: a half space that turns.
+    /// Unbounded: a rotating half space.
     Anywhere,
 }
 
 impl Proxy {
-    /// The proxy of a geometry for a step of length `time_step_s`, inflated by `margin` (m). Inflate every proxy by the whole
-    /// margin of the largest pair, or by half of it each: two proxies that do not overlap are further apart than the sum.
+    /// The proxy of a geometry for a step of length `time_step_s` (s), inflated by `margin` (m). Inflate every proxy by
+    /// the largest margin of any pair, or each by half of it: proxies that do not overlap are then further apart than
+    /// the margin.
     pub fn of(geometry: &Posed<'_>, time_step_s: f64, margin: f64) -> Self {
         if let Posed::Rigid(r) = geometry
             && let Shape::HalfSpace = r.shape
@@ -67,7 +69,7 @@ impl Proxy {
     }
 }
 
-/// Finds candidate pairs. Keeps buffers (and a tree) from step to step, for speed only.
+/// Finds candidate pairs. Buffers and the tree are kept between steps for speed only.
 #[derive(Default)]
 pub struct BroadPhase {
     sorted: Vec<Interval>,
@@ -76,7 +78,7 @@ pub struct BroadPhase {
     tree: Tree,
 }
 
-/// A box on the sweep axis, with its two other extents: what the inner loop reads lies together.
+/// A box on the sweep axis with its extents along the two other axes, stored together for the inner loop.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     low: f64,
@@ -85,11 +87,12 @@ struct Interval {
     index: u32,
 }
 
-/// Up to here sorting is faster than the tree, from 10,000 on slower: measured with `examples/broad_phase_timing.rs`.
+/// Above this number of proxies the tree is used. Sorting is faster below about 2,000, the tree from 10,000 on
+/// (`examples/broad_phase_timing.rs`).
 const SWEEP_MAX: usize = 2000;
 
 impl BroadPhase {
-    /// Writes to `out` all pairs (i < j) of proxies that overlap and that the filter allows, in rising order.
+    /// Writes to `out` all pairs (i < j) of overlapping proxies that the filter allows, in ascending order.
     pub fn candidates(
         &mut self,
         proxies: &[Proxy],
@@ -103,7 +106,7 @@ impl BroadPhase {
         }
     }
 
-    /// [`candidates`](Self::candidates) by sorting along the axis on which the boxes are most spread.
+    /// [`candidates`](Self::candidates) by sweep and prune along the axis of largest spread.
     pub fn candidates_by_sweep(
         &mut self,
         proxies: &[Proxy],
@@ -147,7 +150,7 @@ impl BroadPhase {
         self.finish(proxies, filter, out);
     }
 
-    /// [`candidates`](Self::candidates) by a tree of boxes.
+    /// [`candidates`](Self::candidates) by a bounding volume tree.
     pub fn candidates_by_tree(
         &mut self,
         proxies: &[Proxy],
@@ -172,7 +175,7 @@ impl BroadPhase {
         self.finish(proxies, filter, out);
     }
 
-    /// Adds the unbounded proxies, filters and sorts.
+    /// Adds the unbounded proxies, applies the filter and sorts.
     fn finish(
         &mut self,
         proxies: &[Proxy],
@@ -181,7 +184,7 @@ impl BroadPhase {
     ) {
         for &i in &self.unbounded {
             for (j, other) in (0_u32..).zip(proxies) {
-                // Of two unbounded ones the lower one reports the pair.
+                // A pair of unbounded proxies is reported by the lower one.
                 let twice = j < i && self.unbounded.binary_search(&j).is_ok();
                 if i != j && !twice && proxies[i as usize].may_touch(other) {
                     self.pairs.push((i.min(j), i.max(j)));
@@ -199,7 +202,7 @@ impl BroadPhase {
     }
 }
 
-/// A tree over the bounded proxies. Which of them are in it is remembered; a change of that set rebuilds it.
+/// A tree over the bounded proxies; it is rebuilt when that set changes.
 #[derive(Default)]
 struct Tree {
     bvh: Bvh,
@@ -226,8 +229,8 @@ impl Tree {
             for (i, b) in boxes {
                 self.bvh.insert_or_update_partially(b, i as u32, 0.0);
             }
-            // In place, without allocation. Refitting the old structure instead gained nothing that could be measured: most of
-            // the time goes into the pairs.
+            // Rebuilt in place, without allocation. Refitting the old structure gave no measurable gain: most of the
+            // time goes into the pairs.
             self.bvh
                 .rebuild(&mut self.workspace, BvhBuildStrategy::Binned);
         } else {
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn sweep_and_tree_find_what_brute_force_finds_whatever_came_before() {
+    fn sweep_and_tree_find_what_brute_force_finds_regardless_of_earlier_calls() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut broad = BroadPhase::default();
         for n in [0, 1, 2, 3, 10, 60, 300, 300, 300, 1000, 5] {

@@ -1,11 +1,13 @@
-//! Convex cells cut into tetrahedra so that neighbours agree on their common faces.
+//! Decomposition of convex cells into tetrahedra that conforms across shared faces.
 
 use std::collections::BTreeMap;
 
-/// Cuts a convex cell into tetrahedra: every face is a fan about its vertex of the lowest number, the cell a cone over those
-/// faces about its own lowest vertex. What a face becomes depends on the face alone, so cells that share it agree.
+/// Decomposes a convex cell into tetrahedra: every face is a fan about its vertex of lowest index, and the cell a cone
+/// over those faces about its own lowest vertex. The split of a face depends on that face alone, so neighbouring cells
+/// conform.
 ///
-/// `faces`: corners of each face in order, either way round; repeated corners, and faces that shrink to an edge, are left out.
+/// `faces`: corners of each face in order, in either orientation. Repeated corners and faces that degenerate to an edge
+/// are dropped.
 pub(crate) fn cut_cell(faces: &[&[u32]], out: &mut Vec<[u32; 4]>) {
     let Some(apex) = faces.iter().flat_map(|f| f.iter()).min().copied() else {
         return;
@@ -32,19 +34,19 @@ pub(crate) fn cut_cell(faces: &[&[u32]], out: &mut Vec<[u32; 4]>) {
     }
 }
 
-/// Gives numbers to things named by a key, in the order of their first mention.
-pub(crate) struct Numbers<K: Ord> {
+/// KeyNumbering keys in the order of their first occurrence.
+pub(crate) struct KeyNumbering<K: Ord> {
     known: BTreeMap<K, u32>,
 }
 
-impl<K: Ord> Numbers<K> {
+impl<K: Ord> KeyNumbering<K> {
     pub(crate) fn new() -> Self {
         Self {
             known: BTreeMap::new(),
         }
     }
 
-    /// The number of `key`; `make` is called for a new one and must append it to the list that is numbered.
+    /// The number of `key`. For a new key, `make` is called; it must append to the list that is being numbered.
     pub(crate) fn of(&mut self, key: K, make: impl FnOnce()) -> u32 {
         let next = self.known.len() as u32;
         *self.known.entry(key).or_insert_with(|| {

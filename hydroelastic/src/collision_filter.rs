@@ -1,14 +1,14 @@
-//! Which geometries may touch: built once from bodies, joints, welds and named groups, then only asked.
+//! Collision filter: which geometries may touch, from bodies, joints, welds and named groups.
 
 use crate::GeometryError;
 
-/// Number of a geometry in its world, counted from 0 in the order in which it was added.
+/// Index of a geometry in its world, counted from 0 in order of insertion.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub struct GeometryIdx(pub u32);
 
-/// Number of the body (link, deforming body, world) that carries geometries.
+/// Index of the body (link, deformable body, world) that carries geometries.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
@@ -21,7 +21,7 @@ pub struct GroupIdx(u32);
 /// At most this many named groups: one bit each.
 const GROUPS_MAX: usize = 64;
 
-/// Collects who belongs to whom; [`build`](Self::build) gives the [`CollisionFilter`].
+/// Collects bodies, geometries, groups and exclusions; [`build`](Self::build) gives the [`CollisionFilter`].
 ///
 /// ```
 /// use pliant_hydroelastic::CollisionFilterBuilder;
@@ -66,7 +66,7 @@ impl CollisionFilterBuilder {
         Ok(GeometryIdx(index))
     }
 
-    /// Two bodies that never move against each other: they count as one from now on, also in exclusions.
+    /// Declares that two bodies never move relative to each other: they count as one, including in exclusions.
     ///
     /// # Errors
     /// [`GeometryError::UnknownIndex`].
@@ -74,12 +74,12 @@ impl CollisionFilterBuilder {
         self.known_owner(a)?;
         self.known_owner(b)?;
         let (a, b) = (self.root(a.0), self.root(b.0));
-        // The lower number stands for the group, whatever the order of the calls.
+        // The lower index represents the welded set, whatever the order of the calls.
         self.welded_to[a.max(b) as usize] = a.min(b);
         Ok(())
     }
 
-    /// Two bodies that never touch, such as neighbours at a joint; holds for everything welded to them.
+    /// Excludes contact of two bodies, such as neighbours at a joint, and of everything welded to them.
     ///
     /// # Errors
     /// [`GeometryError::UnknownIndex`].
@@ -90,7 +90,7 @@ impl CollisionFilterBuilder {
         Ok(())
     }
 
-    /// Two geometries that never touch.
+    /// Excludes contact of two geometries.
     ///
     /// # Errors
     /// [`GeometryError::UnknownIndex`].
@@ -105,7 +105,7 @@ impl CollisionFilterBuilder {
         Ok(())
     }
 
-    /// The group of this name, made when it is first asked for.
+    /// The group of this name; it is created on first use.
     ///
     /// # Errors
     /// [`GeometryError::TooManyGroups`] beyond 64.
@@ -136,7 +136,7 @@ impl CollisionFilterBuilder {
         Ok(())
     }
 
-    /// No member of `a` touches a member of `b`; with `a == b` its members do not touch each other.
+    /// Excludes contact of members of `a` with members of `b`; with `a == b`, of its members with each other.
     ///
     /// # Errors
     /// [`GeometryError::UnknownIndex`].
@@ -148,7 +148,7 @@ impl CollisionFilterBuilder {
         Ok(())
     }
 
-    /// Closes the list.
+    /// Builds the filter.
     pub fn build(mut self) -> CollisionFilter {
         let mut owner_pairs: Vec<[u32; 2]> = std::mem::take(&mut self.owner_pairs)
             .into_iter()
@@ -218,7 +218,7 @@ struct Membership {
     blocked: u64,
 }
 
-/// Says whether two geometries may touch. Immutable.
+/// Decides whether two geometries may touch. Immutable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CollisionFilter {
     geometries: Vec<Membership>,
@@ -227,14 +227,14 @@ pub struct CollisionFilter {
 }
 
 impl CollisionFilter {
-    /// How many geometries the filter knows.
+    /// Number of geometries in the filter.
     pub fn n_geometries(&self) -> usize {
         self.geometries.len()
     }
 
-    /// Whether `a` and `b` may touch: not on the same body (or welded bodies), not excluded as bodies, as geometries or by
-    /// their groups. Symmetric; false for a geometry with itself (self contact of a deforming surface is its owner's
-    /// business) and for unknown ones.
+    /// Whether `a` and `b` may touch: not on the same body (or welded bodies), and not excluded as bodies, as
+    /// geometries or by their groups. Symmetric. False for a geometry with itself (self-contact of a deforming surface
+    /// is set by its owner) and for unknown indices.
     pub fn allows(&self, a: GeometryIdx, b: GeometryIdx) -> bool {
         let (Some(x), Some(y)) = (
             self.geometries.get(a.0 as usize),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_named() {
+    fn unknown_indices_are_refused_by_name() {
         let mut f = CollisionFilterBuilder::default();
         let o = f.owner();
         assert!(matches!(

@@ -1,10 +1,11 @@
-//! Judges an implementation of [`ContactGeometry`]: does it keep what the trait promises?
+//! Conformance tests for implementations of [`ContactGeometry`].
 //!
-//! For every pair of shapes random poses are brought to a small overlap, and what is found there is put to the laws: unit
-//! normals that point from B into A, gaps that agree with the material points, the same contact told from the other side and from
-//! another frame, the same bits when asked again, keys that tell points apart, and no contact left once A has been moved away.
+//! For every pair of shapes, random poses with a small overlap are generated, and the contacts found there are checked:
+//! unit normals that point from B into A, signed distances that agree with the material points, the same contact with A
+//! and B exchanged and in another frame, bit-identical results when repeated, unique keys, and no contact after A has
+//! been moved away.
 //!
-//! Point contact is judged by [`check_rigid_pairs`], patch contact by [`check_patch_pairs`].
+//! [`check_rigid_pairs`] checks point contact, [`check_patch_pairs`] patch contact.
 
 mod patches;
 
@@ -18,7 +19,7 @@ use crate::{
     ContactChoice, ContactGeometry, ContactPoint, Posed, Primitive, Query, RigidShape, Shape,
 };
 
-/// A broken promise: which, where, and by how much.
+/// A violated requirement: which, where, and by how much.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Violation(String);
@@ -29,15 +30,15 @@ impl fmt::Debug for Violation {
     }
 }
 
-/// How an implementation is tried.
+/// Settings of a conformance test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trial {
     /// Poses per pair of shapes.
     pub poses: u32,
-    /// Start of the random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// How well distances of the same contact, computed in different frames or order, must agree, as a part of the size of the
-    /// smaller shape.
+    /// Required agreement of distances of the same contact computed in different frames or order, relative to the size
+    /// of the smaller shape.
     pub tolerance: f64,
 }
 
@@ -51,7 +52,7 @@ impl Default for Trial {
     }
 }
 
-/// Checks an implementation on pairs of rigid shapes that it knows. Returns the number of contacts that were examined.
+/// Checks an implementation on the pairs of rigid shapes that it supports. Returns the number of contacts examined.
 ///
 /// # Errors
 /// The first [`Violation`].
@@ -70,7 +71,7 @@ pub fn check_rigid_pairs(
             (x, y) if x > 0.0 && y > 0.0 => x.min(y),
             (x, y) => x.max(y),
         };
-        let judge = Judge {
+        let checker = Checker {
             geometry,
             a,
             b,
@@ -84,15 +85,15 @@ pub fn check_rigid_pairs(
         };
         for _ in 0..trial.poses {
             let X_WB = random.pose(size);
-            if let Some(X_WA) = judge.touching_pose(&mut random, &X_WB)? {
-                examined += judge.examine(&mut random, &X_WA, &X_WB)?;
+            if let Some(X_WA) = checker.touching_pose(&mut random, &X_WB)? {
+                examined += checker.examine(&mut random, &X_WA, &X_WB)?;
             }
         }
     }
     Ok(examined)
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     geometry: &'a dyn ContactGeometry,
     a: &'a Shape,
     b: &'a Shape,
@@ -101,16 +102,16 @@ struct Judge<'a> {
     tolerance: f64,
 }
 
-impl Judge<'_> {
-    fn broken<T>(&self, law: &str, found: impl fmt::Display) -> Result<T, Violation> {
+impl Checker<'_> {
+    fn violated<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
-            "{} against {}: {law}: {found}",
+            "{} against {}: {rule}: {found}",
             self.a.name(),
             self.b.name()
         )))
     }
 
-    fn ask(
+    fn contacts_of(
         &self,
         a: &Shape,
         X_WA: &Isometry3<f64>,
@@ -118,7 +119,7 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<Vec<ContactPoint>, Violation> {
         fn still<'s>(shape: &'s Shape, X_WG: &Isometry3<f64>) -> Posed<'s> {
-            Posed::Rigid(RigidShape::still(shape, *X_WG))
+            Posed::Rigid(RigidShape::at_rest(shape, *X_WG))
         }
         let mut out = Vec::new();
         match self
@@ -126,12 +127,12 @@ impl Judge<'_> {
             .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
         {
             Some(Ok(())) => Ok(out),
-            Some(Err(e)) => self.broken("finite poses must be accepted", e),
-            None => self.broken("the pair must be known", "None"),
+            Some(Err(e)) => self.violated("finite poses must be accepted", e),
+            None => self.violated("the pair must be supported", "None"),
         }
     }
 
-    /// A random pose of A, brought near B until it overlaps a little; `None` if the direction missed.
+    /// A random pose of A with a small overlap with B; `None` if the direction missed.
     fn touching_pose(
         &self,
         random: &mut SplitMix,
@@ -143,38 +144,38 @@ impl Judge<'_> {
                 .unwrap_or(0.0)
         };
         let reach = 2.0 * (radius(self.a) + radius(self.b));
-        // Half of the time in line with B, so that faces meet.
-        let (turn, direction) = if random.next() > 0.0 {
+        // Half of the samples are aligned with B, so that faces are parallel.
+        let (orientation, direction) = if random.next() > 0.0 {
             (random.rotation(), random.upper_unit())
         } else {
             (X_WB.rotation * random.quarter_turns(), Vector3::z())
         };
         let direction = X_WB.rotation * direction;
-        // Beside the middle, so that edges do not lie exactly on edges: there several answers are right.
+        // Off the centre, so that edges do not coincide exactly: several answers would be correct there.
         let aside =
             X_WB.rotation * Vector3::new(random.next(), random.next(), 0.0) * (0.1 * self.size);
         let at = |s: f64| {
             let shift = X_WB.translation.vector + aside + direction * s;
-            Isometry3::from_parts(Translation3::from(shift), turn)
+            Isometry3::from_parts(Translation3::from(shift), orientation)
         };
         let goal = -1e-3 * self.size;
-        let depth = |s: f64| Ok(lowest(&self.ask(self.a, &at(s), self.b, X_WB)?));
+        let depth = |s: f64| Ok(lowest(&self.contacts_of(self.a, &at(s), self.b, X_WB)?));
         let (mut near, mut far) = (0.0, reach);
         if depth(near)? > goal {
             return Ok(None);
         }
         if depth(far)? <= self.query.margin {
-            return self.broken(
+            return self.violated(
                 "shapes far apart must not touch",
                 format_args!("at a distance of {far} m"),
             );
         }
         for _ in 0..40 {
-            let middle = 0.5 * (near + far);
-            if depth(middle)? <= goal {
-                near = middle
+            let midpoint = 0.5 * (near + far);
+            if depth(midpoint)? <= goal {
+                near = midpoint
             } else {
-                far = middle
+                far = midpoint
             }
         }
         Ok(Some(at(near)))
@@ -186,22 +187,22 @@ impl Judge<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<usize, Violation> {
-        let found = self.ask(self.a, X_WA, self.b, X_WB)?;
+        let found = self.contacts_of(self.a, X_WA, self.b, X_WB)?;
         for c in &found {
             self.one_point(c, X_WA, X_WB)?;
         }
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
-        if let Some(twin) = keys.windows(2).find(|w| w[0] == w[1]) {
-            return self.broken(
+        if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
+            return self.violated(
                 "keys must tell the points of a pair apart",
-                format_args!("{:?}", twin[0]),
+                format_args!("{:?}", duplicate[0]),
             );
         }
-        if self.ask(self.a, X_WA, self.b, X_WB)? != found {
-            return self.broken(
-                "the same question must have the same answer",
-                "the second answer differs",
+        if self.contacts_of(self.a, X_WA, self.b, X_WB)? != found {
+            return self.violated(
+                "repeated queries must give the same result",
+                "the second result differs",
             );
         }
         let Some(deepest) = found
@@ -211,27 +212,28 @@ impl Judge<'_> {
             return Ok(0);
         };
         let same = |other: f64| (other - deepest.signed_distance).abs() <= self.tolerance;
-        let mirrored = lowest(&self.ask(self.b, X_WB, self.a, X_WA)?);
+        let mirrored = lowest(&self.contacts_of(self.b, X_WB, self.a, X_WA)?);
         if !same(mirrored) {
-            return self.broken(
+            return self.violated(
                 "exchanging A and B must give the same depth",
                 format_args!("{} and {mirrored}", deepest.signed_distance),
             );
         }
         let X = random.pose(3.0 * self.size);
-        let elsewhere = lowest(&self.ask(self.a, &(X * X_WA), self.b, &(X * X_WB))?);
+        let elsewhere = lowest(&self.contacts_of(self.a, &(X * X_WA), self.b, &(X * X_WB))?);
         if !same(elsewhere) {
-            return self.broken(
+            return self.violated(
                 "a common motion of both must not change the depth",
                 format_args!("{} and {elsewhere}", deepest.signed_distance),
             );
         }
-        // Out along the normal: by its depth and a little more than what other points of the patch may still overlap.
+        // Outwards along the normal: by its depth and a little more than the remaining overlap of other points of the
+        // patch.
         let out = deepest.normal_W * (-1.5 * deepest.signed_distance + 2.0 * self.query.margin);
         let apart = Translation3::from(out) * X_WA;
-        let left = lowest(&self.ask(self.a, &apart, self.b, X_WB)?);
+        let left = lowest(&self.contacts_of(self.a, &apart, self.b, X_WB)?);
         if left < -self.tolerance {
-            return self.broken(
+            return self.violated(
                 "A moved out along the normal must not overlap: normals point from B into A",
                 format_args!("depth {} became {left}", deepest.signed_distance),
             );
@@ -246,18 +248,18 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         if (c.normal_W.norm() - 1.0).abs() > 1e-9 {
-            return self.broken("normals must have length one", c.normal_W.norm());
+            return self.violated("normals must have length one", c.normal_W.norm());
         }
         let stiffness = c.stiffness.of_pair(1.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.broken("shares must be positive", stiffness);
+            return self.violated("stiffness shares must be positive", stiffness);
         }
         if c.entry != 0.0 {
-            return self.broken("resting shapes have no later entry", c.entry);
+            return self.violated("overlapping shapes must have entry 0", c.entry);
         }
         if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
-            return self.broken(
-                "points of rigid shapes belong to their frames",
+            return self.violated(
+                "material points of rigid shapes must be attached to their frames",
                 format_args!("{c:?}"),
             );
         }
@@ -267,15 +269,15 @@ impl Judge<'_> {
         );
         let gap = c.normal_W.dot(&(p_WA - p_WB));
         if (gap - c.signed_distance).abs() > self.tolerance {
-            return self.broken(
+            return self.violated(
                 "the signed distance must be that of the material points along the normal",
                 format_args!("{} and {gap}", c.signed_distance),
             );
         }
         let aside = (c.p_WC - nalgebra::center(&p_WA, &p_WB)).norm();
         if aside > self.tolerance {
-            return self.broken(
-                "the place must lie between the material points",
+            return self.violated(
+                "the contact position must lie between the material points",
                 format_args!("{aside} m off"),
             );
         }
@@ -290,7 +292,7 @@ fn lowest(contacts: &[ContactPoint]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// SplitMix64 (Steele, Lea and Flood 2014): enough randomness for poses, and no dependency.
+/// SplitMix64 (Steele, Lea and Flood 2014): sufficient for poses, without a dependency.
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -308,7 +310,7 @@ impl SplitMix {
         Vector3::new(self.next(), self.next(), self.next())
     }
 
-    /// A unit vector within 55 degrees of z, so that a half space is left by going along it.
+    /// A unit vector within 55° of z, so that moving along it leaves a half space.
     fn upper_unit(&mut self) -> Vector3<f64> {
         let v = self.vector();
         Vector3::new(v.x, v.y, v.z.abs() + 1.0).normalize()
@@ -318,7 +320,7 @@ impl SplitMix {
         UnitQuaternion::from_scaled_axis(self.vector() * std::f64::consts::PI)
     }
 
-    /// A turn that maps the axes onto each other.
+    /// A rotation that maps the axes onto each other.
     fn quarter_turns(&mut self) -> UnitQuaternion<f64> {
         [Vector3::x(), Vector3::y(), Vector3::z()].into_iter().fold(
             UnitQuaternion::identity(),
@@ -349,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn point_contact_keeps_every_promise_for_every_pair() {
+    fn point_contact_conforms_for_every_pair() {
         let mut pairs = Vec::new();
         for a in shapes() {
             pairs.push((a.clone(), Shape::half_space()));
@@ -361,7 +363,7 @@ mod tests {
         assert!(examined > 1000, "{examined}");
     }
 
-    /// Ours, but with a mistake.
+    /// Our implementation with a mistake.
     struct Broken(fn(&mut ContactPoint));
 
     impl ContactGeometry for Broken {
@@ -379,13 +381,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_caught(mistake: fn(&mut ContactPoint), says: &str) {
+    fn check_caught(mistake: fn(&mut ContactPoint), message: &str) {
         let boxes = [(
             Shape::cuboid(Vector3::new(0.2, 0.3, 0.4)).unwrap(),
             Shape::half_space(),
         )];
         let caught = check_rigid_pairs(&Broken(mistake), &boxes, &Trial::default()).unwrap_err();
-        assert!(caught.to_string().contains(says), "{caught}");
+        assert!(caught.to_string().contains(message), "{caught}");
     }
 
     #[test]
@@ -407,6 +409,6 @@ mod tests {
             },
             "material points",
         );
-        check_caught(|c| c.p_WC.x += 0.1, "place");
+        check_caught(|c| c.p_WC.x += 0.1, "contact position");
     }
 }

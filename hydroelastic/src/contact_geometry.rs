@@ -1,43 +1,45 @@
-//! Who decides where two geometries touch: an open list of experts, asked in order.
+//! The trait of contact implementations, and the settings of a contact query.
 
 use crate::contact_point::ContactPoint;
 use crate::posed::Posed;
 use crate::{GeometryError, Shape};
 
-/// What a step asks of the contact geometry.
+/// Settings of one contact query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Query {
     /// Δt, s.
     pub time_step_s: f64,
     /// δ₀, m: surfaces nearer than this are in contact by their nearest points, whether or not they move.
     pub margin: f64,
-    /// Which kind of contact this pair is to have.
+    /// Requested kind of contact for this pair.
     pub choice: ContactChoice,
 }
 
-/// Patch or point, for one pair.
+/// Kind of contact of a pair: patch or points.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ContactChoice {
-    /// Points, whatever the geometries bring.
+    /// Points, even where both geometries support a patch.
     Point,
     /// A patch; an error if the pair has none.
     Patch,
-    /// A patch where the pair has one, else points.
+    /// A patch where the pair has one, otherwise points.
     #[default]
     PatchElsePoint,
 }
 
 impl Query {
-    /// The query for a step of length Δt in which bodies accelerate by about `acceleration` (m/s², gravity and applied):
+    /// The query for a step of length Δt (s) in which bodies accelerate by about `acceleration` (m/s², gravity and
+    /// applied forces):
     ///
     /// ```text
     /// δ₀ = 2 |a| Δt²
     /// ```
     ///
-    /// so that a resting body is never found apart from its support. Faster approach is foreseen from the predicted paths.
+    /// so that a resting body is never found separated from its support. Faster approach is covered by speculative
+    /// contacts on the predicted paths.
     ///
     /// # Errors
     /// [`GeometryError::Query`] unless both are finite and not negative.
@@ -57,7 +59,7 @@ impl Query {
         })
     }
 
-    /// δ₀ for a pair: at least 1e-5 of the smaller body's size, so that it does not vanish with Δt.
+    /// δ₀ for a pair, m: at least 1e-5 of the smaller body's size, so that it does not vanish with Δt.
     pub fn margin_for(&self, a: &Shape, b: &Shape) -> f64 {
         let size = match (a.size(), b.size()) {
             (x, y) if x > 0.0 && y > 0.0 => x.min(y),
@@ -67,18 +69,18 @@ impl Query {
     }
 }
 
-/// Finds the contact of one kind of pair.
+/// Finds the contacts of one kind of pair.
 ///
-/// The answer must be a pure function of the arguments: no memory of earlier steps, so that a step can be repeated, and no
-/// dependence on threads. The module `conformance` (feature `conformance`) judges an implementation.
+/// The result must be a pure function of the arguments: no memory of earlier steps, so that a step can be repeated, and
+/// no dependence on threads. The module `conformance` (feature `conformance`) tests an implementation.
 pub trait ContactGeometry: Send + Sync {
-    /// Appends the contacts of A and B to `out`; `None`: not my pair, ask the next.
+    /// Appends the contacts of A and B to `out`; `None` if this implementation does not handle the pair.
     ///
-    /// Within `q.margin` a pair is in contact by its nearest points; further apart only if the predicted paths meet within
-    /// the step. Normals point from B into A.
+    /// Within `q.margin` a pair is in contact by its nearest points; beyond it only if the predicted paths intersect
+    /// within the step (speculative contact). Normals point from B into A.
     ///
     /// # Errors
-    /// [`GeometryError`] when a pose or an array is unusable. `out` then holds what it held before.
+    /// [`GeometryError`] when a pose or an array is invalid. `out` is then unchanged.
     fn collide(
         &self,
         a: Posed<'_>,
@@ -86,64 +88,4 @@ pub trait ContactGeometry: Send + Sync {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) -> Option<Result<(), GeometryError>>;
-}
-
-/// Asks a list of geometries in order; the first that knows the pair answers.
-///
-/// ```
-/// use pliant_hydroelastic::{ContactGeometry, GeometryDispatcher};
-/// let mut geometry = GeometryDispatcher::default(); // patches, points of rigid shapes, particles, filaments
-/// // geometry.push_front(Box::new(MyTerrain::new()));  // asked before ours
-/// # let _: &dyn ContactGeometry = &geometry;
-/// ```
-pub struct GeometryDispatcher {
-    experts: Vec<Box<dyn ContactGeometry>>,
-}
-
-impl Default for GeometryDispatcher {
-    /// [`SoftContact`](crate::SoftContact) for deforming meshes, [`PatchContact`](crate::PatchContact) for pairs that have a patch
-    /// (and want it), then [`PointContact`](crate::PointContact), [`ParticleContact`](crate::ParticleContact) and
-    /// [`FilamentContact`](crate::FilamentContact).
-    fn default() -> Self {
-        Self {
-            experts: vec![
-                Box::new(crate::SoftContact),
-                Box::new(crate::PatchContact),
-                Box::new(crate::PointContact),
-                Box::new(crate::ParticleContact),
-                Box::new(crate::FilamentContact),
-            ],
-        }
-    }
-}
-
-impl GeometryDispatcher {
-    /// Asks no one yet.
-    pub fn empty() -> Self {
-        Self {
-            experts: Vec::new(),
-        }
-    }
-
-    /// Adds an expert that is asked before all others.
-    pub fn push_front(&mut self, expert: Box<dyn ContactGeometry>) {
-        self.experts.insert(0, expert);
-    }
-
-    /// Adds an expert that is asked when no other knows the pair.
-    pub fn push_back(&mut self, expert: Box<dyn ContactGeometry>) {
-        self.experts.push(expert);
-    }
-}
-
-impl ContactGeometry for GeometryDispatcher {
-    fn collide(
-        &self,
-        a: Posed<'_>,
-        b: Posed<'_>,
-        q: &Query,
-        out: &mut Vec<ContactPoint>,
-    ) -> Option<Result<(), GeometryError>> {
-        self.experts.iter().find_map(|e| e.collide(a, b, q, out))
-    }
 }

@@ -1,56 +1,40 @@
-//! What the geometry tells a solver about one point of contact.
+//! One point of contact as a solver needs it.
 
 use nalgebra::{Point3, Vector3};
 
 /// One point of contact between A and B.
 ///
-/// The gap it describes is that of two material points, one on either surface: a solver takes the velocity of A at
-/// `a` and that of B at `b` (not both at [`p_WC`](Self::p_WC): for a body that will arrive only later in the step the
-/// two are far apart). With v_n the relative normal velocity, `signed_distance` + Δt·v_n is the gap at the end of the step.
+/// Its gap is that of two material points, one on each surface: a solver takes the velocity of A at `a` and that of B
+/// at `b`, not both at [`p_WC`](Self::p_WC), because the two points of a speculative contact can be far apart. With v_n
+/// the relative normal velocity, `signed_distance` + Δt·v_n is the gap at the end of the step.
 ///
-/// A point of a patch ([`PointStiffness::OfPatch`], [`PointStiffness::OfArea`]) is a place of balance inside of both: its material
-/// points are at that place, and its signed distance −p₀/g is that of a spring whose force is the patch's.
+/// A point of a patch ([`PointStiffness::OfPatch`], [`PointStiffness::OfArea`]) lies on the equilibrium surface inside
+/// both bodies. Both material points are there, and the signed distance −p₀/g is that of a spring whose force is the
+/// patch's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactPoint {
-    /// Place of the contact in the world, m: the midpoint of the two material points.
+    /// Position of the contact in the world, m: the midpoint of the two material points.
     pub p_WC: Point3<f64>,
     /// Unit normal in the world, from B into A.
     pub normal_W: Vector3<f64>,
     /// φ₀ at the start of the step, m; negative in penetration, positive while the surfaces are still apart.
     pub signed_distance: f64,
-    /// How much harder the sides push when they come nearer at this point.
+    /// Stiffness against further approach at this point.
     pub stiffness: PointStiffness,
-    /// The touching point of A.
+    /// The material point of A in contact.
     pub a: MaterialPoint,
-    /// The touching point of B.
+    /// The material point of B in contact.
     pub b: MaterialPoint,
-    /// Stable over time while the same features touch; unique among the points of one pair.
+    /// Constant over time while the same features touch; unique among the points of one pair.
     pub key: ContactKey,
-    /// When the surfaces meet, as a fraction of the step: 0 for a pair within its resting margin, else the moment at
-    /// which the predicted paths touch.
+    /// Time of impact as a fraction of the step: 0 for a pair within its resting margin, otherwise the time at which
+    /// the predicted paths intersect.
     pub entry: f64,
 }
 
 impl ContactPoint {
-    /// Where the two springs in series put the contact: p = (k_A p_A + k_B p_B)/(k_A + k_B), on the stiffer surface in the
-    /// limit. `p_WA`, `p_WB`: the material points in the world. Two rigid surfaces meet in the middle.
-    pub fn place_by_stiffness(
-        p_WA: &Point3<f64>,
-        p_WB: &Point3<f64>,
-        k_A: f64,
-        k_B: f64,
-    ) -> Point3<f64> {
-        let weight_B = match (k_A.is_infinite(), k_B.is_infinite()) {
-            (true, true) => 0.5,
-            (true, false) => 0.0,
-            (false, true) => 1.0,
-            (false, false) => k_B / (k_A + k_B),
-        };
-        p_WA + (p_WB - p_WA) * weight_B
-    }
-
-    /// What part of a patch the point stands for, where a point of share one has the stiffness `of_share_one` (N/m); `None` in
-    /// point contact.
+    /// The part of a patch that the point represents, where a point of share one has the stiffness `of_share_one`
+    /// (N/m); `None` in point contact.
     #[must_use]
     pub fn patch_share(&self, of_share_one: f64) -> Option<PatchShare> {
         match self.stiffness {
@@ -66,7 +50,7 @@ impl ContactPoint {
         }
     }
 
-    /// The same contact told from the other side.
+    /// The same contact with A and B exchanged.
     pub fn swapped(&self) -> Self {
         Self {
             normal_W: -self.normal_W,
@@ -82,41 +66,41 @@ impl ContactPoint {
 /// The stiffness of a contact point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PointStiffness {
-    /// Point contact: this part of the pair's stiffness (N/m per point), dimensionless.
+    /// Point contact: dimensionless share of the pair's stiffness (N/m per point).
     ///
-    /// A lone point has one, the two ends of a line one each, the corners of a rectangle one each; where more corners share
-    /// the same patch, or the patch shrinks, the shares shrink, so that the pair's total force is continuous while corners
-    /// appear and vanish.
+    /// A single point has a share of one, so has each end of a line and each corner of a rectangle. Where more corners
+    /// form the patch, or the patch shrinks, the shares shrink, so that the pair's total force is continuous while
+    /// corners appear and vanish.
     Share(f64),
-    /// Patch of a soft body's surface where no pressure field says how stiff it is.
+    /// Patch of a soft body's surface whose stiffness no pressure field determines.
     OfArea {
-        /// As of [`PointStiffness::Share`].
+        /// As in [`PointStiffness::Share`].
         share: f64,
-        /// m², over which it is spread; zero for a point that is only foreseen.
+        /// Area represented by the point, m²; zero for a speculative contact.
         area: f64,
     },
-    /// Patch contact: the geometry says how stiff it is.
+    /// Patch contact: the stiffness follows from the pressure fields.
     OfPatch {
         /// k, N/m.
         stiffness: f64,
-        /// How much of an approach A takes up by yielding, from 0 (A is rigid) to 1 (B is).
-        part_of_A: f64,
-        /// What it stands for.
+        /// Fraction of an approach that A takes up by deformation, from 0 (A is rigid) to 1 (B is rigid).
+        fraction_A: f64,
+        /// The part of the patch that the point represents.
         share: PatchShare,
     },
 }
 
-/// What part of a patch a point stands for; all zero for a point that is only foreseen.
+/// The part of a patch that a point represents; all zero for a speculative contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PatchShare {
-    /// m²; those of a pair's points sum to the area of its patch.
+    /// Area, m²; the areas of a pair's points sum to the area of its patch.
     pub area: f64,
-    /// Highest pressure at a corner of its polygons, Pa; of the triangles of a soft body that at the point.
+    /// Highest pressure at the corners of its polygons, Pa; for triangles of a soft body, the pressure at the point.
     pub pressure_max: f64,
 }
 
 impl PointStiffness {
-    /// k, N/m, where a point of share one has `of_share_one`.
+    /// k, N/m, where a point of share one has the stiffness `of_share_one` (N/m).
     #[must_use]
     pub fn of_pair(&self, of_share_one: f64) -> f64 {
         match *self {
@@ -130,18 +114,18 @@ impl PointStiffness {
             Self::Share(_) | Self::OfArea { .. } => *self,
             Self::OfPatch {
                 stiffness,
-                part_of_A,
+                fraction_A,
                 share,
             } => Self::OfPatch {
                 stiffness,
-                part_of_A: 1.0 - part_of_A,
+                fraction_A: 1.0 - fraction_A,
                 share,
             },
         }
     }
 }
 
-/// What a material point is attached to.
+/// The primitive that a material point is attached to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Primitive {
     /// The frame G of a rigid shape.
@@ -159,7 +143,7 @@ pub enum Primitive {
 /// A point that moves with a body: Σ weights·vertices of the primitive, plus an offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaterialPoint {
-    /// What it is attached to.
+    /// The primitive that it is attached to.
     pub primitive: Primitive,
     /// Barycentric weights of the primitive's vertices (unused ones zero); (1, 0, 0, 0) for a frame.
     pub weights: [f64; 4],
@@ -188,16 +172,16 @@ impl MaterialPoint {
     }
 }
 
-/// Names a contact by the features that touch, so that warm starts and attachments find it again in the next step.
+/// Identifies a contact by the features that touch, so that warm starts and attachments carry over to the next step.
 ///
-/// Unique within one pair of geometries; a caller that stores contacts of several pairs adds the pair's own ids.
+/// Unique within one pair of geometries; a caller that stores contacts of several pairs adds the indices of the pair.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
 )]
 pub struct ContactKey(pub u64);
 
 impl ContactKey {
-    /// The key of a feature of A meeting a feature of B.
+    /// The key for a feature of A in contact with a feature of B.
     pub const fn new(feature_a: u32, feature_b: u32) -> Self {
         Self((feature_a as u64) << 32 | feature_b as u64)
     }

@@ -1,17 +1,19 @@
-//! Pressure fields: how hard a compliant body pushes back at each of its points.
+//! Pressure fields of compliant bodies.
 
+mod accessors;
+mod affine;
 mod compliance;
 mod inflate;
 mod layered;
 mod of_shape;
 mod of_tets;
-mod reading;
 mod round;
 mod tetrahedron;
 mod valleys;
 
 use nalgebra::Vector3;
 
+pub(crate) use affine::Affine;
 pub use compliance::Compliance;
 pub(crate) use round::{geodesic_frequency, matched_ring_radius, unit_sphere};
 pub(crate) use tetrahedron::Tetrahedron;
@@ -19,36 +21,36 @@ pub(crate) use tetrahedron::Tetrahedron;
 use crate::GeometryError;
 use crate::contact_point::Primitive;
 use crate::mesh::{TetIdx, TetMesh};
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 
-/// No tetrahedron across a face.
+/// Marks a face without a neighbouring tetrahedron.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
 
-/// What tetrahedra of one piece have in common, so that what is cut from them is one point.
+/// What the tetrahedra of one piece have in common, so that polygons cut from them are merged into one set of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PieceKind {
-    /// The linear function of their pressure.
+    /// They share the linear function of their pressure.
     Linear,
-    /// A stretch of an axis that the pressure on them is to press through.
+    /// They belong to one section of an axis; the resultant force passes through that axis.
     AboutAxis,
 }
 
 /// A pressure field on a tetrahedral mesh, in the frame G of its geometry.
 ///
-/// A field is linear on each tetrahedron of a mesh: E on the medial points, 0 on the surface, negative within a margin outside
-/// of it, with the hydroelastic modulus E in Pa. Where it comes from:
+/// The field is linear on each tetrahedron of a mesh: E (the hydroelastic modulus, Pa) on the medial axis, 0 on the
+/// surface, and negative in a margin outside it. Fields of the shapes:
 ///
-/// | what | mesh | pressure |
+/// | shape | mesh | pressure |
 /// |---|---|---|
 /// | box, cylinder, capsule | faces joined to the medial axis | exact distance to the (faceted) surface |
 /// | sphere, ellipsoid | facets joined to the centre | E (1 − ‖S⁻¹x‖) |
 /// | cone | facets joined to the incentre | exact distance to the (faceted) surface |
 /// | convex hull | faces joined to the centroid | linear from each face to the centroid |
 /// | closed surface | [`tetrahedralise`](crate::mesh::tetrahedralise): a lattice cut at the surface | exact distance at the vertices |
-/// | given tetrahedral mesh | as given | exact distance to its surface at the vertices, or your own at each vertex |
+/// | given tetrahedral mesh | as given | exact distance to its surface at the vertices, or given values at each vertex |
 /// | half space | none: a [`Slab`](crate::Slab) | E·(−z)/thickness |
 ///
-/// Facets of curved shapes stand as far outside as inside of the true surface: the volume is the true one.
+/// Facets of curved shapes lie partly outside and partly inside the true surface, so that the volume is exact.
 #[derive(Clone, Debug)]
 pub struct PressureField {
     vertices: Vec<Vector3<f64>>,
@@ -56,65 +58,65 @@ pub struct PressureField {
     corners: Vec<[u32; 4]>,
     neighbours: Vec<[u32; 4]>,
     tets: Vec<Tetrahedron>,
-    /// Of each tetrahedron.
+    /// One per tetrahedron.
     pieces: Vec<u32>,
     piece_kinds: Vec<PieceKind>,
     skin: Vec<SkinFace>,
-    tet_tree: RangeTree,
-    skin_tree: RangeTree,
-    /// Of the highest pressure first.
+    tet_tree: PressureBvh,
+    skin_tree: PressureBvh,
+    /// In order of descending pressure.
     peaks: Vec<Peak>,
-    /// Of each tetrahedron the part where the pressure is at most `shell_pressure`; none where nobody asks for it.
-    shell_tree: Option<RangeTree>,
+    /// The part of each tetrahedron where the pressure is at most `shell_pressure`; empty if not needed.
+    shell_tree: Option<PressureBvh>,
     shell_pressure: f64,
-    /// The tetrahedra with an inner face of no more than the least pressure of the skin.
-    hollow_tree: RangeTree,
-    /// The tetrahedra beside a valley of the pressure.
-    dip_tree: RangeTree,
+    /// Tetrahedra with an interior face whose pressure does not exceed the lowest pressure on the skin.
+    low_tree: PressureBvh,
+    /// Tetrahedra next to a valley of the pressure.
+    valley_tree: PressureBvh,
     depth: f64,
     margin: f64,
     attachments: Vec<Attachment>,
 }
 
-/// Up to this part of the highest pressure the shell of a field goes: more than nothing, so that it has a thickness without a
-/// margin, too.
+/// Pressure up to which the shell of a field extends, as a fraction of the maximum: positive, so that the shell has a
+/// thickness even without a margin.
 const SHELL: f64 = 1e-6;
 
-/// A face with nothing behind it.
+/// A boundary face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SkinFace {
     pub(crate) tet: u32,
-    /// The side of the tetrahedron that it is.
+    /// Index of the face in its tetrahedron.
     pub(crate) side: u8,
     pub(crate) corners: [u32; 3],
 }
 
-/// A vertex whose pressure none of its neighbours exceeds.
+/// A vertex at a local maximum of the pressure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peak {
     pub(crate) vertex: u32,
-    /// A tetrahedron at it.
+    /// A tetrahedron that contains it.
     pub(crate) tet: u32,
 }
 
-/// What a tetrahedron of a moving field hangs on.
+/// Attachment of a tetrahedron of a moving field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attachment {
     /// The primitive of the deforming surface that carries the tetrahedron, such as a segment of a filament.
     pub primitive: Primitive,
-    /// The vertices of the primitive among the points of the [`DeformingSurface`](crate::DeformingSurface), in the primitive's
-    /// order; those that it has not repeat another.
+    /// The vertices of the primitive among the points of the [`DeformingSurface`](crate::DeformingSurface), in the
+    /// primitive's order; unused entries repeat another vertex.
     pub vertices: [u32; 4],
-    /// For each corner of the tetrahedron the weights of those vertices, which sum to one.
+    /// For each corner of the tetrahedron, the weights of those vertices; they sum to one.
     pub weights: [[f64; 4]; 4],
 }
 
 /// A mesh with pressures at its vertices, before it becomes a field.
-pub(crate) struct Parts {
+pub(crate) struct FieldMesh {
     pub(crate) vertices: Vec<Vector3<f64>>,
     /// Pa.
     pub(crate) pressures: Vec<f64>,
-    /// Any orientation.
+    /// In either orientation.
     pub(crate) tets: Vec<[u32; 4]>,
     /// Distance from the surface to the deepest point, m.
     pub(crate) depth: f64,
@@ -122,16 +124,16 @@ pub(crate) struct Parts {
 }
 
 impl PressureField {
-    /// A field of your own: the pressure (Pa) at each vertex of `mesh`; linear in between.
+    /// A user-defined field: the pressure (Pa) at each vertex of `mesh`, linear in between.
     ///
-    /// Negative pressures are legal outside of the surface that you mean: there contact is foreseen before it begins. A pressure that
-    /// is not zero on the surface makes the force begin with a step where flat faces meet.
+    /// Negative pressures are allowed outside the intended surface; there, contact is speculative. A non-zero pressure
+    /// on the surface makes the force start with a jump where flat faces touch.
     ///
     /// ```
     /// use nalgebra::Vector3;
     /// use pliant_hydroelastic::{PressureField, mesh::generate};
     ///
-    /// // A pad 2 cm thick and glued on below: pressure rises from its upper side all the way down, slowly at first.
+    /// // A pad of 2 cm thickness, bonded below: the pressure rises from its upper side downwards, slowly at first.
     /// let mesh = generate::tet_cuboid(Vector3::new(0.05, 0.05, 0.01), [4, 4, 8])?;
     /// let pressures: Vec<f64> = mesh.vertices().iter().map(|x| 1.0e6 * ((0.01 - x.z) / 0.02).powi(2)).collect();
     /// let pad = PressureField::from_vertex_pressures(&mesh, &pressures)?;
@@ -143,11 +145,12 @@ impl PressureField {
     /// ```
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that is not
-    /// finite, [`GeometryError::FlatField`] if none is positive.
+    /// [`GeometryError::ArrayLength`] unless there is one pressure per vertex, [`GeometryError::FieldValue`] for one that
+    /// is not finite, [`GeometryError::FlatField`] if none is positive.
     pub fn from_vertex_pressures(mesh: &TetMesh, pressures: &[f64]) -> Result<Self, GeometryError> {
         if pressures.len() != mesh.vertices().len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "pressures",
                 expected: mesh.vertices().len(),
                 found: pressures.len(),
@@ -174,7 +177,7 @@ impl PressureField {
                     .norm()
             })
             .fold(0.0, f64::max);
-        Self::assemble(Parts {
+        Self::assemble(FieldMesh {
             vertices: mesh.vertices().to_vec(),
             pressures: pressures.to_vec(),
             tets: mesh.tets().iter().map(|t| t.map(|v| v.0)).collect(),
@@ -183,8 +186,9 @@ impl PressureField {
         })
     }
 
-    /// From parts; refuses a mesh in which three tetrahedra share a face, as a hull of points that nearly coincide may give.
-    pub(crate) fn assemble(mut parts: Parts) -> Result<Self, GeometryError> {
+    /// Builds the field from its parts. Refuses a mesh in which three tetrahedra share a face, as the hull of nearly
+    /// coincident points may have.
+    pub(crate) fn assemble(mut parts: FieldMesh) -> Result<Self, GeometryError> {
         if let Some([a, b, c]) = crate::mesh::crowded_face(&parts.tets) {
             return Err(GeometryError::Meshing {
                 reason: format!(
@@ -232,13 +236,13 @@ impl PressureField {
             pieces: Vec::new(),
             piece_kinds: vec![PieceKind::Linear; n_tets],
             skin,
-            tet_tree: RangeTree::default(),
-            skin_tree: RangeTree::default(),
+            tet_tree: PressureBvh::default(),
+            skin_tree: PressureBvh::default(),
             peaks: Vec::new(),
             shell_tree: None,
             shell_pressure: 0.0,
-            hollow_tree: RangeTree::default(),
-            dip_tree: RangeTree::default(),
+            low_tree: PressureBvh::default(),
+            valley_tree: PressureBvh::default(),
             depth: parts.depth,
             margin: parts.margin,
             attachments: Vec::new(),
@@ -248,73 +252,75 @@ impl PressureField {
             .map(|t| field.functions(t))
             .collect();
         field.pieces = pieces(&field.tets, &field.neighbours, &field);
-        let tets: Vec<Range> = (0..field.corners.len() as u32)
-            .map(|t| field.tet_range(t))
+        let tets: Vec<PressureBox> = (0..field.corners.len() as u32)
+            .map(|t| field.tet_bounds(t))
             .collect();
-        field.tet_tree = RangeTree::new(&tets).around(&field.vertices);
-        let skin: Vec<Range> = (0..field.skin.len() as u32)
-            .map(|f| field.skin_range(f))
+        field.tet_tree = PressureBvh::new(&tets).around(&field.vertices);
+        let skin: Vec<PressureBox> = (0..field.skin.len() as u32)
+            .map(|f| field.skin_bounds(f))
             .collect();
-        field.skin_tree = RangeTree::new(&skin).around(&field.vertices);
+        field.skin_tree = PressureBvh::new(&skin).around(&field.vertices);
         let highest = field.tet_tree.root().p_max;
         field.shell_pressure = SHELL * highest.max(0.0);
         let shell: Vec<u32> = (0..field.corners.len() as u32)
-            .filter(|&t| field.tet_range(t).p_min <= field.shell_pressure)
+            .filter(|&t| field.tet_bounds(t).p_min <= field.shell_pressure)
             .collect();
-        let ranges: Vec<Range> = shell.iter().map(|&t| field.shell_range(t)).collect();
-        let tree = RangeTree::new(&ranges).renamed(&shell);
+        let bounds: Vec<PressureBox> = shell.iter().map(|&t| field.shell_bounds(t)).collect();
+        let tree = PressureBvh::new(&bounds).renamed(&shell);
         field.shell_tree = Some(tree.around(&field.vertices));
-        field.hollow_tree = field.tree_of(&field.hollow());
-        field.dip_tree = field.tree_of(&field.dips());
+        field.low_tree = field.tree_of(&field.low_tets());
+        field.valley_tree = field.tree_of(&field.valley_tets());
         Ok(field)
     }
 
-    fn tree_of(&self, tets: &[u32]) -> RangeTree {
-        let ranges: Vec<Range> = tets.iter().map(|&t| self.tet_range(t)).collect();
-        let tree = RangeTree::new(&ranges).renamed(tets);
+    fn tree_of(&self, tets: &[u32]) -> PressureBvh {
+        let bounds: Vec<PressureBox> = tets.iter().map(|&t| self.tet_bounds(t)).collect();
+        let tree = PressureBvh::new(&bounds).renamed(tets);
         tree.around(&self.vertices)
     }
 
-    /// The field of a deforming body: `attachments` says for each tetrahedron what it hangs on. Its vertices are in the world
-    /// frame and follow by [`move_vertices`](Self::move_vertices).
+    /// The field of a deforming body: `attachments` gives the attachment of each tetrahedron. Its vertices are in the
+    /// world frame and are updated by [`move_vertices`](Self::move_vertices).
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there is one attachment per tetrahedron.
+    /// [`GeometryError::ArrayLength`] unless there is one attachment per tetrahedron.
     pub fn attached(mut self, attachments: Vec<Attachment>) -> Result<Self, GeometryError> {
         if attachments.len() != self.corners.len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "attachments",
                 expected: self.corners.len(),
                 found: attachments.len(),
             });
         }
         self.attachments = attachments;
-        // Each tetrahedron will move on its own.
+        // Each tetrahedron moves on its own.
         self.pieces = (0..self.corners.len() as u32).collect();
         Ok(self)
     }
 
-    /// The same with a piece named for each tetrahedron.
-    pub(crate) fn in_pieces(mut self, pieces: impl Iterator<Item = (u32, PieceKind)>) -> Self {
+    /// Assigns a piece to each tetrahedron.
+    pub(crate) fn with_pieces(mut self, pieces: impl Iterator<Item = (u32, PieceKind)>) -> Self {
         (self.pieces, self.piece_kinds) = pieces.unzip();
         debug_assert_eq!(self.pieces.len(), self.corners.len());
         self
     }
 
-    /// Of the piece that a tetrahedron belongs to.
+    /// The kind of piece that a tetrahedron belongs to.
     pub(crate) fn piece_kind(&self, tet: u32) -> PieceKind {
         self.piece_kinds[tet as usize]
     }
 
-    /// Moves the vertices; each keeps its pressure, and the trees keep their shape while their boxes are fitted anew. Tetrahedra
-    /// that have become flat or inverted take no part in contact until they have volume again. Allocates nothing.
+    /// Moves the vertices; each keeps its pressure. The trees keep their topology and are refitted. Tetrahedra that
+    /// have become flat or inverted are ignored in contact until they have volume again. Does not allocate.
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there are as many as before, [`GeometryError::Vertex`] for one that is not finite;
-    /// the field is then unchanged.
+    /// [`GeometryError::ArrayLength`] unless the number of vertices is unchanged, [`GeometryError::Vertex`] for one
+    /// that is not finite; the field is then unchanged.
     pub fn move_vertices(&mut self, vertices: &[Vector3<f64>]) -> Result<(), GeometryError> {
         if vertices.len() != self.vertices.len() {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "vertices",
                 expected: self.vertices.len(),
                 found: vertices.len(),
@@ -343,22 +349,22 @@ impl PressureField {
         tree.measure(&self.vertices);
         self.skin_tree = tree;
         if let Some(mut tree) = self.shell_tree.take() {
-            tree.refit(|t| self.shell_range(t));
+            tree.refit(|t| self.shell_bounds(t));
             tree.measure(&self.vertices);
             self.shell_tree = Some(tree);
         }
-        let mut tree = std::mem::take(&mut self.hollow_tree);
+        let mut tree = std::mem::take(&mut self.low_tree);
         tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
-        self.hollow_tree = tree;
-        let mut tree = std::mem::take(&mut self.dip_tree);
+        self.low_tree = tree;
+        let mut tree = std::mem::take(&mut self.valley_tree);
         tree.refit_boxes(|t| self.box_of(&self.corners[t as usize]));
         tree.measure(&self.vertices);
-        self.dip_tree = tree;
+        self.valley_tree = tree;
         Ok(())
     }
 
-    /// Low and high corner of the box around vertices.
+    /// Lower and upper corner of the box around vertices.
     fn box_of(&self, corners: &[u32]) -> [Vector3<f64>; 2] {
         let first = self.vertices[corners[0] as usize];
         corners[1..].iter().fold([first, first], |[low, high], v| {
@@ -367,17 +373,18 @@ impl PressureField {
         })
     }
 
-    /// Forgets the shell, which only shortens the search for patches with other fields, so that moving it costs half.
+    /// Drops the shell, which only accelerates the search for patches with other fields; moving the field then costs
+    /// half.
     pub(crate) fn without_shell(mut self) -> Self {
         self.shell_tree = None;
         self
     }
 
-    /// Forgets what only patches with other fields ask for, so that moving it costs less.
+    /// Drops the data that only patches with other fields need, so that moving the field costs less.
     pub(crate) fn without_patches(mut self) -> Self {
         self.shell_tree = None;
-        self.hollow_tree = RangeTree::default();
-        self.dip_tree = RangeTree::default();
+        self.low_tree = PressureBvh::default();
+        self.valley_tree = PressureBvh::default();
         self
     }
 
@@ -387,13 +394,13 @@ impl PressureField {
         Tetrahedron::new(&x, &corners.map(|v| self.pressures[v as usize]))
     }
 
-    pub(crate) fn tet_range(&self, tet: u32) -> Range {
+    pub(crate) fn tet_bounds(&self, tet: u32) -> PressureBox {
         let corners = self.corners[tet as usize];
-        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+        PressureBox::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
     }
 
-    /// Around the part of a tetrahedron where the pressure is at most that of the shell.
-    fn shell_range(&self, tet: u32) -> Range {
+    /// Bounds of the part of a tetrahedron where the pressure is at most that of the shell.
+    fn shell_bounds(&self, tet: u32) -> PressureBox {
         let (x, p) = (self.corner_points(tet), self.corner_pressures(tet));
         let level = self.shell_pressure;
         let below = (0..4).filter(|&i| p[i] <= level).map(|i| (x[i], p[i]));
@@ -403,16 +410,16 @@ impl PressureField {
             let t = (level - p[i]) / (p[j] - p[i]);
             (x[i] + (x[j] - x[i]) * t, level)
         });
-        Range::of(below.chain(crossings))
+        PressureBox::of(below.chain(crossings))
     }
 
-    fn skin_range(&self, face: u32) -> Range {
+    fn skin_bounds(&self, face: u32) -> PressureBox {
         let corners = self.skin[face as usize].corners;
-        Range::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
+        PressureBox::of(corners.map(|v| (self.vertices[v as usize], self.pressures[v as usize])))
     }
 }
 
-/// Vertices of positive pressure that none of their neighbours exceeds, the highest first.
+/// Vertices of positive pressure that no neighbour exceeds, in order of descending pressure.
 fn peaks(tets: &[[u32; 4]], pressures: &[f64]) -> Vec<Peak> {
     let mut tet_at = vec![u32::MAX; pressures.len()];
     let mut exceeded = vec![false; pressures.len()];
@@ -440,7 +447,8 @@ fn peaks(tets: &[[u32; 4]], pressures: &[f64]) -> Vec<Peak> {
     peaks
 }
 
-/// Joins neighbouring tetrahedra that share their linear function: the flat side of a box is one piece, however it is cut.
+/// Merges neighbouring tetrahedra with the same linear function: the flat side of a box is one piece, however it is
+/// meshed.
 fn pieces(tets: &[Tetrahedron], neighbours: &[[u32; 4]], field: &PressureField) -> Vec<u32> {
     let mut piece = vec![u32::MAX; tets.len()];
     let mut open = Vec::new();
@@ -460,7 +468,7 @@ fn pieces(tets: &[Tetrahedron], neighbours: &[[u32; 4]], field: &PressureField) 
                 if n == OUTSIDE || piece[n as usize] != u32::MAX {
                     continue;
                 }
-                // By values, not by gradients: those of slivers are full of round-off.
+                // Compares values, not gradients: gradients of slivers are dominated by round-off.
                 let same = field
                     .corner_points(n)
                     .iter()

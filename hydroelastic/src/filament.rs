@@ -1,4 +1,4 @@
-//! A filament as contact sees it: a chain of segments with a round or flat section, and a tree of boxes over them.
+//! Contact geometry of filaments: chains of segments with a round or flat section, and a tree of boxes over them.
 
 mod boxes;
 mod field;
@@ -10,10 +10,10 @@ pub(crate) mod segments;
 use nalgebra::{Point3, Vector3};
 
 use crate::field::{Compliance, PieceKind, PressureField};
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::{Aabb, GeometryError};
 use boxes::SegmentBoxes;
-use field::{Course, FilamentField};
+use field::{Configuration, FilamentField};
 
 pub(crate) use rigid_segment::{RigidSegment, Solid};
 pub(crate) use section::Inscribed;
@@ -21,17 +21,18 @@ pub use section::{FlatSection, Outline, Tips};
 
 /// Chains of segments that move with their vertices.
 ///
-/// Round segments are capsules about the straight line between their vertices, but for cylinders at flat [`Tips`]; the others
-/// are boxes or elliptic cylinders along it, as their [`FlatSection`] says. Segments that follow each other in the list and share
-/// a vertex are one chain; a chain whose last vertex is its first is a ring. A chain does not touch itself where the arc length
-/// between two segments, at rest, is at most the width of its section: neighbours overlap by construction.
+/// Round segments are capsules about the straight line between their vertices, except for cylinders at flat [`Tips`];
+/// the others are boxes or elliptic cylinders along it, as given by their [`FlatSection`]. Consecutive segments in the
+/// list that share a vertex form a chain; a chain whose last vertex is its first is a ring. Two segments of a chain are
+/// excluded from self-contact if the arc length between them at rest is at most the width of the section: neighbours
+/// overlap by construction.
 #[derive(Clone, Debug, Default)]
 pub struct Filament {
     id: u64,
     segments: Vec<[u32; 2]>,
     /// Of each segment, m.
     radii: Vec<f64>,
-    /// Segments that neighbour each segment at its first and second vertex.
+    /// Neighbours of each segment at its first and second vertex.
     neighbours: Vec<[Option<u32>; 2]>,
     /// Arc length at rest from the start of the chain to each segment's ends, m.
     arc: Vec<[f64; 2]>,
@@ -48,12 +49,12 @@ pub struct Filament {
 }
 
 impl Filament {
-    /// Filaments at rest. `id` tells filaments apart; `rest`: vertices of the undeformed filament, of which only the lengths
-    /// of the segments matter; `radii`: of the section at each vertex, m, half the width of a flat one.
+    /// Filaments at rest. `id` distinguishes filaments; `rest`: vertices of the undeformed filament, m, of which only
+    /// the segment lengths matter; `radii`: of the section at each vertex, m (half the width of a flat section).
     ///
     /// # Errors
-    /// [`GeometryError::SurfaceArrays`] for arrays of unequal length, [`GeometryError::FilamentSegment`] for a segment without
-    /// its vertices.
+    /// [`GeometryError::ArrayLength`] for arrays of unequal length, [`GeometryError::FilamentSegment`] for a segment
+    /// with invalid vertices.
     pub fn new(
         id: u64,
         rest: &[Point3<f64>],
@@ -61,10 +62,11 @@ impl Filament {
         radii: &[f64],
     ) -> Result<Self, GeometryError> {
         if radii.len() != rest.len() {
-            return Err(GeometryError::SurfaceArrays {
-                points: rest.len(),
+            return Err(GeometryError::ArrayLength {
+                geometry: "filament",
                 what: "radii",
                 found: radii.len(),
+                expected: rest.len(),
             });
         }
         for (segment, ends) in segments.iter().enumerate() {
@@ -92,29 +94,30 @@ impl Filament {
         Ok(filament)
     }
 
-    /// The same with other ends, where it is open; to be said before [`with_field`](Self::with_field).
+    /// Sets the shape of the free ends; call it before [`with_field`](Self::with_field).
     #[must_use]
     pub fn with_tips(self, tips: Tips) -> Self {
         Self { tips, ..self }
     }
 
-    /// The same with a pressure field, so that it touches in patches: the pressure is that of `compliance` on the centreline (on the
-    /// middle line of a rectangle) and nothing on the surface, linear in between. `sections`: as in
-    /// [`move_to`](Self::move_to); all alike, and as they will stay.
+    /// Adds a pressure field, so that the filament makes patch contact: the pressure is the modulus of `compliance` on
+    /// the centreline (on the medial line of a rectangle) and zero on the surface, linear in between. `sections`: as in
+    /// [`move_to`](Self::move_to); all equal and constant in time.
     ///
     /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::SurfaceArrays`] for sections that are not one per
-    /// segment, [`GeometryError::ShortTip`] for a flat tip without room for its field.
+    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::ArrayLength`] unless there is one
+    /// section per segment, [`GeometryError::ShortTip`] for a flat tip on a segment that is too short for its field.
     pub fn with_field(
         mut self,
         compliance: &Compliance,
         sections: &[FlatSection],
     ) -> Result<Self, GeometryError> {
         if !(sections.is_empty() || sections.len() == self.segments.len()) {
-            return Err(GeometryError::SurfaceArrays {
-                points: self.points.len(),
+            return Err(GeometryError::ArrayLength {
+                geometry: "filament",
                 what: "flat sections",
                 found: sections.len(),
+                expected: self.segments.len(),
             });
         }
         self.sections = sections.to_vec();
@@ -127,14 +130,14 @@ impl Filament {
         }
         let radius = self.radii.first().copied().unwrap_or(0.0);
         let chains = (chains.into_iter(), self.tips);
-        let field = FilamentField::new(&self.course(), radius, chains, compliance)?;
+        let field = FilamentField::new(&self.configuration(), radius, chains, compliance)?;
         self.field = Some(Box::new(field));
         self.refit(0.0);
         Ok(self)
     }
 
-    fn course(&self) -> Course<'_> {
-        Course {
+    fn configuration(&self) -> Configuration<'_> {
+        Configuration {
             points: &self.points,
             segments: &self.segments,
             sections: &self.sections,
@@ -175,11 +178,11 @@ impl Filament {
         }
     }
 
-    /// Moves the vertices and says how they are predicted to move over the step of length `time_step_s`; `sections` is empty
-    /// for round segments, else one for each.
+    /// Sets the positions of the vertices (m) and their predicted velocities (m/s) over the step of length
+    /// `time_step_s` (s). `sections` is empty for round segments, otherwise it has one entry per segment.
     ///
     /// # Errors
-    /// [`GeometryError::SurfaceArrays`] unless the lengths are those of the filament.
+    /// [`GeometryError::ArrayLength`] unless the lengths are those of the filament.
     pub fn move_to(
         &mut self,
         points: &[Point3<f64>],
@@ -187,21 +190,23 @@ impl Filament {
         sections: &[FlatSection],
         time_step_s: f64,
     ) -> Result<(), GeometryError> {
-        let wrong = |what, found| GeometryError::SurfaceArrays {
-            points: self.points.len(),
+        let wrong = |what, found, expected| GeometryError::ArrayLength {
+            geometry: "filament",
             what,
             found,
+            expected,
         };
-        if points.len() != self.points.len() {
-            return Err(wrong("vertices", points.len()));
+        let n_points = self.points.len();
+        if points.len() != n_points {
+            return Err(wrong("vertices", points.len(), n_points));
         }
-        if velocities.len() != self.points.len() {
-            return Err(wrong("velocities", velocities.len()));
+        if velocities.len() != n_points {
+            return Err(wrong("velocities", velocities.len(), n_points));
         }
         if !(sections.is_empty() || sections.len() == self.segments.len()) {
-            return Err(wrong("flat sections", sections.len()));
+            return Err(wrong("flat sections", sections.len(), self.segments.len()));
         }
-        // A step that looks again for contacts has only its velocities changed.
+        // When contacts are searched again within a step, only the velocities change.
         let moves = self.points != points || self.sections != sections;
         self.points.copy_from_slice(points);
         self.velocities.copy_from_slice(velocities);
@@ -209,15 +214,15 @@ impl Filament {
         self.sections.extend_from_slice(sections);
         self.refit(time_step_s);
         if moves && let Some(mut field) = self.field.take() {
-            let moved = field.follow(&self.course());
+            let moved = field.follow(&self.configuration());
             self.field = Some(field);
             moved?;
         }
         Ok(())
     }
 
-    /// Takes back all predicted motion.
-    pub fn stand_still(&mut self) {
+    /// Sets all predicted velocities to zero.
+    pub fn clear_velocities(&mut self) {
         self.velocities.fill(Vector3::zeros());
         self.refit(0.0);
     }
@@ -238,7 +243,7 @@ impl Filament {
         bounds
     }
 
-    /// How far the surface of a segment may be from its line, m.
+    /// Largest distance of a segment's surface from its centreline, m.
     fn reach(&self, i: usize) -> f64 {
         match self.sections.get(i) {
             Some(section) => section.reach(),
@@ -246,7 +251,7 @@ impl Filament {
         }
     }
 
-    /// Tells filaments apart: two with the same number are one and the same.
+    /// Identifies the filament: two with the same id are the same filament.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
@@ -270,7 +275,7 @@ impl Filament {
         &self.segments
     }
 
-    /// Whether two segments of this filament never touch each other.
+    /// Whether contact of two segments of this filament is excluded.
     #[must_use]
     pub fn excludes(&self, i: usize, j: usize) -> bool {
         if i == j
@@ -298,20 +303,21 @@ impl Filament {
         self.boxes.root().inflated(margin)
     }
 
-    /// Its pressure field, where it has one; in the world frame.
+    /// Its pressure field in the world frame, if it has one.
     #[must_use]
     pub fn field(&self) -> Option<&PressureField> {
         self.field.as_ref().map(|field| field.field())
     }
 
-    /// Second moment from which what is cut from the piece of a tetrahedron of the field is three points instead of one, m⁴.
+    /// Second moment above which a polygon set from the piece of a tetrahedron is represented by three points instead
+    /// of one, m⁴.
     pub(crate) fn patch_extent(&self, tet: u32) -> f64 {
         self.field
             .as_ref()
             .map_or(f64::INFINITY, |field| field.extent(tet))
     }
 
-    /// How far the field reaches from the centreline, m.
+    /// How far the field extends from the centreline, m.
     pub(crate) fn field_reach(&self) -> f64 {
         self.field.as_ref().map_or(0.0, |field| field.reach())
     }
@@ -321,45 +327,50 @@ impl Filament {
         self.field.as_ref().map_or(0, |field| field.segment_of(tet))
     }
 
-    /// The tetrahedra of the field on a segment, with the boxes and pressures they span.
-    pub(crate) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+    /// The tetrahedra of the field on a segment, with their bounding boxes and pressure intervals.
+    pub(crate) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, PressureBox)> + '_ {
         self.field.iter().flat_map(move |f| f.tets_of(segment))
     }
 
-    /// Fraction along `segment` and offset from there of its material point that is at `p_WC` now.
-    pub(crate) fn carried(&self, segment: usize, p_WC: &Point3<f64>) -> (f64, Vector3<f64>) {
+    /// Fraction along `segment` and offset of the material point that is at `p_WC` now.
+    pub(crate) fn material_point_at(
+        &self,
+        segment: usize,
+        p_WC: &Point3<f64>,
+    ) -> (f64, Vector3<f64>) {
         let [a, b] = self.ends(segment);
         let e = b - a;
         let along = (p_WC - a).dot(&e) / e.norm_squared();
-        // NaN of a segment without length is its first end.
+        // NaN of a zero-length segment is mapped to its first end.
         let fraction = along.clamp(0.0, 1.0).max(0.0);
         (fraction, p_WC - (a + e * fraction))
     }
 
-    /// As [`carried`](Self::carried) for a place on a patch with this normal: under a round section moved sideways, to where the
-    /// normal passes through the centreline.
+    /// As [`material_point_at`](Self::material_point_at), for a patch point with the given normal. On a round section the point is moved
+    /// tangentially, to where the line along the normal intersects the centreline.
     ///
-    /// The field of a round section doesn't turn with its spin, so the pressure does no work on spin, as the pressure of a solid of
-    /// revolution, whose moment about its axis is zero. The polygon that stands for the disc presses off the axis by up to
-    /// sin(π/n) of the radius, always to the same side: it would drive a rope over the floor.
-    pub(crate) fn carried_under(
+    /// The field of a round section does not rotate with its spin, so the pressure does no work on the spin, as for a
+    /// solid of revolution, whose pressure has no moment about its axis. The resultant on the polygon that approximates
+    /// the disc is offset from the axis by up to sin(π/n) of the radius, always to the same side: without the
+    /// correction it would roll a rope over the floor.
+    pub(crate) fn material_point_below_axis(
         &self,
         segment: usize,
         p_WC: &Point3<f64>,
         normal: &Vector3<f64>,
     ) -> (f64, Vector3<f64>) {
-        let (fraction, offset) = self.carried(segment, p_WC);
+        let (fraction, offset) = self.material_point_at(segment, p_WC);
         if self.is_flat() {
             return (fraction, offset);
         }
         let [a, b] = self.ends(segment);
         let sideways = (b - a).cross(normal) / (b - a).norm().max(f64::MIN_POSITIVE);
-        // At a tip, touched end-on, nothing is sideways.
+        // For end-on contact at a tip no tangential direction is defined.
         let part = sideways.dot(&offset) / sideways.norm_squared().max(0.25);
         (fraction, offset - sideways * part)
     }
 
-    /// Whether its segments have directors across them.
+    /// Whether its segments have directors (flat sections).
     pub(crate) fn is_flat(&self) -> bool {
         !self.sections.is_empty()
     }
@@ -370,13 +381,13 @@ impl Filament {
         outline == Some(Outline::Rectangle)
     }
 
-    /// Whether what is cut from a tetrahedron of the field is to press through the axis.
-    pub(crate) fn presses_through_axis(&self, tet: u32) -> bool {
+    /// Whether the resultant force on a tetrahedron of the field passes through the axis.
+    pub(crate) fn passes_through_axis(&self, tet: u32) -> bool {
         let kind = self.field().map(|field| field.piece_kind(tet));
         kind == Some(PieceKind::AboutAxis)
     }
 
-    /// The section of a segment that is an ellipse.
+    /// The section of a segment, if it is elliptic.
     pub(crate) fn ellipse(&self, i: usize) -> Option<&FlatSection> {
         let section = self.sections.get(i);
         section.filter(|section| section.outline == Outline::Ellipse)
@@ -422,12 +433,6 @@ impl Filament {
         }
         Ok(())
     }
-}
-
-/// Some unit vector across a unit vector.
-fn across(t: &Vector3<f64>) -> Vector3<f64> {
-    let axis = Vector3::ith(t.iamin(), 1.0);
-    t.cross(&axis).normalize()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Contact of filaments: with rigid shapes, with balls of deforming surfaces, with each other and with themselves.
+//! Point contact of filaments with rigid shapes, with balls of deforming surfaces, with each other and with themselves.
 //!
-//! | pair | how |
+//! | pair | method |
 //! |---|---|
-//! | capsule, capsule or ball | closed form; paths by conservative advancement |
+//! | capsule, capsule or ball | closed form; moving pairs by conservative advancement |
 //! | capsule, rigid shape | by [`PointContact`](crate::PointContact) |
 //! | box or elliptic cylinder, cylinder at a flat tip; anything | by [`PointContact`](crate::PointContact) |
 //!
-//! Pairs of which both have a patch geometry, a filament [with a field](crate::Filament::with_field) among them, are
-//! [`PatchContact`](crate::PatchContact)'s, unless points are asked for.
+//! Pairs in which both sides have a patch geometry, including filaments [with a field](crate::Filament::with_field),
+//! are handled by [`PatchContact`](crate::PatchContact) unless points are requested.
 //!
-//! Segments that follow each other share a vertex, and what touches there would be counted twice: `joints` leaves one of each.
+//! Consecutive segments share a vertex, where both would report the same contact; `joints` keeps one of them.
 
 mod joints;
 mod rigid;
@@ -22,28 +22,29 @@ use crate::contact_point::ContactPoint;
 use crate::filament::{Filament, Solid};
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::{Aabb, GeometryError, Shape};
-use joints::{Found, Place};
+use joints::{Position, SegmentContact};
 use rigid::Partner;
 use round::Ball;
 
-/// Segments of filaments against rigid shapes, balls of deforming surfaces, other filaments and themselves.
+/// Point contact of filament segments with rigid shapes, balls of deforming surfaces, other filaments and themselves.
 ///
-/// Within the margin a pair of segments is in contact along the line of its nearest points; further apart if the predicted
-/// paths meet within the step. Nearly parallel capsules touch at both ends of their common part. Two filaments with the
-/// same id are one filament in self contact; every pair of segments is then reported once, the higher one as A.
+/// Within the margin a pair of segments is in contact along the line between its nearest points; beyond it if the
+/// predicted paths intersect within the step (speculative contact). Nearly parallel capsules touch at both ends of
+/// their overlap. Two filaments with the same id are one filament in self-contact; each pair of segments is then
+/// reported once, with the higher index as A.
 ///
-/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilamentContact;
 
 thread_local! {
-    /// Reused storage; holds no result.
+    /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
 #[derive(Default)]
 struct Workspace {
-    found: Vec<Found>,
+    found: Vec<SegmentContact>,
     points: Vec<ContactPoint>,
 }
 
@@ -100,7 +101,7 @@ impl ContactGeometry for FilamentContact {
     }
 }
 
-/// What `collide` appends, told from the other side.
+/// What `collide` appends, with A and B exchanged.
 fn swapped(
     out: &mut Vec<ContactPoint>,
     collide: impl FnOnce(&mut Vec<ContactPoint>) -> Result<(), GeometryError>,
@@ -156,13 +157,13 @@ fn segments(
     (g, j): (&Filament, usize),
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if f.solid(i) != Solid::Capsule || g.solid(j) != Solid::Capsule {
         return rigid::on_segment((f, i), (g, j), q, points, found);
     }
     let (a, b) = (round::of_segment(f, i), round::of_segment(g, j));
-    round::touch((f, i, &a), (Some(g), Place::Segment(j), &b), q, found);
+    round::touch((f, i, &a), (Some(g), Position::Segment(j), &b), q, found);
     Ok(())
 }
 
@@ -193,7 +194,7 @@ fn with_balls(
                     let a = round::of_segment(f, i);
                     round::touch(
                         (f, i, &a),
-                        (None, Place::Ball(v), &ball.as_segment()),
+                        (None, Position::Ball(v), &ball.as_segment()),
                         q,
                         found,
                     );
@@ -220,7 +221,7 @@ fn with_shape(
         _ => None,
     };
     let near = |x: &Aabb| match plane {
-        // The lowest corner of the box against the plane, where it is at its highest.
+        // The lowest corner of the box, at the largest offset of the plane.
         Some(n) => {
             let lowest = n.dot(&x.center().coords) - n.abs().dot(&x.half_extents());
             let height = n.dot(&r.X_WG.translation.vector);

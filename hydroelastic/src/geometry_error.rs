@@ -1,4 +1,4 @@
-//! What can be wrong with a shape, a pose or a material, said so that its owner can mend it.
+//! Errors of shapes, poses, materials and pressure fields.
 
 /// Why a geometric object was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -11,7 +11,7 @@ pub enum GeometryError {
         shape: &'static str,
         /// Name of the size, such as `radius`.
         parameter: &'static str,
-        /// The refused value, m.
+        /// The rejected value, m.
         value: f64,
     },
     /// A coordinate of a vertex is infinite or not a number.
@@ -19,18 +19,18 @@ pub enum GeometryError {
     Vertex {
         /// Name of the shape.
         shape: &'static str,
-        /// Number of the vertex in the list that was given.
+        /// Index of the vertex in the given list.
         vertex: usize,
         /// Its coordinates, m.
         coordinates: [f64; 3],
     },
     /// The points of a convex hull span no volume.
     #[error(
-        "convex hull of {points} points: they span no volume (thickness {thickness} m over a size of {size} m); \
+        "convex hull of {points} points: the points span no volume (thickness {thickness} m over a size of {size} m); \
          give at least four points that do not lie in one plane"
     )]
     FlatHull {
-        /// How many points were given.
+        /// Number of points.
         points: usize,
         /// Smallest extent found, m.
         thickness: f64,
@@ -42,16 +42,16 @@ pub enum GeometryError {
         "mesh: triangle {triangle} uses vertex {vertex}, but there are only {vertices} vertices (counted from 0)"
     )]
     VertexIndex {
-        /// Number of the triangle.
+        /// Index of the triangle.
         triangle: usize,
-        /// The vertex it asks for.
+        /// The missing vertex.
         vertex: u32,
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
     },
-    /// The surface has a hole, a seam or triangles of opposite winding: no inside can be told from an outside.
+    /// The surface has a hole, a seam or triangles of opposite orientation: inside and outside are undefined.
     #[error(
-        "mesh: the edge between vertices {from} and {to} (triangle {triangle}) is run through {forward} times forward and \
+        "mesh: the edge between vertices {from} and {to} (triangle {triangle}) is used {forward} times forward and \
          {backward} times backward; a closed surface with outward normals has each exactly once. Merge duplicate \
          vertices, close the hole, or use the convex hull"
     )]
@@ -67,7 +67,7 @@ pub enum GeometryError {
         /// Number of triangles that run from `to` to `from`.
         backward: usize,
     },
-    /// A closed surface whose triangles are wound inwards (or that has no volume).
+    /// A closed surface with inward orientation (or without volume).
     #[error(
         "mesh: enclosed volume is {volume} m3 and must be positive; reverse the winding of the triangles"
     )]
@@ -75,21 +75,21 @@ pub enum GeometryError {
         /// Signed volume, m³.
         volume: f64,
     },
-    /// A segment of a filament without two vertices of its own.
+    /// A segment of a filament without two distinct vertices.
     #[error(
-        "filament: segment {segment} joins vertices {a} and {b}; it needs two different ones of the {points} there are \
+        "filament: segment {segment} joins vertices {a} and {b}; it needs two distinct ones of the {points} vertices \
          (counted from 0)", a = .vertices[0], b = .vertices[1]
     )]
     FilamentSegment {
-        /// Number of the segment.
+        /// Index of the segment.
         segment: usize,
-        /// The vertices it asks for.
+        /// The vertices it refers to.
         vertices: [u32; 2],
-        /// How many vertices there are.
+        /// Number of vertices.
         points: usize,
     },
-    /// Mass properties of something without a volume.
-    #[error("{shape}: has no finite volume, hence no mass; use it for fixed things only")]
+    /// Mass properties of a shape without a finite volume.
+    #[error("{shape}: has no finite volume and therefore no mass; use it for fixed geometry only")]
     Unbounded {
         /// Name of the shape.
         shape: &'static str,
@@ -97,7 +97,7 @@ pub enum GeometryError {
     /// A density is not a finite positive number.
     #[error("density = {value} kg/m3 must be finite and positive")]
     Density {
-        /// The refused value, kg/m³.
+        /// The rejected value, kg/m³.
         value: f64,
     },
     /// A parameter of a contact material lies outside its range.
@@ -105,126 +105,118 @@ pub enum GeometryError {
     Material {
         /// Name of the parameter, with its unit.
         parameter: &'static str,
-        /// The refused value.
+        /// The rejected value.
         value: f64,
-        /// What would be right.
+        /// The allowed range.
         allowed: &'static str,
     },
-    /// A shape of which no pressure field or surface can be made.
+    /// A shape from which no pressure field or surface can be made.
     #[error("{shape}: cannot take part in patch contact as a bounded body; use point contact")]
     NoField {
         /// Name of the shape.
         shape: &'static str,
     },
-    /// A mesh that cannot be filled with tetrahedra, or whose boundary is no surface.
+    /// A mesh that cannot be filled with tetrahedra, or whose boundary is not a manifold surface.
     #[error("pressure field: {reason}")]
     Meshing {
-        /// What is wrong with the mesh, where, and what to do.
+        /// What is wrong with the mesh, where, and how to fix it.
         reason: String,
-    },
-    /// An array of a pressure field has not one entry per element.
-    #[error("pressure field: {found} {what}, but there must be {expected}")]
-    FieldLength {
-        /// `pressures`, `vertices` or `attachments`.
-        what: &'static str,
-        /// How many there must be.
-        expected: usize,
-        /// How many there are.
-        found: usize,
     },
     /// A pressure is not finite.
     #[error("pressure field: pressure of vertex {vertex} is {value} Pa; it must be finite")]
     FieldValue {
-        /// Number of the vertex.
+        /// Index of the vertex.
         vertex: usize,
-        /// The refused value, Pa.
+        /// The rejected value, Pa.
         value: f64,
     },
-    /// A field without a positive pressure presses on nothing.
+    /// A field without a positive pressure exerts no force.
     #[error(
         "pressure field: none of the {vertices} pressures is positive; give interior vertices a positive pressure"
     )]
     FlatField {
-        /// How many vertices there are.
+        /// Number of vertices.
         vertices: usize,
     },
-    /// Two geometries that are to touch in a patch and can have none.
+    /// Patch contact was requested for a pair that has none.
     #[error("patch contact of {a} with {b}: {why}, or choose point contact for this pair")]
     NoPatch {
         /// One side.
         a: String,
         /// The other side.
         b: String,
-        /// What is missing.
+        /// The reason and the remedy.
         why: &'static str,
     },
     /// A pose or a twist is infinite or not a number.
     #[error(
-        "{quantity} of geometry {side} is not finite: {value}; the step before this one has probably diverged"
+        "{quantity} of geometry {side} is not finite: {value}; the previous step has probably diverged"
     )]
     NotFinite {
         /// `pose`, `twist`, `point`, `radius` or `velocity`.
         quantity: &'static str,
         /// `a` or `b`.
         side: char,
-        /// The offending number.
+        /// The value that is not finite (or a sum that contains it).
         value: f64,
     },
-    /// The arrays of a deforming surface do not belong together.
-    #[error("deforming surface: {points} points, but {found} {what}; there must be one per point")]
-    SurfaceArrays {
-        /// Number of points.
-        points: usize,
-        /// Name of the other array.
+    /// An array has the wrong length.
+    #[error("{geometry}: {found} {what} were given, but {expected} are required")]
+    ArrayLength {
+        /// `pressure field`, `deforming surface`, `soft body` or `filament`.
+        geometry: &'static str,
+        /// Name of the array.
         what: &'static str,
         /// Its length.
         found: usize,
+        /// The required length, such as one entry per point or per segment.
+        expected: usize,
     },
-    /// A flat tip on a segment that is too short for its field.
+    /// A flat tip on a segment that is too short for its pressure field.
     #[error(
-        "segment {segment} of a filament has a flat tip and a length of {length} m: over {least} m the pressure falls to the tip; make it longer, or the tip round"
+        "filament: segment {segment} has a flat tip and a length of {length} m; its pressure field needs at least {least} m: use longer segments or a round tip"
     )]
     ShortTip {
-        /// Which segment.
+        /// Index of the segment.
         segment: usize,
         /// Its length at rest, m.
         length: f64,
-        /// Half the thickness of its section, for each tip that it has, m.
+        /// Smallest allowed length, m: half the thickness of its section for each of its flat tips.
         least: f64,
     },
-    /// A time step or a margin of a query is not usable.
+    /// A time step or acceleration of a query is invalid.
     #[error("contact query: {parameter} = {value} must be finite and not negative")]
     Query {
         /// Name of the parameter.
         parameter: &'static str,
-        /// The refused value.
+        /// The rejected value.
         value: f64,
     },
-    /// More named collision groups than there are bits.
+    /// More named collision groups than the limit.
     #[error("collision group \"{name}\" would be number {count}; there can be at most {allowed}")]
     TooManyGroups {
-        /// The group that did not fit.
+        /// The rejected group.
         name: String,
         /// Its number.
         count: usize,
-        /// How many there can be.
+        /// The largest allowed number.
         allowed: usize,
     },
-    /// A geometry or a body that the filter was not told of.
+    /// A geometry or a body that is not in the filter.
     #[error("collision filter: {what} {index} does not exist; there are {count} (counted from 0)")]
     UnknownIndex {
         /// `geometry` or `body`.
         what: &'static str,
-        /// The index asked for.
+        /// The unknown index.
         index: usize,
-        /// How many there are.
+        /// The actual number.
         count: usize,
     },
-    /// A soft body was moved and its parts that contact asks for were not.
+    /// A soft body was moved, but data that contact needs was not updated.
     #[error(
-        "the soft body was moved; say SoftMesh::{what}, or SoftMesh::update at once, before contact is looked for"
+        "the soft body was moved; call SoftMesh::{what}, or SoftMesh::update, before the contact query"
     )]
-    Behind {
+    Outdated {
         /// The missing call.
         what: &'static str,
     },

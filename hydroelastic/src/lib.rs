@@ -1,5 +1,5 @@
-//! Contact geometry: shapes, meshes and their readers, signed distance, pressure fields, and the points or patches in which two
-//! geometries touch.
+//! Contact geometry: shapes, meshes and their readers, signed distance, pressure fields, contact points and contact
+//! patches.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -13,6 +13,7 @@ mod collision_filter;
 pub mod conformance;
 mod contact_geometry;
 mod contact_point;
+mod dispatcher;
 mod field;
 mod filament;
 mod filament_contact;
@@ -23,37 +24,42 @@ mod narrow_phase;
 mod parry;
 mod particle_contact;
 mod patch;
+mod patch_geometry;
 mod point_contact;
 mod posed;
-mod range_tree;
+mod pressure_bvh;
+mod self_exclusion;
 mod shape;
+mod shape_of_surface;
 pub mod signed_distance;
 mod soft_contact;
 mod soft_mesh;
 mod sweep;
 #[cfg(test)]
 mod test_support;
+mod twist;
 
 pub use aabb::Aabb;
 pub use broad_phase::{BroadPhase, Proxy};
 pub use collision_filter::{
     CollisionFilter, CollisionFilterBuilder, GeometryIdx, GroupIdx, OwnerIdx,
 };
-pub use contact_geometry::{ContactChoice, ContactGeometry, GeometryDispatcher, Query};
+pub use contact_geometry::{ContactChoice, ContactGeometry, Query};
 pub use contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
+pub use dispatcher::GeometryDispatcher;
 pub use field::{Attachment, Compliance, PressureField};
 pub use filament::{Filament, FlatSection, Outline, Tips};
 pub use filament_contact::FilamentContact;
 pub use geometry_error::GeometryError;
 pub use material::{ContactMaterial, PairMaterial};
 pub use particle_contact::ParticleContact;
-pub use patch::{
-    ContactPatch, PatchContact, PatchGeometry, PatchPolygon, PatchSummary, RigidSurface, Slab,
-};
+pub use patch::{ContactPatch, PatchContact, PatchPolygon, PatchSummary};
+pub use patch_geometry::{PatchGeometry, RigidSurface, Slab};
 pub use point_contact::PointContact;
-pub use posed::{DeformingSurface, Posed, RigidShape, SelfExclusion, Twist};
+pub use posed::{DeformingSurface, Posed, RigidShape};
+pub use self_exclusion::SelfExclusion;
 pub use shape::{
     Capsule, Cone, ConvexHull, Cuboid, CustomShape, Cylinder, Ellipsoid, EllipticCylinder,
     HullEdge, HullFace, MassProperties, MeshShape, Shape, Sphere,
@@ -61,6 +67,7 @@ pub use shape::{
 pub use signed_distance::SignedDistance;
 pub use soft_contact::SoftContact;
 pub use soft_mesh::SoftMesh;
+pub use twist::Twist;
 
 /// The program of the README, run as a test.
 #[cfg(doctest)]

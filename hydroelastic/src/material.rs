@@ -1,4 +1,4 @@
-//! How hard, how lossy and how rough a surface is, and what two of them give together.
+//! Contact parameters of surfaces and of pairs of surfaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,7 @@ use crate::{GeometryError, PointStiffness};
 
 /// Point contact parameters of one body's surface.
 ///
-/// A rigid surface has `stiffness = f64::INFINITY`: in a pair it drops out and the partner's stiffness and dissipation
-/// remain.
+/// A rigid surface has `stiffness = f64::INFINITY`: in a pair only the partner's stiffness and dissipation remain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContactMaterial {
@@ -78,14 +77,14 @@ impl ContactMaterial {
         Ok(())
     }
 
-    /// The contact of this surface with another one; symmetric.
+    /// The parameters of contact between this surface and another; symmetric.
     ///
     /// ```text
     /// k = k₁k₂/(k₁+k₂)    d = (k₂d₁ + k₁d₂)/(k₁+k₂)    τ = τ₁ + τ₂    μ = 2μ₁μ₂/(μ₁+μ₂)
     /// ```
     ///
-    /// The crossing in d is meant: the softer surface deforms, so its d dominates. Two rigid surfaces have k = ∞ and the
-    /// mean of both d; two frictionless ones μ = 0.
+    /// The crossed indices in d are intended: the softer surface deforms, so its d dominates. Two rigid surfaces have k
+    /// = ∞ and the mean of both d; two frictionless ones μ = 0.
     ///
     /// # Source
     /// Springs in series; Castro et al. (2022) and the conventions of Drake.
@@ -118,15 +117,16 @@ impl ContactMaterial {
         }
     }
 
-    /// d of a contact point between this surface (A) and another (B), s/m: the mean by how much of an approach either takes up. In
-    /// point contact that is the d of [`combined_with`](Self::combined_with); at a point of a patch the geometry says it.
+    /// d of a contact point between this surface (A) and another (B), s/m: the mean weighted by the fraction of the
+    /// approach that each side takes up. In point contact it equals the d of [`combined_with`](Self::combined_with); at
+    /// a patch point the pressure fields determine the weights.
     pub fn dissipation_at(&self, other: &Self, stiffness: &PointStiffness) -> f64 {
         match *stiffness {
             PointStiffness::Share(_) | PointStiffness::OfArea { .. } => {
                 self.combined_with(other).dissipation
             }
-            PointStiffness::OfPatch { part_of_A, .. } => {
-                part_of_A * self.dissipation + (1.0 - part_of_A) * other.dissipation
+            PointStiffness::OfPatch { fraction_A, .. } => {
+                fraction_A * self.dissipation + (1.0 - fraction_A) * other.dissipation
             }
         }
     }
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn at_a_point_of_a_patch_the_side_that_yields_dissipates() {
         let (a, b) = (surface(1.0e4, 10.0, 0.3), surface(f64::INFINITY, 50.0, 0.6));
-        let patch = |part_of_A| PointStiffness::OfPatch {
+        let patch = |fraction_A| PointStiffness::OfPatch {
             stiffness: 7.0,
-            part_of_A,
+            fraction_A,
             share: crate::PatchShare::default(),
         };
         assert_eq!(a.dissipation_at(&b, &patch(1.0)), 10.0);

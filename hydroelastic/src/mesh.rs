@@ -1,12 +1,12 @@
-//! Triangle and tetrahedral meshes: built once with checks, then immutable, with the adjacency that contact needs.
+//! Triangle and tetrahedral meshes: checked on construction, then immutable, with the adjacency that contact needs.
 //!
 //! A mesh comes from a file ([`read_surface`], [`read_tets`]; OBJ, STL, legacy VTK, VTU, Gmsh), from bytes in memory
 //! ([`surface_from_bytes`], [`tets_from_bytes`]), from arrays ([`TriMesh::build`], [`TetMesh::build`]) or from
-//! [`generate`]. All four ways pass the same checks, and all but the last return a [`LoadReport`] beside the mesh:
-//! what was ignored, repaired or looks suspicious, each with its place. Nothing is dropped in silence.
+//! [`generate`]. All of them pass the same checks, and all but the last return a [`LoadReport`] with the mesh:
+//! everything ignored, repaired or suspicious, each with its location. Nothing is dropped silently.
 //!
-//! What a surface must satisfy depends on what it is for ([`SurfaceUse`]): a solid is closed, 2-manifold and points
-//! outward; a cloth may be open.
+//! The requirements on a surface depend on its purpose ([`SurfaceUse`]): a solid is closed, 2-manifold and oriented
+//! outwards; a cloth may be open.
 //!
 //! ```
 //! use pliant_hydroelastic::mesh::{SurfaceOptions, SurfaceUse, surface_from_bytes};
@@ -23,6 +23,7 @@ mod cells;
 mod components;
 mod cursor;
 mod error;
+mod faces;
 mod format;
 pub mod generate;
 mod gmsh;
@@ -36,6 +37,7 @@ mod read;
 mod report;
 mod scalar;
 mod self_intersection;
+mod soup;
 mod stl;
 mod surface_build;
 mod tet_build;
@@ -50,7 +52,8 @@ mod vtu;
 mod vtu_write;
 mod weld;
 
-pub use error::{FilePosition, Flaw, MeshError, Place};
+pub use error::{FilePosition, Flaw, Location, MeshError};
+pub(crate) use faces::crowded_face;
 pub use format::MeshFormat;
 pub use index::{EdgeIdx, TetIdx, TriangleIdx, VertexIdx};
 pub use moments::{Bounds, SolidMoments};
@@ -60,7 +63,6 @@ pub use options::{
 };
 pub use read::{read_surface, read_tets, surface_from_bytes, tets_from_bytes};
 pub use report::{LoadEntry, LoadReport, Severity};
-pub(crate) use tet_build::crowded_face;
 pub use tet_mesh::{Boundary, TetMesh, tet_quality};
 pub use tetrahedralise::{Crossings, FillSettings, tetrahedralise};
 pub use topology::Edge;

@@ -1,11 +1,12 @@
-//! Where exactly two shapes at given poses touch. A pure function of the poses: nothing is carried from step to step.
+//! Narrow phase: contact points of two shapes at given poses. A pure function of the poses, without memory between
+//! steps.
 //!
 //! | pair | normal and depth | points |
 //! |---|---|---|
 //! | anything, half space | the plane's | corners, rims, support points |
-//! | sphere, anything | signed distance of the centre | one (several in the hollows of a mesh) |
-//! | box, box | fifteen axes | common part of the facing faces |
-//! | convex, convex | GJK, lifted out of contact | common part of the facing features |
+//! | sphere, anything | signed distance of the centre | one (several in concave parts of a mesh) |
+//! | box, box | fifteen axes | overlap of the facing faces |
+//! | convex, convex | GJK on the separated pair | overlap of the facing features |
 //! | mesh, anything | nearest features within their normal cones | corners and edges of either side |
 
 mod box_box;
@@ -15,30 +16,29 @@ mod gjk;
 mod half_space;
 mod manifold;
 mod mesh;
+mod refine;
 mod separation;
 mod shares;
-mod sharpen;
 
 use nalgebra::{Isometry3, Vector3};
 
 use crate::Shape;
-use convex::{Convex, Placed};
+use convex::{Convex, PosedCore};
 pub(crate) use feature::CAP_CORNERS;
 use manifold::ManifoldBuffers;
 pub(crate) use manifold::PairPoint;
 pub(crate) use separation::Separation;
 
-/// Storage that is reused from pair to pair; holds no result.
+/// Reused storage; keeps no results.
 #[derive(Default)]
 pub(crate) struct Workspace {
     pub(crate) manifold: ManifoldBuffers,
     pub(crate) mesh: mesh::MeshBuffers,
     pub(crate) points: Vec<PairPoint>,
-    pub(crate) swept: crate::sweep::SweptTriangles,
 }
 
-/// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; points of a patch
-/// that are further apart are included. Neither a half space.
+/// Appends to `out` the contact of A and B (A at `X_BA` in the frame of B) if they are within `reach`; further points
+/// of the same contact manifold are included. Neither shape may be a half space.
 pub(crate) fn pair_points(
     a: &Shape,
     b: &Shape,
@@ -50,7 +50,6 @@ pub(crate) fn pair_points(
         manifold,
         mesh,
         points,
-        ..
     } = w;
     match (a, b) {
         (Shape::Mesh(mesh_A), Shape::Mesh(mesh_B)) => {
@@ -82,7 +81,7 @@ fn convex_points(
     let (Some(convex_A), Some(convex_B)) = (Convex::of(a), Convex::of(b)) else {
         return;
     };
-    let placed = Placed::new(convex_A.core, X_BA);
+    let placed = PosedCore::new(convex_A.core, X_BA);
     if let (Shape::Box(box_A), Shape::Box(box_B)) = (a, b) {
         let (half_A, half_B) = (box_A.half_extents(), box_B.half_extents());
         let Some(best) = box_box::best_axis(
@@ -96,7 +95,8 @@ fn convex_points(
         };
         let start = out.len();
         let lowest = manifold::patch(&placed, 0.0, &convex_B, &best.normal, buffers, out);
-        // No distance is below that of an axis, and none above that of two points: where they agree both are exact.
+        // The separation along any axis is a lower bound, the distance of any two points an upper bound: where they
+        // agree both are exact.
         if lowest <= best.separation + 1e-9 * (half_A.norm() + half_B.norm()) {
             return;
         }
@@ -107,7 +107,7 @@ fn convex_points(
     }
 }
 
-/// The separation of two convex shapes, neither a half space, if it is at most `reach`.
+/// The separation of two convex shapes (no half spaces) if it is at most `reach`.
 pub(crate) fn convex_separation(
     a: &Shape,
     b: &Shape,
@@ -128,14 +128,14 @@ pub(crate) fn convex_separation(
         }
         _ => {
             let (convex_A, convex_B) = (Convex::of(a)?, Convex::of(b)?);
-            let placed = Placed::new(convex_A.core, X_BA);
+            let placed = PosedCore::new(convex_A.core, X_BA);
             return separation::separation(&placed, convex_A.rounding, &convex_B, reach);
         }
     };
     (s.distance <= reach).then_some(s)
 }
 
-/// A ball at `center` (frame of B) against B: the distance of its centre, less the radius.
+/// A ball at `center` (frame of B) against B: the distance of its centre minus the radius.
 fn ball_separation(radius: f64, center: &Vector3<f64>, b: &Shape) -> Separation {
     let phi = b.signed_distance(&(*center).into());
     Separation {
@@ -160,7 +160,7 @@ pub(crate) fn half_space_points(
     }
 }
 
-/// A convex piece of a shape that can be followed on its path: the shape itself, or a triangle of a mesh.
+/// A convex piece of a shape that can be swept along its path: the shape itself, or a triangle of a mesh.
 #[derive(Clone, Copy)]
 pub(crate) struct ConvexPiece<'a>(Convex<'a>);
 
@@ -183,7 +183,7 @@ impl<'a> ConvexPiece<'a> {
         X_BA: &Isometry3<f64>,
         reach: f64,
     ) -> Option<Separation> {
-        let placed = Placed::new(self.0.core, X_BA);
+        let placed = PosedCore::new(self.0.core, X_BA);
         separation::separation(&placed, self.0.rounding, &other.0, reach)
     }
 }

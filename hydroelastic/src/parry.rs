@@ -1,7 +1,7 @@
-//! The border to parry: the only file in which its glam types and our nalgebra types meet.
+//! Conversions to parry: the only file that uses both its glam types and our nalgebra types.
 //!
-//! parry gives what is long to write and easy to hide: bounding volume trees and the convex hull. Distances, normals and
-//! manifolds are our own, because a solver needs them exact and continuous where a game engine needs them fast.
+//! parry provides bounding volume trees and the convex hull. Distances, normals and manifolds are computed here,
+//! because a solver needs them exact and continuous.
 
 use nalgebra::{Point3, Vector3};
 use parry3d_f64::bounding_volume::Aabb as ParryAabb;

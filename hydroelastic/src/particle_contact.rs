@@ -1,4 +1,4 @@
-//! Contact of a deforming surface, as balls around its vertices, with shapes, with other surfaces and with itself.
+//! Point contact of a deforming surface, represented by balls at its vertices, with shapes, other surfaces and itself.
 
 use std::cell::RefCell;
 
@@ -11,10 +11,10 @@ use crate::posed::{DeformingSurface, Posed, RigidShape};
 
 /// Balls at the vertices of a deforming surface against rigid shapes and against other such balls.
 ///
-/// Within the margin a ball is in contact along the nearest direction; further apart if its predicted straight path meets the
-/// shape (seen from the shape's frame) or the other ball within the step. Two surfaces with the same id are one surface in
-/// self contact: vertices in its [`SelfExclusion`](crate::SelfExclusion), and a vertex with itself, are left out, and every
-/// pair is reported once, the higher vertex as A.
+/// Within the margin a ball is in contact along the nearest direction; beyond it if its predicted straight path
+/// intersects the shape (in the shape's frame) or the other ball within the step (speculative contact). Two surfaces
+/// with the same id are one surface in self-contact: pairs in its [`SelfExclusion`](crate::SelfExclusion) are left out,
+/// and every pair is reported once, with the higher vertex as A.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParticleContact;
 
@@ -54,7 +54,7 @@ impl ContactGeometry for ParticleContact {
     }
 }
 
-/// A ball of the surface is A, the shape B.
+/// A ball of the surface is A, the shape is B.
 fn surface_on_shape(
     s: &DeformingSurface<'_>,
     b: &RigidShape<'_>,
@@ -79,7 +79,8 @@ fn surface_on_shape(
         } else if let Some((entry, normal_B, p_B)) =
             path_into_shape(p, v, r, margin, b, q.time_step_s)
         {
-            // The shape may turn meanwhile: the normal of entry, at the place where that surface point is now.
+            // The shape may rotate meanwhile: the normal at the time of impact, at the current position of that surface
+            // point.
             let X_WB = b.pose_after(entry * q.time_step_s);
             let normal = X_WB.rotation * normal_B;
             let p_WB = b.X_WG * p_B;
@@ -91,7 +92,7 @@ fn surface_on_shape(
 
 #[allow(
     clippy::too_many_arguments,
-    reason = "the fields of a contact, gathered in one place"
+    reason = "the fields of a contact, collected in one place"
 )]
 fn contact(
     vertex: usize,
@@ -118,8 +119,8 @@ fn contact(
 
 const ROUNDS_MAX: usize = 100;
 
-/// Follows a ball's centre in the frame of the shape, by steps that its distance allows. Returns the moment of entry, the
-/// normal and the touched point there, in the shape's frame.
+/// Conservative advancement of a ball's centre in the frame of the shape, by steps bounded by its distance. Returns the
+/// time of impact, and the normal and the contact point there, in the shape's frame.
 pub(crate) fn path_into_shape(
     p: &Point3<f64>,
     v: &Vector3<f64>,
@@ -145,12 +146,12 @@ pub(crate) fn path_into_shape(
         }
         let arm = p_WQ - Point3::from(X_WB.translation.vector);
         let relative = v - b.V_WG.linear;
-        let turn = b.V_WG.angular.norm() * arm.norm().min(b.shape.radius_about_origin());
-        // The plane of the nearest point bounds a convex shape; any other only its distance.
+        let rotation_speed = b.V_WG.angular.norm() * arm.norm().min(b.shape.radius_about_origin());
+        // The plane at the nearest point bounds a convex shape; for others only the distance is a safe bound.
         let closing = if convex {
-            turn - (X_WB.rotation * phi.gradient).dot(&relative)
+            rotation_speed - (X_WB.rotation * phi.gradient).dot(&relative)
         } else {
-            turn + relative.norm()
+            rotation_speed + relative.norm()
         };
         if closing <= 0.0 {
             return None;
@@ -196,7 +197,7 @@ fn surface_on_surface(
             }
         }
     } else {
-        // Two sorted lists, swept together: whichever starts first is compared with what starts within it.
+        // Sweep over two sorted lists: the interval that starts first is compared with those that start within it.
         let (mut k, mut l) = (0, 0);
         while k < order_s.len() && l < order_t.len() {
             if order_s[k].0 <= order_t[l].0 {
@@ -223,7 +224,7 @@ fn surface_on_surface(
 type Interval = (f64, f64, u32);
 
 thread_local! {
-    /// Reused storage; holds no result.
+    /// Reused storage; keeps no results.
     static ORDERS: RefCell<(Vec<Interval>, Vec<Interval>)> = RefCell::default();
 }
 
@@ -250,7 +251,7 @@ fn ball_on_ball(
     dt: f64,
 ) -> Option<ContactPoint> {
     let radii = s.radii[i] + t.radii[j];
-    // Two points without size never meet.
+    // Two points without radius never touch.
     if radii <= 0.0 {
         return None;
     }
@@ -267,7 +268,7 @@ fn ball_on_ball(
         )?;
         (entry, d + v * entry)
     };
-    // Coincident centres: any direction separates them; up, so that the same one is taken everywhere.
+    // Coincident centres: any direction separates them; +z is used consistently.
     let normal = direction.try_normalize(1e-300).unwrap_or_else(Vector3::z);
     let (offset_S, offset_T) = (-normal * s.radii[i], normal * t.radii[j]);
     let (p_S, p_T) = (s.points[i] + offset_S, t.points[j] + offset_T);
@@ -289,7 +290,7 @@ fn first_root(a: f64, b: f64, c: f64) -> Option<f64> {
     if b >= 0.0 || discriminant < 0.0 {
         return None;
     }
-    // Written so that nothing cancels: b < 0.
+    // Written without cancellation: b < 0.
     let root = 2.0 * c / (discriminant.sqrt() - b);
     (root <= 1.0).then_some(root)
 }

@@ -1,4 +1,5 @@
-//! Contact of two rigid shapes: resting pairs by their nearest points, arriving ones at the entry of their paths.
+//! Point contact of two rigid shapes: nearest points within the margin, speculative contacts on the predicted paths
+//! beyond it.
 
 use std::cell::RefCell;
 
@@ -6,27 +7,36 @@ use nalgebra::{Isometry3, Point3, Vector3};
 
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness};
-use crate::narrow_phase::{self, PairPoint, Workspace};
+use crate::narrow_phase::{self, PairPoint};
 use crate::posed::{Posed, RigidShape};
-use crate::{GeometryError, Shape, sweep};
+use crate::sweep::{self, SweptTriangles};
+use crate::{GeometryError, Shape};
 
-/// The contact geometry of every pair of rigid [`Shape`]s.
+/// Point contact of every pair of rigid [`Shape`]s.
 ///
 /// - Within the margin δ₀ of the [`Query`], and when overlapping, a pair is in contact along the normal of its nearest
-///   points, with the whole patch that the facing features have in common. Of that patch those points count that lie within δ₀
-///   themselves or would pass through within the step.
-/// - Further apart a pair is in contact only if the paths predicted by the twists meet within the step: with the normal and
-///   the patch of the moment of entry, and the gap that the material points still have to go along that normal. So nothing
-///   passes through a thin wall, and nothing feels the plane of a wall beside which it passes.
+///   points, with the whole manifold of its facing features. Of that manifold, those points are reported that lie
+///   within δ₀ themselves or would close within the step.
+/// - Beyond the margin a pair is in contact only if the paths predicted by the twists intersect within the step. The
+///   contact then has the normal and manifold at the time of impact, and the remaining gap of the material points along
+///   that normal. So no shape tunnels through a thin wall, and no shape collides with the plane of a wall that it
+///   passes beside.
 ///
-/// Pairs with a [`CustomShape`](crate::CustomShape) are left to its author.
+/// Pairs with a [`CustomShape`](crate::CustomShape) need an implementation of their own.
 ///
-/// A pure function of its arguments; no allocation once the thread's buffers have grown.
+/// A pure function of its arguments; does not allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PointContact;
 
 thread_local! {
+    /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
+}
+
+#[derive(Default)]
+struct Workspace {
+    narrow: narrow_phase::Workspace,
+    swept: SweptTriangles,
 }
 
 impl ContactGeometry for PointContact {
@@ -59,7 +69,7 @@ struct Pair<'a> {
     X_BA: Isometry3<f64>,
     time_step_s: f64,
     margin: f64,
-    /// Margin plus the furthest that the surfaces can come nearer within the step, m.
+    /// Margin plus the largest approach of the surfaces within the step, m.
     reach: f64,
 }
 
@@ -78,7 +88,7 @@ impl<'a> Pair<'a> {
     }
 
     fn collide(&self, w: &mut Workspace, out: &mut Vec<ContactPoint>) {
-        w.points.clear();
+        w.narrow.points.clear();
         match (self.a.shape, self.b.shape) {
             (Shape::HalfSpace, Shape::HalfSpace) => {}
             (_, Shape::HalfSpace) => {
@@ -86,46 +96,51 @@ impl<'a> Pair<'a> {
                     self.a.shape,
                     &self.X_BA,
                     self.reach,
-                    &mut w.points,
+                    &mut w.narrow.points,
                 );
-                self.present(&w.points, out);
+                self.present(&w.narrow.points, out);
             }
             (Shape::HalfSpace, _) => {
                 narrow_phase::half_space_points(
                     self.b.shape,
                     &self.X_BA.inverse(),
                     self.reach,
-                    &mut w.points,
+                    &mut w.narrow.points,
                 );
-                for p in &mut w.points {
+                for p in &mut w.narrow.points {
                     *p = p.swapped().moved(&self.X_BA);
                 }
-                self.present(&w.points, out);
+                self.present(&w.narrow.points, out);
             }
             (a, b) => {
-                narrow_phase::pair_points(a, b, &self.X_BA, self.margin, w);
-                let lowest = w.points.iter().map(|p| p.phi).fold(f64::INFINITY, f64::min);
+                narrow_phase::pair_points(a, b, &self.X_BA, self.margin, &mut w.narrow);
+                let lowest = w
+                    .narrow
+                    .points
+                    .iter()
+                    .map(|p| p.phi)
+                    .fold(f64::INFINITY, f64::min);
                 let start = out.len();
                 if lowest <= self.margin {
-                    self.present(&w.points, out);
+                    self.present(&w.narrow.points, out);
                 }
-                // A part of a mesh may be near while another arrives.
+                // One part of a mesh may be in contact while another approaches.
                 let in_parts = !(a.is_convex() && b.is_convex()) && lowest > 0.0;
                 if lowest > self.margin || in_parts {
-                    self.foreseen(w, start, out);
+                    self.speculative(w, start, out);
                 }
             }
         }
     }
 
-    /// Points of a pair that is in contact now.
+    /// Points of a pair within the margin.
     fn present(&self, points: &[PairPoint], out: &mut Vec<ContactPoint>) {
-        // Velocity of A seen from the frame of B, at p (both in B): v + ω × p.
-        let turn = self.b.X_WG.rotation.inverse();
-        let angular = turn * (self.a.V_WG.angular - self.b.V_WG.angular);
+        // Velocity of A relative to B at p, in the frame of B: v + ω × p.
+        let R_BW = self.b.X_WG.rotation.inverse();
+        let angular = R_BW * (self.a.V_WG.angular - self.b.V_WG.angular);
         let origin_A = self.X_BA.translation.vector;
-        let linear = turn * (self.a.V_WG.linear - self.b.V_WG.linear)
-            - (turn * self.a.V_WG.angular).cross(&origin_A);
+        let linear = R_BW * (self.a.V_WG.linear - self.b.V_WG.linear)
+            - (R_BW * self.a.V_WG.angular).cross(&origin_A);
         for p in points {
             let approach = p.normal.dot(&(linear + angular.cross(&p.p_A)));
             if p.phi <= self.margin || p.phi + self.time_step_s * approach <= 0.0 {
@@ -134,9 +149,9 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Points of a pair that is apart now but meets within the step; only those that push in another direction than the pair's
-    /// contacts from `start` on.
-    fn foreseen(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
+    /// Speculative points of a pair whose paths intersect within the step; only those with a normal different from the
+    /// pair's contacts from `start` on.
+    fn speculative(&self, w: &mut Workspace, start: usize, out: &mut Vec<ContactPoint>) {
         if self.reach <= self.margin {
             return;
         }
@@ -153,13 +168,19 @@ impl<'a> Pair<'a> {
         let t = entry * self.time_step_s;
         let X_WB = self.b.pose_after(t);
         let X_BA = X_WB.inv_mul(&self.a.pose_after(t));
-        w.points.clear();
-        narrow_phase::pair_points(self.a.shape, self.b.shape, &X_BA, self.margin, w);
-        if w.points.iter().all(|p| p.phi > self.margin) {
-            w.points.push(PairPoint::nearest(&nearest));
+        w.narrow.points.clear();
+        narrow_phase::pair_points(
+            self.a.shape,
+            self.b.shape,
+            &X_BA,
+            self.margin,
+            &mut w.narrow,
+        );
+        if w.narrow.points.iter().all(|p| p.phi > self.margin) {
+            w.narrow.points.push(PairPoint::nearest(&nearest));
         }
         let end = out.len();
-        for p in w.points.iter().filter(|p| p.phi <= self.margin) {
+        for p in w.narrow.points.iter().filter(|p| p.phi <= self.margin) {
             let normal_W = X_WB.rotation * p.normal;
             if out[start..end]
                 .iter()
@@ -172,14 +193,14 @@ impl<'a> Pair<'a> {
             let p_WA = self.a.X_WG * Point3::from(contact.a.offset);
             let p_WB = self.b.X_WG * Point3::from(contact.b.offset);
             out.push(ContactPoint {
-                // What is left to go along the normal of entry, not the distance of the nearest points.
+                // The remaining gap along the normal of impact, not the distance of the nearest points.
                 signed_distance: normal_W.dot(&(p_WA - p_WB)).max(0.0),
                 ..contact
             });
         }
     }
 
-    /// `X_BA`: the relative pose at which `p` was found; `normal_B`: its normal seen from B's present frame.
+    /// `X_BA`: the relative pose at which `p` was found; `normal_B`: its normal in B's current frame.
     fn contact(
         &self,
         p: &PairPoint,

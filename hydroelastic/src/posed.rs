@@ -1,29 +1,13 @@
-//! The kinds of geometry that can touch: rigid shapes with a pose, deforming surfaces with their points, filaments.
+//! Geometry at a pose with its predicted motion: rigid shapes, deforming surfaces, filaments.
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 
-use crate::{Aabb, Filament, GeometryError, PatchGeometry, PressureField, Shape, SoftMesh};
-
-/// Spatial velocity of a frame, in world axes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Twist {
-    /// ω, rad/s.
-    pub angular: Vector3<f64>,
-    /// Velocity of the frame's origin, m/s.
-    pub linear: Vector3<f64>,
-}
-
-impl Twist {
-    /// At rest.
-    pub fn zero() -> Self {
-        Self::default()
-    }
-
-    /// Velocity of the point at `r` from the frame's origin (world axes), m/s.
-    pub fn at(&self, r: &Vector3<f64>) -> Vector3<f64> {
-        self.linear + self.angular.cross(r)
-    }
-}
+use crate::filament::Filament;
+use crate::patch_geometry::PatchGeometry;
+use crate::self_exclusion::SelfExclusion;
+use crate::soft_mesh::SoftMesh;
+use crate::twist::Twist;
+use crate::{Aabb, GeometryError, PressureField, Shape};
 
 /// A rigid shape at a pose, with the motion predicted for this step.
 #[derive(Clone, Copy, Debug)]
@@ -32,16 +16,16 @@ pub struct RigidShape<'a> {
     pub shape: &'a Shape,
     /// Pose of G in the world.
     pub X_WG: Isometry3<f64>,
-    /// Predicted (free-motion) twist of G over the step; zero for a fixed thing. It decides which contacts that do not yet
-    /// touch are foreseen, nothing else.
+    /// Predicted (free-motion) twist of G over the step; zero for a fixed shape. It determines only the speculative
+    /// contacts.
     pub V_WG: Twist,
-    /// What it brings to patch contact, in G; `None`: point contact only.
+    /// Its patch geometry, in G; `None` for point contact only.
     pub patch: Option<&'a PatchGeometry>,
 }
 
 impl<'a> RigidShape<'a> {
-    /// A shape that does not move and touches in points.
-    pub fn still(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
+    /// A shape at rest, for point contact.
+    pub fn at_rest(shape: &'a Shape, X_WG: Isometry3<f64>) -> Self {
         Self {
             shape,
             X_WG,
@@ -50,7 +34,8 @@ impl<'a> RigidShape<'a> {
         }
     }
 
-    /// The pose after a time `t` (s) of the predicted motion: straight line of the origin, steady turn about it.
+    /// The pose after time `t` (s) of the predicted motion: constant velocity of the origin and constant angular
+    /// velocity.
     pub fn pose_after(&self, t: f64) -> Isometry3<f64> {
         Isometry3::from_parts(
             Translation3::from(self.X_WG.translation.vector + self.V_WG.linear * t),
@@ -58,19 +43,19 @@ impl<'a> RigidShape<'a> {
         )
     }
 
-    /// A box around the shape during the whole step, inflated by `margin` (m).
+    /// A bounding box of the shape during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let shift = self.V_WG.linear * time_step_s;
-        let turn = (self.V_WG.angular.norm() * time_step_s).min(2.0);
-        // A turn moves no point further than its chord.
-        let reach = if turn > 0.0 {
-            turn * self.shape.radius_about_origin()
+        let angle = (self.V_WG.angular.norm() * time_step_s).min(2.0);
+        // A rotation moves no point further than its chord.
+        let reach = if angle > 0.0 {
+            angle * self.shape.radius_about_origin()
         } else {
             0.0
         };
         let mut bounds = self.shape.aabb(&self.X_WG);
         if let Some(patch) = self.patch {
-            // Its margin, and facets that stand out a little.
+            // Includes its margin and slightly protruding facets.
             bounds = bounds.merged(&patch.local_aabb().transformed(&self.X_WG));
         }
         bounds.swept(&shift).inflated(margin + reach)
@@ -92,30 +77,30 @@ impl<'a> RigidShape<'a> {
     }
 }
 
-/// The surface of a deforming body as balls around its vertices.
+/// The surface of a deforming body as balls at its vertices.
 #[derive(Clone, Copy, Debug)]
 pub struct DeformingSurface<'a> {
-    /// Tells surfaces apart; two surfaces with the same number are one and the same, and its contact is self contact.
+    /// Identifies the surface; contact of two surfaces with the same id is self-contact.
     pub id: u64,
     /// Vertices in the world, m.
     pub points: &'a [Point3<f64>],
-    /// Radius of the ball around each vertex, m; zero is allowed (it then touches shapes, but not other points). Negative: the
-    /// vertex belongs to another surface and touches nothing.
+    /// Radius of the ball at each vertex, m. Zero is allowed: such a point touches shapes but no other points.
+    /// Negative: the vertex belongs to another surface and makes no contact.
     pub radii: &'a [f64],
     /// Predicted velocity of each vertex over the step, m/s.
     pub velocities: &'a [Vector3<f64>],
-    /// Which vertices never touch each other.
+    /// Pairs of vertices excluded from self-contact.
     pub exclusion: &'a SelfExclusion,
-    /// A pressure field that has moved with the surface, in the world frame and
-    /// [attached](PressureField::attached) to it; `None`: it touches by its balls only.
+    /// A pressure field that moves with the surface, in the world frame and [attached](PressureField::attached) to it;
+    /// `None` if it makes contact by its balls only.
     pub field: Option<&'a PressureField>,
-    /// Triangles and tetrahedra that have moved with the surface, of the same vertices; `None`: it touches by its balls, and its
-    /// field if it has one.
+    /// Triangles and tetrahedra that move with the surface and have the same vertices; `None` if it makes contact by
+    /// its balls and its field only.
     pub mesh: Option<&'a SoftMesh>,
 }
 
 impl DeformingSurface<'_> {
-    /// A box around all balls during the whole step, inflated by `margin` (m).
+    /// A bounding box of all balls during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         let mut bounds = Aabb::EMPTY;
         let own = |((_, r), _): &((_, &f64), _)| **r >= 0.0;
@@ -133,7 +118,7 @@ impl DeformingSurface<'_> {
         bounds.inflated(margin)
     }
 
-    /// Σ weights·points, m; vertices that are not there count nothing.
+    /// Σ weights·points, m; vertices out of range are skipped.
     pub(crate) fn weighted_point(&self, vertices: &[u32; 4], weights: &[f64; 4]) -> Point3<f64> {
         let mut sum = Vector3::zeros();
         for (v, w) in vertices.iter().zip(weights) {
@@ -149,16 +134,18 @@ impl DeformingSurface<'_> {
         if let Some(mesh) = self.mesh
             && mesh.n_points() != points
         {
-            return Err(GeometryError::SurfaceArrays {
-                points,
+            return Err(GeometryError::ArrayLength {
+                geometry: "deforming surface",
                 what: "vertices of its mesh",
                 found: mesh.n_points(),
+                expected: points,
             });
         }
         if let Some(field) = self.field
             && !field.is_attached()
         {
-            return Err(GeometryError::FieldLength {
+            return Err(GeometryError::ArrayLength {
+                geometry: "pressure field",
                 what: "attachments",
                 expected: field.tets().len(),
                 found: 0,
@@ -169,10 +156,11 @@ impl DeformingSurface<'_> {
             ("velocities", self.velocities.len()),
         ] {
             if found != points {
-                return Err(GeometryError::SurfaceArrays {
-                    points,
+                return Err(GeometryError::ArrayLength {
+                    geometry: "deforming surface",
                     what,
                     found,
+                    expected: points,
                 });
             }
         }
@@ -209,78 +197,6 @@ impl DeformingSurface<'_> {
     }
 }
 
-/// For each vertex of a surface the vertices that it must not collide with: neighbours in the mesh, next points of a rope.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SelfExclusion {
-    start: Vec<u32>,
-    excluded: Vec<u32>,
-}
-
-impl SelfExclusion {
-    /// Excludes the given pairs (either order, repeats allowed) among `n_points` vertices. Pairs with a vertex that
-    /// does not exist exclude nothing.
-    pub fn from_pairs(n_points: usize, pairs: &[[u32; 2]]) -> Self {
-        let mut both: Vec<[u32; 2]> = pairs
-            .iter()
-            .flat_map(|&[p, q]| [[p, q], [q, p]])
-            .filter(|p| p.iter().all(|&v| (v as usize) < n_points))
-            .collect();
-        both.sort_unstable();
-        both.dedup();
-        let mut start = vec![0_u32; n_points + 1];
-        for [p, _] in &both {
-            start[*p as usize + 1] += 1;
-        }
-        for i in 0..n_points {
-            start[i + 1] += start[i];
-        }
-        Self {
-            start,
-            excluded: both.into_iter().map(|p| p[1]).collect(),
-        }
-    }
-
-    /// Excludes all vertices that at most `rings` edges join.
-    pub fn from_edges(n_points: usize, edges: &[[u32; 2]], rings: u32) -> Self {
-        let first = Self::from_pairs(n_points, edges);
-        let mut pairs = Vec::new();
-        let mut ring = Vec::new();
-        let mut seen = vec![u32::MAX; n_points];
-        for p in 0..n_points as u32 {
-            seen[p as usize] = p;
-            ring.clear();
-            ring.push(p);
-            for _ in 0..rings {
-                let mut next = Vec::new();
-                for &q in &ring {
-                    for &r in first.of(q) {
-                        if seen[r as usize] != p {
-                            seen[r as usize] = p;
-                            next.push(r);
-                            pairs.push([p, r]);
-                        }
-                    }
-                }
-                ring = next;
-            }
-        }
-        Self::from_pairs(n_points, &pairs)
-    }
-
-    /// Vertices that `p` never touches, in rising order.
-    pub fn of(&self, p: u32) -> &[u32] {
-        match (self.start.get(p as usize), self.start.get(p as usize + 1)) {
-            (Some(&from), Some(&to)) => &self.excluded[from as usize..to as usize],
-            _ => &[],
-        }
-    }
-
-    /// Whether `p` and `q` never touch.
-    pub fn excludes(&self, p: u32, q: u32) -> bool {
-        p == q || self.of(p).binary_search(&q).is_ok()
-    }
-}
-
 /// One side of a pair.
 #[derive(Clone, Copy, Debug)]
 pub enum Posed<'a> {
@@ -293,7 +209,7 @@ pub enum Posed<'a> {
 }
 
 impl Posed<'_> {
-    /// A box around the geometry during the whole step, inflated by `margin` (m).
+    /// A bounding box of the geometry during the whole step, inflated by `margin` (m).
     pub fn swept_aabb(&self, time_step_s: f64, margin: f64) -> Aabb {
         match self {
             Self::Rigid(r) => r.swept_aabb(time_step_s, margin),
@@ -302,7 +218,7 @@ impl Posed<'_> {
         }
     }
 
-    /// Checks that every number is finite and every array complete.
+    /// Checks that all numbers are finite and all arrays complete.
     pub(crate) fn check(&self, side: char) -> Result<(), GeometryError> {
         match self {
             Self::Rigid(r) => r.check(side),

@@ -1,12 +1,12 @@
-//! Rigid shapes: each lives in its own geometry frame G and is checked when it is built.
+//! Rigid shapes, each in its own geometry frame G and checked on construction.
 //!
-//! | shape | where it lies in G |
+//! | shape | position in G |
 //! |---|---|
 //! | half space | z ≤ 0 |
 //! | sphere, box, ellipsoid | centred at the origin |
 //! | cylinder, elliptic cylinder, capsule | centred, axis z |
 //! | cone | base at z = −h/2, apex at z = +h/2 |
-//! | convex hull, mesh | as its vertices say |
+//! | convex hull, mesh | given by the vertices |
 
 mod adjacency;
 mod convex_hull;
@@ -32,13 +32,12 @@ pub use round::{Capsule, Cone, Cylinder, Ellipsoid, Sphere};
 
 use crate::GeometryError;
 use crate::aabb::Aabb;
-use crate::mesh::TriMesh;
 
 /// A rigid shape. Cheap to clone: vertex lists are shared.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Shape {
-    /// Everything at z ≤ 0.
+    /// The points z ≤ 0.
     HalfSpace,
     /// A ball.
     Sphere(Sphere),
@@ -48,7 +47,7 @@ pub enum Shape {
     Cylinder(Cylinder),
     /// A solid cylinder with an elliptic section.
     EllipticCylinder(EllipticCylinder),
-    /// A cylinder with round ends.
+    /// A cylinder with hemispherical ends.
     Capsule(Capsule),
     /// An ellipsoid.
     Ellipsoid(Ellipsoid),
@@ -56,9 +55,9 @@ pub enum Shape {
     Cone(Cone),
     /// The convex hull of points.
     ConvexHull(Arc<ConvexHull>),
-    /// The inside of a closed triangle mesh.
+    /// The solid enclosed by a closed triangle mesh.
     Mesh(Arc<MeshShape>),
-    /// A shape of your own.
+    /// A user-defined shape.
     Custom(Arc<dyn CustomShape>),
 }
 
@@ -79,7 +78,7 @@ pub(crate) fn positive(
 }
 
 impl Shape {
-    /// Everything at z ≤ 0 of its frame: floors and walls.
+    /// The points z ≤ 0 of its frame: floors and walls.
     pub fn half_space() -> Self {
         Self::HalfSpace
     }
@@ -118,7 +117,7 @@ impl Shape {
         )?))
     }
 
-    /// A capsule along z; `length` (m) is that of its segment, without the round ends.
+    /// A capsule along z; `length` (m) is that of its segment, without the hemispherical ends.
     ///
     /// # Errors
     /// [`GeometryError::Size`].
@@ -142,7 +141,7 @@ impl Shape {
         Ok(Self::Cone(Cone::new(radius, height)?))
     }
 
-    /// The convex hull of at least four points that do not lie in one plane.
+    /// The convex hull of at least four points that are not coplanar, m.
     ///
     /// # Errors
     /// [`GeometryError::Vertex`] or [`GeometryError::FlatHull`].
@@ -150,7 +149,7 @@ impl Shape {
         Ok(Self::ConvexHull(Arc::new(ConvexHull::new(points)?)))
     }
 
-    /// The inside of a closed surface, triangles wound counter-clockwise seen from outside.
+    /// The solid enclosed by a closed surface, with triangles counter-clockwise seen from outside. `vertices` in m.
     ///
     /// # Errors
     /// [`GeometryError::Vertex`], [`GeometryError::VertexIndex`], [`GeometryError::OpenMesh`] or [`GeometryError::Volume`].
@@ -158,39 +157,12 @@ impl Shape {
         Ok(Self::Mesh(Arc::new(MeshShape::new(vertices, triangles)?)))
     }
 
-    /// The inside of a surface that was read or built with its own checks.
-    ///
-    /// # Errors
-    /// [`GeometryError::OpenMesh`] or [`GeometryError::Volume`] unless it bounds a solid.
-    pub fn from_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
-        let vertices: Vec<_> = surface
-            .vertices()
-            .iter()
-            .map(|v| Point3::from(*v))
-            .collect();
-        let triangles: Vec<_> = surface.raw_triangles().collect();
-        Self::mesh(&vertices, &triangles)
-    }
-
-    /// The convex hull of a surface's vertices.
-    ///
-    /// # Errors
-    /// [`GeometryError::FlatHull`].
-    pub fn hull_of_surface(surface: &TriMesh) -> Result<Self, GeometryError> {
-        let vertices: Vec<_> = surface
-            .vertices()
-            .iter()
-            .map(|v| Point3::from(*v))
-            .collect();
-        Self::convex_hull(&vertices)
-    }
-
-    /// A shape of your own.
+    /// A user-defined shape.
     pub fn custom(shape: impl CustomShape) -> Self {
         Self::Custom(Arc::new(shape))
     }
 
-    /// The word for this shape in messages and files.
+    /// Name of the shape in messages and files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::HalfSpace => "half space",
@@ -207,7 +179,7 @@ impl Shape {
         }
     }
 
-    /// Whether the segment between two points of the shape always stays inside.
+    /// Whether the shape is known to be convex.
     pub fn is_convex(&self) -> bool {
         !matches!(self, Self::Mesh(_) | Self::Custom(_))
     }
@@ -260,8 +232,8 @@ impl Shape {
         }
     }
 
-    /// A box around the posed shape: tight for sphere, capsule, box, both cylinders and ellipsoid, else the box around the
-    /// turned local box. `X_WG`: pose of the geometry frame.
+    /// A bounding box of the posed shape: tight for sphere, capsule, box, both cylinders and ellipsoid, otherwise the
+    /// box around the rotated local box. `X_WG`: pose of the geometry frame.
     pub fn aabb(&self, X_WG: &Isometry3<f64>) -> Aabb {
         let center = Point3::from(X_WG.translation.vector);
         let rotation = X_WG.rotation.to_rotation_matrix();
@@ -292,8 +264,8 @@ impl Shape {
         }
     }
 
-    /// Radius of a ball around the frame's origin that contains the shape, m; infinite for a half space. Bounds how
-    /// fast a point of the shape can move when it turns.
+    /// Radius of a sphere about the frame's origin that contains the shape, m; infinite for a half space. Bounds the
+    /// speed of the shape's points due to rotation.
     pub fn radius_about_origin(&self) -> f64 {
         match self {
             Self::HalfSpace => f64::INFINITY,
@@ -316,8 +288,8 @@ impl Shape {
         }
     }
 
-    /// A length that says how big the shape is: half the diagonal of its box, m; zero for a half space and for other shapes
-    /// without end, so that the partner's size counts.
+    /// Characteristic size: half the diagonal of its box, m; zero for a half space and other unbounded shapes, so that
+    /// the partner's size is used.
     pub fn size(&self) -> f64 {
         match self {
             Self::HalfSpace => 0.0,

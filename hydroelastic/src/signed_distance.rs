@@ -4,13 +4,13 @@
 //! φ(p) = ± min |p − q| over the surface      ∇φ: outward unit vector      ∇²φ: curvature, 1/m
 //! ```
 //!
-//! On the medial axis (the centre of a sphere, the mid plane of a plate) the nearest point is not unique and φ has a
-//! kink. There the gradient is one of the valid outward directions, always the same one (the lowest axis for boxes, +z for
-//! a sphere's centre, the x direction on a cylinder's axis), and the Hessian drops its infinite terms. Outside a convex
-//! shape there is no such place. Edges and corners are kinks for the Hessian only.
+//! On the medial axis (the centre of a sphere, the mid-plane of a plate) the nearest point is not unique and φ has a
+//! kink. There the gradient is one of the valid outward directions, chosen deterministically (the lowest axis for
+//! boxes, +z for a sphere's centre, the x direction on a cylinder's axis), and the infinite terms of the Hessian are
+//! dropped. Outside a convex shape φ is smooth apart from the Hessian's jumps at edges and corners.
 //!
-//! The formulas of the primitives are generic over the scalar, so that the same source serves `f64` here and `f32` on a
-//! GPU's staging side. Hulls and meshes are `f64`: they walk their faces for the nearest feature.
+//! The formulas of the primitives are generic over the scalar type, so that the same source serves `f64` and `f32`.
+//! Hulls and meshes are `f64` only.
 
 mod axisymmetric;
 mod ellipsoid;
@@ -57,8 +57,8 @@ impl<T: RealField + Copy> SignedDistance<T> {
 }
 
 impl SignedDistance<f64> {
-    /// Distance to a point (`along` zero) or to a line of direction `along`, seen from offset `d`; `sign` is −1 for a
-    /// query inside, where φ is minus the distance. `fallback` is the gradient at zero offset.
+    /// Distance to a point (`along` zero) or to a line of direction `along`, from offset `d`; `sign` is −1 for a query
+    /// inside, where φ is minus the distance. `fallback` is the gradient at zero offset.
     pub(crate) fn curved(
         d: Vector3<f64>,
         along: Option<Vector3<f64>>,
@@ -83,11 +83,11 @@ impl SignedDistance<f64> {
 }
 
 impl Shape {
-    /// φ, ∇φ and ∇²φ at `p_GQ`, a point in the shape's own frame.
+    /// φ, ∇φ and ∇²φ at `p_GQ`, a point in the shape's own frame (m).
     ///
-    /// Closed form for half space, sphere, box, capsule, cylinder and cone; a safeguarded Newton iteration to round-off
-    /// for the ellipsoid and the elliptic cylinder; nearest feature for hull (all faces: linear in their number) and mesh (tree: about the
-    /// logarithm of the number of triangles).
+    /// Closed form for half space, sphere, box, capsule, cylinder and cone; safeguarded Newton iteration to round-off
+    /// for the ellipsoid and the elliptic cylinder; nearest feature for hulls (linear in the number of faces) and
+    /// meshes (logarithmic in the number of triangles).
     ///
     /// ```
     /// # use pliant_hydroelastic::Shape;
@@ -113,7 +113,7 @@ impl Shape {
         }
     }
 
-    /// φ, ∇φ and ∇²φ at a point `p_WQ` of the world, for the shape posed at `X_WG`; derivatives in world axes.
+    /// φ, ∇φ and ∇²φ at a point `p_WQ` of the world (m), for the shape at pose `X_WG`; derivatives in world axes.
     pub fn signed_distance_in_world(
         &self,
         X_WG: &Isometry3<f64>,

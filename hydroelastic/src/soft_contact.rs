@@ -1,16 +1,18 @@
-//! Contact of deforming bodies of tetrahedra by their triangles and tetrahedra: with rigid shapes, with filaments, with each other,
-//! with balls and with themselves.
+//! Contact of deforming tetrahedral bodies by their triangles and tetrahedra: with rigid shapes, filaments, each other,
+//! balls and themselves.
 
 mod balls;
-mod drawn;
 mod features;
 mod on_field;
 mod on_filament;
 mod on_shape;
 mod patch_points;
 mod paths;
+mod polygon_recorder;
 mod segments;
+mod side;
 mod vertex_distances;
+mod workspace;
 
 use std::cell::RefCell;
 
@@ -21,65 +23,54 @@ use crate::contact_geometry::{ContactChoice, ContactGeometry, Query};
 use crate::contact_point::{ContactPoint, MaterialPoint};
 use crate::field::PressureField;
 use crate::filament::Filament;
-use crate::patch::{CarriedOverlap, ContactPatch, Order, PatchGeometry};
+use crate::patch::{ContactPatch, Order};
+use crate::patch_geometry::PatchGeometry;
 use crate::posed::{DeformingSurface, Posed, RigidShape};
 use crate::soft_mesh::SoftMesh;
-use drawn::Drawn;
 use patch_points::{Extent, Piece};
-use vertex_distances::VertexDistances;
+use side::swap;
+use workspace::Workspace;
 
-/// Contact of deforming surfaces that bring a [`SoftMesh`]; where points are asked for, with round filaments only.
+/// Contact of deforming surfaces with a [`SoftMesh`]; where point contact is requested, with round filaments only.
 ///
-/// | a soft body against | touches by |
+/// | a soft body against | contact geometry |
 /// |---|---|
 /// | a compliant shape, a compliant half space | its triangles cut by the pressure field of the shape; k = A g, φ₀ = −p₀/g |
-/// | any other shape, half spaces and your own among them | its triangles cut where they enter it, by signed distance |
-/// | a soft body | the surfaces on which both are equally deep under their skins |
-/// | itself | the same, parts left out that an edge of the mesh joins |
+/// | any other shape, including half spaces and custom shapes | its triangles cut where they enter the shape, by signed distance |
+/// | a soft body | the surfaces of equal depth below both skins |
+/// | itself | the same, excluding parts connected by an edge of the mesh |
 /// | balls at the vertices of another deforming surface | the triangle nearest to each ball, or the depth at its centre |
-/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as of a compliant shape |
-/// | round segments of another filament | the same as balls along each segment, at most a diameter apart |
+/// | a filament [with a field](crate::Filament::with_field) | its triangles cut by that field, as for a compliant shape |
+/// | round segments of another filament | as balls along each segment, at most a diameter apart |
 ///
-/// Where points are asked for round segments of a filament touch by those balls, field or not. Flat segments, without a field or where points
-/// are asked for, touch the soft body's vertices, as [`FilamentContact`](crate::FilamentContact) has them touch balls without size.
+/// Where point contact is requested, round segments of a filament use those balls even if it has a field. Flat segments
+/// without a field, or where point contact is requested, make contact with the soft body's vertices, as balls of zero
+/// radius in [`FilamentContact`](crate::FilamentContact).
 ///
-/// **Stiffness.** Where no pressure field says it, a piece of area A has the pair's stiffness times A/A₀ with
-/// A₀ = [`SoftMesh::vertex_area`]: as a whole the surface is as stiff as if it touched by its vertices.
+/// **Stiffness.** Where no pressure field determines it, a piece of area A has the pair's stiffness times A/A₀ with A₀
+/// = [`SoftMesh::vertex_area`]: the surface as a whole is as stiff as with contact by its vertices.
 ///
-/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear: one point at its centre
-/// of pressure, or three that have its area, centre and second moments where it is a large part of the patch. Each point hangs
-/// on its triangle (or tetrahedra) by barycentric weights; action and reaction are at one place.
+/// **Points.** A piece is a polygon of one triangle, or of one pair of tetrahedra, on which the gap is linear. It
+/// becomes one point at its centre of pressure, or three points with its area, centroid and second moments if it is a
+/// large part of the patch. Each point is attached to its triangle (or tetrahedra) by barycentric weights; action and
+/// reaction are at the same position.
 ///
-/// **Turned away.** Where signed distance decides, a piece counts with the cosine of the angle at which it faces the shape, not at
-/// all if it looks away: what lies under the floor upside down isn't held by it, and sides push nothing up. In a pressure field
-/// pieces fade out as those of [`PatchContact`](crate::PatchContact) do.
+/// **Orientation.** With signed distance, a piece is weighted with the cosine of the angle at which it faces the shape,
+/// and has zero weight if it faces away: triangles of an upper side below the floor are not supported, and lateral
+/// sides get no vertical force. In a pressure field pieces fade out as those of [`PatchContact`](crate::PatchContact).
 ///
-/// **Foreseen.** Pieces within the margin of the [`Query`] are there before they press. Beyond it, vertices and the middles of triangles whose
-/// predicted paths enter a shape within the step; of two soft surfaces vertices that meet triangles and edges that meet edges.
+/// **Speculative contacts.** Pieces within the margin of the [`Query`] are included before they carry load. Beyond the
+/// margin, included are vertices and centres of triangles whose predicted paths enter a shape within the step; between
+/// two soft surfaces, vertices that reach triangles and edges that reach edges.
 ///
-/// A triangle whose element is inverted takes no part, and no inverted tetrahedron does. A pure function of its arguments; no
-/// allocation once the thread's buffers have grown.
+/// Triangles of inverted elements and inverted tetrahedra are ignored. A pure function of its arguments; does not
+/// allocate once the thread's buffers have grown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SoftContact;
 
 thread_local! {
-    /// Reused storage; holds no result.
+    /// Reused storage; keeps no results.
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
-}
-
-#[derive(Default)]
-struct Workspace {
-    stack: Vec<(u32, u32)>,
-    pairs: Vec<(u32, u32)>,
-    pieces: Vec<Piece>,
-    leaves: on_shape::Leaves,
-    distances: VertexDistances,
-    touched: Vec<bool>,
-    overlap: CarriedOverlap,
-    drawn: Drawn,
-    /// Segments of a filament that patches hold.
-    held: Vec<u32>,
-    points: Vec<ContactPoint>,
 }
 
 impl ContactGeometry for SoftContact {
@@ -95,7 +86,7 @@ impl ContactGeometry for SoftContact {
         if !mesh(&a) && !mesh(&b) || flat(&a) || flat(&b) {
             return None;
         }
-        // Vertices alone would let a thread through between them, and never meet particles, which have nothing but points either.
+        // Vertices alone would miss a thin filament between them, and material points, which have only points as well.
         let needs_faces = |posed: &Posed<'_>| match posed {
             Posed::Filament(f) => !f.is_box(),
             Posed::Deforming(s) => s.mesh.is_none(),
@@ -104,7 +95,7 @@ impl ContactGeometry for SoftContact {
         if q.choice == ContactChoice::Point && !needs_faces(&a) && !needs_faces(&b) {
             return None;
         }
-        let is_fitted = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
+        let is_up_to_date = |posed: &Posed<'_>, other: &Posed<'_>| match posed {
             Posed::Deforming(s) => {
                 let deforms = !matches!(other, Posed::Rigid(_));
                 s.mesh.map_or(Ok(()), |mesh| mesh.check(deforms))
@@ -114,8 +105,8 @@ impl ContactGeometry for SoftContact {
         let checks = [
             a.check('a'),
             b.check('b'),
-            is_fitted(&a, &b),
-            is_fitted(&b, &a),
+            is_up_to_date(&a, &b),
+            is_up_to_date(&b, &a),
         ];
         if let Some(e) = checks.into_iter().find_map(Result::err) {
             return Some(Err(e));
@@ -133,7 +124,7 @@ impl ContactGeometry for SoftContact {
                 swap(&mut out[from..]);
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => match (s.mesh, t.mesh) {
-                (Some(m), Some(_)) if s.id == t.id && !m.can_touch_itself() => {}
+                (Some(m), Some(_)) if s.id == t.id && !m.allows_self_contact() => {}
                 (Some(m), Some(n)) => {
                     w.overlap.collide((&a, m), (&b, n), q, out);
                     features::collide((s, m), (t, n), q, &mut w.stack, out);
@@ -152,9 +143,10 @@ impl ContactGeometry for SoftContact {
 }
 
 impl SoftContact {
-    /// The patch itself, for pictures and observables, as [`PatchContact::patch`](crate::PatchContact::patch) has it for rigid
-    /// bodies: of soft bodies with rigid shapes, with filaments that have a field, with each other and with themselves. `stiffness` is that of the pair, N/m for
-    /// [`SoftMesh::vertex_area`]. `None`: there are no polygons between the two.
+    /// The patch itself, for visualisation and observables, as [`PatchContact::patch`](crate::PatchContact::patch) for
+    /// rigid bodies: of soft bodies with rigid shapes, with filaments that have a field, with each other and with
+    /// themselves. `stiffness` is that of the pair, N/m for an area of [`SoftMesh::vertex_area`]. `None` if the pair
+    /// has no polygons.
     ///
     /// # Errors
     /// As [`ContactGeometry::collide`].
@@ -167,41 +159,41 @@ impl SoftContact {
     ) -> Option<Result<(), GeometryError>> {
         out.clear();
         let (order, on) = match (&a, &b) {
-            (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, On::Rigid(s.mesh?, r)),
-            (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, On::Rigid(s.mesh?, r)),
+            (Posed::Deforming(s), Posed::Rigid(r)) => (Order::AsGiven, Partner::Rigid(s.mesh?, r)),
+            (Posed::Rigid(r), Posed::Deforming(s)) => (Order::Swapped, Partner::Rigid(s.mesh?, r)),
             (Posed::Deforming(s), Posed::Filament(f)) => {
-                (Order::AsGiven, On::Field(s.mesh?, f.field()?))
+                (Order::AsGiven, Partner::Field(s.mesh?, f.field()?))
             }
             (Posed::Filament(f), Posed::Deforming(s)) => {
-                (Order::Swapped, On::Field(s.mesh?, f.field()?))
+                (Order::Swapped, Partner::Field(s.mesh?, f.field()?))
             }
             (Posed::Deforming(s), Posed::Deforming(t)) => {
-                (Order::AsGiven, On::Soft(s.mesh?, t.mesh?))
+                (Order::AsGiven, Partner::Soft(s.mesh?, t.mesh?))
             }
             _ => return None,
         };
         let fitted = match on {
-            On::Rigid(mesh, _) => mesh.check(false),
-            On::Field(mesh, _) => mesh.check(true),
-            On::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
+            Partner::Rigid(mesh, _) => mesh.check(false),
+            Partner::Field(mesh, _) => mesh.check(true),
+            Partner::Soft(m, n) => m.check(true).and_then(|()| n.check(true)),
         };
         let checked = a.check('a').and_then(|()| b.check('b')).and(fitted);
         Some(checked.map(|()| {
             WORKSPACE.with_borrow_mut(|w| match on {
-                On::Rigid(mesh, r) => {
-                    w.drawn.keep();
+                Partner::Rigid(mesh, r) => {
+                    w.recorder.keep();
                     let margin = 1e-5 * r.shape.size();
                     find_pieces(mesh, r, margin, stiffness / mesh.vertex_area(), w);
-                    w.drawn.fill(&r.X_WG, order, out);
+                    w.recorder.fill(&r.X_WG, order, out);
                 }
-                On::Field(mesh, field) => {
-                    w.drawn.keep();
+                Partner::Field(mesh, field) => {
+                    w.recorder.keep();
                     on_filament::find(mesh, field, w);
-                    w.drawn.fill(&Isometry3::identity(), order, out);
+                    w.recorder.fill(&Isometry3::identity(), order, out);
                 }
-                On::Soft(m, n) => {
+                Partner::Soft(m, n) => {
                     let own = matches!((&a, &b), (Posed::Deforming(s), Posed::Deforming(t)) if s.id == t.id);
-                    if !own || m.can_touch_itself() {
+                    if !own || m.allows_self_contact() {
                         w.overlap.patch((&a, m), (&b, n), stiffness, out);
                     }
                 }
@@ -210,19 +202,13 @@ impl SoftContact {
     }
 }
 
-/// What a soft body is on.
+/// The partner of a soft body.
 #[derive(Clone, Copy)]
-enum On<'a> {
+enum Partner<'a> {
     Rigid(&'a SoftMesh, &'a RigidShape<'a>),
-    /// Of a filament, in the world frame.
+    /// The field of a filament, in the world frame.
     Field(&'a SoftMesh, &'a PressureField),
     Soft(&'a SoftMesh, &'a SoftMesh),
-}
-
-fn swap(points: &mut [ContactPoint]) {
-    for point in points {
-        *point = point.swapped();
-    }
 }
 
 /// The surface is A.
@@ -237,18 +223,18 @@ fn on_rigid(
         return;
     };
     let margin = q.margin.max(1e-5 * r.shape.size());
-    w.drawn.leave_out();
+    w.recorder.stop();
     find_pieces(mesh, r, margin, 0.0, w);
     let X_GW = r.X_WG.inverse();
     let on_frame = |_: &Piece, p_WC: &Point3<f64>| MaterialPoint::on_frame((X_GW * p_WC).coords);
     patch_points::emit(mesh, on_frame, Extent::OfPatch, &mut w.pieces, out);
-    w.touched.clear();
-    w.touched.resize(mesh.n_triangles(), false);
+    w.in_contact.clear();
+    w.in_contact.resize(mesh.n_triangles(), false);
     for piece in &w.pieces {
-        w.touched[piece.triangle as usize] = true;
+        w.in_contact[piece.triangle as usize] = true;
     }
-    let memory = (&mut w.stack, &w.touched[..], &mut w.distances);
-    paths::foresee(mesh, r, q, margin, memory, out);
+    let memory = (&mut w.stack, &w.in_contact[..], &mut w.distances);
+    paths::speculative_points(mesh, r, q, margin, memory, out);
 }
 
 /// The surface is A.
@@ -268,31 +254,34 @@ fn on_filament(
     }
 }
 
-/// Finds the pieces of all triangles; those that are drawn have the pressure `slope` (Pa/m) where the shape does not know it.
+/// Finds the pieces of all triangles; polygons for visualisation have the pressure gradient `slope` (Pa/m) where no
+/// field determines it.
 fn find_pieces(mesh: &SoftMesh, r: &RigidShape<'_>, margin: f64, slope: f64, w: &mut Workspace) {
     w.pieces.clear();
     w.distances.begin(mesh);
     let of_field = match r.patch {
         Some(PatchGeometry::Compliant(field)) => {
-            let memory = (&mut w.stack, &mut w.pairs, &mut w.drawn);
+            let memory = (&mut w.stack, &mut w.pairs, &mut w.recorder);
             on_field::find(mesh, field, &r.X_WG, memory, &mut w.pieces);
             Some(field.steepness())
         }
         Some(PatchGeometry::CompliantHalfSpace(slab)) => Some(slab.stiffness()),
         Some(PatchGeometry::Rigid(_) | PatchGeometry::RigidHalfSpace) | None => None,
     };
-    let counts = on_shape::Counts {
+    let counts = on_shape::SearchSettings {
         slope: of_field,
         margin,
-        pressing: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
-        drawn_slope: of_field.unwrap_or(slope),
+        loaded: !matches!(r.patch, Some(PatchGeometry::Compliant(_))),
+        recorded_slope: of_field.unwrap_or(slope),
     };
-    let memory = (&mut w.stack, &mut w.leaves, &mut w.distances, &mut w.drawn);
+    let memory = (
+        &mut w.stack,
+        &mut w.leaves,
+        &mut w.distances,
+        &mut w.recorder,
+    );
     on_shape::find(mesh, r, &counts, memory, &mut w.pieces);
 }
-
-/// A mesh and its surface, for those that need both.
-type Side<'a> = (&'a DeformingSurface<'a>, &'a SoftMesh);
 
 #[cfg(test)]
 mod tests;

@@ -1,79 +1,79 @@
-//! The skin and the inside of a deforming body of tetrahedra, as contact needs them: built at rest, moved each step.
+//! Surface and depth field of a deforming tetrahedral body in contact: built at rest, moved each step.
 
 mod rest_field;
 
 use nalgebra::{Point3, Vector3};
 
 use crate::field::PressureField;
-use crate::posed::SelfExclusion;
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
+use crate::self_exclusion::SelfExclusion;
 use crate::{Aabb, GeometryError};
 use rest_field::Carrier;
 
-/// No triangle at the other side of an edge.
+/// No triangle on the other side of an edge.
 const NONE: u32 = u32::MAX;
 
-/// What a deforming body of tetrahedra brings to [`SoftContact`](crate::SoftContact): the triangles of its surface, and how deep
-/// below the surface each place inside was at rest, a linear function on every tetrahedron that the tetrahedra carry along.
+/// Contact geometry of a deforming tetrahedral body for [`SoftContact`](crate::SoftContact): the triangles of its
+/// surface, and the depth below the surface at rest, a piecewise linear function that moves with the tetrahedra.
 ///
-/// Tetrahedra whose corners all lie on the surface have no depth at their corners; they are divided at the middles of those edges
-/// that run through the inside, and where that is not enough of faces and of their own, so that a body of a single layer has depth,
-/// too.
+/// Tetrahedra whose corners all lie on the surface have zero depth at their corners. Their interior edges are divided
+/// at the midpoints, and where necessary their faces and themselves at the centroids, so that a body of a single layer
+/// has a depth, too.
 ///
-/// [`update`](Self::update) moves it: boxes of its trees are fitted anew, nothing is allocated. A stepper that knows what may touch
-/// what says [`move_to`](Self::move_to) first, which is cheap, and [`fit_skin`](Self::fit_skin) and [`carry_depth`](Self::carry_depth)
-/// only where they matter.
+/// [`update`](Self::update) moves the mesh: its trees are refitted without allocation. A caller that first determines
+/// candidate pairs calls [`move_to`](Self::move_to), which is cheap, for all bodies, and [`update_skin`](Self::update_skin)
+/// and [`update_depth`](Self::update_depth) only where needed.
 #[derive(Clone, Debug)]
 pub struct SoftMesh {
     points: Vec<Vector3<f64>>,
-    /// How far each point goes within the step, less the mean of all, m.
+    /// Displacement of each point within the step minus the mean of all, m.
     sweeps: Vec<Vector3<f64>>,
     /// That mean, m.
     drift: Vector3<f64>,
     triangles: Vec<[u32; 3]>,
-    /// Zero for a triangle that takes no part.
+    /// Zero for an ignored triangle.
     normals: Vec<Vector3<f64>>,
     vertices: Vec<u32>,
-    /// Of all points; zero inside.
+    /// Vertex normals; zero inside.
     vertex_normals: Vec<Vector3<f64>>,
     edges: Vec<SkinEdge>,
     edge_normals: Vec<Vector3<f64>>,
-    triangle_tree: RangeTree,
-    edge_tree: RangeTree,
-    /// Around the surface now and at the end of the step, drift left out.
-    bounds: Range,
-    /// Normals and trees, and the depth, are still those of the place before.
-    skin_is_behind: bool,
-    depth_is_behind: bool,
-    /// m below the surface.
+    triangle_tree: PressureBvh,
+    edge_tree: PressureBvh,
+    /// Bounds of the surface now and at the end of the step, without the drift.
+    bounds: PressureBox,
+    /// Whether normals and trees, and the depth, are outdated.
+    skin_is_outdated: bool,
+    depth_is_outdated: bool,
+    /// Depth below the surface, m.
     depth: PressureField,
     carriers: Vec<Carrier>,
     moved: Vec<Vector3<f64>>,
     near: SelfExclusion,
-    can_touch_itself: bool,
+    allows_self_contact: bool,
     vertex_area: f64,
 }
 
-/// Of bodies of more tetrahedra than this, two are always far enough from each other to touch.
+/// In bodies of more tetrahedra than this, some pair is always far enough apart for self-contact.
 const COMPACT_MAX: usize = 64;
 
-/// An edge of the surface as a side of a triangle.
+/// An edge of the surface with an adjacent triangle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SkinEdge {
     pub(crate) vertices: [u32; 2],
     pub(crate) triangle: u32,
-    /// Which corners of that triangle its vertices are.
+    /// The indices of its vertices in that triangle.
     pub(crate) corners: [usize; 2],
     other: u32,
 }
 
 impl SoftMesh {
-    /// From a body at rest: all its vertices (m), the triangles of its surface, counter-clockwise seen from outside, and its
-    /// tetrahedra of positive volume.
+    /// From a body at rest: all its vertices (m), the triangles of its surface, counter-clockwise seen from outside,
+    /// and its tetrahedra of positive volume.
     ///
     /// # Errors
-    /// [`GeometryError::Meshing`] without triangles or tetrahedra, for a vertex that is not there, a face of three tetrahedra, or
-    /// a body without an inside.
+    /// [`GeometryError::Meshing`] without triangles or tetrahedra, for a vertex that does not exist, a face of three
+    /// tetrahedra, or a body without interior.
     pub fn new(
         points: &[Point3<f64>],
         triangles: &[[u32; 3]],
@@ -82,7 +82,7 @@ impl SoftMesh {
         let refuse = |reason: String| Err(GeometryError::Meshing { reason });
         if triangles.is_empty() || tetrahedra.is_empty() {
             return refuse(format!(
-                "the body has {} triangles and {} tetrahedra; contact by its surface needs both. Let it touch by its vertices",
+                "the body has {} triangles and {} tetrahedra; surface contact needs both; use contact by vertices",
                 triangles.len(),
                 tetrahedra.len()
             ));
@@ -124,15 +124,15 @@ impl SoftMesh {
             vertex_normals: vec![Vector3::zeros(); n],
             edge_normals: Vec::new(),
             edges: edges(triangles),
-            triangle_tree: RangeTree::default(),
-            edge_tree: RangeTree::default(),
-            bounds: Range::of_points([]),
-            skin_is_behind: false,
-            depth_is_behind: false,
+            triangle_tree: PressureBvh::default(),
+            edge_tree: PressureBvh::default(),
+            bounds: PressureBox::of_points([]),
+            skin_is_outdated: false,
+            depth_is_outdated: false,
             moved: Vec::with_capacity(carriers.len()),
             depth,
             carriers,
-            can_touch_itself: true,
+            allows_self_contact: true,
             near: SelfExclusion::from_edges(n, &joined, 1),
             points,
         };
@@ -141,23 +141,23 @@ impl SoftMesh {
                 .iter()
                 .flat_map(|s| tetrahedra.iter().map(move |t| (s, t)));
             let mut pairs = pairs.into_iter();
-            mesh.can_touch_itself = pairs.any(|(s, t)| !mesh.are_near(s, t));
+            mesh.allows_self_contact = pairs.any(|(s, t)| !mesh.are_adjacent(s, t));
         }
         mesh.find_normals();
-        mesh.bounds = Range::of_points(mesh.swept(&mesh.vertices));
-        let boxes: Vec<Range> = (0..mesh.triangles.len() as u32)
-            .map(|t| mesh.triangle_range(t))
+        mesh.bounds = PressureBox::of_points(mesh.swept(&mesh.vertices));
+        let boxes: Vec<PressureBox> = (0..mesh.triangles.len() as u32)
+            .map(|t| mesh.triangle_bounds(t))
             .collect();
-        mesh.triangle_tree = RangeTree::new(&boxes);
-        let boxes: Vec<Range> = (0..mesh.edges.len() as u32)
-            .map(|e| mesh.edge_range(e))
+        mesh.triangle_tree = PressureBvh::new(&boxes);
+        let boxes: Vec<PressureBox> = (0..mesh.edges.len() as u32)
+            .map(|e| mesh.edge_bounds(e))
             .collect();
-        mesh.edge_tree = RangeTree::new(&boxes);
+        mesh.edge_tree = PressureBvh::new(&boxes);
         Ok(mesh)
     }
 
-    /// Moves it to where the body is, with the triangles that its surface shows now (three equal corners for one that takes no
-    /// part, as of an inverted element) and the velocities (m/s) predicted for the step.
+    /// Moves the mesh to the given positions (m), with the current triangles of its surface (three equal corners for an
+    /// ignored one, such as of an inverted element) and the predicted velocities (m/s) over the step.
     ///
     /// # Errors
     /// As [`move_to`](Self::move_to).
@@ -169,15 +169,16 @@ impl SoftMesh {
         time_step_s: f64,
     ) -> Result<(), GeometryError> {
         self.move_to(points, triangles, velocities, time_step_s)?;
-        self.fit_skin();
-        self.carry_depth()
+        self.update_skin();
+        self.update_depth()
     }
 
-    /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is that of the new place.
+    /// The part of [`update`](Self::update) that the broad phase needs: [`swept_aabb`](Self::swept_aabb) is then up to
+    /// date.
     ///
     /// # Errors
-    /// [`GeometryError::FieldLength`] unless there are as many of each as there were, [`GeometryError::Vertex`] for a point that is
-    /// not finite; it is then unchanged.
+    /// [`GeometryError::ArrayLength`] unless the array lengths are unchanged, [`GeometryError::Vertex`] for a point
+    /// that is not finite; the mesh is then unchanged.
     pub fn move_to(
         &mut self,
         points: &[Point3<f64>],
@@ -192,7 +193,8 @@ impl SoftMesh {
             ("triangles", triangles.len(), self.triangles.len()),
         ] {
             if found != expected {
-                return Err(GeometryError::FieldLength {
+                return Err(GeometryError::ArrayLength {
+                    geometry: "soft body",
                     what,
                     expected,
                     found,
@@ -212,24 +214,24 @@ impl SoftMesh {
             for (own, new) in self.points.iter_mut().zip(points) {
                 *own = new.coords;
             }
-            self.depth_is_behind = true;
+            self.depth_is_outdated = true;
         }
         self.triangles.copy_from_slice(triangles);
         self.drift = velocities.iter().sum::<Vector3<f64>>() * (time_step_s / n as f64);
         for (sweep, v) in self.sweeps.iter_mut().zip(velocities) {
             *sweep = v * time_step_s - self.drift;
         }
-        self.bounds = Range::of_points(self.swept(&self.vertices));
-        self.skin_is_behind = true;
+        self.bounds = PressureBox::of_points(self.swept(&self.vertices));
+        self.skin_is_outdated = true;
         Ok(())
     }
 
-    /// Brings normals and trees of the surface to where it was moved: needed for contact of any kind.
-    pub fn fit_skin(&mut self) {
-        if !self.skin_is_behind {
+    /// Updates normals and trees of the surface: needed for contact of any kind.
+    pub fn update_skin(&mut self) {
+        if !self.skin_is_outdated {
             return;
         }
-        self.skin_is_behind = false;
+        self.skin_is_outdated = false;
         self.find_normals();
         let mut tree = std::mem::take(&mut self.triangle_tree);
         tree.refit_boxes(|t| self.swept_box(&self.triangles[t as usize]));
@@ -239,47 +241,47 @@ impl SoftMesh {
         self.edge_tree = tree;
     }
 
-    /// Brings the depth to where the body was moved: needed for contact with other deforming surfaces and with itself.
+    /// Updates the depth: needed for contact with other deforming surfaces and for self-contact.
     ///
     /// # Errors
-    /// None that [`move_to`](Self::move_to) lets pass, but for carried places that overflow.
-    pub fn carry_depth(&mut self) -> Result<(), GeometryError> {
-        if !self.depth_is_behind {
+    /// Only if positions overflow, since [`move_to`](Self::move_to) checks its arguments.
+    pub fn update_depth(&mut self) -> Result<(), GeometryError> {
+        if !self.depth_is_outdated {
             return Ok(());
         }
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
-        moved.extend(self.carriers.iter().map(|c| c.place(&self.points)));
+        moved.extend(self.carriers.iter().map(|c| c.position(&self.points)));
         let outcome = self.depth.move_vertices(&moved);
         self.moved = moved;
-        self.depth_is_behind = outcome.is_err();
+        self.depth_is_outdated = outcome.is_err();
         outcome
     }
 
-    /// Whether contact of the surface, and where it is asked for the depth, are of the place it was moved to last.
+    /// Checks that the surface and, if needed, the depth are up to date with the last positions.
     pub(crate) fn check(&self, needs_depth: bool) -> Result<(), GeometryError> {
-        match (self.skin_is_behind, self.depth_is_behind && needs_depth) {
+        match (self.skin_is_outdated, self.depth_is_outdated && needs_depth) {
             (false, false) => Ok(()),
-            (skin, _) => Err(GeometryError::Behind {
-                what: if skin { "fit_skin" } else { "carry_depth" },
+            (skin, _) => Err(GeometryError::Outdated {
+                what: if skin { "update_skin" } else { "update_depth" },
             }),
         }
     }
 
-    /// The area that a vertex of the surface had at rest, on average, m²: a contact of this area has the stiffness of one point.
+    /// Mean area per vertex of the surface at rest, m²: a contact of this area has the stiffness of one point.
     #[must_use]
     pub fn vertex_area(&self) -> f64 {
         self.vertex_area
     }
 
-    /// Depth below the surface at rest, m, as the tetrahedra have carried it along: as pressures of a field. It is where
-    /// [`carry_depth`](Self::carry_depth) brought it last.
+    /// Depth below the surface at rest, m, moved with the tetrahedra and stored as the pressures of a field. Its
+    /// positions are those of the last [`update_depth`](Self::update_depth).
     #[must_use]
     pub fn depth(&self) -> &PressureField {
         &self.depth
     }
 
-    /// A box around the body within the step, inflated by `margin` (m).
+    /// A bounding box of the body within the step, inflated by `margin` (m).
     #[must_use]
     pub fn swept_aabb(&self, margin: f64) -> Aabb {
         let bounds = Aabb {
@@ -309,15 +311,15 @@ impl SoftMesh {
         }));
     }
 
-    fn triangle_range(&self, triangle: u32) -> Range {
-        Range::of_points(self.swept(&self.triangles[triangle as usize]))
+    fn triangle_bounds(&self, triangle: u32) -> PressureBox {
+        PressureBox::of_points(self.swept(&self.triangles[triangle as usize]))
     }
 
-    fn edge_range(&self, edge: u32) -> Range {
-        Range::of_points(self.swept(&self.edges[edge as usize].vertices))
+    fn edge_bounds(&self, edge: u32) -> PressureBox {
+        PressureBox::of_points(self.swept(&self.edges[edge as usize].vertices))
     }
 
-    /// Low and high corner of the box around vertices now and at the end of the step.
+    /// Lower and upper corner of the box around vertices now and at the end of the step.
     fn swept_box(&self, vertices: &[u32]) -> [Vector3<f64>; 2] {
         let first = self.points[vertices[0] as usize];
         let mut bounds = [first, first];
@@ -344,7 +346,7 @@ impl SoftMesh {
         self.points[vertex as usize]
     }
 
-    /// How far a vertex goes within the step, m.
+    /// Displacement of a vertex within the step, m.
     pub(crate) fn path(&self, vertex: u32) -> Vector3<f64> {
         self.sweeps[vertex as usize] + self.drift
     }
@@ -373,7 +375,7 @@ impl SoftMesh {
         self.triangles[triangle as usize].map(|v| self.point(v))
     }
 
-    /// Zero for one that takes no part.
+    /// Zero for an ignored triangle.
     pub(crate) fn normal(&self, triangle: u32) -> &Vector3<f64> {
         &self.normals[triangle as usize]
     }
@@ -386,38 +388,38 @@ impl SoftMesh {
         self.edges.len()
     }
 
-    /// Unit, halfway between the normals of both triangles of an edge; zero for an edge that takes no part.
+    /// Unit vector, bisecting the normals of both triangles of an edge; zero for an ignored edge.
     pub(crate) fn edge_normal(&self, edge: u32) -> &Vector3<f64> {
         &self.edge_normals[edge as usize]
     }
 
-    /// Over swept boxes, drift left out.
-    pub(crate) fn triangle_tree(&self) -> &RangeTree {
+    /// Over swept boxes, without the drift.
+    pub(crate) fn triangle_tree(&self) -> &PressureBvh {
         &self.triangle_tree
     }
 
-    /// Over swept boxes, drift left out.
-    pub(crate) fn edge_tree(&self) -> &RangeTree {
+    /// Over swept boxes, without the drift.
+    pub(crate) fn edge_tree(&self) -> &PressureBvh {
         &self.edge_tree
     }
 
-    /// Which vertices are so near in the mesh that what they belong to never touches.
+    /// Pairs of vertices so close in the mesh that their elements are excluded from self-contact.
     pub(crate) fn near(&self) -> &SelfExclusion {
         &self.near
     }
 
-    /// Whether two tetrahedra share a vertex or are joined by an edge.
-    pub(crate) fn are_near(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
+    /// Whether two tetrahedra share a vertex or are connected by an edge.
+    pub(crate) fn are_adjacent(&self, s: &[u32; 4], t: &[u32; 4]) -> bool {
         let joined = |v: &u32| t.iter().any(|w| self.near.excludes(*v, *w));
         s.iter().any(|v| t.contains(v)) || s.iter().any(joined)
     }
 
-    /// Whether any two of its tetrahedra are apart in the mesh; those of a single brick are not.
-    pub(crate) fn can_touch_itself(&self) -> bool {
-        self.can_touch_itself
+    /// Whether any two of its tetrahedra are far enough apart in the mesh for self-contact; not so in a single brick.
+    pub(crate) fn allows_self_contact(&self) -> bool {
+        self.allows_self_contact
     }
 
-    /// The depth field's part of the mesh whose contact with itself is looked for: the body's tetrahedron behind one of the field's.
+    /// The body's tetrahedron that carries a tetrahedron of the depth field.
     pub(crate) fn carrier_of(&self, tet: u32) -> &[u32; 4] {
         match self.depth.attachment(tet) {
             Some(attachment) => &attachment.vertices,
@@ -431,7 +433,7 @@ fn area_vector(corners: &[Vector3<f64>; 3]) -> Vector3<f64> {
     (corners[1] - corners[0]).cross(&(corners[2] - corners[0]))
 }
 
-/// Each edge once, with its triangles.
+/// All edges with their triangles.
 fn edges(triangles: &[[u32; 3]]) -> Vec<SkinEdge> {
     let mut sides: Vec<(u32, u32, u32, usize)> = Vec::with_capacity(3 * triangles.len());
     for (t, corners) in (0_u32..).zip(triangles) {

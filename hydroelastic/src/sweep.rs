@@ -1,9 +1,9 @@
-//! When two shapes on predicted paths first touch, by conservative advancement.
+//! Time of impact of two shapes on predicted paths, by conservative advancement.
 //!
-//! A plane between two convex sets stays between them until the fastest points of both have covered the gap along its
-//! normal. So the time to the next check is the gap divided by the closing speed along the current normal; where that is not
-//! positive the sets never meet on straight paths. Turning bodies move along their true arcs, with |ω| r as the bound of what
-//! a turn adds: a body that spins by more than half a radian in a step simply needs more rounds.
+//! A separating plane of two convex sets stays separating until the fastest points of both have covered the gap along
+//! its normal. The safe time step is therefore the gap divided by the closing speed along the current normal; if that
+//! is not positive, the sets never touch on straight paths. Rotating bodies follow their true arcs, and |ω| r bounds
+//! the contribution of the rotation: a body that rotates by more than half a radian per step needs more rounds.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -11,15 +11,15 @@ use crate::narrow_phase::{self, ConvexPiece, Separation};
 use crate::posed::RigidShape;
 use crate::{Aabb, Shape};
 
-/// Reused storage: the triangles that two meshes sweep over.
+/// Reused storage: the triangles swept by two meshes.
 #[derive(Default)]
 pub(crate) struct SweptTriangles {
     of_A: Vec<u32>,
     of_B: Vec<u32>,
 }
 
-/// When A and B first touch, as a fraction of the step, and their separation there (in the frame of B at that moment). Neither a
-/// half space; they are apart by more than `margin` now, and nothing further apart than `reach` matters.
+/// Time of impact of A and B as a fraction of the step, and their separation (in the frame of B at that time). Neither
+/// shape may be a half space; they are now separated by more than `margin`, and separations beyond `reach` are ignored.
 pub(crate) fn entry(
     a: &RigidShape<'_>,
     b: &RigidShape<'_>,
@@ -44,7 +44,7 @@ pub(crate) fn entry(
         })?;
         return Some((s, gap(&relative(s))?));
     }
-    // A mesh is followed triangle by triangle: each is convex, and the first to touch is the entry.
+    // Triangles of a mesh are swept one by one: each is convex, and the first impact counts.
     let SweptTriangles { of_A, of_B } = buffers;
     let turn = 0.5 * time_step_s * turning_speed(a, b);
     let around_path = |shape: &Shape, start: &Isometry3<f64>, end: &Isometry3<f64>| {
@@ -85,7 +85,7 @@ pub(crate) fn entry(
     best
 }
 
-/// The pieces of a shape that can be met within `region` (of its own frame): triangles of a mesh, else the shape as number 0.
+/// The pieces of a shape within `region` (of its own frame): triangles of a mesh, otherwise the shape as number 0.
 fn within(shape: &Shape, region: &Aabb, out: &mut Vec<u32>) {
     out.clear();
     match shape {
@@ -104,14 +104,14 @@ fn piece(shape: &Shape, index: u32) -> Option<ConvexPiece<'_>> {
     }
 }
 
-/// Gap and normal (from B into A, frame of B) of two shapes at a relative pose; `None` when they are further apart than it
-/// could matter.
+/// Gap and normal (from B into A, frame of B) of two shapes at a relative pose; `None` when the gap is irrelevantly
+/// large.
 pub(crate) type Gap = Option<(f64, Vector3<f64>)>;
 
 const ROUNDS_MAX: usize = 100;
 
-/// The fraction of the step, at most `until`, at which the gap first falls to `touching` (m), or `None`. `gap_at` is asked at
-/// relative poses X_BA.
+/// The fraction of the step, at most `until`, at which the gap first falls to `touching` (m), or `None`. `gap_at` is
+/// evaluated at relative poses X_BA.
 pub(crate) fn first_touch(
     a: &RigidShape<'_>,
     b: &RigidShape<'_>,
@@ -134,17 +134,17 @@ pub(crate) fn first_touch(
         if closing <= 0.0 {
             return None;
         }
-        // Half of the tolerance short of contact, so that the next gap is still seen from outside.
+        // Stops half of the tolerance before contact, so that the next gap is still positive.
         s += (gap - 0.5 * touching) / (closing * time_step_s);
         if s > until {
             return None;
         }
     }
-    // Grazing: not through within the bound on rounds. It may touch, so it does.
+    // Grazing contact, undecided within the iteration limit: reported as contact.
     Some(s)
 }
 
-/// How fast a turn can bring points nearer, m/s.
+/// Upper bound of the approach speed of points due to rotation, m/s.
 pub(crate) fn turning_speed(a: &RigidShape<'_>, b: &RigidShape<'_>) -> f64 {
     let between = (a.X_WG.translation.vector - b.X_WG.translation.vector).norm();
     let reach = |this: &RigidShape<'_>, other: &RigidShape<'_>| {
@@ -152,7 +152,7 @@ pub(crate) fn turning_speed(a: &RigidShape<'_>, b: &RigidShape<'_>) -> f64 {
         if turn == 0.0 {
             return 0.0;
         }
-        // A half space has no radius, but what it can hit lies within the other's.
+        // A half space has no radius, but the points that it can touch lie within the other's.
         let own = this.shape.radius_about_origin();
         turn * own.min(between + other.shape.radius_about_origin())
     };

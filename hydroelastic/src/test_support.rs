@@ -1,4 +1,4 @@
-//! Random poses, sample shapes and brute-force searches that several tests share.
+//! Random poses, sample shapes and brute-force searches shared by several tests.
 
 use nalgebra::{Isometry3, Point3, Translation3, UnitQuaternion, Vector3};
 use rand::RngExt;
@@ -25,7 +25,7 @@ pub(crate) fn random_pose(rng: &mut ChaCha8Rng, reach: f64) -> Isometry3<f64> {
     Isometry3::from_parts(Translation3::from(shift), random_rotation(rng))
 }
 
-/// Points that the shape's surface is made of, dense enough for brute force: `n` squared of them where curved.
+/// Points on the surface of a shape, dense enough for brute force: `n` squared where it is curved.
 pub(crate) fn surface_points(shape: &Shape, n: usize) -> Vec<Point3<f64>> {
     use std::f64::consts::{PI, TAU};
     let mut out = Vec::new();
@@ -140,7 +140,7 @@ fn triangles(
     }
 }
 
-/// The point of a bounded shape furthest in direction `d`, by a formula independent of the library's own.
+/// The support point of a bounded shape in direction `d`, by a formula independent of the library's own.
 pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
     let disc = |r: f64| {
         Vector3::new(d.x, d.y, 0.0)
@@ -188,7 +188,7 @@ pub(crate) fn support(shape: &Shape, d: &Vector3<f64>) -> Point3<f64> {
     }
 }
 
-/// An L-shaped solid: convex and hollow edges, flat internal edges.
+/// An L-shaped solid: convex and concave edges, flat interior edges.
 pub(crate) fn l_shape() -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
     let profile = [
         [0.0, 0.0],
@@ -203,7 +203,7 @@ pub(crate) fn l_shape() -> (Vec<Point3<f64>>, Vec<[u32; 3]>) {
         vertices.extend(profile.iter().map(|p| Point3::new(p[0], y, p[1])));
     }
     let mut triangles = Vec::new();
-    // Front (y = 0, normal −y) and back caps as fans that respect the hollow corner 3.
+    // Front (y = 0, normal −y) and back caps as fans that respect the concave corner 3.
     for t in [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]] {
         triangles.push(t);
         triangles.push([t[0] + 6, t[2] + 6, t[1] + 6]);

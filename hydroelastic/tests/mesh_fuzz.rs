@@ -1,5 +1,5 @@
-//! Damaged files: whatever happens to the bytes of a valid file, a reader returns a mesh or an error. It does not panic,
-//! and it does not ask for memory out of proportion to the file.
+//! Fuzzed mesh files: however the bytes of a valid file are damaged, a reader returns a mesh or an error. It does not
+//! panic and does not request memory out of proportion to the file.
 
 use pliant_hydroelastic::mesh::{
     MeshError, SurfaceOptions, SurfaceUse, TetOptions, VtuCells, VtuEncoding, VtuFile, generate,
@@ -9,18 +9,18 @@ use proptest::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts the largest single request of this thread.
+/// Records the largest single allocation of this thread.
 struct Watching;
 
 thread_local! {
     static LARGEST: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: every call is handed on to the system's allocator unchanged; the bookkeeping neither allocates nor unwinds.
+// SAFETY: every call is forwarded to the system's allocator unchanged; the bookkeeping neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Watching {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
-        // SAFETY: the caller's promise about `layout` is passed on.
+        // SAFETY: the caller's guarantee about `layout` is passed on.
         unsafe { System.alloc(layout) }
     }
 
@@ -122,7 +122,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     seeds
 }
 
-/// Reads as everything it could be; the names of the errors' files are ours.
+/// Reads the bytes as each kind of mesh.
 fn read_all_ways(bytes: &[u8], name: &str) -> [Result<(), MeshError>; 3] {
     let options = SurfaceOptions::default();
     [
@@ -143,7 +143,7 @@ fn every_seed_is_a_valid_file() {
     }
 }
 
-/// One damage, with its place as a fraction of the file.
+/// One kind of damage, with its position as a fraction of the file.
 #[derive(Clone, Debug)]
 enum Damage {
     Set(f64, u8),

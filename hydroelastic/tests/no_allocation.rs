@@ -1,4 +1,4 @@
-//! A steady step asks the heap for nothing: broad phase, every pair of shapes, particles.
+//! Steps do not allocate once buffers have grown: broad phase, all pairs of shapes, particles.
 #![allow(
     non_snake_case,
     reason = "monogram frame names such as X_WB are the field's notation"
@@ -151,7 +151,7 @@ fn a_steady_step_allocates_nothing() {
                 .unwrap();
         }
         for shape in &shapes {
-            let ground = Posed::Rigid(RigidShape::still(shape, Isometry3::identity()));
+            let ground = Posed::Rigid(RigidShape::at_rest(shape, Isometry3::identity()));
             geometry
                 .collide(ground, soft(1), &q, &mut contacts)
                 .unwrap()
@@ -212,7 +212,7 @@ fn patches_and_moving_fields_allocate_nothing_in_a_steady_step() {
                 let posed = |shape, patch, z: f64| {
                     Posed::Rigid(RigidShape {
                         patch: Some(patch),
-                        ..RigidShape::still(
+                        ..RigidShape::at_rest(
                             shape,
                             Isometry3::new(
                                 Vector3::new(0.01, wobble, z),
@@ -221,7 +221,7 @@ fn patches_and_moving_fields_allocate_nothing_in_a_steady_step() {
                         )
                     })
                 };
-                if patch_A.meets(patch_B) {
+                if patch_A.has_patch_with(patch_B) {
                     geometry
                         .collide(
                             posed(a, patch_A, 0.15),

@@ -49,7 +49,7 @@ impl Side {
     fn at(&self, X_WG: &Isometry3<f64>) -> Posed<'_> {
         Posed::Rigid(RigidShape {
             patch: Some(&self.patch),
-            ..RigidShape::still(&self.shape, *X_WG)
+            ..RigidShape::at_rest(&self.shape, *X_WG)
         })
     }
 }

@@ -106,7 +106,11 @@ fn the_table_of_pairs_in_the_docs_is_the_one_that_holds() {
     assert_eq!((rows.len(), kinds.len()), (6, 4));
     for row in &rows[2..] {
         for (kind, cell) in kinds.iter().zip(&row[1..]) {
-            assert_eq!(of(&row[0]).meets(&of(kind)), cell != "—", "{row:?}, {kind}");
+            assert_eq!(
+                of(&row[0]).has_patch_with(&of(kind)),
+                cell != "—",
+                "{row:?}, {kind}"
+            );
         }
     }
 }
@@ -306,7 +310,7 @@ fn wrong_properties_are_refused_with_place_and_remedy() {
     );
     refused(
         &cube_on_floor(contact, RIGID, RIGID),
-        &["two rigid surfaces have no pressure between them"],
+        &["no pressure is defined between two rigid surfaces"],
     );
     refused(
         &cube_on_floor("", SOFT, "hydroelastic = \"compliant\""),

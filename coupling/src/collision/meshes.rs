@@ -56,10 +56,10 @@ impl Collision {
         let fits = &self.fits;
         each(&mut self.soft, &self.vertex_velocities, |g, mesh| {
             if fits[g] >= Fit::Skin {
-                mesh.fit_skin();
+                mesh.update_skin();
             }
             match fits[g] {
-                Fit::SkinAndDepth => mesh.carry_depth(),
+                Fit::SkinAndDepth => mesh.update_depth(),
                 Fit::None | Fit::Skin => Ok(()),
             }
         })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::mesh::{
-    FilePosition, LoadReport, MeshError, Place, Severity, TetIdx, TetMesh,
+    FilePosition, LoadReport, Location, MeshError, Severity, TetIdx, TetMesh,
 };
 
 use super::{Anchor, AnchorCompliance, FemBody, Parts, Preconditioning, Rayleigh, Rotation, Skin};
@@ -305,7 +305,7 @@ impl FemBuilder {
     fn suspicious_input(&self) -> LoadReport {
         let mut report = LoadReport::default();
         let mut suspicious = |text: String| {
-            let place = Place::new("finite-element body", FilePosition::Whole);
+            let place = Location::new("finite-element body", FilePosition::Whole);
             report.add(Severity::Suspicious, place, text);
         };
         let extent = self.mesh.bounds().extent().max();

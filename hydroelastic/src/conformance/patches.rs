@@ -1,8 +1,8 @@
-//! Judges patch contact: points with stiffness and depth that stand for pressures on an area.
+//! Conformance tests for patch contact: points with stiffness and depth that represent a pressure distribution.
 //!
-//! What a solver and a reader of forces rely on: finite numbers, unit normals that point from B into A, material points of both sides
-//! at the place itself, keys that tell points apart, the same bits when asked again; the opposite wrench when told from the other
-//! side, the turned one in another frame; a force that grows as bodies go together, and that has no jumps along a path.
+//! Checked are: finite numbers; unit normals that point from B into A; material points of both sides at the contact
+//! position; unique keys; bit-identical results when repeated; the opposite wrench with A and B exchanged and the
+//! rotated one in another frame; a force that grows with the approach and has no jumps along a path.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
     RigidShape, Shape,
 };
 
-/// A shape and what it brings to patch contact.
+/// A shape and its patch geometry.
 #[derive(Clone, Debug)]
 pub struct PatchBody {
     /// The shape, in its own frame.
@@ -23,13 +23,13 @@ pub struct PatchBody {
     pub patch: PatchGeometry,
 }
 
-/// Largest jump of the elastic force along a path, as a part of its largest value there.
+/// Largest jump of the elastic force along a path, relative to its largest value there.
 const JUMP: f64 = 1e-4;
 const SAMPLES: usize = 40;
 
-/// Checks an implementation on pairs of rigid bodies that it gives patches, at random poses; a pair of which one is a half space has
-/// it second. Forces of the same contact, computed in different frames or order, must agree to the trial's tolerance as a part of the
-/// sum of their magnitudes. Returns the number of contact points that were examined.
+/// Checks an implementation at random poses on pairs of rigid bodies that have patches; in a pair with a half space,
+/// the half space comes second. Forces of the same contact computed in different frames or order must agree to the
+/// tolerance relative to the sum of their magnitudes. Returns the number of contact points examined.
 ///
 /// # Errors
 /// The first [`Violation`].
@@ -44,7 +44,7 @@ pub fn check_patch_pairs(
     let mut random = SplitMix(trial.seed);
     let mut examined = 0;
     for (a, b) in pairs {
-        let judge = Judge {
+        let checker = Checker {
             geometry,
             a,
             b,
@@ -60,17 +60,17 @@ pub fn check_patch_pairs(
             tolerance: trial.tolerance,
         };
         for _ in 0..trial.poses {
-            let X_WB = random.pose(judge.size);
-            if let Some(X_WA) = judge.touching_pose(&mut random, &X_WB)? {
-                examined += judge.examine(&mut random, &X_WA, &X_WB)?;
-                judge.follow(&mut random, &X_WA, &X_WB)?;
+            let X_WB = random.pose(checker.size);
+            if let Some(X_WA) = checker.touching_pose(&mut random, &X_WB)? {
+                examined += checker.examine(&mut random, &X_WA, &X_WB)?;
+                checker.follow(&mut random, &X_WA, &X_WB)?;
             }
         }
     }
     Ok(examined)
 }
 
-struct Judge<'a> {
+struct Checker<'a> {
     geometry: &'a dyn ContactGeometry,
     a: &'a PatchBody,
     b: &'a PatchBody,
@@ -79,7 +79,7 @@ struct Judge<'a> {
     tolerance: f64,
 }
 
-/// Of the elastic forces on A, world frame, moment about the origin.
+/// Sum of the elastic forces on A, world frame, moment about the origin.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     force: Vector3<f64>,
@@ -92,7 +92,7 @@ impl Sum {
     fn of(points: &[ContactPoint]) -> Self {
         let mut sum = Self::default();
         for c in points {
-            // Points without stiffness of their own are found, too, to be complained about.
+            // Points without a stiffness of their own are kept, so that the check can report them.
             let load = (-c.stiffness.of_pair(1.0) * c.signed_distance).max(0.0);
             sum.load += load;
             sum.force += c.normal_W * load;
@@ -102,10 +102,10 @@ impl Sum {
     }
 }
 
-impl Judge<'_> {
-    fn broken<T>(&self, law: &str, found: impl fmt::Display) -> Result<T, Violation> {
+impl Checker<'_> {
+    fn violated<T>(&self, rule: &str, found: impl fmt::Display) -> Result<T, Violation> {
         Err(Violation(format!(
-            "{} ({}) against {} ({}): {law}: {found}",
+            "{} ({}) against {} ({}): {rule}: {found}",
             self.a.shape.name(),
             self.a.patch.name(),
             self.b.shape.name(),
@@ -113,7 +113,7 @@ impl Judge<'_> {
         )))
     }
 
-    fn ask(
+    fn contacts_of(
         &self,
         (a, X_WA): (&PatchBody, &Isometry3<f64>),
         (b, X_WB): (&PatchBody, &Isometry3<f64>),
@@ -121,7 +121,7 @@ impl Judge<'_> {
         fn still<'s>(body: &'s PatchBody, X_WG: &Isometry3<f64>) -> Posed<'s> {
             Posed::Rigid(RigidShape {
                 patch: Some(&body.patch),
-                ..RigidShape::still(&body.shape, *X_WG)
+                ..RigidShape::at_rest(&body.shape, *X_WG)
             })
         }
         let mut out = Vec::new();
@@ -130,8 +130,8 @@ impl Judge<'_> {
             .collide(still(a, X_WA), still(b, X_WB), &self.query, &mut out)
         {
             Some(Ok(())) => Ok(out),
-            Some(Err(e)) => self.broken("finite poses must be accepted", e),
-            None => self.broken("the pair must be known", "None"),
+            Some(Err(e)) => self.violated("finite poses must be accepted", e),
+            None => self.violated("the pair must be supported", "None"),
         }
     }
 
@@ -140,10 +140,11 @@ impl Judge<'_> {
         X_WA: &Isometry3<f64>,
         X_WB: &Isometry3<f64>,
     ) -> Result<Vec<ContactPoint>, Violation> {
-        self.ask((self.a, X_WA), (self.b, X_WB))
+        self.contacts_of((self.a, X_WA), (self.b, X_WB))
     }
 
-    /// A random pose of A, brought near B from afar until it presses, and a little further; `None` if the direction missed.
+    /// A random pose of A, moved towards B until they are in contact and a little further; `None` if the direction
+    /// missed.
     fn touching_pose(
         &self,
         random: &mut SplitMix,
@@ -155,8 +156,8 @@ impl Judge<'_> {
                 .unwrap_or(0.0)
         };
         let reach = 1.5 * (radius(self.a) + radius(self.b));
-        // Half of the time in line with B, so that faces meet.
-        let (turn, direction) = if random.next() > 0.0 {
+        // Half of the samples are aligned with B, so that faces are parallel.
+        let (rotation, direction) = if random.next() > 0.0 {
             (random.rotation(), random.upper_unit())
         } else {
             (X_WB.rotation * random.quarter_turns(), Vector3::z())
@@ -166,11 +167,11 @@ impl Judge<'_> {
             X_WB.rotation * Vector3::new(random.next(), random.next(), 0.0) * (0.1 * self.size);
         let at = |s: f64| {
             let shift = X_WB.translation.vector + aside + direction * s;
-            Isometry3::from_parts(Translation3::from(shift), turn)
+            Isometry3::from_parts(Translation3::from(shift), rotation)
         };
         if Sum::of(&self.points(&at(2.0 * reach), X_WB)?).load > 0.0 {
-            return self.broken(
-                "bodies far apart must not press on each other",
+            return self.violated(
+                "bodies far apart must exert no force",
                 format_args!("at a distance of {} m", 2.0 * reach),
             );
         }
@@ -198,26 +199,26 @@ impl Judge<'_> {
         }
         let mut keys: Vec<_> = found.iter().map(|c| c.key).collect();
         keys.sort_unstable();
-        if let Some(twin) = keys.windows(2).find(|w| w[0] == w[1]) {
-            return self.broken(
+        if let Some(duplicate) = keys.windows(2).find(|w| w[0] == w[1]) {
+            return self.violated(
                 "keys must tell the points of a pair apart",
-                format_args!("{:?}", twin[0]),
+                format_args!("{:?}", duplicate[0]),
             );
         }
         if self.points(X_WA, X_WB)? != found {
-            return self.broken(
-                "the same question must have the same answer",
-                "the second answer differs",
+            return self.violated(
+                "repeated queries must give the same result",
+                "the second result differs",
             );
         }
         let sum = Sum::of(&found);
         let force_off = self.tolerance * sum.load;
         let reach = X_WA.translation.vector.norm() + self.size;
-        let back = Sum::of(&self.ask((self.b, X_WB), (self.a, X_WA))?);
+        let back = Sum::of(&self.contacts_of((self.b, X_WB), (self.a, X_WA))?);
         let off = (sum.force + back.force).norm();
         if off > force_off || (sum.moment + back.moment).norm() > force_off * reach {
-            return self.broken(
-                "told from the other side the wrench must be the opposite one",
+            return self.violated(
+                "exchanging A and B must give the opposite wrench",
                 format_args!("{off} N of {} N left over", sum.load),
             );
         }
@@ -225,19 +226,19 @@ impl Judge<'_> {
         let elsewhere = Sum::of(&self.points(&(X * X_WA), &(X * X_WB))?);
         let off = (elsewhere.force - X.rotation * sum.force).norm();
         if off > force_off {
-            return self.broken(
-                "a common motion of both must turn the force along",
+            return self.violated(
+                "a common motion of both must rotate the force with it",
                 format_args!("{off} N off of {} N", sum.load),
             );
         }
-        // Net forces of a pair that holds itself, as a ring on a peg, say nothing.
+        // Net forces of a self-equilibrated pair, such as a ring on a peg, carry no information.
         if sum.force.norm() > 0.1 * sum.load {
             let direction = sum.force.normalize();
             let apart = Translation3::from(direction * (1e-3 * self.size)) * X_WA;
             let less = Sum::of(&self.points(&apart, X_WB)?);
             if less.force.dot(&direction) > sum.force.norm() + force_off {
-                return self.broken(
-                    "A moved along the force on it must be pressed less: normals point from B into A",
+                return self.violated(
+                    "moving A along its contact force must reduce that force: normals point from B into A",
                     format_args!("{} N became {} N", sum.force.norm(), less.force.norm()),
                 );
             }
@@ -252,42 +253,45 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         if !(c.p_WC.coords.sum() + c.signed_distance).is_finite() {
-            return self.broken(
-                "places and distances must be finite",
+            return self.violated(
+                "positions and distances must be finite",
                 format_args!("{} and {}", c.p_WC, c.signed_distance),
             );
         }
         let off = (c.normal_W.norm() - 1.0).abs();
         if off.is_nan() || off > 1e-9 {
-            return self.broken("normals must have length one", c.normal_W.norm());
+            return self.violated("normals must have length one", c.normal_W.norm());
         }
         let stiffness = c.stiffness.of_pair(0.0);
         if !(stiffness > 0.0 && stiffness.is_finite()) {
-            return self.broken("a patch says how stiff it is", stiffness);
+            return self.violated(
+                "patch points must have a finite positive stiffness",
+                stiffness,
+            );
         }
         let Some(share) = c.patch_share(1.0) else {
-            return self.broken(
-                "the points of a patch have stiffness of their own",
+            return self.violated(
+                "patch points must carry their own stiffness",
                 format_args!("{:?}", c.stiffness),
             );
         };
         if !(share.area >= 0.0 && share.area.is_finite() && share.pressure_max >= 0.0) {
-            return self.broken(
+            return self.violated(
                 "areas and pressures must not be negative",
                 format_args!("{share:?}"),
             );
         }
         if c.a.primitive != Primitive::Frame || c.b.primitive != Primitive::Frame {
-            return self.broken(
-                "points of rigid shapes belong to their frames",
+            return self.violated(
+                "material points of rigid shapes must be attached to their frames",
                 format_args!("{c:?}"),
             );
         }
         for (X_WG, point) in [(X_WA, &c.a), (X_WB, &c.b)] {
             let off = (X_WG * Point3::from(point.offset) - c.p_WC).norm();
             if off.is_nan() || off > self.tolerance * self.size {
-                return self.broken(
-                    "the material points of a balance are at its place",
+                return self.violated(
+                    "both material points must be at the contact position",
                     format_args!("{off} m off"),
                 );
             }
@@ -295,8 +299,8 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Moves A a little along a random path and looks for a jump of the elastic force: what does not shrink where the path is halved
-    /// again and again.
+    /// Moves A a little along a random path and looks for a jump of the elastic force: a difference that does not
+    /// shrink as the path is bisected.
     fn follow(
         &self,
         random: &mut SplitMix,
@@ -304,11 +308,11 @@ impl Judge<'_> {
         X_WB: &Isometry3<f64>,
     ) -> Result<(), Violation> {
         let shift = random.vector() * (0.03 * self.size);
-        let turn = random.vector() * 0.1;
+        let rotation = random.vector() * 0.1;
         let force = |s: f64| -> Result<Vector3<f64>, Violation> {
             let X = Isometry3::from_parts(
                 Translation3::from(X_WA.translation.vector + shift * s),
-                UnitQuaternion::from_scaled_axis(turn * s) * X_WA.rotation,
+                UnitQuaternion::from_scaled_axis(rotation * s) * X_WA.rotation,
             );
             Ok(Sum::of(&self.points(&X, X_WB)?).force)
         };
@@ -325,17 +329,17 @@ impl Judge<'_> {
         let (mut low, mut high) = (worst as f64 * step, (worst + 1) as f64 * step);
         let (mut at_low, mut at_high) = (forces[worst], forces[worst + 1]);
         for _ in 0..24 {
-            let middle = 0.5 * (low + high);
-            let there = force(middle)?;
+            let midpoint = 0.5 * (low + high);
+            let there = force(midpoint)?;
             if (there - at_low).norm() > (at_high - there).norm() {
-                (high, at_high) = (middle, there);
+                (high, at_high) = (midpoint, there);
             } else {
-                (low, at_low) = (middle, there);
+                (low, at_low) = (midpoint, there);
             }
         }
         let jump = (at_high - at_low).norm();
         if jump > JUMP * largest {
-            return self.broken(
+            return self.violated(
                 "the elastic force must not jump along a path",
                 format_args!("by {jump} N of {largest} N"),
             );

@@ -1,22 +1,22 @@
-//! How a body yields, and how finely that is resolved.
+//! Parameters of a compliant body.
 
 use serde::{Deserialize, Serialize};
 
 use crate::GeometryError;
 
-/// What makes a shape compliant.
+/// Hydroelastic parameters of a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Compliance {
-    /// E, Pa: the pressure at the deepest point of the body. A flat body of thickness H on rigid ground sinks by f H/(E A)
-    /// under a force f on its area A. Positive and finite.
+    /// E, Pa: the pressure at the deepest point of the body. A flat body of thickness H on rigid ground sinks by f H/(E
+    /// A) under a force f on its area A. Positive and finite.
     pub hydroelastic_modulus: f64,
-    /// δ, m: how far the field reaches outside of the surface, with negative pressure. Contact is then known before it begins,
-    /// so that flat faces at rest do not lose and find it. Finite and not negative.
+    /// δ, m: how far the field extends outside the surface, with negative pressure. Contact is then found before it
+    /// closes, so that flat faces at rest keep their contacts. Finite and not negative.
     pub margin: f64,
-    /// Edge length aimed at where a surface is curved, m; positive and finite. Flat sides need no more than their corners.
+    /// Target edge length on curved surfaces, m; positive and finite. Flat sides need no more than their corners.
     pub mesh_resolution_hint: f64,
-    /// Thickness of a compliant half space, m; other shapes have their own. Positive and finite.
+    /// Thickness of a compliant half space, m; unused by other shapes. Positive and finite.
     pub slab_thickness: Option<f64>,
 }
 

@@ -1,13 +1,14 @@
-//! Moving the surface of a tetrahedral mesh outwards, so that its field reaches a margin beyond it.
+//! Offsetting the surface of a tetrahedral mesh outwards, so that its field extends to a margin outside the shape.
 
 use nalgebra::Vector3;
 
 use crate::mesh::VertexIdx;
 use crate::shape::MeshShape;
 
-/// Moves every surface vertex so that all faces around it move outwards by `margin`: the shortest u with n_f · u ≥ δ. The tetrahedra
-/// behind stretch, and the pressure on a flat side goes on linearly. Returns how far each vertex got (in the order of
-/// `skin_vertices`): less than the margin where a tetrahedron would turn inside out otherwise.
+/// Moves every surface vertex so that all faces around it move outwards by `margin`: the shortest u with n_f · u ≥ δ.
+/// The adjacent tetrahedra stretch, and the pressure on a flat side is extrapolated linearly. Returns the displacement
+/// of each vertex in the order of `skin_vertices`; it is smaller than the margin where a tetrahedron would otherwise
+/// invert.
 pub(crate) fn inflate(
     vertices: &mut [Vector3<f64>],
     tets: &[[u32; 4]],
@@ -23,9 +24,9 @@ pub(crate) fn inflate(
     for (t, corners) in skin.triangles().iter().enumerate() {
         let n = *skin.normal(t as u32);
         for &v in corners {
-            let known = &mut normals[v as usize];
-            if n != Vector3::zeros() && known.iter().all(|m| m.dot(&n) < 1.0 - 1e-12) {
-                known.push(n);
+            let distinct = &mut normals[v as usize];
+            if n != Vector3::zeros() && distinct.iter().all(|m| m.dot(&n) < 1.0 - 1e-12) {
+                distinct.push(n);
             }
         }
     }
@@ -35,19 +36,19 @@ pub(crate) fn inflate(
     for (i, v) in skin_vertices.iter().enumerate() {
         skin_of[v.index()] = i as u32;
     }
-    // Each round halves the margin around tetrahedra that are inside out; after some the rest has none.
+    // Each round halves the margin around inverted tetrahedra; after the last round the margin of those left is zero.
     for round in 0..=12 {
         for (i, v) in skin_vertices.iter().enumerate() {
             vertices[v.index()] = start[v.index()] + shifts[i] * reached[i];
         }
-        let mut sound = true;
+        let mut valid = true;
         for tet in tets {
             let volume = |x: &[Vector3<f64>]| {
                 let [a, b, c, d] = tet.map(|v| x[v as usize]);
                 (b - a).cross(&(c - a)).dot(&(d - a))
             };
             if volume(vertices) < 0.1 * volume(&start) {
-                sound = false;
+                valid = false;
                 for &v in tet {
                     if let Some(m) = reached.get_mut(skin_of[v as usize] as usize) {
                         *m = if round < 11 { 0.5 * *m } else { 0.0 };
@@ -55,15 +56,15 @@ pub(crate) fn inflate(
                 }
             }
         }
-        if sound {
+        if valid {
             break;
         }
     }
     reached
 }
 
-/// The shortest u with n · u ≥ 1 for all unit normals n (dual coordinate ascent, Hildreth 1957), at most four long: at a vertex
-/// whose faces look in opposite directions there is none.
+/// The shortest u with n · u ≥ 1 for all unit normals n (dual coordinate ascent, Hildreth 1957), of length at most
+/// four: at a vertex whose faces point in opposite directions no solution exists.
 fn outward_shift(normals: &[Vector3<f64>]) -> Vector3<f64> {
     let mut weights = vec![0.0_f64; normals.len()];
     let mut u = Vector3::zeros();

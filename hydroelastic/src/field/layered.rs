@@ -1,16 +1,16 @@
-//! Box, cylinder and capsule: the surface joined to the medial axis, so that the field is the exact distance to the surface.
+//! Fields of box, cylinder and capsule: faces joined to the medial axis, so that the field is the exact distance.
 
 use std::f64::consts::{PI, TAU};
 
 use nalgebra::Vector3;
 
-use super::{Compliance, Parts};
+use super::{Compliance, FieldMesh};
 use crate::cells::cut_cell;
 use crate::field::round::matched_ring_radius;
 
-/// A box: between each face and the part of the medial axis that is nearest to it the field is linear, so the mesh needs no more
-/// than the corners of both.
-pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> Parts {
+/// A box: between each face and the nearest part of the medial axis the field is linear, so the corners of both suffice
+/// as vertices.
+pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> FieldMesh {
     let depth = half.min();
     let inner = half.map(|h| h - depth);
     let mut vertices = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> Parts {
         vertices.push(corner(i, &outer));
         pressures.push(-c.hydroelastic_modulus * c.margin / depth);
     }
-    // Corners of the medial part coincide along the thin directions.
+    // Corners of the medial part coincide along thin directions.
     let thick = (0..3).fold(0, |m, k| if inner[k] > 0.0 { m | 1 << k } else { m });
     let mut inner_of = [0_u32; 8];
     for i in 0..8_u32 {
@@ -47,7 +47,7 @@ pub(crate) fn cuboid(half: &Vector3<f64>, c: &Compliance) -> Parts {
     ] {
         hexahedron(quad, quad.map(|v| inner_of[v as usize]), &mut tets);
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -76,24 +76,24 @@ fn prism(a: [u32; 3], b: [u32; 3], tets: &mut Vec<[u32; 4]>) {
     cut_cell(&[&a, &b, &sides[0], &sides[1], &sides[2]], tets);
 }
 
-/// A regular polygon as triangles: one large one and ever smaller ones towards the rim, so that two polygons on each other share few
-/// pieces.
+/// Triangulates a regular polygon: one large triangle and ever smaller ones towards the rim, so that overlapping
+/// polygons have few intersections.
 fn flat_polygon(n: u32) -> Vec<[u32; 3]> {
     let (a, b) = (n / 3, 2 * n / 3);
     let mut triangles = vec![[0, a, b]];
     let mut arcs = vec![(0, a), (a, b), (b, n)];
     while let Some((from, to)) = arcs.pop() {
         if to - from >= 2 {
-            let middle = (from + to) / 2;
-            triangles.push([from, middle, to % n]);
-            arcs.extend([(from, middle), (middle, to)]);
+            let midpoint = (from + to) / 2;
+            triangles.push([from, midpoint, to % n]);
+            arcs.extend([(from, midpoint), (midpoint, to)]);
         }
     }
     triangles
 }
 
 fn segments(radius: f64, edge: f64) -> u32 {
-    // Eight at least: fewer do not look round.
+    // At least eight; fewer are too coarse for a circle.
     (TAU * radius / edge).ceil().clamp(8.0, 4096.0) as u32
 }
 
@@ -104,19 +104,20 @@ fn ring(n: u32, radius: f64, z: f64) -> impl Iterator<Item = Vector3<f64>> {
     })
 }
 
-/// A cylinder: a prism whose polygon has the area of the disc. A long one has a segment for its medial axis, a short one a disc.
-pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
+/// A cylinder: a prism whose polygon has the area of the disc. The medial axis of a long cylinder is a segment, that of
+/// a short one a disc.
+pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> FieldMesh {
     let (n, E) = (
         segments(radius, c.mesh_resolution_hint),
         c.hydroelastic_modulus,
     );
     let depth = radius.min(half_length);
     let rim = radius * matched_ring_radius(n);
-    // The facets stand at rim cos(π/n); stretched so that the pressure there falls as fast as that of the ends.
+    // The facets are at rim cos(π/n); scaled so that the pressure there falls as fast as at the ends.
     let outer = rim * (1.0 + c.margin / radius);
     let top = half_length + c.margin;
     let outside = -E * c.margin / depth;
-    // A difference of round-off is none: the medial axis is then a point.
+    // Differences at round-off level count as zero: the medial axis is then a point.
     let long = half_length - radius > 1e-9 * radius;
     let flat = radius - half_length > 1e-9 * radius;
     let height = if long { half_length - radius } else { 0.0 };
@@ -146,7 +147,7 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
         )
     });
     let mut tets = Vec::new();
-    // The medial points behind rim points, seen from either end.
+    // The medial points next to rim points, seen from either end.
     let above = |i: u32| disc.map_or(upper, |d| d + i);
     let below = |i: u32| disc.map_or(lower, |d| d + i);
     for t in flat_polygon(n) {
@@ -161,7 +162,7 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
             &mut tets,
         );
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -170,8 +171,8 @@ pub(crate) fn cylinder(radius: f64, half_length: f64, c: &Compliance) -> Parts {
     }
 }
 
-/// A capsule: everything joined to the segment inside; of the true volume.
-pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
+/// A capsule: all faces joined to the inner segment; exact volume.
+pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> FieldMesh {
     let (surface, triangles, quads, axis_of) =
         capsule_surface(radius, half_length, c.mesh_resolution_hint);
     let E = c.hydroelastic_modulus;
@@ -179,11 +180,11 @@ pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
         Vector3::new(0.0, 0.0, half_length),
         Vector3::new(0.0, 0.0, -half_length),
     ];
-    let stretch = 1.0 + c.margin / radius;
+    let scale = 1.0 + c.margin / radius;
     let mut vertices: Vec<Vector3<f64>> = axis.to_vec();
     vertices.extend(surface.iter().zip(&axis_of).map(|(x, &a)| {
         let foot = axis[a as usize];
-        foot + (x - foot) * stretch
+        foot + (x - foot) * scale
     }));
     let mut pressures = vec![E, E];
     pressures.resize(vertices.len(), -E * c.margin / radius);
@@ -195,7 +196,7 @@ pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
     for q in &quads {
         hexahedron(q.map(|v| v + 2), q.map(|v| axis_of[v as usize]), &mut tets);
     }
-    Parts {
+    FieldMesh {
         vertices,
         pressures,
         tets,
@@ -204,11 +205,11 @@ pub(crate) fn capsule(radius: f64, half_length: f64, c: &Compliance) -> Parts {
     }
 }
 
-/// Vertices, triangles of the round ends, quads of the side, and for each vertex the end of the segment that is nearest to it (0
-/// above, 1 below).
+/// Vertices, triangles of the round ends, quads of the side, and for each vertex the nearest end of the segment (0
+/// upper, 1 lower).
 pub(crate) type CapsuleSurface = (Vec<Vector3<f64>>, Vec<[u32; 3]>, Vec<[u32; 4]>, Vec<u32>);
 
-/// The surface of a capsule of the true volume, counter-clockwise seen from outside.
+/// The surface of a capsule with exact volume, counter-clockwise seen from outside.
 pub(crate) fn capsule_surface(radius: f64, half_length: f64, edge: f64) -> CapsuleSurface {
     let n = segments(radius, edge);
     let rings = (n / 4).max(2);
@@ -245,7 +246,7 @@ pub(crate) fn capsule_surface(radius: f64, half_length: f64, edge: f64) -> Capsu
             [i, below + i, below + j, j]
         })
         .collect();
-    // Scale s so that s³ V_ends + s² V_side = V, both at radius one and the true proportion.
+    // Scale s so that s³ V_ends + s² V_side = V, both at radius one and the exact proportions.
     let six_volumes: f64 = triangles
         .iter()
         .map(|t: &[u32; 3]| {
@@ -258,10 +259,10 @@ pub(crate) fn capsule_surface(radius: f64, half_length: f64, edge: f64) -> Capsu
         six_volumes / 6.0,
         f64::from(n) * (TAU / f64::from(n)).sin() * aspect,
     );
-    let wanted = 4.0 / 3.0 * PI + 2.0 * PI * aspect;
+    let target = 4.0 / 3.0 * PI + 2.0 * PI * aspect;
     let mut s = 1.0;
     for _ in 0..20 {
-        s -= (s * s * (s * ends + side) - wanted) / (s * (3.0 * s * ends + 2.0 * side));
+        s -= (s * s * (s * ends + side) - target) / (s * (3.0 * s * ends + 2.0 * side));
     }
     for (x, &end) in vertices.iter_mut().zip(&axis_of) {
         *x *= s * radius;

@@ -1,19 +1,19 @@
-//! Shapes to fields: which mesh each of them gets.
+//! Pressure fields of shapes.
 
 use nalgebra::{Point3, Vector3};
 
 use super::round::{ellipsoid, star};
-use super::{Compliance, Parts, PressureField, layered};
+use super::{Compliance, FieldMesh, PressureField, layered};
 use crate::mesh::{FillSettings, SurfaceOptions, SurfaceUse, TriMesh, tetrahedralise};
 use crate::shape::{Cone, ConvexHull, MeshShape};
 use crate::{GeometryError, Shape};
 
 impl PressureField {
-    /// The field of a compliant shape; the table of [`PressureField`] says how. A half space has none (it is a
-    /// [`Slab`](crate::Slab)), nor has an elliptic cylinder or a shape of your own.
+    /// The field of a compliant shape, as in the table of [`PressureField`]. A half space has none (it is a
+    /// [`Slab`](crate::Slab)), neither has an elliptic cylinder or a custom shape.
     ///
-    /// A mesh that is not convex is filled by [`tetrahedralise`] with tetrahedra of the size of the resolution hint, or of a half, a
-    /// quarter, an eighth of it until the volume is right within 5 %.
+    /// A non-convex mesh is filled by [`tetrahedralise`] with tetrahedra of the size of the resolution hint, then of a
+    /// half, a quarter and an eighth of it, until the volume is correct within 5 %.
     ///
     /// # Errors
     /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::NoField`] for a shape without a field,
@@ -48,10 +48,10 @@ impl PressureField {
     }
 }
 
-/// Every facet of a cone about its incentre touches the ball inside: the field is the distance to the nearest facet.
-fn cone(cone: &Cone, c: &Compliance) -> Parts {
+/// All facets of a cone touch the sphere inscribed about its incentre: the field is the distance to the nearest facet.
+fn cone(cone: &Cone, c: &Compliance) -> FieldMesh {
     let (vertices, triangles) = cone_surface(cone, c.mesh_resolution_hint);
-    // The ball inside of the faceted cone touches the base and the middle of each facet.
+    // The inscribed sphere of the faceted cone touches the base and the centre of each facet.
     let n = (vertices.len() - 2) as f64;
     let height = 2.0 * cone.half_height();
     let apothem = vertices[2].xy().norm() * (std::f64::consts::PI / n).cos();
@@ -60,7 +60,7 @@ fn cone(cone: &Cone, c: &Compliance) -> Parts {
     star(vertices, &triangles, center, inradius, c)
 }
 
-/// Apex, middle of the base, ring; its volume is the true one.
+/// Apex, centre of the base, ring; the volume is exact.
 pub(crate) fn cone_surface(cone: &Cone, edge: f64) -> (Vec<Vector3<f64>>, Vec<[u32; 3]>) {
     let n = (std::f64::consts::TAU * cone.radius() / edge)
         .ceil()
@@ -78,7 +78,7 @@ pub(crate) fn cone_surface(cone: &Cone, edge: f64) -> (Vec<Vector3<f64>>, Vec<[u
     (vertices, triangles)
 }
 
-fn convex_hull(hull: &ConvexHull, c: &Compliance) -> Parts {
+fn convex_hull(hull: &ConvexHull, c: &Compliance) -> FieldMesh {
     let center = hull.mass_properties(1.0).center.coords;
     let depth = hull
         .faces()
@@ -106,19 +106,19 @@ fn of_mesh(mesh: &MeshShape, c: &Compliance) -> Result<PressureField, GeometryEr
         &SurfaceOptions::default(),
     )
     .map_err(meshing)?;
-    let wanted = mesh.mass_properties(1.0).volume;
+    let target = mesh.mass_properties(1.0).volume;
     let mut edge = c.mesh_resolution_hint;
     let mut last = tetrahedralise(&surface, &FillSettings::of_edge_length(edge));
     for _ in 0..3 {
         let found = last
             .as_ref()
             .map_or(0.0, |(solid, _)| solid.solid_moments().volume);
-        if (found / wanted - 1.0).abs() <= 0.05 {
+        if (found / target - 1.0).abs() <= 0.05 {
             break;
         }
         edge *= 0.5;
         match tetrahedralise(&surface, &FillSettings::of_edge_length(edge)) {
-            // Too fine a lattice: the last one has to do.
+            // The lattice would be too fine: keep the last one.
             Err(_) if last.is_ok() => break,
             finer => last = finer,
         }
@@ -126,7 +126,7 @@ fn of_mesh(mesh: &MeshShape, c: &Compliance) -> Result<PressureField, GeometryEr
     PressureField::of_tets(&last.map_err(meshing)?.0, c)
 }
 
-/// The distance of the nearest face from the centre of mass, if the surface nowhere bends inwards and is one piece.
+/// The distance of the nearest face from the centroid, if the surface is convex and connected.
 fn depth_of_convex(mesh: &MeshShape) -> Option<f64> {
     let center = mesh.mass_properties(1.0).center;
     let size = mesh.local_aabb().half_extents().norm();
@@ -137,7 +137,7 @@ fn depth_of_convex(mesh: &MeshShape) -> Option<f64> {
             continue;
         }
         let above = |p: &Point3<f64>| normal.dot(&(p - mesh.vertices()[corners[0] as usize]));
-        // Locally convex at every edge, and no vertex in front of a face: a second piece would be.
+        // Locally convex at every edge and no vertex in front of a face, which excludes a second component.
         let hollow = mesh.triangle_edges(t as u32).iter().any(|&e| {
             mesh.edges()[e as usize]
                 .triangles
@@ -158,11 +158,11 @@ fn depth_of_convex(mesh: &MeshShape) -> Option<f64> {
 }
 
 fn is_one_piece(mesh: &MeshShape) -> bool {
-    let mut seen = vec![false; mesh.triangles().len()];
+    let mut visited = vec![false; mesh.triangles().len()];
     let mut open = vec![0_u32];
     let mut count = 0;
     while let Some(t) = open.pop() {
-        if std::mem::replace(&mut seen[t as usize], true) {
+        if std::mem::replace(&mut visited[t as usize], true) {
             continue;
         }
         count += 1;
@@ -170,5 +170,5 @@ fn is_one_piece(mesh: &MeshShape) -> bool {
             open.extend(mesh.edges()[e as usize].triangles);
         }
     }
-    count == seen.len()
+    count == visited.len()
 }

@@ -3,19 +3,20 @@
 use nalgebra::{Point3, Vector3};
 
 use super::inflate::inflate;
-use super::{Compliance, Parts, PressureField};
+use super::{Compliance, FieldMesh, PressureField};
 use crate::GeometryError;
 use crate::mesh::{MeshError, TetMesh};
 use crate::shape::MeshShape;
 
 impl PressureField {
-    /// E·d/H with d the exact distance to the mesh's own surface at each vertex and H the largest of them; linear in between.
+    /// E·d/H, with d the exact distance of each vertex to the mesh's own surface and H the largest of them; linear in
+    /// between.
     ///
-    /// A tetrahedron with all corners on the surface would press nowhere; it is divided at its centroid.
+    /// A tetrahedron with all corners on the surface would have zero pressure; it is divided at its centroid.
     ///
     /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::Meshing`] if the boundary of the mesh is no
-    /// surface (pieces that touch in an edge).
+    /// [`GeometryError::Material`] for parameters out of range, [`GeometryError::Meshing`] if the boundary of the mesh
+    /// is not a manifold surface (components that touch in an edge).
     pub fn of_tets(mesh: &TetMesh, compliance: &Compliance) -> Result<Self, GeometryError> {
         compliance.validate()?;
         let meshing = |e: MeshError| GeometryError::Meshing {
@@ -52,14 +53,14 @@ impl PressureField {
                 tets.push(corners);
                 continue;
             }
-            let middle = corners
+            let centroid = corners
                 .iter()
                 .map(|&v| vertices[v as usize])
                 .sum::<Vector3<f64>>()
                 / 4.0;
             let new = vertices.len() as u32;
-            distances.push(skin.nearest(&Point3::from(middle)).2);
-            vertices.push(middle);
+            distances.push(skin.nearest(&Point3::from(centroid)).2);
+            vertices.push(centroid);
             on_surface.push(false);
             for k in 0..4 {
                 let mut part = corners;
@@ -80,7 +81,7 @@ impl PressureField {
         for (v, margin) in skin_vertices.iter().zip(&reached) {
             pressures[v.index()] = -E * margin / depth;
         }
-        Self::assemble(Parts {
+        Self::assemble(FieldMesh {
             vertices,
             pressures,
             tets,

@@ -51,15 +51,15 @@ fn every_shape_has_a_sound_mesh_of_its_own_volume() {
             let field = PressureField::of_shape(&shape, &compliance(0.03, margin)).unwrap();
             let mesh = mesh_of(&field);
             assert!(mesh.boundary_surface().is_ok(), "{}", shape.name());
-            let wanted = shape.mass_properties(1.0).unwrap().volume;
+            let expected = shape.mass_properties(1.0).unwrap().volume;
             let volume = mesh.solid_moments().volume;
-            // The lattice chamfers edges; all others have the volume exactly, and with a margin a shell of its thickness more.
+            // The lattice chamfers edges; all others have the exact volume, plus a shell of the margin's thickness.
             let tolerance = match shape {
                 Shape::Mesh(_) => 0.06,
                 _ if margin > 0.0 => 0.2,
                 _ => 1e-9,
             };
-            let excess = volume / wanted - 1.0;
+            let excess = volume / expected - 1.0;
             assert!(
                 excess.abs() < tolerance && (margin == 0.0 || excess > 0.0),
                 "{} {excess}",
@@ -73,7 +73,7 @@ fn every_shape_has_a_sound_mesh_of_its_own_volume() {
 fn pressure_is_the_modulus_times_the_distance_over_the_depth() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for shape in shapes() {
-        // Shapes whose field is the distance, and how far facets stand off the true surface.
+        // Shapes whose field is the distance, and the deviation of the facets from the true surface.
         let facets = match shape {
             Shape::Box(_) => 1e-12,
             Shape::Sphere(_) | Shape::Cylinder(_) | Shape::Capsule(_) => 5e-4,
@@ -89,7 +89,7 @@ fn pressure_is_the_modulus_times_the_distance_over_the_depth() {
                 assert!(phi > 1e-3 - facets, "{} {phi}", shape.name());
                 continue;
             };
-            // Outside of an edge the field goes on linearly, the distance does not.
+            // Beyond an edge the field is extrapolated linearly, unlike the distance.
             if phi < 0.0 {
                 let error = p * field.depth() / 1.0e5 + phi;
                 assert!(error.abs() < facets, "{} at {x:?}: {error}", shape.name());
@@ -101,7 +101,7 @@ fn pressure_is_the_modulus_times_the_distance_over_the_depth() {
 }
 
 #[test]
-fn a_margin_leaves_the_level_of_zero_on_the_surface() {
+fn a_margin_leaves_the_zero_level_on_the_surface() {
     let (vertices, triangles) = box_mesh(Vector3::new(0.1, 0.2, 0.3));
     let surface = crate::mesh::TriMesh::build(
         vertices.iter().map(|p| p.coords).collect(),
@@ -162,7 +162,7 @@ fn flat_sides_are_one_piece_however_they_are_cut() {
 }
 
 #[test]
-fn own_pressures_are_taken_as_they_are_and_bad_ones_named() {
+fn user_defined_pressures_are_kept_and_invalid_ones_refused_by_name() {
     let mesh = generate::tet_cuboid(Vector3::repeat(0.1), [2, 2, 2]).unwrap();
     let pressures: Vec<f64> = mesh
         .vertices()
@@ -180,7 +180,7 @@ fn own_pressures_are_taken_as_they_are_and_bad_ones_named() {
             .unwrap_err()
             .to_string()
     };
-    assert!(refused(&pressures[1..]).contains("pressures, but there must be"));
+    assert!(refused(&pressures[1..]).contains("pressures were given, but"));
     let mut bad = pressures.clone();
     bad[3] = f64::NAN;
     assert!(refused(&bad).contains("vertex 3"));
@@ -196,7 +196,7 @@ fn a_mesh_without_interior_vertices_still_has_pressure_inside() {
 }
 
 #[test]
-fn moved_vertices_carry_their_pressure_and_the_trees_follow() {
+fn moved_vertices_keep_their_pressure_and_the_trees_are_refitted() {
     let mesh = generate::tet_cuboid(Vector3::repeat(0.1), [2, 2, 2]).unwrap();
     let mut field = PressureField::of_tets(&mesh, &compliance(0.1, 0.0)).unwrap();
     let start = field.vertices().to_vec();
@@ -206,13 +206,13 @@ fn moved_vertices_carry_their_pressure_and_the_trees_follow() {
     field.move_vertices(&moved).unwrap();
     for (t, tet) in field.tets().iter().enumerate() {
         let corners = tet.map(|v| moved[v as usize]);
-        let middle = corners.iter().sum::<Vector3<f64>>() / 4.0;
+        let centroid = corners.iter().sum::<Vector3<f64>>() / 4.0;
         let mean = tet
             .map(|v| field.pressures()[v as usize])
             .iter()
             .sum::<f64>()
             / 4.0;
-        let p = field.pressure_at(&middle).unwrap();
+        let p = field.pressure_at(&centroid).unwrap();
         assert!((p - mean).abs() < 1e-9 * 1.0e5, "tetrahedron {t}");
     }
     assert!(field.move_vertices(&moved[1..]).is_err());
@@ -229,13 +229,13 @@ fn moved_vertices_carry_their_pressure_and_the_trees_follow() {
 }
 
 #[test]
-fn what_cannot_be_a_field_is_refused_by_name() {
+fn shapes_without_a_field_are_refused_by_name() {
     let c = compliance(0.02, 0.0);
     let text = PressureField::of_shape(&Shape::half_space(), &c)
         .unwrap_err()
         .to_string();
     assert!(text.contains("half space"), "{text}");
-    for (bad, says) in [
+    for (bad, message) in [
         (
             Compliance {
                 hydroelastic_modulus: -1.0,
@@ -268,7 +268,7 @@ fn what_cannot_be_a_field_is_refused_by_name() {
         let text = PressureField::of_shape(&Shape::sphere(0.1).unwrap(), &bad)
             .unwrap_err()
             .to_string();
-        assert!(text.contains(says), "{text}");
+        assert!(text.contains(message), "{text}");
     }
 }
 
@@ -296,7 +296,7 @@ fn boundary_vertices_of_a_filled_surface_lie_on_it_also_for_hollow_shapes() {
 fn only_fields_that_are_not_concave_have_valleys() {
     let valleys = |shape: Shape| {
         let field = PressureField::of_shape(&shape, &compliance(0.04, 0.0)).unwrap();
-        field.dips().len()
+        field.valley_tets().len()
     };
     for shape in [
         Shape::sphere(0.1).unwrap(),

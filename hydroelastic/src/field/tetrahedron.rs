@@ -2,12 +2,12 @@
 
 use nalgebra::Vector3;
 
-use crate::patch::Affine;
+use super::affine::Affine;
 
 /// The linear functions of a tetrahedron.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tetrahedron {
-    /// Side k is one at corner k and zero on the face opposite to it. All zero for a tetrahedron that is flat or inverted.
+    /// Function k is one at corner k and zero on the opposite face. All zero for a flat or inverted tetrahedron.
     pub(crate) sides: [Affine; 4],
     /// Pa; gradient in Pa/m.
     pub(crate) pressure: Affine,
@@ -20,12 +20,12 @@ impl Tetrahedron {
     /// ∇λ_a = (x_c − x_b) × (x_d − x_b) / 6V, inwards      p(x) = Σ p_k λ_k(x)
     /// ```
     ///
-    /// A tetrahedron without positive volume has zero functions: it is no part of any contact.
+    /// A tetrahedron without positive volume has zero functions and is ignored in contact.
     pub(crate) fn new(x: &[Vector3<f64>; 4], p: &[f64; 4]) -> Self {
         let (u, v, w) = (x[1] - x[0], x[2] - x[0], x[3] - x[0]);
         let six_volumes = u.cross(&v).dot(&w);
         let longest = u.norm_squared().max(v.norm_squared()).max(w.norm_squared());
-        // Below this the sign of the volume is round-off.
+        // Below this the sign of the volume is dominated by round-off.
         if six_volumes.is_nan() || six_volumes <= 1e-14 * longest * longest.sqrt() {
             return Self::default();
         }
@@ -43,7 +43,7 @@ impl Tetrahedron {
             // Zero at a corner of the opposite face.
             side.offset = -slopes[k].dot(&x[(k + 1) % 4]);
         }
-        // Differences first: a uniform pressure has exactly no gradient.
+        // Differences first: a uniform pressure has exactly zero gradient.
         let gradient = (0..3).fold(Vector3::zeros(), |g, k| {
             g + gradients[k] * (p[k + 1] - p[0])
         });

@@ -1,13 +1,13 @@
-//! Where a pressure is low inside of a body: places that patches reach without a rim on the skin.
+//! Interior minima of the pressure: regions that a patch can cross without a boundary on the skin.
 
 use super::{OUTSIDE, PressureField};
 
-/// Cosine of the angle by which the gradient turns upwards at the face of a valley.
+/// Cosine of the angle by which the gradient turns upwards across the face of a valley.
 const VALLEY_COSINE: f64 = 0.5;
 
 impl PressureField {
-    /// Tetrahedra with an inner face whose pressure nowhere exceeds the least of the skin.
-    pub(super) fn hollow(&self) -> Vec<u32> {
+    /// Tetrahedra with an interior face whose pressure nowhere exceeds the lowest pressure on the skin.
+    pub(super) fn low_tets(&self) -> Vec<u32> {
         let least = self.skin_tree.root().p_min;
         let is_low = |t: u32, side: usize| {
             let mut others = (0..4).filter(|k| *k != side);
@@ -19,9 +19,10 @@ impl PressureField {
             .collect()
     }
 
-    /// Tetrahedra beside an inner face across which the pressure turns upwards by more than [`VALLEY_COSINE`]: none in the fields of
-    /// the primitives, which are concave; on a lattice there are some where the medial axis passes between its vertices.
-    pub(super) fn dips(&self) -> Vec<u32> {
+    /// Tetrahedra next to an interior face across which the gradient turns upwards by more than [`VALLEY_COSINE`]. The
+    /// fields of the primitives are concave and have none; on a lattice they occur where the medial axis passes between
+    /// vertices.
+    pub(super) fn valley_tets(&self) -> Vec<u32> {
         let is_valley = |t: u32, side: usize| {
             let across = self.neighbours[t as usize][side];
             if across == OUTSIDE {
@@ -29,7 +30,7 @@ impl PressureField {
             }
             let (here, there) = (&self.tets[t as usize], &self.tets[across as usize]);
             let (g, h) = (here.pressure.gradient, there.pressure.gradient);
-            // The side's function falls towards its face.
+            // The barycentric function decreases towards its face.
             let turns_up = (g - h).dot(&here.sides[side].gradient) > 0.0;
             turns_up && g.dot(&h) < VALLEY_COSINE * g.norm() * h.norm()
         };

@@ -1,9 +1,9 @@
-//! Boxes over the segments of a filament, in a tree that needs no building: segments are neighbours in space as they are in
-//! the list, so a node stands for a range of indices and its children for the halves.
+//! A bounding volume tree over the segments of a filament. Segments that are adjacent in the list are adjacent in
+//! space, so a node represents a range of indices and its children the two halves; no construction is needed.
 
 use crate::Aabb;
 
-/// Nodes in preorder: the left child of a node follows it, the right one comes after the 2n − 1 nodes of the left half.
+/// Nodes in preorder: the left child follows its parent, the right child comes after the 2n − 1 nodes of the left half.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentBoxes {
     nodes: Vec<Aabb>,
@@ -12,27 +12,27 @@ pub(crate) struct SegmentBoxes {
 
 /// A node and its range of segments.
 #[derive(Clone, Copy)]
-struct Part {
+struct NodeRange {
     node: usize,
     from: usize,
     to: usize,
 }
 
-impl Part {
+impl NodeRange {
     fn is_leaf(&self) -> bool {
         self.to - self.from == 1
     }
 
     fn halves(&self) -> [Self; 2] {
-        let middle = self.from + (self.to - self.from) / 2;
+        let midpoint = self.from + (self.to - self.from) / 2;
         let left = Self {
             node: self.node + 1,
             from: self.from,
-            to: middle,
+            to: midpoint,
         };
         let right = Self {
-            node: self.node + 2 * (middle - self.from),
-            from: middle,
+            node: self.node + 2 * (midpoint - self.from),
+            from: midpoint,
             to: self.to,
         };
         [left, right]
@@ -49,7 +49,7 @@ impl SegmentBoxes {
         }
     }
 
-    fn fit(&mut self, part: Part, box_of: &impl Fn(usize) -> Aabb) -> Aabb {
+    fn fit(&mut self, part: NodeRange, box_of: &impl Fn(usize) -> Aabb) -> Aabb {
         let bounds = if part.is_leaf() {
             box_of(part.from)
         } else {
@@ -60,8 +60,8 @@ impl SegmentBoxes {
         bounds
     }
 
-    fn whole(&self) -> Part {
-        Part {
+    fn whole(&self) -> NodeRange {
+        NodeRange {
             node: 0,
             from: 0,
             to: self.n,
@@ -73,27 +73,28 @@ impl SegmentBoxes {
         self.nodes.first().copied().unwrap_or(Aabb::EMPTY)
     }
 
-    /// Visits the segments whose boxes pass `wanted`, in rising order; it must be true for a box if it is for a part of it.
-    pub(crate) fn visit(&self, wanted: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(usize)) {
+    /// Visits the segments whose boxes satisfy `overlaps`, in ascending order; the predicate must hold for a box if it
+    /// holds for a part of it.
+    pub(crate) fn visit(&self, overlaps: impl Fn(&Aabb) -> bool, mut visit: impl FnMut(usize)) {
         if self.n > 0 {
-            self.visit_part(self.whole(), &wanted, &mut visit);
+            self.visit_part(self.whole(), &overlaps, &mut visit);
         }
     }
 
     fn visit_part(
         &self,
-        part: Part,
-        wanted: &impl Fn(&Aabb) -> bool,
+        part: NodeRange,
+        overlaps: &impl Fn(&Aabb) -> bool,
         visit: &mut impl FnMut(usize),
     ) {
-        if !wanted(&self.nodes[part.node]) {
+        if !overlaps(&self.nodes[part.node]) {
             return;
         }
         if part.is_leaf() {
             visit(part.from);
         } else {
             for half in part.halves() {
-                self.visit_part(half, wanted, visit);
+                self.visit_part(half, overlaps, visit);
             }
         }
     }
@@ -112,9 +113,9 @@ impl SegmentBoxes {
 
     fn pairs(
         &self,
-        a: Part,
+        a: NodeRange,
         other: &Self,
-        b: Part,
+        b: NodeRange,
         margin: f64,
         visit: &mut impl FnMut(usize, usize),
     ) {
@@ -151,7 +152,7 @@ impl SegmentBoxes {
         }
     }
 
-    fn own_pairs(&self, part: Part, margin: f64, visit: &mut impl FnMut(usize, usize)) {
+    fn own_pairs(&self, part: NodeRange, margin: f64, visit: &mut impl FnMut(usize, usize)) {
         if part.is_leaf() {
             return;
         }
@@ -198,13 +199,13 @@ mod tests {
             let mut single = Vec::new();
             tree.visit(|x| near(x, &b[0]), |i| single.push(i));
             let all = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
-            let wanted: Vec<_> = all.filter(|(i, j)| near(&a[*i], &a[*j])).collect();
-            assert_eq!(own, wanted, "{n}");
+            let overlaps: Vec<_> = all.filter(|(i, j)| near(&a[*i], &a[*j])).collect();
+            assert_eq!(own, overlaps, "{n}");
             let all = (0..n).flat_map(|i| (0..50).map(move |j| (i, j)));
-            let wanted: Vec<_> = all.filter(|(i, j)| near(&a[*i], &b[*j])).collect();
-            assert_eq!(pairs, wanted, "{n}");
-            let wanted: Vec<_> = (0..n).filter(|i| near(&a[*i], &b[0])).collect();
-            assert_eq!(single, wanted, "{n}");
+            let overlaps: Vec<_> = all.filter(|(i, j)| near(&a[*i], &b[*j])).collect();
+            assert_eq!(pairs, overlaps, "{n}");
+            let overlaps: Vec<_> = (0..n).filter(|i| near(&a[*i], &b[0])).collect();
+            assert_eq!(single, overlaps, "{n}");
         }
     }
 }

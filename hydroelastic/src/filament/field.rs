@@ -1,8 +1,9 @@
-//! The pressure field of a filament: a polygonal section swept along its segments, highest on the centreline.
+//! The pressure field of a filament: a polygonal section swept along its segments, with the maximum on the centreline.
 //!
-//! Every triangle of the section makes a prism of three tetrahedra on every segment. A cone closes each end of an open chain, so
-//! that a touch end-on begins without a step; at a flat tip a piece of prism does, in which the pressure falls to nothing at the
-//! last vertex, straight over its face and to the sides along the rim. Sections at joints lie in the plane that halves the bend: neighbours share them.
+//! Every triangle of the section sweeps a prism of three tetrahedra along every segment. A cone closes each round end
+//! of an open chain, so that end-on contact begins without a jump. At a flat tip a section of prism does: the pressure
+//! there falls to zero at the last vertex, linearly over its face and towards the rim. Sections at joints lie in the
+//! plane that bisects the bend and are shared by both segments.
 //!
 //! Source: Li and Chou (2025), III-B 2.
 
@@ -10,13 +11,13 @@ use std::ops::Range as Span;
 
 use nalgebra::{Point3, Vector3};
 
+use super::section::{FlatSection, Tips, across};
 use super::section_mesh::SectionMesh;
-use super::{FlatSection, Tips, across};
 use crate::GeometryError;
-use crate::field::{Compliance, Parts, PieceKind, PressureField};
-use crate::range_tree::Range;
+use crate::field::{Compliance, FieldMesh, PieceKind, PressureField};
+use crate::pressure_bvh::PressureBox;
 
-/// Of the three tetrahedra of a prism, this one has none of the first section's rim.
+/// Index of the tetrahedron of a prism without a vertex on the first section's rim.
 const LAST_OF_PRISM: u32 = 2;
 
 /// A free end of a chain: its vertex and segment.
@@ -24,33 +25,33 @@ const LAST_OF_PRISM: u32 = 2;
 struct Tip {
     vertex: u32,
     segment: u32,
-    /// Outwards along the segment: −1 at its first vertex.
+    /// Outward direction along the segment: −1 at its first vertex.
     sign: f64,
     /// Its first tetrahedron.
     first: u32,
 }
 
-/// A chain as its segments and whether its end is its beginning.
+/// A chain: its segments, and whether it is closed.
 #[derive(Clone, Debug)]
-struct Run {
+struct ChainSpan {
     segments: Span<usize>,
     closed: bool,
 }
 
-/// Which points and tetrahedra there are.
+/// Numbering of the points and tetrahedra.
 #[derive(Clone, Debug)]
 struct Layout {
     section: SectionMesh,
     tips: Vec<Tip>,
-    runs: Vec<Run>,
+    spans: Vec<ChainSpan>,
     n_segments: usize,
     margin: f64,
     ends: Tips,
 }
 
-/// Where they are: the field's vertices, and tangent and m1 at the vertices of the filament.
+/// Positions of the field's vertices, and tangent and m1 at the vertices of the filament.
 #[derive(Clone, Debug, Default)]
-struct Places {
+struct FieldPoints {
     vertices: Vec<Vector3<f64>>,
     axes: Vec<[Vector3<f64>; 2]>,
 }
@@ -60,32 +61,33 @@ struct Places {
 pub(crate) struct FilamentField {
     layout: Layout,
     field: PressureField,
-    /// Second moment from which a piece of a patch beside the segments is three points instead of one, m⁴.
+    /// Second moment above which a polygon set on the lateral surface is represented by three points instead of one,
+    /// m⁴.
     extent: f64,
-    /// The same of the face of a flat tip, m⁴.
+    /// The same for the face of a flat tip, m⁴.
     face_extent: f64,
-    /// Reused.
-    places: Places,
+    /// Reused buffer.
+    field_points: FieldPoints,
 }
 
-/// The filament as it is now.
-pub(super) struct Course<'a> {
+/// Current configuration of the filament.
+pub(super) struct Configuration<'a> {
     pub(super) points: &'a [Point3<f64>],
     pub(super) segments: &'a [[u32; 2]],
     pub(super) sections: &'a [FlatSection],
 }
 
 impl FilamentField {
-    /// `radius`: of a round section; `chains`: of each the range of its segments and whether it is a ring, and how those end that
-    /// are none.
+    /// `radius`: of a round section, m; `chains`: for each, the range of its segments and whether it is closed; `tips`:
+    /// the shape of the free ends.
     pub(super) fn new(
-        course: &Course<'_>,
+        configuration: &Configuration<'_>,
         radius: f64,
         (chains, ends): (impl Iterator<Item = (Span<usize>, bool)>, Tips),
         compliance: &Compliance,
     ) -> Result<Self, GeometryError> {
         compliance.validate()?;
-        let section = match course.sections.first() {
+        let section = match configuration.sections.first() {
             Some(flat) => SectionMesh::of_flat(flat, compliance),
             None => SectionMesh::round(radius, compliance),
         };
@@ -96,25 +98,25 @@ impl FilamentField {
                 allowed: "must be finite and positive",
             });
         }
-        let runs: Vec<Run> = chains
-            .map(|(segments, closed)| Run { segments, closed })
+        let spans: Vec<ChainSpan> = chains
+            .map(|(segments, closed)| ChainSpan { segments, closed })
             .collect();
         let n = section.points.len() as u32;
         let mut tets = Vec::new();
-        for vertices in course.segments {
+        for vertices in configuration.segments {
             section.sweep(vertices.map(|v| v * n), &mut tets);
         }
-        let mut vertices = n * course.points.len() as u32;
+        let mut vertices = n * configuration.points.len() as u32;
         let modulus = compliance.hydroelastic_modulus;
         let mut pressures = Vec::new();
-        for _ in course.points {
+        for _ in configuration.points {
             pressures.extend(section.points.iter().map(|(_, part)| part * modulus));
         }
         let mut tips = Vec::new();
-        for run in runs.iter().filter(|run| !run.closed) {
-            let (start, end) = (run.segments.start, run.segments.end - 1);
+        for span in spans.iter().filter(|span| !span.closed) {
+            let (start, end) = (span.segments.start, span.segments.end - 1);
             for (segment, side, sign) in [(start, 0, -1.0), (end, 1, 1.0)] {
-                let vertex = course.segments[segment][side];
+                let vertex = configuration.segments[segment][side];
                 tips.push(Tip {
                     vertex,
                     segment: segment as u32,
@@ -133,15 +135,16 @@ impl FilamentField {
                 pressures.extend((0..more).map(|_| outside));
             }
         }
-        let length =
-            |[a, b]: [u32; 2]| (course.points[b as usize] - course.points[a as usize]).norm();
-        let longest = course
+        let length = |[a, b]: [u32; 2]| {
+            (configuration.points[b as usize] - configuration.points[a as usize]).norm()
+        };
+        let longest = configuration
             .segments
             .iter()
             .map(|s| length(*s))
             .fold(0.0, f64::max);
         if ends == Tips::Flat {
-            for (i, vertices) in course.segments.iter().enumerate() {
+            for (i, vertices) in configuration.segments.iter().enumerate() {
                 let cut = tips.iter().filter(|tip| tip.segment as usize == i).count();
                 let least = cut as f64 * section.depth;
                 if cut > 0 && length(*vertices) <= least {
@@ -153,7 +156,7 @@ impl FilamentField {
                 }
             }
         }
-        let extent = match course.sections.first() {
+        let extent = match configuration.sections.first() {
             // The broad side of one segment is three points: it resists rolling about the centreline.
             Some(flat) => {
                 let half = flat.half_1.max(flat.half_2);
@@ -164,46 +167,51 @@ impl FilamentField {
         let layout = Layout {
             section,
             tips,
-            runs,
-            n_segments: course.segments.len(),
+            spans,
+            n_segments: configuration.segments.len(),
             margin: compliance.margin,
             ends,
         };
-        let mut places = Places::default();
-        layout.place(course, &mut places);
-        let field = PressureField::assemble(Parts {
-            vertices: places.vertices.clone(),
+        let mut field_points = FieldPoints::default();
+        layout.set_points(configuration, &mut field_points);
+        let field = PressureField::assemble(FieldMesh {
+            vertices: field_points.vertices.clone(),
             pressures,
             tets,
             depth: layout.section.depth,
             margin: compliance.margin,
         })?
-        .in_pieces(layout.pieces())
+        .with_pieces(layout.pieces())
         .without_shell();
         Ok(Self {
             face_extent: layout.section.second_moment(),
             layout,
             field,
             extent,
-            places,
+            field_points,
         })
     }
 
-    pub(super) fn follow(&mut self, course: &Course<'_>) -> Result<(), GeometryError> {
-        self.layout.place(course, &mut self.places);
-        self.field.move_vertices(&self.places.vertices)
+    pub(super) fn follow(
+        &mut self,
+        configuration: &Configuration<'_>,
+    ) -> Result<(), GeometryError> {
+        self.layout
+            .set_points(configuration, &mut self.field_points);
+        self.field.move_vertices(&self.field_points.vertices)
     }
 
     pub(super) fn field(&self) -> &PressureField {
         &self.field
     }
 
-    /// How far the field reaches from the centreline, m.
+    /// How far the field extends from the centreline, m.
     pub(super) fn reach(&self) -> f64 {
         self.layout.section.reach()
     }
 
-    /// Second moment from which what is cut from the piece of a tetrahedron is three points instead of one, m⁴.
+    /// Second moment above which a polygon set from the piece of a tetrahedron is represented by three points instead
+    /// of one, m⁴.
     pub(super) fn extent(&self, tet: u32) -> f64 {
         match self.layout.is_face(tet) {
             true => self.face_extent,
@@ -219,8 +227,8 @@ impl FilamentField {
         }
     }
 
-    /// The tetrahedra on a segment, those of a tip of it included, with the boxes and pressures that they span.
-    pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, Range)> + '_ {
+    /// The tetrahedra on a segment, including those of its tips, with their bounding boxes and pressure intervals.
+    pub(super) fn tets_of(&self, segment: usize) -> impl Iterator<Item = (u32, PressureBox)> + '_ {
         let layout = &self.layout;
         let per_segment = 3 * layout.section.triangles.len();
         let own = (per_segment * segment) as u32..(per_segment * (segment + 1)) as u32;
@@ -231,18 +239,18 @@ impl FilamentField {
             .flat_map(move |(i, tip)| {
                 tip.first..layout.tips.get(i + 1).map_or(end, |next| next.first)
             });
-        own.chain(at_tips).map(|t| (t, self.field.tet_range(t)))
+        own.chain(at_tips).map(|t| (t, self.field.tet_bounds(t)))
     }
 }
 
 impl Layout {
-    /// The tip beyond the segments that a tetrahedron is part of.
+    /// The tip that a tetrahedron belongs to, if any.
     fn tip_of(&self, tet: u32) -> Option<&Tip> {
         let past = self.tips.partition_point(|tip| tip.first <= tet);
         past.checked_sub(1).map(|tip| &self.tips[tip])
     }
 
-    /// Whether a tetrahedron lies behind the face of a flat tip, nearer to it than to the rim.
+    /// Whether a tetrahedron lies behind the face of a flat tip, nearer to the face than to the rim.
     fn is_face(&self, tet: u32) -> bool {
         match (self.ends, self.tip_of(tet)) {
             (Tips::Flat, Some(tip)) => self.section.is_over_second(tet - tip.first),
@@ -250,8 +258,9 @@ impl Layout {
         }
     }
 
-    /// Tetrahedra of a prism share a piece: as far as their segment is straight, also their pressure. All of a segment share one
-    /// about a round section: they press through its axis, wherever they are around it. Behind the face of a flat tip all do, of any section.
+    /// Tetrahedra of a prism share a piece and, where their segment is straight, their pressure function. On a round
+    /// section all tetrahedra of a segment share one piece: their resultant passes through the axis. Behind the face of
+    /// a flat tip all do, for any section.
     fn pieces(&self) -> impl Iterator<Item = (u32, PieceKind)> + '_ {
         let n_triangles = self.section.triangles.len();
         let in_segment = 3 * n_triangles as u32;
@@ -273,19 +282,19 @@ impl Layout {
         })
     }
 
-    fn place(&self, course: &Course<'_>, places: &mut Places) {
-        let Places { vertices, axes } = places;
+    fn set_points(&self, configuration: &Configuration<'_>, field_points: &mut FieldPoints) {
+        let FieldPoints { vertices, axes } = field_points;
         axes.clear();
-        axes.resize(course.points.len(), [Vector3::zeros(); 2]);
-        for run in &self.runs {
-            tangents(course, run, axes);
-            match course.sections.is_empty() {
-                true => transported(course, run, axes),
-                false => given(course, run, axes),
+        axes.resize(configuration.points.len(), [Vector3::zeros(); 2]);
+        for span in &self.spans {
+            tangents(configuration, span, axes);
+            match configuration.sections.is_empty() {
+                true => transported(configuration, span, axes),
+                false => given(configuration, span, axes),
             }
         }
         vertices.clear();
-        for (x, [t, m_1]) in course.points.iter().zip(axes.iter()) {
+        for (x, [t, m_1]) in configuration.points.iter().zip(axes.iter()) {
             let m_2 = t.cross(m_1);
             let points = self.section.points.iter();
             vertices.extend(points.map(|([u, v], _)| x.coords + m_1 * *u + m_2 * *v));
@@ -312,33 +321,33 @@ impl Layout {
     }
 }
 
-/// The unit tangent at every vertex of a chain: halfway between those of its segments.
-fn tangents(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    for i in run.segments.clone() {
-        let [a, b] = course.segments[i].map(|v| v as usize);
-        let t = (course.points[b] - course.points[a])
+/// The unit tangent at every vertex of a chain: the bisector of the adjacent segments' tangents.
+fn tangents(configuration: &Configuration<'_>, span: &ChainSpan, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in span.segments.clone() {
+        let [a, b] = configuration.segments[i].map(|v| v as usize);
+        let t = (configuration.points[b] - configuration.points[a])
             .try_normalize(1e-300)
             .unwrap_or_else(Vector3::z);
         axes[a][0] += t;
         axes[b][0] += t;
     }
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
             let t = &mut axes[v as usize][0];
             *t = t.try_normalize(1e-12).unwrap_or_else(Vector3::z);
         }
     }
 }
 
-/// m1 at the vertices between segments that say theirs: halfway between.
-fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
-            axes[v as usize][1] += course.sections[i].m_1;
+/// m1 at the vertices between segments with given directors: the bisector.
+fn given(configuration: &Configuration<'_>, span: &ChainSpan, axes: &mut [[Vector3<f64>; 2]]) {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
+            axes[v as usize][1] += configuration.sections[i].m_1;
         }
     }
-    for i in run.segments.clone() {
-        for v in course.segments[i] {
+    for i in span.segments.clone() {
+        for v in configuration.segments[i] {
             let [t, m_1] = &mut axes[v as usize];
             *m_1 = (*m_1 - *t * t.dot(m_1))
                 .try_normalize(1e-12)
@@ -347,25 +356,29 @@ fn given(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     }
 }
 
-/// m1 of a round section: carried along the chain without turning about the tangent; what a ring lacks then is spread over it.
-fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
-    let vertex = |i: usize, side: usize| course.segments[i][side] as usize;
-    let first = vertex(run.segments.start, 0);
+/// m1 of a round section: parallel-transported along the chain; on a ring the holonomy is distributed along it.
+fn transported(
+    configuration: &Configuration<'_>,
+    span: &ChainSpan,
+    axes: &mut [[Vector3<f64>; 2]],
+) {
+    let vertex = |i: usize, side: usize| configuration.segments[i][side] as usize;
+    let first = vertex(span.segments.start, 0);
     let t_0 = axes[first][0];
     let start = beside(&t_0);
     axes[first][1] = start;
     let mut carried = start;
-    for i in run.segments.clone() {
+    for i in span.segments.clone() {
         let (a, b) = (vertex(i, 0), vertex(i, 1));
-        carried = turned_along(&carried, &axes[a][0], &axes[b][0]);
+        carried = parallel_transport(&carried, &axes[a][0], &axes[b][0]);
         if b != first {
             axes[b][1] = carried;
         }
     }
-    if run.closed {
+    if span.closed {
         let angle = t_0.dot(&start.cross(&carried)).atan2(start.dot(&carried));
-        let n = run.segments.len() as f64;
-        for (k, i) in run.segments.clone().enumerate().skip(1) {
+        let n = span.segments.len() as f64;
+        for (k, i) in span.segments.clone().enumerate().skip(1) {
             let [t, m_1] = &mut axes[vertex(i, 0)];
             let (s, c) = (-angle * k as f64 / n).sin_cos();
             *m_1 = *m_1 * c + t.cross(m_1) * s;
@@ -373,17 +386,17 @@ fn transported(course: &Course<'_>, run: &Run, axes: &mut [[Vector3<f64>; 2]]) {
     }
 }
 
-/// A unit vector across `t` that follows it steadily, but where `t` passes through one direction that few filaments have.
+/// A unit vector perpendicular to `t`, continuous in `t` except at one direction that is rare in filaments.
 fn beside(t: &Vector3<f64>) -> Vector3<f64> {
     let rare = Vector3::new(-0.48, 0.6, 0.64);
-    turned_along(&across(&rare), &rare, t)
+    parallel_transport(&across(&rare), &rare, t)
 }
 
-/// `m` turned as the unit vector `from` turns into `to` by the shortest way.
-fn turned_along(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
+/// `m` rotated by the shortest rotation from unit vector `from` to unit vector `to`.
+fn parallel_transport(m: &Vector3<f64>, from: &Vector3<f64>, to: &Vector3<f64>) -> Vector3<f64> {
     let sum = from + to;
-    let turned = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
-    (turned - to * to.dot(&turned))
+    let rotated = m - sum * (m.dot(to) / (1.0 + from.dot(to)).max(1e-12));
+    (rotated - to * to.dot(&rotated))
         .try_normalize(1e-12)
         .unwrap_or_else(|| across(to))
 }

@@ -1,21 +1,22 @@
-//! A segment as a rigid shape for the time of a step.
+//! A segment as a rigid shape during one step.
 
 use nalgebra::{Isometry3, Matrix3, Rotation3, Translation3, UnitQuaternion, Vector2, Vector3};
 
-use super::{Filament, Outline, Tips, across};
-use crate::posed::Twist;
+use super::Filament;
+use super::section::{Outline, Tips, across};
+use crate::twist::Twist;
 use crate::{GeometryError, Shape};
 
-/// The kind of solid that a segment is.
+/// The kind of solid of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Solid {
     Capsule,
-    /// With a rim at either end: round, at a flat tip, or elliptic.
+    /// With a rim at either end: a round segment with a flat tip, or an elliptic one.
     Cylinder,
     Box,
 }
 
-/// A segment as a rigid shape for one step.
+/// A segment as a rigid shape during one step.
 pub(crate) struct RigidSegment {
     pub(crate) shape: Result<Shape, GeometryError>,
     pub(crate) solid: Solid,
@@ -25,7 +26,7 @@ pub(crate) struct RigidSegment {
 }
 
 impl Filament {
-    /// What a segment touches as.
+    /// The solid that represents a segment in contact.
     pub(crate) fn solid(&self, i: usize) -> Solid {
         match self.sections.get(i).map(|section| section.outline) {
             Some(Outline::Rectangle) => Solid::Box,
@@ -70,11 +71,11 @@ impl Filament {
                 (rotation, shape)
             }
         };
-        let middle = nalgebra::center(&a, &b);
+        let midpoint = nalgebra::center(&a, &b);
         RigidSegment {
             shape,
             solid,
-            X_WS: Isometry3::from_parts(Translation3::from(middle.coords), rotation),
+            X_WS: Isometry3::from_parts(Translation3::from(midpoint.coords), rotation),
             V_WS: Twist {
                 angular: t.cross(&(v_b - v_a)) / length.max(f64::MIN_POSITIVE),
                 linear: 0.5 * (v_a + v_b),

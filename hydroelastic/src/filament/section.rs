@@ -1,4 +1,4 @@
-//! What a filament looks like across and at its ends.
+//! Cross-sections and free ends of filaments.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -7,18 +7,18 @@ use nalgebra::Vector3;
 /// The cross-section of a segment that is not round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatSection {
-    /// Unit vector across the segment, world frame.
+    /// Unit vector perpendicular to the segment, world frame.
     pub m_1: Vector3<f64>,
-    /// Half of its extent along `m_1`, m.
+    /// Half of the extent along `m_1`, m.
     pub half_1: f64,
-    /// Half of its extent along t × m_1, m.
+    /// Half of the extent along t × m_1, m.
     pub half_2: f64,
-    /// Between those extents.
+    /// Shape of the outline.
     pub outline: Outline,
 }
 
 impl FlatSection {
-    /// How far its surface may be from the centreline, m.
+    /// Largest distance of the surface from the centreline, m.
     pub(super) fn reach(&self) -> f64 {
         match self.outline {
             Outline::Rectangle => self.half_1.hypot(self.half_2),
@@ -27,22 +27,22 @@ impl FlatSection {
     }
 }
 
-/// A circle inside of a section.
+/// A circle inscribed in a section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inscribed {
-    /// Of its middle from the centreline, m, world frame.
+    /// Its centre relative to the centreline, m, world frame.
     pub(crate) center: Vector3<f64>,
     /// m.
     pub(crate) radius: f64,
-    /// How much of it is beside the next one inwards, at most 1: circles that fall together count as one.
+    /// Stiffness share: the part not covered by the next inner circle, at most 1; coincident circles count as one.
     pub(crate) share: f64,
 }
 
 impl Inscribed {
-    /// How many circles an ellipse has on either side of the middle one.
+    /// Number of circles of an ellipse on either side of the central one.
     const ON_EACH_SIDE: i32 = 3;
 
-    /// All of a circle.
+    /// The circle itself.
     pub(crate) fn of_circle(radius: f64) -> Self {
         Self {
             center: Vector3::zeros(),
@@ -51,10 +51,11 @@ impl Inscribed {
         }
     }
 
-    /// Circles along the longer axis of an ellipse with unit tangent `t`, that touch it from inside.
+    /// Circles centred on the longer axis of an ellipse with unit tangent `t`, inscribed in it.
     ///
-    /// With semi-axes a > b that at x has the radius b √(1 − x²/(a² − b²)), and the last ones, at x = ±(a² − b²)/a, touch it at its
-    /// ends. They reach as far as the ellipse in as many directions, and short of it in between: by no more than b/13 up to a = 10 b.
+    /// With semi-axes a > b, the one at x has the radius b √(1 − x²/(a² − b²)); the last ones, at x = ±(a² − b²)/a,
+    /// touch the ellipse at its vertices. Their support equals that of the ellipse in as many directions and is smaller
+    /// in between, by at most b/13 up to a = 10 b.
     pub(crate) fn of_ellipse(
         section: &FlatSection,
         t: &Vector3<f64>,
@@ -65,15 +66,15 @@ impl Inscribed {
             false => (m_2, section.half_2, section.half_1),
         };
         let last = (a * a - b * b) / a;
-        let place = move |k: i32| {
+        let circle = move |k: i32| {
             let x = last * (FRAC_PI_2 * f64::from(k) / f64::from(Self::ON_EACH_SIDE)).sin();
             // x² is at most (1 − b²/a²) of a² − b².
             let part = (x / a).powi(2) / (1.0 - (b / a).powi(2)).max(f64::MIN_POSITIVE);
             (x, b * (1.0 - part).max((b / a).powi(2)).sqrt())
         };
         (-Self::ON_EACH_SIDE..=Self::ON_EACH_SIDE).map(move |k| {
-            let (x, radius) = place(k);
-            let inwards = place(k - k.signum()).0;
+            let (x, radius) = circle(k);
+            let inwards = circle(k - k.signum()).0;
             let share = match k {
                 0 => 1.0,
                 _ => ((x - inwards).abs() / (2.0 * radius)).min(1.0),
@@ -99,12 +100,18 @@ pub enum Outline {
 /// The ends of an open filament.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tips {
-    /// Rounded beyond the last vertex: half balls on round segments, and a cone on a pressure field, so that a touch end-on begins
-    /// without a step.
+    /// Rounded beyond the last vertex: half spheres on round segments, and a cone on a pressure field, so that end-on
+    /// contact begins without a jump.
     #[default]
     Round,
-    /// Cut at the last vertex, across the last segment.
+    /// Cut at the last vertex, perpendicular to the last segment.
     Flat,
+}
+
+/// A unit vector perpendicular to a unit vector.
+pub(super) fn across(t: &Vector3<f64>) -> Vector3<f64> {
+    let axis = Vector3::ith(t.iamin(), 1.0);
+    t.cross(&axis).normalize()
 }
 
 #[cfg(test)]
@@ -112,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn circles_inside_of_an_ellipse_reach_as_far_as_it_does() {
+    fn inscribed_circles_reach_as_far_as_the_ellipse() {
         let (t, m_1) = (Vector3::x(), Vector3::y());
         for (half_1, half_2) in [(0.01, 0.01), (0.01, 0.0099), (0.004, 0.001), (0.002, 0.02)] {
             let section = FlatSection {

@@ -1,29 +1,29 @@
-//! The section of a filament's pressure field: triangles about its middle, and the tetrahedra that they sweep.
+//! Mesh of the cross-section of a filament's pressure field, and the tetrahedra that it sweeps.
 
 use std::f64::consts::TAU;
 
 use nalgebra::Vector2;
 
-use super::{FlatSection, Outline};
+use super::section::{FlatSection, Outline};
 use crate::field::Compliance;
 
-/// A rectangle wider than this part of its height has a medial line, others a medial point.
+/// A rectangle with a larger aspect ratio has a medial line, others a medial point.
 const FLAT: f64 = 1.5;
 
-/// The section's points, m across the segment along m1 and t × m1, with the part of the modulus that the pressure there is.
-/// Medial points come first.
+/// The section's points (m, along m1 and t × m1) with the pressure there as a fraction of the modulus. Medial points
+/// come first.
 #[derive(Clone, Debug)]
 pub(super) struct SectionMesh {
     pub(super) points: Vec<([f64; 2], f64)>,
     pub(super) n_medial: usize,
     pub(super) triangles: Vec<[u32; 3]>,
-    /// From the medial points to the surface, m.
+    /// Distance from the medial points to the surface, m.
     pub(super) depth: f64,
     pub(super) is_round: bool,
 }
 
 impl SectionMesh {
-    /// A polygon of the disc's area.
+    /// A polygon with the area of the disc.
     pub(super) fn round(radius: f64, compliance: &Compliance) -> Self {
         let n = n_sides(radius, compliance);
         let angle = TAU / f64::from(n);
@@ -45,7 +45,7 @@ impl SectionMesh {
         }
     }
 
-    /// Of a section that is not round.
+    /// The mesh of a section that is not round.
     pub(super) fn of_flat(flat: &FlatSection, compliance: &Compliance) -> Self {
         let halves = [flat.half_1, flat.half_2];
         match flat.outline {
@@ -54,21 +54,21 @@ impl SectionMesh {
         }
     }
 
-    /// A polygon of the ellipse's area, highest on its middle.
+    /// A polygon with the area of the ellipse and its maximum pressure at the centre.
     fn ellipse([a, b]: [f64; 2], compliance: &Compliance) -> Self {
-        // As many sides as a circle has that is as long, nearly.
+        // About as many sides as a circle of the same circumference.
         let n = n_sides((0.5 * (a * a + b * b)).sqrt(), compliance);
         let angle = TAU / f64::from(n);
-        let stretch = (angle / angle.sin()).sqrt();
+        let factor = (angle / angle.sin()).sqrt();
         let corner = |k: u32| {
             let (s, c) = (f64::from(k) * angle).sin_cos();
-            Vector2::new(a * stretch * c, b * stretch * s)
+            Vector2::new(a * factor * c, b * factor * s)
         };
-        let from_middle = |k: u32| {
+        let from_midpoint = |k: u32| {
             let (p, q) = (corner(k), corner(k + 1));
             p.perp(&q) / (q - p).norm()
         };
-        let depth = (0..n).map(from_middle).fold(f64::INFINITY, f64::min);
+        let depth = (0..n).map(from_midpoint).fold(f64::INFINITY, f64::min);
         let outside = compliance.margin / depth;
         let rim = (0..n).map(|k| ((corner(k) * (1.0 + outside)).into(), -outside));
         Self {
@@ -121,21 +121,21 @@ impl SectionMesh {
         }
     }
 
-    /// Appends the tetrahedra between two such sections, whose first points are given.
+    /// Appends the tetrahedra between two such sections, given the index of the first point of each.
     pub(super) fn sweep(&self, [a, b]: [u32; 2], tets: &mut Vec<[u32; 4]>) {
         for triangle in &self.triangles {
             let mut sorted = *triangle;
             sorted.sort_unstable();
             let [i, j, k] = sorted;
-            // The diagonal of every side runs from the lower point here to the higher one there.
+            // The diagonal of every side runs from the lower index here to the higher index there.
             tets.push([a + i, a + j, a + k, b + k]);
             tets.push([a + i, a + j, b + j, b + k]);
             tets.push([a + i, b + i, b + j, b + k]);
         }
     }
 
-    /// Whether a tetrahedron of such a prism, told by its number in it, has no point of the first section's rim: where the
-    /// pressure is nothing on all of the second section, it falls straight towards that there.
+    /// Whether tetrahedron number `tet` of such a prism has no point on the first section's rim: if the pressure
+    /// vanishes on all of the second section, it falls linearly towards it there.
     pub(super) fn is_over_second(&self, tet: u32) -> bool {
         let mut sorted = self.triangles[tet as usize / 3];
         sorted.sort_unstable();
@@ -143,7 +143,7 @@ impl SectionMesh {
         of_first.iter().all(|k| (*k as usize) < self.n_medial)
     }
 
-    /// Second moment of the section about its middle (trace), m⁴.
+    /// Second moment of the section about its centre (trace), m⁴.
     pub(super) fn second_moment(&self) -> f64 {
         let points = |t: &[u32; 3]| t.map(|k| Vector2::from(self.points[k as usize].0));
         let of_triangle = |t: &[u32; 3]| {
@@ -155,7 +155,7 @@ impl SectionMesh {
         self.triangles.iter().map(of_triangle).sum()
     }
 
-    /// Appends the tetrahedra between such a section and its medial points further out, and returns how many these are.
+    /// Appends the tetrahedra between such a section and its medial points further out; returns their number.
     pub(super) fn cone(&self, [base, apex]: [u32; 2], tets: &mut Vec<[u32; 4]>) -> u32 {
         let medial = self.n_medial as u32;
         for &[i, j, k] in &self.triangles {
@@ -169,20 +169,20 @@ impl SectionMesh {
         medial
     }
 
-    /// The furthest a point is from the centreline, m.
+    /// Largest distance of a point from the centreline, m.
     pub(super) fn reach(&self) -> f64 {
         let far = self.points.iter().map(|([x, y], _)| x.hypot(*y));
         far.fold(0.0, f64::max)
     }
 }
 
-/// Sides of the polygon that stands for a circle.
+/// Number of sides of the polygon that approximates a circle.
 fn n_sides(radius: f64, compliance: &Compliance) -> u32 {
-    let wanted = (TAU * radius / compliance.mesh_resolution_hint).ceil();
-    (wanted.clamp(8.0, 64.0)) as u32
+    let target = (TAU * radius / compliance.mesh_resolution_hint).ceil();
+    (target.clamp(8.0, 64.0)) as u32
 }
 
-/// Triangles of a polygon about its middle, point 0.
+/// Triangles of a polygon about its centre, point 0.
 fn fan(n: u32) -> Vec<[u32; 3]> {
     (0..n).map(|k| [0, 1 + k, 1 + (k + 1) % n]).collect()
 }

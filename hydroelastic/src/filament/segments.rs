@@ -1,8 +1,8 @@
-//! Two moving segments: where they are nearest, and when they first touch.
+//! Nearest points and time of impact of two moving segments.
 
 use nalgebra::{Point3, Vector3};
 
-/// A segment whose ends move along straight lines; a ball is one whose ends coincide.
+/// A segment whose ends move along straight lines; for a ball the ends coincide.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) ends: [Point3<f64>; 2],
@@ -33,7 +33,7 @@ impl Segment {
     }
 }
 
-/// Fractions along two segments at which they are nearest; of parallel ones any such pair.
+/// Fractions along two segments at their nearest points; for parallel segments any such pair.
 ///
 /// # Source
 /// Ericson (2005), Real-Time Collision Detection, 5.1.9.
@@ -41,7 +41,7 @@ pub(crate) fn nearest(a: &Segment, b: &Segment) -> (f64, f64) {
     let (d_a, d_b, r) = (a.direction(), b.direction(), a.ends[0] - b.ends[0]);
     let (aa, bb) = (d_a.norm_squared(), d_b.norm_squared());
     let (c, f) = (d_a.dot(&r), d_b.dot(&r));
-    // Round-off of the products below.
+    // Round-off level of the products below.
     let tiny = 1e-30 * (aa + bb + r.norm_squared());
     match (aa <= tiny, bb <= tiny) {
         (true, true) => (0.0, 0.0),
@@ -70,10 +70,11 @@ pub(crate) fn nearest(a: &Segment, b: &Segment) -> (f64, f64) {
 
 const ROUNDS_MAX: usize = 200;
 
-/// The fraction of the step at which the rounded segments, now apart by more than `touching` (m), come that near.
+/// The fraction of the step at which two rounded segments that are now separated by more than `touching` (m) reach that
+/// distance.
 ///
-/// A plane between them stays between them until an end of one has met an end of the other along its normal, and ends move
-/// steadily: so each plane gives the time that may be passed without another look.
+/// Conservative advancement: a separating plane stays separating until an end of one segment has reached an end of the
+/// other along its normal. Ends move at constant velocity, so each plane gives a safe time step.
 pub(crate) fn entry(a: &Segment, b: &Segment, time_step_s: f64, touching: f64) -> Option<f64> {
     let radii = a.radius + b.radius;
     let mut s = 0.0;
@@ -101,7 +102,7 @@ pub(crate) fn entry(a: &Segment, b: &Segment, time_step_s: f64, touching: f64) -
             return None;
         }
     }
-    // Grazing: not decided within the bound on rounds. It may touch, so it does.
+    // Grazing contact, undecided within the iteration limit: reported as contact.
     Some(s)
 }
 
@@ -163,7 +164,7 @@ mod tests {
             match (entry(&a, &b, dt, 1e-6), first) {
                 (Some(s), Some(sampled)) => {
                     hits += 1;
-                    // The rounds that are left over at a graze leave a gap that does not matter.
+                    // The rounds left at a grazing contact leave a negligible gap.
                     assert!(gap(s) <= 1e-4 && gap(s) > -1e-9, "{}", gap(s));
                     assert!(s <= sampled && sampled - s < 1e-2, "{s} {sampled}");
                 }

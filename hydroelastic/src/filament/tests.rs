@@ -1,4 +1,4 @@
-//! Chains, what of them excludes what, and fields that follow.
+//! Chains, excluded pairs of segments, and moving fields.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn a_ring_is_measured_either_way_round() {
 }
 
 #[test]
-fn two_chains_in_a_list_are_strangers() {
+fn two_chains_in_a_list_do_not_exclude_each_other() {
     let points: Vec<_> = (0..6)
         .map(|i| Point3::new(f64::from(i), 0.0, 0.0))
         .collect();

@@ -1,17 +1,18 @@
-//! Segments as rigid solids for the time of a step, so that every rigid shape is met as such shapes are.
+//! Segments as rigid solids during a step, so that point contact of rigid shapes applies to them.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::joints::{Found, Kind, Place, place_on};
+use super::joints::{Kind, Position, SegmentContact, position_on};
 use super::round::Ball;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactPoint, MaterialPoint, Primitive};
 use crate::filament::{Filament, RigidSegment, Solid};
 use crate::narrow_phase::CAP_CORNERS;
-use crate::posed::{RigidShape, Twist};
+use crate::posed::RigidShape;
+use crate::twist::Twist;
 use crate::{GeometryError, Shape, point_contact};
 
-/// What a segment touches.
+/// The partner of a segment.
 pub(super) struct Partner<'a, 'b> {
     pub(super) shape: &'a RigidShape<'b>,
 }
@@ -22,22 +23,22 @@ pub(super) fn on_shape(
     partner: &Partner<'_, '_>,
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let segment = f.rigid_segment(i);
     let shape = segment.shape.clone()?;
     points.clear();
     point_contact::touch(segment.posed(&shape), *partner.shape, q, points);
-    // The planes of a half space are met by each vertex for itself.
+    // On a half space, each vertex has its own contact.
     let is_lone = points.len() == 1
         && segment.solid != Solid::Box
         && !matches!(partner.shape.shape, Shape::HalfSpace);
     for c in points.iter() {
         let (_, feature) = c.key.features();
-        let mut one = segment.found((f, i), c, Place::Feature(feature));
+        let mut one = segment.found((f, i), c, Position::Feature(feature));
         if is_lone {
             one.kind = Kind::Nearest;
-            one.other = Place::Feature(u32::MAX);
+            one.other = Position::Feature(u32::MAX);
             one.tag = 0;
         }
         found.push(one);
@@ -45,13 +46,13 @@ pub(super) fn on_shape(
     Ok(())
 }
 
-/// Two segments that are not both capsules.
+/// Two segments of which at least one is not a capsule.
 pub(super) fn on_segment(
     (f, i): (&Filament, usize),
     (g, j): (&Filament, usize),
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     let (a, b) = (f.rigid_segment(i), g.rigid_segment(j));
     let (shape_A, shape_B) = (a.shape.clone()?, b.shape.clone()?);
@@ -61,12 +62,12 @@ pub(super) fn on_segment(
     for c in points.iter() {
         let (feature_A, feature_B) = c.key.features();
         let on_line = b.fraction_of_core((g, j), &c.b.offset, &-c.normal_W);
-        let mut one = a.found((f, i), c, place_on(g, j, on_line));
+        let mut one = a.found((f, i), c, position_on(g, j, on_line));
         one.contact.b = b.material_point(j, c.b.offset);
         if is_lone {
             one.kind = Kind::Nearest;
             one.tag = 0;
-        } else if let (Place::Vertex(_), _) | (_, Place::Vertex(_)) = (one.at, one.other) {
+        } else if let (Position::Vertex(_), _) | (_, Position::Vertex(_)) = (one.at, one.other) {
             let (on_A, on_B) = (
                 a.corner(&c.a.offset, feature_A),
                 b.corner(&c.b.offset, feature_B),
@@ -78,13 +79,13 @@ pub(super) fn on_segment(
     Ok(())
 }
 
-/// A segment that is no capsule against a ball.
+/// A segment that is not a capsule against a ball.
 pub(super) fn on_ball(
     (f, i): (&Filament, usize),
     ball: &Ball,
     q: &Query,
     points: &mut Vec<ContactPoint>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) -> Result<(), GeometryError> {
     if ball.radius <= 0.0 {
         return Ok(());
@@ -97,12 +98,12 @@ pub(super) fn on_ball(
             angular: Vector3::zeros(),
             linear: ball.velocity,
         },
-        ..RigidShape::still(&sphere, X_WB)
+        ..RigidShape::at_rest(&sphere, X_WB)
     };
     points.clear();
     point_contact::touch(segment.posed(&shape), posed, q, points);
     for c in points.iter() {
-        let mut one = segment.found((f, i), c, Place::Ball(ball.vertex));
+        let mut one = segment.found((f, i), c, Position::Ball(ball.vertex));
         one.contact.b = MaterialPoint::on_vertex(ball.vertex as u32, c.b.offset);
         one.kind = Kind::Nearest;
         found.push(one);
@@ -110,9 +111,9 @@ pub(super) fn on_ball(
     Ok(())
 }
 
-/// Which corner of a section a point is nearest to.
+/// The corner of a section that a point is nearest to.
 fn quadrant(p_SC: &Vector3<f64>) -> u64 {
-    // Midway is one side, however it was rounded.
+    // Points on the midline are assigned to one side, independent of round-off.
     const MIDWAY: f64 = 1e-9;
     u64::from(p_SC.x > MIDWAY) + 2 * u64::from(p_SC.y > MIDWAY)
 }
@@ -127,7 +128,8 @@ impl RigidSegment {
         }
     }
 
-    /// The material point at `p_SC` of the segment's frame. What lies beyond an end goes on along the line between the vertices.
+    /// The material point at `p_SC` of the segment's frame. Points beyond an end are extrapolated along the line
+    /// between the vertices.
     fn material_point(&self, i: usize, p_SC: Vector3<f64>) -> MaterialPoint {
         let s = 0.5 + p_SC.z / self.length.max(f64::MIN_POSITIVE);
         let across = Vector3::new(p_SC.x, p_SC.y, 0.0);
@@ -138,8 +140,8 @@ impl RigidSegment {
         }
     }
 
-    /// Where along the line between the vertices the contact at `p_SC` belongs; `inward` is the normal into the segment. The core
-    /// of a capsule ends where its normal starts: a contact on a cap is at the vertex.
+    /// Fraction along the line between the vertices for a contact at `p_SC`; `inward` is the normal into the segment.
+    /// The core of a capsule ends where its normal starts: a contact on a cap is at the vertex.
     fn fraction_of_core(
         &self,
         (f, i): (&Filament, usize),
@@ -157,7 +159,7 @@ impl RigidSegment {
         0.5 + z / self.length.max(f64::MIN_POSITIVE)
     }
 
-    /// Tells apart what touches at an end of the segment: which corner of a box, which point of a rim.
+    /// Distinguishes contacts at an end of the segment: the corner of a box or the point of a rim.
     fn corner(&self, p_SC: &Vector3<f64>, feature: u32) -> u64 {
         match self.solid {
             Solid::Capsule => 0,
@@ -166,8 +168,13 @@ impl RigidSegment {
         }
     }
 
-    /// The contact `c` of this segment, told of filament `f`.
-    fn found(&self, (f, i): (&Filament, usize), c: &ContactPoint, other: Place) -> Found {
+    /// The contact `c` of this segment, expressed for filament `f`.
+    fn found(
+        &self,
+        (f, i): (&Filament, usize),
+        c: &ContactPoint,
+        other: Position,
+    ) -> SegmentContact {
         let point = self.material_point(i, c.a.offset);
         let share = match c.stiffness {
             crate::PointStiffness::Share(share) | crate::PointStiffness::OfArea { share, .. } => {
@@ -175,21 +182,21 @@ impl RigidSegment {
             }
             crate::PointStiffness::OfPatch { .. } => 1.0,
         };
-        let at = place_on(
+        let at = position_on(
             f,
             i,
             self.fraction_of_core((f, i), &c.a.offset, &c.normal_W),
         );
-        // Both segments at a vertex know it by other features, but their corners there are the same.
+        // Both segments at a vertex have different features for it, but the same corners there.
         let tag = match at {
-            Place::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
+            Position::Vertex(_) => self.corner(&c.a.offset, c.key.features().0),
             _ => c.key.0,
         };
-        Found {
+        SegmentContact {
             at,
             other,
             tag,
-            kind: Kind::CommonPart,
+            kind: Kind::Overlap,
             share,
             contact: ContactPoint { a: point, ..*c },
         }

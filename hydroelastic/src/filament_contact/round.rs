@@ -1,8 +1,8 @@
-//! Round segments and balls, in closed form.
+//! Closed-form contact of round segments and balls.
 
 use nalgebra::{Point3, Vector3};
 
-use super::joints::{Found, Kind, Place, place_on};
+use super::joints::{Kind, Position, SegmentContact, position_on};
 use crate::Aabb;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
@@ -10,10 +10,10 @@ use crate::filament::Filament;
 use crate::filament::segments::{Segment, entry, nearest};
 use crate::posed::DeformingSurface;
 
-/// Below this angle segments are parallel: they touch at the ends of their common part.
+/// Below this angle (rad) segments are parallel: they touch at the ends of their overlap.
 const PARALLEL: f64 = 0.035;
-/// Above this angle they cross: they touch where they are nearest. In between both are told, with shares that go over
-/// steadily.
+/// Above this angle (rad) they cross: they touch at their nearest points. In between both kinds are reported, with
+/// shares that blend continuously.
 const CROSSING: f64 = 0.14;
 
 /// A ball of a deforming surface.
@@ -56,12 +56,12 @@ pub(super) fn of_segment(f: &Filament, i: usize) -> Segment {
     }
 }
 
-/// Two round things on their paths: `a` is segment `i` of `f`, `b` a segment of `g` or a ball.
+/// Two moving round objects: `a` is segment `i` of `f`, `b` a segment of `g` or a ball.
 pub(super) fn touch(
     (f, i, a): (&Filament, usize, &Segment),
-    (g, other, b): (Option<&Filament>, Place, &Segment),
+    (g, other, b): (Option<&Filament>, Position, &Segment),
     q: &Query,
-    found: &mut Vec<Found>,
+    found: &mut Vec<SegmentContact>,
 ) {
     let radii = a.radius + b.radius;
     let margin = q.margin.max(1e-5 * radii);
@@ -79,7 +79,7 @@ pub(super) fn touch(
             None => return,
         }
     };
-    let then = Meeting {
+    let then = NearestPoints {
         a: a_then,
         b: b_then,
         margin,
@@ -89,30 +89,30 @@ pub(super) fn touch(
         let (p_A, p_B) = (a.at(s), b.at(t));
         let (r_A, r_B) = (-normal * a.radius, normal * b.radius);
         let along = normal.dot(&(p_A - p_B)) - radii;
-        let place_B = match g {
+        let position_B = match g {
             Some(g) => match other {
-                Place::Segment(j) => place_on(g, j, t),
-                place => place,
+                Position::Segment(j) => position_on(g, j, t),
+                position => position,
             },
             None => other,
         };
-        found.push(Found {
+        found.push(SegmentContact {
             tag: 0,
-            at: place_on(f, i, s),
-            other: place_B,
+            at: position_on(f, i, s),
+            other: position_B,
             kind,
             share,
             contact: ContactPoint {
                 p_WC: nalgebra::center(&(p_A + r_A), &(p_B + r_B)),
                 normal_W: normal,
-                // What is left to go along the normal of entry, not the distance of the nearest points.
+                // The remaining gap along the normal of impact, not the distance of the nearest points.
                 signed_distance: if entry > 0.0 { along.max(0.0) } else { along },
                 stiffness: PointStiffness::Share(share),
                 a: on_segment(a, i, s, r_A),
                 b: match other {
-                    Place::Ball(v) => MaterialPoint::on_vertex(v as u32, r_B),
-                    Place::Segment(j) => on_segment(b, j, t, r_B),
-                    Place::Vertex(_) | Place::Feature(_) => MaterialPoint::on_frame(r_B),
+                    Position::Ball(v) => MaterialPoint::on_vertex(v as u32, r_B),
+                    Position::Segment(j) => on_segment(b, j, t, r_B),
+                    Position::Vertex(_) | Position::Feature(_) => MaterialPoint::on_frame(r_B),
                 },
                 key: ContactKey(0),
                 entry,
@@ -121,8 +121,8 @@ pub(super) fn touch(
     });
 }
 
-/// The material point at `r` from a segment's line at a fraction. The part of `r` along the segment goes into the weights, so
-/// that what remains is across it and turns with the section.
+/// The material point at `r` from a segment's line at a fraction. The component of `r` along the segment goes into the
+/// weights; the rest is perpendicular to it and rotates with the section.
 pub(super) fn on_segment(
     segment: &Segment,
     i: usize,
@@ -144,22 +144,22 @@ pub(super) fn on_segment(
     }
 }
 
-/// Two round things where they touch.
-struct Meeting {
+/// Nearest points of two round objects.
+struct NearestPoints {
     a: Segment,
     b: Segment,
     margin: f64,
     time_left_s: f64,
 }
 
-impl Meeting {
+impl NearestPoints {
     /// Calls `each` with the fractions, the normal from B into A, the kind and the share of every contact.
     fn points(&self, mut each: impl FnMut(f64, f64, Vector3<f64>, Kind, f64)) {
         let (s, t) = nearest(&self.a, &self.b);
         let (d_a, d_b) = (self.a.direction(), self.b.direction());
         let apart = self.a.at(s) - self.b.at(t);
         let scale = self.a.radius + self.b.radius;
-        // Lines that cross: across both.
+        // Crossing lines: the common perpendicular.
         let normal = apart
             .try_normalize(1e-9 * scale)
             .or_else(|| {
@@ -176,14 +176,10 @@ impl Meeting {
         };
         let crossing = ((angle - PARALLEL) / (CROSSING - PARALLEL)).clamp(0.0, 1.0);
         let crossing = crossing * crossing * (3.0 - 2.0 * crossing);
-        let common = if crossing < 1.0 {
-            self.common_part()
-        } else {
-            None
-        };
+        let common = if crossing < 1.0 { self.overlap() } else { None };
         let Some(ends) = common else {
             let kind = if crossing < 1.0 {
-                Kind::Behind
+                Kind::NoOverlap
             } else {
                 Kind::Nearest
             };
@@ -191,7 +187,7 @@ impl Meeting {
             return;
         };
         each(s, t, normal, Kind::Nearest, crossing);
-        for (s, t) in ends.places {
+        for (s, t) in ends.positions {
             let apart = self.a.at(s) - self.b.at(t);
             let normal = apart.try_normalize(1e-9 * scale).unwrap_or(normal);
             let approach = normal.dot(&(self.a.velocity(s) - self.b.velocity(t)));
@@ -200,15 +196,15 @@ impl Meeting {
                     s,
                     t,
                     normal,
-                    Kind::CommonPart,
+                    Kind::Overlap,
                     0.5 * (1.0 - crossing) * ends.part,
                 );
             }
         }
     }
 
-    /// The part that nearly parallel segments have beside each other; `None` if there is none.
-    fn common_part(&self) -> Option<CommonPart> {
+    /// The overlap of two nearly parallel segments; `None` if there is none.
+    fn overlap(&self) -> Option<Overlap> {
         let (a, b) = (&self.a, &self.b);
         let (d_a, d_b) = (a.direction(), b.direction());
         let on_A = |p: Point3<f64>| d_a.dot(&(p - a.ends[0])) / d_a.norm_squared();
@@ -216,18 +212,18 @@ impl Meeting {
         let (u, v) = (on_A(b.ends[0]), on_A(b.ends[1]));
         let (low, high) = (u.min(v).max(0.0), u.max(v).min(1.0));
         let shorter = (d_b.norm() / d_a.norm()).min(1.0);
-        (high > low).then(|| CommonPart {
-            places: [low, high].map(|s| (s, on_B(a.at(s)).clamp(0.0, 1.0))),
+        (high > low).then(|| Overlap {
+            positions: [low, high].map(|s| (s, on_B(a.at(s)).clamp(0.0, 1.0))),
             part: ((high - low) / shorter).min(1.0),
         })
     }
 }
 
-/// What two nearly parallel segments have beside each other.
-struct CommonPart {
+/// The overlap of two nearly parallel segments.
+struct Overlap {
     /// Fractions along both at its ends.
-    places: [(f64, f64); 2],
-    /// Its length as a part of the shorter segment's. A chain beside a chain has a share of one for each segment, however they
-    /// are shifted against each other.
+    positions: [(f64, f64); 2],
+    /// Its length relative to the shorter segment. Parallel chains have a share of one per segment, independent of
+    /// their relative shift.
     part: f64,
 }

@@ -44,7 +44,7 @@ fn contacts(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut swapped = Vec::new();
     let dispatcher = GeometryDispatcher::default();
     dispatcher.collide(b, a, &q, &mut swapped).unwrap().unwrap();
-    assert_eq!(out.len(), swapped.len(), "told from the other side");
+    assert_eq!(out.len(), swapped.len(), "with A and B exchanged");
     for (i, c) in out.iter().enumerate() {
         assert!((c.normal_W.norm() - 1.0).abs() < 1e-12);
         assert!(
@@ -64,7 +64,7 @@ fn share(c: &ContactPoint) -> f64 {
     }
 }
 
-/// Where the material point of A is.
+/// Position of the material point of A.
 fn p_WA(f: &Filament, c: &ContactPoint) -> Point3<f64> {
     let Primitive::Edge(i) = c.a.primitive else {
         panic!("a segment: {:?}", c.a.primitive);
@@ -114,7 +114,7 @@ fn parallel_chains_have_one_share_for_each_segment_however_they_are_shifted() {
         let found = contacts(Posed::Filament(&f), Posed::Filament(&g));
         let sum: f64 = found.iter().map(share).sum();
         assert!((sum - 10.0).abs() < 1e-9, "shift {shift}: {sum}");
-        // No torque: the shares' centre is the middle.
+        // No torque: the centre of the shares is the midpoint.
         let x: f64 = found.iter().map(|c| share(c) * c.p_WC.x).sum();
         assert!((x / sum - 0.25).abs() < 0.01, "{}", x / sum);
     }
@@ -212,7 +212,7 @@ fn a_filament_on_the_floor_stands_on_its_vertices_once_each() {
     let floor = Shape::half_space();
     let found = contacts(
         Posed::Filament(&f),
-        Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+        Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
     );
     assert_eq!(found.len(), 7);
     for c in &found {
@@ -237,7 +237,7 @@ fn a_strip_on_the_floor_stands_on_both_edges() {
     let floor = Shape::half_space();
     let found = contacts(
         Posed::Filament(&f),
-        Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+        Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
     );
     assert_eq!(found.len(), 14);
     for c in &found {
@@ -272,7 +272,7 @@ fn a_strip_on_the_floor_stands_on_both_edges() {
 #[test]
 fn a_filament_that_slides_over_a_ball_keeps_one_contact() {
     let sphere = Shape::sphere(0.03).unwrap();
-    let ball = |x: f64| RigidShape::still(&sphere, Isometry3::translation(x, 0.0, -0.0395));
+    let ball = |x: f64| RigidShape::at_rest(&sphere, Isometry3::translation(x, 0.0, -0.0395));
     let f = straight(0, [0.0, 0.0, 0.0], Vector3::x(), 4);
     for k in 1..200 {
         let x = 0.001 * f64::from(k);
@@ -297,14 +297,14 @@ fn a_filament_that_slides_over_a_ball_keeps_one_contact() {
 }
 
 #[test]
-fn a_plate_thrown_at_a_filament_is_foreseen() {
+fn a_plate_approaching_a_filament_gives_speculative_contacts() {
     let plate = Shape::cuboid(Vector3::new(0.3, 0.3, 0.001)).unwrap();
     let thrown = RigidShape {
         V_WG: Twist {
             angular: Vector3::zeros(),
             linear: Vector3::new(0.0, 0.0, -300.0),
         },
-        ..RigidShape::still(&plate, Isometry3::translation(0.1, 0.0, 0.2))
+        ..RigidShape::at_rest(&plate, Isometry3::translation(0.1, 0.0, 0.2))
     };
     let f = straight(0, [0.0, 0.0, 0.0], Vector3::x(), 4);
     let found = contacts(Posed::Filament(&f), Posed::Rigid(thrown));
@@ -316,8 +316,8 @@ fn a_plate_thrown_at_a_filament_is_foreseen() {
 }
 
 #[test]
-fn filaments_of_thousands_of_segments_do_not_look_at_every_pair() {
-    // A flat spiral of 4000 segments, whose turns are 3 radii apart, under a second one laid across.
+fn filaments_of_thousands_of_segments_do_not_visit_every_pair() {
+    // A flat spiral of 4000 segments, with windings 3 radii apart, below a second one across it.
     let n = 4000;
     let spiral = |id: u64, z: f64| {
         let points: Vec<_> = (0..=n)

@@ -1,4 +1,4 @@
-//! Base64 as VTK's XML files use it: several padded runs may follow each other, and white space is free.
+//! Base64 as in VTK's XML files: several padded blocks may follow each other, and white space is ignored.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -19,7 +19,7 @@ pub(crate) fn encode(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Decodes one or more padded runs; the error is the offset of the first wrong byte.
+/// Decodes one or more padded blocks; the error is the offset of the first invalid byte.
 pub(crate) fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut symbols, mut padding) = (0_u32, 0, 0);

@@ -1,16 +1,15 @@
-//! What every reader produces: points and cells of mixed kinds, from which surfaces and tetrahedra are picked.
+//! The common result of all readers: points and cells of mixed kinds, from which surfaces and tetrahedra are extracted.
 
 use super::error::{Flaw, MeshError};
 use super::names::Names;
 use super::report::{LoadReport, Severity};
-use super::surface_build::Soup;
-use super::tet_build::TetSoup;
+use super::soup::{Soup, TetSoup};
 use nalgebra::Vector3;
 
-/// Shape of a cell, as far as it matters here.
+/// Kind of a cell, as far as meshes need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellKind {
-    /// Points and lines: of no use in a mesh.
+    /// Points and lines: ignored.
     Thin,
     Triangle,
     /// Triangle strip.
@@ -20,12 +19,12 @@ pub(crate) enum CellKind {
     /// Axis-aligned rectangle with its corners in rows.
     Pixel,
     Tet,
-    /// Anything else; the code is the file's.
+    /// Any other kind; the code is the file's.
     OtherSurface(u32),
     OtherVolume(u32),
 }
 
-/// Cells with their corners in compressed rows.
+/// Cells with their corners in compressed row storage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cells {
     kinds: Vec<CellKind>,
@@ -52,20 +51,20 @@ impl Cells {
     }
 }
 
-/// A file's content, with finite coordinates and indices in range.
+/// The content of a file, with finite coordinates and indices in range.
 #[derive(Debug)]
 pub(crate) struct Grid {
     pub(crate) names: Names,
     pub(crate) points: Vec<Vector3<f64>>,
     pub(crate) cells: Cells,
-    /// What the file calls a cell of this code.
+    /// Name of a cell type in the file's format.
     pub(crate) kind_name: fn(u32) -> &'static str,
     pub(crate) report: LoadReport,
 }
 
-/// What a caller wants of a file.
+/// The elements requested from a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum RequestedCells {
     Surface,
     Tets,
 }
@@ -113,7 +112,7 @@ impl Grid {
         if triangles.is_empty() && tets > 0 {
             return Err(MeshError::Unsupported(Flaw::new(
                 self.names.whole(),
-                format!("{tets} volume cells but no triangles, where a surface is wanted"),
+                format!("{tets} volume cells but no triangles, but a surface was requested"),
                 "Read it as a tetrahedral mesh and take its boundary",
             )));
         }
@@ -121,11 +120,14 @@ impl Grid {
         if let Some(&first) = bent.first() {
             let list = self.names.element_list(&bent);
             let text = format!(
-                "{} polygons are not convex; cut into fans they may overlap: {list}",
+                "{} polygons are not convex; split into fans, their triangles may overlap: {list}",
                 bent.len()
             );
-            self.report
-                .add(Severity::Suspicious, self.names.element_place(first), text);
+            self.report.add(
+                Severity::Suspicious,
+                self.names.element_location(first),
+                text,
+            );
         }
         Ok((
             Soup {
@@ -164,7 +166,7 @@ impl Grid {
             return Err(MeshError::Unsupported(Flaw::new(
                 self.names.whole(),
                 format!(
-                    "{surface_cells} surface cells but no tetrahedra, where a tetrahedral mesh is wanted"
+                    "{surface_cells} surface cells but no tetrahedra, but a tetrahedral mesh was requested"
                 ),
                 "Fill it with a mesh generator, or read it as a surface",
             )));
@@ -186,11 +188,11 @@ impl Grid {
             let list = self.names.element_list(ignored);
             let text = format!("{} cells are {why}: {list}", ignored.len());
             self.report
-                .add(Severity::Ignored, self.names.element_place(first), text);
+                .add(Severity::Ignored, self.names.element_location(first), text);
         }
     }
 
-    /// Names the cell, its kind, and every other kind in the file that would be refused for the same reason.
+    /// Reports the cell, its kind, and every other unsupported kind in the file.
     fn unsupported(&self, cell: u32, code: u32, supported: &str) -> MeshError {
         let mut others: Vec<u32> = self
             .cells
@@ -218,15 +220,15 @@ impl Grid {
             what.push_str(&format!("; the file also has: {}", list.join(", ")));
         }
         MeshError::Unsupported(Flaw::new(
-            self.names.element_place(cell),
+            self.names.element_location(cell),
             what,
             format!("Only {supported} are supported; convert it with a mesh tool"),
         ))
     }
 }
 
-/// Cuts a polygon into a fan of triangles, from its first corner if that fills it, else from one of the next few
-/// (a dart is filled by two of its four fans). Whether one was found that fills it; if not, the first is taken.
+/// Splits a polygon into a fan of triangles, from its first corner if that covers it, otherwise from one of the next
+/// few (two of the four fans of a dart cover it). Returns whether a covering fan was found; if not, the first is used.
 fn cut_into_fan(points: &[Vector3<f64>], corners: &[u32], triangles: &mut Vec<[u32; 3]>) -> bool {
     const TRIED_MAX: usize = 16;
     let n = corners.len();
@@ -240,7 +242,7 @@ fn cut_into_fan(points: &[Vector3<f64>], corners: &[u32], triangles: &mut Vec<[u
     found.is_some()
 }
 
-/// Whether a triangle of the fan points against the polygon as a whole.
+/// Whether a triangle of the fan is oriented against the polygon.
 fn is_bent(points: &[Vector3<f64>], fan: impl Iterator<Item = [u32; 3]> + Clone) -> bool {
     let area = |triangle: [u32; 3]| {
         let [a, b, c] = triangle.map(|corner| points[corner as usize]);

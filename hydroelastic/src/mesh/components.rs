@@ -1,4 +1,4 @@
-//! Which elements hang together: union-find over small indices.
+//! Connected components: union-find over small indices.
 
 /// Disjoint sets of `0..n`.
 pub(crate) struct DisjointSets {
@@ -14,7 +14,7 @@ impl DisjointSets {
 
     pub(crate) fn find(&mut self, mut i: u32) -> u32 {
         while self.parent[i as usize] != i {
-            // Path halving: every second node on the way up is hung one step higher.
+            // Path halving: every second node on the path is linked to its grandparent.
             let grandparent = self.parent[self.parent[i as usize] as usize];
             self.parent[i as usize] = grandparent;
             i = grandparent;
@@ -22,7 +22,7 @@ impl DisjointSets {
         i
     }
 
-    /// The smaller root wins, so that a set is named by its first member.
+    /// The smaller root wins, so that a set is represented by its first member.
     pub(crate) fn join(&mut self, i: u32, j: u32) {
         let (i, j) = (self.find(i), self.find(j));
         if i != j {
@@ -31,8 +31,8 @@ impl DisjointSets {
     }
 }
 
-/// Labels elements by connected component, counted from 0 in the order of first appearance. Elements hang together
-/// when they share a vertex.
+/// Labels elements by connected component, counted from 0 in the order of first appearance. Elements are connected when
+/// they share a vertex.
 pub(crate) fn components_by_vertex<const N: usize>(
     n_vertices: usize,
     elements: &[[u32; N]],

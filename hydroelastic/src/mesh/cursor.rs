@@ -1,8 +1,8 @@
-//! Walking through the bytes of a file, counting lines: words, numbers, raw blocks. Never trusts a count.
+//! A cursor over the bytes of a file that counts lines: words, numbers and raw blocks. Counts are never trusted.
 
-use super::error::{FilePosition, Flaw, MeshError, Place, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, quote};
 
-/// A word and the line it stands on.
+/// A word and its line number.
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'a> {
     pub(crate) bytes: &'a [u8],
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         &self.bytes[self.at..]
     }
 
-    /// The line of the next byte; at the end of the file the last line that has something on it.
+    /// The line of the next byte; at the end of the file, the last line with content.
     pub(crate) fn line(&self) -> u32 {
         let after_newline =
             self.rest().is_empty() && self.at > 0 && self.bytes[self.at - 1] == b'\n';
@@ -56,15 +56,15 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(crate) fn here(&self) -> Place {
-        Place::new(self.file, FilePosition::Line(self.line()))
+    pub(crate) fn here(&self) -> Location {
+        Location::new(self.file, FilePosition::Line(self.line()))
     }
 
-    pub(crate) fn place(&self, line: u32) -> Place {
-        Place::new(self.file, FilePosition::Line(line))
+    pub(crate) fn location(&self, line: u32) -> Location {
+        Location::new(self.file, FilePosition::Line(line))
     }
 
-    /// The rest of the line without its end; `None` at the end of the file.
+    /// The rest of the line without its terminator; `None` at the end of the file.
     pub(crate) fn line_text(&mut self) -> Option<Word<'a>> {
         if self.rest().is_empty() {
             return None;
@@ -114,7 +114,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Looks at the next word without moving.
+    /// The next word, without advancing.
     pub(crate) fn peek_word(&self) -> Option<Word<'a>> {
         Self { ..*self }.word()
     }
@@ -135,15 +135,15 @@ impl<'a> Cursor<'a> {
         what: impl Into<String>,
         remedy: impl Into<String>,
     ) -> MeshError {
-        MeshError::Syntax(Flaw::new(self.place(line), what, remedy))
+        MeshError::Syntax(Flaw::new(self.location(line), what, remedy))
     }
 
-    /// The file stops inside `what`.
+    /// The file ends inside `what`.
     pub(crate) fn ended(&self, what: impl std::fmt::Display) -> MeshError {
         MeshError::Syntax(Flaw::new(
             self.here(),
             format!("the file ends inside {what}"),
-            "It was cut off, or a count is too large",
+            "The file was truncated, or a count is too large",
         ))
     }
 
@@ -155,7 +155,7 @@ impl<'a> Cursor<'a> {
     ) -> Result<f64, MeshError> {
         parse_number(word.bytes).map_err(|problem| {
             MeshError::Coordinate(Flaw::new(
-                self.place(word.line),
+                self.location(word.line),
                 format!("{}: {} {}", what(), quote(word.bytes), problem.text()),
                 problem.remedy(word.bytes),
             ))
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// A count, at least 0, of things that take at least `bytes_each` bytes of the rest of the file.
+    /// A non-negative count of items that take at least `bytes_each` bytes of the rest of the file.
     pub(crate) fn count(
         &self,
         word: Word<'_>,
@@ -201,7 +201,7 @@ impl<'a> Cursor<'a> {
                     "{count} {what} do not fit into the {} bytes left of the file",
                     self.rest().len()
                 ),
-                "The count is too large, or the file was cut off",
+                "The count is too large, or the file was truncated",
             )),
             Err(_) => Err(self.syntax(
                 word.line,

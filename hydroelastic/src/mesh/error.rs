@@ -1,39 +1,39 @@
-//! What can be wrong with a mesh: where, with which value, and what would be right.
+//! Errors of meshes: where, with which value, and how to fix them.
 
 use std::fmt;
 use thiserror::Error;
 
-/// Why a mesh could not be read, built or written. The variants are for matching, the text is for people.
+/// Why a mesh could not be read, built or written. The variants are for matching, the text for the user.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum MeshError {
-    /// The operating system could not hand over the file.
+    /// The operating system could not read the file.
     #[error("{file}: cannot be read: {source}")]
     Unreadable {
         /// The path as given.
         file: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Neither the name nor the content tells which format this is.
+    /// Neither the name nor the content determines the format.
     #[error("{0}")]
     UnknownFormat(Box<Flaw>),
-    /// The content is not what its format demands: wrong words, wrong counts, a file that ends too early.
+    /// The content violates its format: wrong words, wrong counts, a truncated file.
     #[error("{0}")]
     Syntax(Box<Flaw>),
-    /// Legal in its format, but not read here.
+    /// Legal in its format, but not supported.
     #[error("{0}")]
     Unsupported(Box<Flaw>),
-    /// A coordinate is not a finite number, or too large or small to compute with.
+    /// A coordinate is not finite, or too large or small for the computations.
     #[error("{0}")]
     Coordinate(Box<Flaw>),
-    /// A triangle or tetrahedron refers to a vertex that is not there.
+    /// A triangle or tetrahedron refers to a vertex that does not exist.
     #[error("{0}")]
     Index(Box<Flaw>),
-    /// A single triangle or tetrahedron is unusable: degenerate, flat, inverted, or there twice.
+    /// A single triangle or tetrahedron is unusable: degenerate, flat, inverted, or a duplicate.
     #[error("{0}")]
     Element(Box<Flaw>),
-    /// The elements do not fit together: open, not manifold, not orientable.
+    /// The mesh is not a valid surface or volume: open, non-manifold, or not orientable.
     #[error("{0}")]
     Topology(Box<Flaw>),
     /// More vertices, elements or bytes than 32-bit indices can address.
@@ -42,13 +42,13 @@ pub enum MeshError {
     /// An option or argument is out of its range.
     #[error("{0}")]
     Setting(Box<Flaw>),
-    /// The writer's stream failed.
+    /// Writing to the stream failed.
     #[error("VTU or PVD could not be written: {0}")]
     Write(#[from] std::io::Error),
 }
 
 impl MeshError {
-    /// The place, what is wrong there and what to do, when the error is about the mesh and not about the file system.
+    /// Location, problem and remedy, when the error is about the mesh and not about the file system.
     #[must_use]
     pub fn flaw(&self) -> Option<&Flaw> {
         match self {
@@ -66,19 +66,23 @@ impl MeshError {
     }
 }
 
-/// One thing that is wrong: where, what (with the value), and the remedy.
+/// One problem: where, what (with the value), and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Where it is.
-    pub at: Place,
-    /// What is wrong, naming the element and the value.
+    pub at: Location,
+    /// What is wrong, with the element and the value.
     pub what: String,
-    /// What would be right, or what to do.
+    /// The requirement, or how to fix it.
     pub remedy: String,
 }
 
 impl Flaw {
-    pub(crate) fn new(at: Place, what: impl Into<String>, remedy: impl Into<String>) -> Box<Self> {
+    pub(crate) fn new(
+        at: Location,
+        what: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Box<Self> {
         Box::new(Self {
             at,
             what: what.into(),
@@ -93,19 +97,19 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// A place in a file, or in arrays handed over in memory.
+/// A location in a file, or in arrays in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file as given by the caller; for arrays a name such as "triangle mesh".
     pub file: String,
-    /// Where in it.
-    pub spot: FilePosition,
+    /// Where in the file.
+    pub position: FilePosition,
 }
 
-/// Where in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePosition {
-    /// No single place: the whole file.
+    /// No single position: the whole file.
     Whole,
     /// A line of a text file, counted from 1.
     Line(u32),
@@ -113,20 +117,20 @@ pub enum FilePosition {
     Byte(u64),
 }
 
-impl Place {
-    /// `spot` of `file`.
+impl Location {
+    /// The location `position` in `file`.
     #[must_use]
-    pub fn new(file: impl Into<String>, spot: FilePosition) -> Self {
+    pub fn new(file: impl Into<String>, position: FilePosition) -> Self {
         Self {
             file: file.into(),
-            spot,
+            position,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.spot {
+        match self.position {
             FilePosition::Whole => write!(f, "{}", self.file),
             FilePosition::Line(line) => write!(f, "{}:{line}", self.file),
             FilePosition::Byte(byte) => write!(f, "{}, byte {byte}", self.file),
@@ -134,7 +138,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A message of a library, with what it quotes of the input made presentable.
+/// A message of a library, with quoted input made printable.
 pub(crate) fn presentable(message: &str) -> String {
     const SHOWN_MAX: usize = 200;
     let plain = |c: char| if (' '..='~').contains(&c) { c } else { '?' };

@@ -1,10 +1,10 @@
-//! Which format a file is in: by what its content says, else by its name.
+//! Detection of the format of a file: by its content, else by its name.
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::report::{LoadReport, Severity};
 use std::path::Path;
 
-/// The formats that are read.
+/// The supported formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshFormat {
     /// Wavefront OBJ: surfaces.
@@ -32,7 +32,7 @@ impl MeshFormat {
         })
     }
 
-    /// From unmistakable first bytes. OBJ has none.
+    /// From unambiguous first bytes. OBJ has none.
     fn of_content(bytes: &[u8]) -> Option<Self> {
         let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let start = &start[..start.len().min(512)];
@@ -56,13 +56,13 @@ impl MeshFormat {
         }
     }
 
-    /// The format of a file, from content and name; where they disagree the content is believed and that is reported.
+    /// The format of a file from its content and name; where they disagree, the content is used and the report says so.
     pub(crate) fn choose(
         name: &str,
         bytes: &[u8],
         report: &mut LoadReport,
     ) -> Result<Self, MeshError> {
-        let at = || Place::new(name, FilePosition::Whole);
+        let at = || Location::new(name, FilePosition::Whole);
         if bytes.is_empty() {
             return Err(MeshError::Syntax(Flaw::new(
                 at(),
@@ -73,7 +73,7 @@ impl MeshFormat {
         match (Self::of_content(bytes), Self::of_extension(name)) {
             (Some(content), Some(extension)) if content != extension => {
                 let text = format!(
-                    "the name says {}, the content is {}",
+                    "the name suggests {}, but the content is {}",
                     extension.name(),
                     content.name()
                 );

@@ -1,12 +1,13 @@
-//! Meshes made from nothing: sphere, box, cylinder, capsule, torus, sheet, and box, cylinder, torus and belt of tetrahedra.
+//! Generated meshes: sphere, box, cylinder, capsule, torus and sheet as surfaces; box, cylinder, torus and belt as
+//! tetrahedra.
 //!
-//! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are a little too small,
-//! by a part that falls with the square of the edge length.
+//! Curved surfaces are inscribed: their vertices lie on the true surface, so area and volume are too small, with an
+//! error of second order in the edge length.
 
 mod belt;
 mod sweep;
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::options::{SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld};
 use super::tet_mesh::TetMesh;
 use super::tri_mesh::TriMesh;
@@ -17,7 +18,7 @@ use std::f64::consts::{PI, TAU};
 pub use belt::tet_belt;
 pub use sweep::{tet_cylinder, tet_torus};
 
-/// A sphere about the origin: an icosahedron whose triangles are split into four, `subdivisions` times.
+/// A sphere about the origin: an icosahedron whose triangles are subdivided into four, `subdivisions` times.
 ///
 /// `radius` in m; 20 · 4ⁿ triangles.
 ///
@@ -26,7 +27,7 @@ pub use sweep::{tet_cylinder, tet_torus};
 pub fn sphere(radius: f64, subdivisions: u32) -> Result<TriMesh, MeshError> {
     positive("radius", radius)?;
     within("subdivisions", subdivisions, 0, 8)?;
-    // The golden rectangle's corners; the faces follow from which corners are nearest to each other.
+    // The corners of golden rectangles; the faces follow from nearest neighbours.
     let golden = (1.0 + 5.0_f64.sqrt()) / 2.0;
     let mut directions = Vec::new();
     for (s, t) in [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)] {
@@ -105,7 +106,7 @@ pub fn cuboid(half_extents: Vector3<f64>) -> Result<TriMesh, MeshError> {
     closed((0..8).map(corner).collect(), triangles)
 }
 
-/// A cylinder about the origin along z, `segments` around; its caps are fans about their centres.
+/// A cylinder about the origin along z with `segments` sides; its caps are fans about their centres.
 ///
 /// `radius`, `half_length` in m.
 ///
@@ -125,7 +126,7 @@ pub fn cylinder(radius: f64, half_length: f64, segments: u32) -> Result<TriMesh,
 
 /// A capsule about the origin along z: a cylinder of the given half length with a half sphere at either end.
 ///
-/// `radius`, `half_length` in m; `segments` around, and half as many along each quarter circle.
+/// `radius`, `half_length` in m; `segments` around the axis, and half as many along each quarter circle.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless both lengths are positive and `segments` lies in 4..=4096.
@@ -156,7 +157,7 @@ pub fn capsule(radius: f64, half_length: f64, segments: u32) -> Result<TriMesh, 
     )
 }
 
-/// Turns a profile of (distance from the axis, height), from bottom to top, about z and closes it with two poles.
+/// Revolves a profile of (distance from the axis, height), from bottom to top, about z and closes it with two poles.
 fn revolve(
     profile: &[(f64, f64)],
     bottom: f64,
@@ -195,7 +196,7 @@ fn revolve(
 
 /// A torus about the origin around z.
 ///
-/// `major_radius` R from the centre to the middle of the tube, `minor_radius` r of the tube, in m; r < R.
+/// `major_radius` R from the centre to the centreline of the tube, `minor_radius` r of the tube, in m; r < R.
 /// `major_segments` around the axis, `minor_segments` around the tube.
 ///
 /// # Errors
@@ -237,7 +238,7 @@ pub fn torus(
 
 /// A flat sheet of cloth about the origin in the plane z = 0, its normals along +z.
 ///
-/// `size` in m along x and y, `cells` squares along each, every square cut along alternating diagonals.
+/// `size` in m along x and y, `cells` squares along each, every square divided along alternating diagonals.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless both sizes are positive and both counts lie in 1..=4096.
@@ -266,8 +267,8 @@ pub fn sheet(size: [f64; 2], cells: [u32; 2]) -> Result<TriMesh, MeshError> {
     build(vertices, triangles, SurfaceUse::Cloth)
 }
 
-/// A box of tetrahedra about the origin: `cells` small boxes along x, y, z, each cut into six tetrahedra along its
-/// long diagonal, which runs the same way everywhere so that neighbours fit.
+/// A box of tetrahedra about the origin: `cells` small boxes along x, y, z, each divided into six tetrahedra along its
+/// long diagonal. All diagonals are parallel, so that neighbours conform.
 ///
 /// `half_extents` in m.
 ///
@@ -300,7 +301,7 @@ pub fn tet_cuboid(half_extents: Vector3<f64>, cells: [u32; 3]) -> Result<TetMesh
 
 /// Tetrahedra of cells in rows, `at` the number of the vertex at a corner.
 fn six_a_cell([n_x, n_y, n_z]: [u32; 3], at: impl Fn([u32; 3]) -> u32) -> Vec<[u32; 4]> {
-    // From corner 000 to corner 111 one axis after the other; odd orders of the axes turn the other way round.
+    // From corner 000 to corner 111 one axis after the other; odd permutations of the axes are inverted.
     let even = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
     let odd = [[1, 0, 2], [0, 2, 1], [2, 1, 0]];
     let mut tets = Vec::new();
@@ -351,7 +352,7 @@ fn positive(name: &str, value: f64) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", FilePosition::Whole),
+        Location::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value} m"),
     );
     Err(MeshError::Setting(Flaw::new(
@@ -366,7 +367,7 @@ fn within(name: &str, value: u32, min: u32, max: u32) -> Result<(), MeshError> {
         return Ok(());
     }
     let (at, what) = (
-        Place::new("generated mesh", FilePosition::Whole),
+        Location::new("generated mesh", FilePosition::Whole),
         format!("{name} = {value}"),
     );
     Err(MeshError::Setting(Flaw::new(
@@ -380,7 +381,7 @@ fn within(name: &str, value: u32, min: u32, max: u32) -> Result<(), MeshError> {
 mod tests {
     use super::*;
 
-    /// The shape is closed, as written, and its volume and area approach the exact ones at second order.
+    /// The mesh is closed and correctly oriented, and its volume and area converge at second order.
     #[track_caller]
     fn check_second_order(make: impl Fn(u32) -> TriMesh, volume: f64, area: f64, euler: i64) {
         let errors = [1, 2].map(|level| {

@@ -2,6 +2,7 @@
 
 mod element_types;
 mod elements;
+mod layout;
 mod nodes;
 mod numbers;
 
@@ -13,17 +14,11 @@ use super::report::{LoadReport, Severity};
 use super::scalar::Endian;
 use element_types::element_type;
 use elements::{RawElements, read_elements};
+use layout::Layout;
 use nalgebra::Vector3;
 use nodes::read_nodes;
 use numbers::Numbers;
 use std::collections::BTreeMap;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Version2,
-    Version40,
-    Version41,
-}
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -70,7 +65,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
                 continue;
             }
             _ => {
-                let what = format!("{} stands before $MeshFormat", quote(word.bytes));
+                let what = format!("{} precedes $MeshFormat", quote(word.bytes));
                 return Err(numbers.cursor.syntax(
                     line,
                     what,
@@ -81,11 +76,11 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         end_section(&mut numbers.cursor, name)?;
     }
     let missing = |name: &str| {
-        let what = format!("the file ends, but {name} is missing");
+        let what = format!("{name} is missing at the end of the file");
         MeshError::Syntax(Flaw::new(
             numbers.cursor.here(),
             what,
-            "A mesh has $MeshFormat, $Nodes and $Elements",
+            "A mesh needs $MeshFormat, $Nodes and $Elements",
         ))
     };
     let (tags, points, lines) = nodes.ok_or_else(|| missing("$Nodes"))?;
@@ -94,12 +89,12 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
     if let Some(&first) = skipped.values().min() {
         let list: Vec<&str> = skipped.keys().take(12).map(String::as_str).collect();
         let text = format!("sections without effect on the mesh: {}", list.join(", "));
-        report.add(Severity::Ignored, numbers.cursor.place(first), text);
+        report.add(Severity::Ignored, numbers.cursor.location(first), text);
     }
     assemble(&numbers, file, tags, points, lines, elements, report)
 }
 
-/// Turns node numbers into indices.
+/// Maps node numbers to indices.
 fn assemble(
     numbers: &Numbers<'_>,
     file: &str,
@@ -113,12 +108,10 @@ fn assemble(
     by_tag.sort_unstable();
     if let Some(pair) = by_tag.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let line = lines.get(pair[1].1 as usize).copied().unwrap_or(0);
-        let what = format!("node {} is there twice", pair[0].0);
-        return Err(numbers.cursor.syntax(
-            line.max(1),
-            what,
-            "Each node needs a number of its own",
-        ));
+        let what = format!("node {} occurs twice", pair[0].0);
+        return Err(numbers
+            .cursor
+            .syntax(line.max(1), what, "Node numbers must be unique"));
     }
     let mut cells = Cells::default();
     let mut start = 0;
@@ -127,14 +120,14 @@ fn assemble(
         for node in &elements.nodes[start..*end] {
             let Ok(found) = by_tag.binary_search_by_key(node, |entry| entry.0) else {
                 let what = format!(
-                    "element {} refers to node {node}, which is not there",
+                    "element {} refers to node {node}, which does not exist",
                     elements.tags[e]
                 );
-                let place = numbers
+                let location = numbers
                     .cursor
-                    .place(elements.lines.get(e).copied().unwrap_or(1));
+                    .location(elements.lines.get(e).copied().unwrap_or(1));
                 return Err(MeshError::Index(Flaw::new(
-                    place,
+                    location,
                     what,
                     "Every node must be listed in $Nodes",
                 )));
@@ -144,7 +137,7 @@ fn assemble(
         start = *end;
         cells.push(*kind, corners);
     }
-    let spots = |lines: Vec<u32>| {
+    let positions = |lines: Vec<u32>| {
         if numbers.binary.is_some() {
             FilePositions::Unknown
         } else {
@@ -157,13 +150,13 @@ fn assemble(
             word: "node",
             plural: "nodes",
             numbering: Numbering::Tags(tags),
-            spots: spots(lines),
+            positions: positions(lines),
         },
         elements: Naming {
             word: "element",
             plural: "elements",
             numbering: Numbering::Tags(elements.tags),
-            spots: spots(elements.lines),
+            positions: positions(elements.lines),
         },
     };
     Ok(Grid {
@@ -194,12 +187,12 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
     cursor.line_text();
     let unsupported = |what: String, remedy: &str| {
         Err(MeshError::Unsupported(Flaw::new(
-            cursor.place(line),
+            cursor.location(line),
             what,
             remedy,
         )))
     };
-    // Written "2", "2.2", "4.1", "2.2000001", so compared as numbers.
+    // The version is written as "2", "2.2", "4.1" or "2.2000001", hence compared as a number.
     let number = parse_number(version.bytes).unwrap_or(-1.0);
     let layout = match (number * 10.0).round() {
         20.0..=22.0 => Layout::Version2,
@@ -237,17 +230,17 @@ fn mesh_format(numbers: &mut Numbers<'_>) -> Result<Layout, MeshError> {
                 quote(version.bytes),
                 quote(data_size.bytes)
             ),
-            "Binary is read in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
+            "Binary files are supported in version 4.1 with data size 8 only; save it as ASCII or as 4.1",
         ),
         _ => Err(cursor.syntax(
             line,
             format!("$MeshFormat: file type {}", quote(file_type.bytes)),
-            "It is 0 for ASCII and 1 for binary",
+            "The file type must be 0 (ASCII) or 1 (binary)",
         )),
     }
 }
 
-/// The word $EndName has to follow.
+/// Expects the word $EndName.
 fn end_section(cursor: &mut Cursor<'_>, name: &[u8]) -> Result<(), MeshError> {
     let label = String::from_utf8_lossy(name);
     match cursor.word() {
@@ -257,21 +250,21 @@ fn end_section(cursor: &mut Cursor<'_>, name: &[u8]) -> Result<(), MeshError> {
         }
         Some(word) => {
             let what = format!("expected $End{label}, found {}", quote(word.bytes));
-            Err(cursor.syntax(word.line, what, "Is the count of the section right?"))
+            Err(cursor.syntax(word.line, what, "Check the count of the section"))
         }
         None => Err(MeshError::Syntax(Flaw::new(
             cursor.here(),
             format!("end of file before $End{label}"),
-            "The file was cut off; write it again",
+            "The file was truncated; write it again",
         ))),
     }
 }
 
-/// Moves behind the line `$EndName` of a section that is not read. Its content may be binary.
+/// Advances past the line `$EndName` of an ignored section, whose content may be binary.
 fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshError> {
     let name = &section.bytes[1..];
     while let Some(line) = cursor.line_text() {
-        // In binary files the marker need not stand at the start of what looks like a line.
+        // In binary files the marker need not follow a line break.
         let marker = line
             .bytes
             .windows(4)
@@ -285,6 +278,6 @@ fn skip_section(cursor: &mut Cursor<'_>, section: Word<'_>) -> Result<(), MeshEr
     Err(cursor.syntax(
         section.line,
         what,
-        "Each section ends with $End and its name",
+        "Each section must end with $End and its name",
     ))
 }

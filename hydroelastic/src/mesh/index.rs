@@ -1,4 +1,4 @@
-//! Indices as types, so that a vertex is never taken for a triangle.
+//! Index types of vertices, triangles, tetrahedra and edges.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,11 +5,12 @@ use nalgebra::{Matrix3, Vector3};
 /// Volume integrals of a solid of unit density (1 kg/m³).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMoments {
-    /// m³; signed, so negative for a surface that points inwards.
+    /// Volume, m³; signed, hence negative for a surface oriented inwards.
     pub volume: f64,
-    /// Centre of volume, m, in the mesh's frame.
+    /// Centroid, m, in the mesh's frame.
     pub centroid: Vector3<f64>,
-    /// Rotational inertia about the centroid in the mesh's axes, for density 1 kg/m³: kg m². Multiply by the density.
+    /// Rotational inertia about the centroid in the mesh's axes for a density of 1 kg/m³, in kg m². Multiply by the
+    /// density.
     pub inertia_about_centroid: Matrix3<f64>,
 }
 
@@ -58,8 +59,8 @@ impl Bounds {
     }
 }
 
-/// Six times the signed volume of the tetrahedron `a b c d`: (b − a) × (c − a) · (d − a), m³; positive when `a b c`
-/// turns counter-clockwise seen from `d`'s opposite side.
+/// Six times the signed volume of the tetrahedron `a b c d`: (b − a) × (c − a) · (d − a), m³; positive when `a b c` is
+/// counter-clockwise seen from the side opposite to `d`.
 pub(crate) fn six_volumes(
     a: &Vector3<f64>,
     b: &Vector3<f64>,
@@ -78,10 +79,10 @@ pub(crate) fn six_volumes(
 /// I = tr(C) 1 − C           with C = ∫ (x − c)(x − c)ᵀ dV
 /// ```
 ///
-/// Choose `origin` near the solid: far away the volumes of large tetrahedra would cancel and lose the digits.
+/// Choose `origin` near the solid: far away, the signed volumes of large tetrahedra cancel and lose significant digits.
 ///
 /// # Source
-/// Textbook; the simplex quadrature of degree 2.
+/// Quadrature of degree 2 on a simplex.
 pub(crate) fn solid_moments(
     origin: Vector3<f64>,
     tets: impl Iterator<Item = [Vector3<f64>; 4]>,

@@ -1,19 +1,19 @@
-//! How the vertices and elements of a file are called in messages, and where they stand in it.
+//! Names of the vertices and elements of a file in messages, and their locations in it.
 
-use super::error::{FilePosition, Place};
+use super::error::{FilePosition, Location};
 
-/// How the items of one kind are numbered in the file.
+/// Numbering of the items of one kind in the file.
 #[derive(Clone, Debug)]
 pub(crate) enum Numbering {
-    /// Counted from this number.
+    /// Consecutive, from this number.
     From(u64),
-    /// Each has its own number.
+    /// Explicit numbers.
     Tags(Vec<u64>),
     /// Vertices of an STL file: corner `i % 3` of triangle `i / 3`.
     Corners,
 }
 
-/// Where the items stand in the file.
+/// Positions of the items in the file.
 #[derive(Clone, Debug)]
 pub(crate) enum FilePositions {
     Unknown,
@@ -31,7 +31,7 @@ pub(crate) struct Naming {
     pub(crate) word: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) numbering: Numbering,
-    pub(crate) spots: FilePositions,
+    pub(crate) positions: FilePositions,
 }
 
 impl Naming {
@@ -40,11 +40,11 @@ impl Naming {
             word,
             plural,
             numbering: Numbering::From(first),
-            spots: FilePositions::Unknown,
+            positions: FilePositions::Unknown,
         }
     }
 
-    /// The bare number, as in the file.
+    /// The number as in the file.
     pub(crate) fn number(&self, item: u32) -> String {
         match &self.numbering {
             Numbering::From(first) => (first + u64::from(item)).to_string(),
@@ -61,8 +61,8 @@ impl Naming {
         }
     }
 
-    fn spot(&self, item: u32) -> FilePosition {
-        match &self.spots {
+    fn position(&self, item: u32) -> FilePosition {
+        match &self.positions {
             FilePositions::Unknown => FilePosition::Whole,
             FilePositions::Lines(lines) => FilePosition::Line(lines[item as usize]),
             FilePositions::Bytes { first, stride } => {
@@ -72,7 +72,7 @@ impl Naming {
     }
 }
 
-/// Names and places of everything in one file.
+/// Names and locations of all items in one file.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub(crate) file: String,
@@ -81,7 +81,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// For arrays in memory: all counted from 0.
+    /// For arrays in memory: all numbered from 0.
     pub(crate) fn of_arrays(file: &str, element: &'static str, elements: &'static str) -> Self {
         Self {
             file: file.to_owned(),
@@ -90,16 +90,16 @@ impl Names {
         }
     }
 
-    pub(crate) fn whole(&self) -> Place {
-        Place::new(&self.file, FilePosition::Whole)
+    pub(crate) fn whole(&self) -> Location {
+        Location::new(&self.file, FilePosition::Whole)
     }
 
-    pub(crate) fn vertex_place(&self, vertex: u32) -> Place {
-        Place::new(&self.file, self.vertices.spot(vertex))
+    pub(crate) fn vertex_location(&self, vertex: u32) -> Location {
+        Location::new(&self.file, self.vertices.position(vertex))
     }
 
-    pub(crate) fn element_place(&self, element: u32) -> Place {
-        Place::new(&self.file, self.elements.spot(element))
+    pub(crate) fn element_location(&self, element: u32) -> Location {
+        Location::new(&self.file, self.elements.position(element))
     }
 
     pub(crate) fn vertex_list(&self, vertices: &[u32]) -> String {
@@ -119,7 +119,7 @@ impl Names {
                 text.push_str(", ");
             }
             text.push_str(&naming.name(*item));
-            if let FilePosition::Line(line) = naming.spot(*item) {
+            if let FilePosition::Line(line) = naming.position(*item) {
                 text.push_str(&format!(" (line {line})"));
             }
         }

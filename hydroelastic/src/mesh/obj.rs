@@ -15,9 +15,9 @@ struct Reader<'a> {
     point_lines: Vec<u32>,
     cells: Cells,
     face_lines: Vec<u32>,
-    /// Statements without effect here: how many, and the first line.
+    /// Ignored statements: their number, and the first line.
     ignored: BTreeMap<String, (u32, u32)>,
-    /// Vertices with weights or colours: how many, and the first line.
+    /// Vertices with weights or colours: their number, and the first line.
     extras: Option<(u32, u32)>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid
 }
 
 impl<'a> Reader<'a> {
-    /// A line together with those it is continued on by a backslash.
+    /// A line joined with its continuation lines (after a backslash).
     fn joined(&mut self, line: Word<'a>) -> Cow<'a, [u8]> {
         if !line.bytes.ends_with(b"\\") || line.bytes.trim_ascii_start().starts_with(b"#") {
             return Cow::Borrowed(line.bytes);
@@ -97,16 +97,14 @@ impl<'a> Reader<'a> {
             let name = || format!("vertex {vertex}, coordinate {}", given + 1);
             let number = parse_number(word).map_err(|problem| {
                 MeshError::Coordinate(Flaw::new(
-                    self.cursor.place(line),
+                    self.cursor.location(line),
                     format!("{}: {} {}", name(), quote(word), problem.text()),
                     problem.remedy(word),
                 ))
             })?;
             if given == numbers.len() {
                 let what = format!("vertex {vertex} has more than {} numbers", numbers.len());
-                return Err(self
-                    .cursor
-                    .syntax(line, what, "A vertex is written as: v x y z"));
+                return Err(self.cursor.syntax(line, what, "Write a vertex as: v x y z"));
             }
             numbers[given] = number;
             given += 1;
@@ -115,7 +113,7 @@ impl<'a> Reader<'a> {
             let what = format!("vertex {vertex} has {given} coordinates");
             return Err(self
                 .cursor
-                .syntax(line, what, "A vertex needs three: v x y z"));
+                .syntax(line, what, "A vertex needs three numbers: v x y z"));
         }
         if given > 3 {
             self.extras.get_or_insert((0, line)).0 += 1;
@@ -132,7 +130,7 @@ impl<'a> Reader<'a> {
         for word in words {
             let mut parts = word.split(|byte| *byte == b'/');
             let vertex = parts.next().and_then(parse_integer);
-            // Texture and normal indices have no effect; they may be empty but must be integers.
+            // Texture and normal indices are ignored; they may be empty but must be integers.
             let rest_is_sound = parts.clone().count() <= 2
                 && parts.all(|part| part.is_empty() || parse_integer(part).is_some());
             let Some(vertex) = vertex.filter(|_| rest_is_sound) else {
@@ -148,7 +146,7 @@ impl<'a> Reader<'a> {
             };
             let Some(index) = u32::try_from(index).ok().filter(|_| vertex != 0) else {
                 let remedy = match vertex {
-                    0 => "OBJ counts vertices from 1",
+                    0 => "OBJ numbers vertices from 1",
                     _ => "A negative index counts backwards from the last vertex so far",
                 };
                 return Err(self.index_error(face, line, vertex, remedy));
@@ -159,7 +157,7 @@ impl<'a> Reader<'a> {
             let what = format!("face {face} has {} vertices", corners.len());
             return Err(self
                 .cursor
-                .syntax(line, what, "A face needs at least three"));
+                .syntax(line, what, "A face needs at least three vertices"));
         }
         let kind = if corners.len() == 3 {
             CellKind::Triangle
@@ -176,11 +174,11 @@ impl<'a> Reader<'a> {
             "face {face} refers to vertex {vertex} of {}",
             self.points.len()
         );
-        MeshError::Index(Flaw::new(self.cursor.place(line), what, remedy))
+        MeshError::Index(Flaw::new(self.cursor.location(line), what, remedy))
     }
 
     fn finish(self, file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
-        // A face may stand before its vertices, so the upper bound is known only now.
+        // A face may precede its vertices, so the upper bound is known only now.
         for (((_, corners), line), face) in self.cells.iter().zip(&self.face_lines).zip(0..) {
             if let Some(corner) = corners
                 .iter()
@@ -207,14 +205,14 @@ impl<'a> Reader<'a> {
                 names.push(format!("and {} more kinds", self.ignored.len() - NAMED_MAX));
             }
             let text = format!(
-                "statements without effect on the shape: {}",
+                "statements without effect on the mesh: {}",
                 names.join(", ")
             );
-            report.add(Severity::Ignored, self.cursor.place(first), text);
+            report.add(Severity::Ignored, self.cursor.location(first), text);
         }
         if let Some((count, first)) = self.extras {
             let text = format!("numbers after x y z (weights or colours) of {count} vertices");
-            report.add(Severity::Ignored, self.cursor.place(first), text);
+            report.add(Severity::Ignored, self.cursor.location(first), text);
         }
         let names = Names {
             file: file.to_owned(),
@@ -222,13 +220,13 @@ impl<'a> Reader<'a> {
                 word: "vertex",
                 plural: "vertices",
                 numbering: Numbering::From(1),
-                spots: FilePositions::Lines(self.point_lines),
+                positions: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "face",
                 plural: "faces",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.face_lines),
+                positions: FilePositions::Lines(self.face_lines),
             },
         };
         Ok(Grid {
@@ -241,7 +239,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// OBJ statements are short lower-case words; vendors add their own.
+/// OBJ statements are short lower-case words, with vendor extensions.
 fn is_statement_name(word: &[u8]) -> bool {
     const LENGTH_MAX: usize = 24;
     word.len() <= LENGTH_MAX

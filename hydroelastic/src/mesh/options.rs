@@ -1,82 +1,82 @@
-//! What a mesh is for, and what loading may repair.
+//! Options of loading: the purpose of a mesh and the allowed repairs.
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use nalgebra::Vector3;
 
-/// What a surface is for; it decides what is checked.
+/// Purpose of a surface; it determines the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SurfaceUse {
-    /// The skin of a solid: closed, every edge between two triangles, consistently oriented, outward.
+    /// The boundary of a solid: closed, every edge shared by two triangles, consistently oriented, outward.
     Solid,
-    /// A thin sheet: may be open; every edge between at most two triangles.
+    /// A thin sheet: may be open; every edge shared by at most two triangles.
     Cloth,
 }
 
-/// Which vertices are one and the same.
+/// Which vertices are merged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weld {
-    /// Vertices stay apart, even at the same place.
+    /// Vertices stay separate, even at the same position.
     Never,
-    /// Vertices with equal coordinates become one.
+    /// Vertices with equal coordinates are merged.
     Exact,
-    /// Vertices closer than this fraction of the bounding box's diagonal become one; in [1e-12, 0.1).
+    /// Vertices closer than this fraction of the bounding box's diagonal are merged; in [1e-12, 0.1).
     Within {
         /// Fraction of the diagonal, dimensionless.
         relative_distance: f64,
     },
 }
 
-/// When a surface is welded. STL files have no shared vertices and are always welded, at least exactly.
+/// When a surface is welded. STL files have no shared vertices and are always welded, at least with [`Weld::Exact`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeldWhen {
-    /// Only a solid that is open as written.
+    /// Only a solid that is open as given.
     OpenSolid,
     /// Always.
     Always,
 }
 
-/// What to do with triangles of no area: a repeated vertex, or three vertices on a line.
+/// Treatment of triangles without area: a repeated vertex, or three collinear vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Degenerate {
-    /// An error naming the triangle.
+    /// An error with the index of the triangle.
     Refuse,
-    /// Dropped and reported. A solid that is open without it is still refused.
+    /// Dropped and reported. A solid that is open without it is still an error.
     Drop,
 }
 
-/// What to do with elements whose vertices are in the wrong order.
+/// Treatment of elements with the wrong order of vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orientation {
-    /// An error naming the element.
+    /// An error with the index of the element.
     Refuse,
-    /// Put in order and reported.
+    /// Reordered and reported.
     Reorder,
 }
 
-/// Whether a solid's surface is tested against itself.
+/// Whether a solid's surface is tested for self-intersections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelfIntersections {
-    /// Tested; the first crossing found is reported as suspicious.
+    /// Tested; the first intersection found is reported as suspicious.
     Report,
-    /// Not tested: saves time on large meshes known to be good.
+    /// Not tested: saves time on large meshes known to be valid.
     Skip,
 }
 
-/// How a surface is loaded.
+/// Options of loading a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceOptions {
-    /// Factor on each coordinate, e.g. 0.001 for a file in millimetres; no component may be 0. An odd number of
-    /// negative components mirrors the shape; the triangles are then reversed so that outward stays outward.
+    /// Factor on each coordinate, e.g. 0.001 for a file in millimetres; components must be non-zero. An odd number of
+    /// negative components mirrors the shape; the triangles are then reversed to keep their outward orientation.
     pub scale: Vector3<f64>,
-    /// Which vertices are one.
+    /// Which vertices are merged.
     pub weld: Weld,
-    /// When they are.
+    /// When vertices are merged.
     pub weld_when: WeldWhen,
-    /// Triangles of no area.
+    /// Treatment of triangles without area.
     pub degenerate: Degenerate,
-    /// Triangles against their neighbours, and shells that point inwards.
+    /// Treatment of triangles oriented against their neighbours, and of shells oriented inwards.
     pub orientation: Orientation,
-    /// Whether a solid is tested against itself.
+    /// Whether a solid is tested for self-intersections.
     pub self_intersections: SelfIntersections,
 }
 
@@ -84,8 +84,8 @@ impl Default for SurfaceOptions {
     fn default() -> Self {
         Self {
             scale: Vector3::repeat(1.0),
-            weld: Weld::Exact, // never changes the shape; a distance would need to know the unit
-            weld_when: WeldWhen::OpenSolid, // seams of a cloth, and bodies that only touch, stay apart
+            weld: Weld::Exact, // never changes the shape; a distance would depend on the unit
+            weld_when: WeldWhen::OpenSolid, // keeps the seams of a cloth, and bodies that only touch, separate
             degenerate: Degenerate::Drop,   // contributes neither area nor a normal
             orientation: Orientation::Reorder,
             self_intersections: SelfIntersections::Report,
@@ -93,14 +93,14 @@ impl Default for SurfaceOptions {
     }
 }
 
-/// How a tetrahedral mesh is loaded.
+/// Options of loading a tetrahedral mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TetOptions {
     /// Factor on each coordinate, as in [`SurfaceOptions::scale`].
     pub scale: Vector3<f64>,
-    /// Which vertices are one.
+    /// Which vertices are merged.
     pub weld: Weld,
-    /// Tetrahedra of negative volume.
+    /// Treatment of tetrahedra of negative volume.
     pub orientation: Orientation,
 }
 
@@ -108,14 +108,14 @@ impl Default for TetOptions {
     fn default() -> Self {
         Self {
             scale: Vector3::repeat(1.0),
-            weld: Weld::Never, // two bodies in one file may touch without being glued; coincident points are reported
+            weld: Weld::Never, // two bodies in one file may touch without being joined; coincident points are reported
             orientation: Orientation::Reorder,
         }
     }
 }
 
 impl SurfaceOptions {
-    /// Refuses a scale or weld distance out of range.
+    /// Checks the ranges of scale and welding distance.
     ///
     /// # Errors
     /// [`MeshError::Setting`].
@@ -125,7 +125,7 @@ impl SurfaceOptions {
 }
 
 impl TetOptions {
-    /// Refuses a scale or weld distance out of range.
+    /// Checks the ranges of scale and welding distance.
     ///
     /// # Errors
     /// [`MeshError::Setting`].
@@ -141,7 +141,7 @@ fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshE
     {
         return Err(refuse(
             format!("scale = ({}, {}, {})", scale.x, scale.y, scale.z),
-            "Each factor must be finite and not 0",
+            "Each factor must be finite and non-zero",
         ));
     }
     if let Weld::Within { relative_distance } = weld
@@ -157,7 +157,7 @@ fn validate_scale_and_weld(scale: &Vector3<f64>, weld: Weld) -> Result<(), MeshE
 
 fn refuse(what: String, remedy: &str) -> MeshError {
     MeshError::Setting(Flaw::new(
-        Place::new("mesh options", FilePosition::Whole),
+        Location::new("mesh options", FilePosition::Whole),
         what,
         remedy,
     ))

@@ -1,34 +1,35 @@
-//! Making neighbouring triangles agree, and solids point outward.
+//! Consistent orientation of triangles, and outward orientation of solids.
 
 use super::components::DisjointSets;
 use super::error::{Flaw, MeshError};
 use super::moments::{Bounds, solid_moments};
 use super::options::{Orientation, SurfaceUse};
 use super::report::{LoadReport, Severity};
-use super::surface_build::Soup;
+use super::soup::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 use std::f64::consts::PI;
 
-/// Solid angles that are computed at most to tell bodies from cavities: a second's worth, or some passes over the mesh.
+/// Number of solid angles that may always be computed to distinguish bodies from cavities (about a second), and the
+/// number per triangle for larger meshes.
 const SOLID_ANGLES_FREE: usize = 10_000_000;
 const SOLID_ANGLES_PER_TRIANGLE_MAX: usize = 20;
 
-/// A neighbour across an edge, and whether the two triangles run along it in the same direction (which they should
-/// not).
+/// A neighbour across an edge, and whether both triangles traverse the edge in the same direction, which is
+/// inconsistent.
 #[derive(Clone, Copy)]
 struct Link {
     to: u32,
     same_direction: bool,
 }
 
-/// Flips the minority of each shell whose triangles disagree with their neighbours.
+/// Flips the minority of each shell whose triangles are inconsistent with their neighbours.
 ///
 /// # Errors
-/// [`MeshError::Topology`] when a solid is one-sided like a Möbius strip; [`MeshError::Element`] when something would
-/// have to be flipped and may not.
+/// [`MeshError::Topology`] when a solid is one-sided like a Möbius strip; [`MeshError::Element`] when triangles are
+/// inconsistent and `orientation` forbids reordering.
 pub(crate) fn orient_consistently(
     soup: &mut Soup,
     surface_use: SurfaceUse,
@@ -51,13 +52,13 @@ pub(crate) fn orient_consistently(
             next += 1;
             let own = flip[t as usize] == Some(true);
             for link in links[t as usize].iter().flatten() {
-                let wanted = own ^ link.same_direction;
+                let required = own ^ link.same_direction;
                 match flip[link.to as usize] {
                     None => {
-                        flip[link.to as usize] = Some(wanted);
+                        flip[link.to as usize] = Some(required);
                         shell.push(link.to);
                     }
-                    Some(found) if found != wanted => one_sided = Some((t, link.to)),
+                    Some(found) if found != required => one_sided = Some((t, link.to)),
                     Some(_) => {}
                 }
             }
@@ -88,7 +89,7 @@ pub(crate) fn orient_consistently(
     };
     let element = soup.element_of[first as usize];
     let list = soup.names.element_list(&soup.elements(&flipped));
-    let at = soup.names.element_place(element);
+    let at = soup.names.element_location(element);
     if orientation == Orientation::Refuse {
         return Err(MeshError::Element(Flaw::new(
             at,
@@ -120,19 +121,19 @@ fn report_one_sided(
     let [one, two] = [one, two].map(|t| soup.element_of[t as usize]);
     let names = &soup.names;
     let what = format!(
-        "the surface is one-sided like a Moebius strip: {} and {} cannot agree",
+        "the surface is one-sided like a Moebius strip: {} and {} cannot be oriented consistently",
         names.elements.name(one),
         names.elements.name(two)
     );
     if surface_use == SurfaceUse::Solid {
         let remedy = "A solid has an inside and an outside; remove or cut the twisted part";
         return Err(MeshError::Topology(Flaw::new(
-            names.element_place(one),
+            names.element_location(one),
             what,
             remedy,
         )));
     }
-    report.add(Severity::Suspicious, names.element_place(one), what);
+    report.add(Severity::Suspicious, names.element_location(one), what);
     Ok(())
 }
 
@@ -162,13 +163,13 @@ struct Shell {
     volume: f64,
 }
 
-/// Turns shells that point inwards, except cavities.
+/// Flips shells that are oriented inwards, except cavities.
 ///
-/// A shell inside an odd number of others is a cavity when it points inwards, as it should. If it points outward it
-/// probably is a second body inside the first: that is kept and reported.
+/// A shell inside an odd number of others is a cavity if it is oriented inwards, and is kept. If it is oriented
+/// outwards it is probably a second body inside the first: it is kept and reported.
 ///
 /// # Errors
-/// [`MeshError::Element`] when something would have to be flipped and may not.
+/// [`MeshError::Element`] when a shell is oriented inwards and `orientation` forbids reordering.
 pub(crate) fn orient_outward(
     soup: &mut Soup,
     orientation: Orientation,
@@ -178,14 +179,14 @@ pub(crate) fn orient_outward(
     let total: f64 = shells.iter().map(|shell| shell.volume).sum();
     if total < 0.0 {
         let all: Vec<usize> = (0..shells.len()).collect();
-        let text = format!("all triangles pointed inwards (signed volume {total:.6e} m3)");
-        turn(soup, &mut shells, &all, &text, orientation, report)?;
+        let text = format!("all triangles were oriented inwards (signed volume {total:.6e} m3)");
+        flip(soup, &mut shells, &all, &text, orientation, report)?;
     }
     if shells.len() == 1 {
         return Ok(());
     }
     let Some(depths) = depths(soup, &shells) else {
-        let text = "too many closed shells lie inside each other to tell bodies from cavities";
+        let text = "too many closed shells are nested to distinguish bodies from cavities";
         report.add(Severity::Suspicious, soup.names.whole(), text);
         return Ok(());
     };
@@ -196,10 +197,10 @@ pub(crate) fn orient_outward(
     if !inward.is_empty() {
         let list = first_triangles(soup, &shells, &inward);
         let text = format!(
-            "{} closed shells pointed inwards, starting with: {list}",
+            "{} closed shells were oriented inwards, the first at: {list}",
             inward.len()
         );
-        turn(soup, &mut shells, &inward, &text, orientation, report)?;
+        flip(soup, &mut shells, &inward, &text, orientation, report)?;
     }
     let nested: Vec<usize> = (0..shells.len())
         .filter(|s| inside(s) && shells[*s].volume > 0.0)
@@ -207,9 +208,9 @@ pub(crate) fn orient_outward(
     if let Some(&first) = nested.first() {
         let at = soup
             .names
-            .element_place(soup.element_of[shells[first].triangles[0] as usize]);
+            .element_location(soup.element_of[shells[first].triangles[0] as usize]);
         let text = format!(
-            "{} closed shells lie inside others and count as solid twice, starting with: {}",
+            "{} closed shells lie inside others, where volume counts twice, the first at: {}",
             nested.len(),
             first_triangles(soup, &shells, &nested)
         );
@@ -227,7 +228,7 @@ fn first_triangles(soup: &Soup, shells: &[Shell], which: &[usize]) -> String {
 }
 
 /// Flips shells.
-fn turn(
+fn flip(
     soup: &mut Soup,
     shells: &mut [Shell],
     which: &[usize],
@@ -236,7 +237,7 @@ fn turn(
     report: &mut LoadReport,
 ) -> Result<(), MeshError> {
     let first = soup.element_of[shells[which[0]].triangles[0] as usize];
-    let at = soup.names.element_place(first);
+    let at = soup.names.element_location(first);
     if orientation == Orientation::Refuse {
         let remedy = "Reverse the order of the vertices, or load with Orientation::Reorder";
         return Err(MeshError::Element(Flaw::new(at, what, remedy)));
@@ -252,7 +253,7 @@ fn turn(
     Ok(())
 }
 
-/// In how many other shells each shell lies; `None` when that would take too long.
+/// The number of other shells that contain each shell; `None` when computing it would take too long.
 fn depths(soup: &Soup, shells: &[Shell]) -> Option<Vec<u32>> {
     let boxes: Vec<Aabb> = shells
         .iter()
@@ -315,20 +316,20 @@ fn shells(soup: &Soup) -> Vec<Shell> {
     members.into_iter().map(shell).collect()
 }
 
-/// Whether the shell winds around the point, in either direction. A point on the shell itself, where bodies touch, has
-/// a part of a turn: a half on a face, an eighth in the corner of a box.
+/// Whether the shell winds around the point, in either direction. For a point on the shell itself, where bodies touch,
+/// the solid angle is a fraction of 4π: a half on a face, an eighth in the corner of a box.
 fn encloses(soup: &Soup, shell: &Shell, point: &Vector3<f64>) -> bool {
-    let turns: f64 = shell
+    let winding: f64 = shell
         .triangles
         .iter()
         .map(|t| solid_angle(point, soup.corners(*t)))
         .sum::<f64>()
         / (4.0 * PI);
-    turns.abs() > 0.9
+    winding.abs() > 0.9
 }
 
-/// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle turns clockwise seen
-/// from there, so that a closed outward surface around the point sums to 4π.
+/// Signed solid angle of a triangle seen from `point`, in steradian; positive when the triangle is clockwise seen from
+/// there, so that a closed outward surface around the point sums to 4π.
 ///
 /// ```text
 /// tan(Ω/2) = a · (b × c) / (|a||b||c| + (a·b)|c| + (b·c)|a| + (c·a)|b|)

@@ -1,7 +1,7 @@
-//! The front door of the readers: a path or bytes in, a checked mesh and a load report out.
+//! Entry points of the readers: from a path or bytes to a checked mesh and a load report.
 
-use super::cells::{Grid, Wanted};
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::cells::{Grid, RequestedCells};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::format::MeshFormat;
 use super::options::{SurfaceOptions, SurfaceUse, TetOptions};
 use super::report::LoadReport;
@@ -14,15 +14,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Files beyond this are refused: their indices would come near the end of 32 bits.
+/// Larger files are refused: their indices would approach the limit of 32 bits.
 const FILE_BYTES_MAX: u64 = 1 << 32;
 
 /// Reads a surface from an OBJ, STL, legacy VTK, VTU or Gmsh file.
 ///
-/// The format is the one the content shows, else the one the extension names.
+/// The format is determined by the content, otherwise by the extension.
 ///
 /// # Errors
-/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+/// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
 pub fn read_surface(
     path: impl AsRef<Path>,
     surface_use: SurfaceUse,
@@ -35,7 +35,7 @@ pub fn read_surface(
 /// Reads a tetrahedral mesh from a legacy VTK, VTU or Gmsh file.
 ///
 /// # Errors
-/// [`MeshError`], naming the file, the line or byte, the element, the value and the remedy.
+/// [`MeshError`] with the file, the line or byte, the element, the value and the remedy.
 pub fn read_tets(
     path: impl AsRef<Path>,
     options: &TetOptions,
@@ -44,7 +44,7 @@ pub fn read_tets(
     tets_from_bytes(&bytes, &name, options)
 }
 
-/// [`read_surface`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+/// [`read_surface`] from memory; `file_name` is used in messages, and its extension to guess the format.
 ///
 /// # Errors
 /// As [`read_surface`].
@@ -54,11 +54,11 @@ pub fn surface_from_bytes(
     surface_use: SurfaceUse,
     options: &SurfaceOptions,
 ) -> Result<(TriMesh, LoadReport), MeshError> {
-    let (soup, report) = grid_from_bytes(bytes, file_name, Wanted::Surface)?.into_soup()?;
+    let (soup, report) = grid_from_bytes(bytes, file_name, RequestedCells::Surface)?.into_soup()?;
     build_surface(soup, surface_use, options, report)
 }
 
-/// [`read_tets`] from memory; `file_name` is used in messages, and its extension as the format's hint.
+/// [`read_tets`] from memory; `file_name` is used in messages, and its extension to guess the format.
 ///
 /// # Errors
 /// As [`read_tets`].
@@ -67,18 +67,19 @@ pub fn tets_from_bytes(
     file_name: &str,
     options: &TetOptions,
 ) -> Result<(TetMesh, LoadReport), MeshError> {
-    let (soup, report) = grid_from_bytes(bytes, file_name, Wanted::Tets)?.into_tet_soup()?;
+    let (soup, report) =
+        grid_from_bytes(bytes, file_name, RequestedCells::Tets)?.into_tet_soup()?;
     build_tets(soup, options, report)
 }
 
-fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, MeshError> {
+fn grid_from_bytes(bytes: &[u8], file: &str, requested: RequestedCells) -> Result<Grid, MeshError> {
     let mut report = LoadReport::default();
     let format = MeshFormat::choose(file, bytes, &mut report)?;
-    if wanted == Wanted::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
+    if requested == RequestedCells::Tets && matches!(format, MeshFormat::Obj | MeshFormat::Stl) {
         return Err(MeshError::Unsupported(Flaw::new(
-            Place::new(file, FilePosition::Whole),
+            Location::new(file, FilePosition::Whole),
             format!(
-                "{} files hold surfaces, and a tetrahedral mesh is wanted",
+                "{} files contain surfaces only, but a tetrahedral mesh was requested",
                 format.name()
             ),
             "Use legacy VTK, VTU or Gmsh",
@@ -87,7 +88,7 @@ fn grid_from_bytes(bytes: &[u8], file: &str, wanted: Wanted) -> Result<Grid, Mes
     match format {
         MeshFormat::Obj => obj::parse(bytes, file, report),
         MeshFormat::Stl => stl::parse(bytes, file, report),
-        MeshFormat::LegacyVtk => vtk::parse(bytes, file, wanted, report),
+        MeshFormat::LegacyVtk => vtk::parse(bytes, file, requested, report),
         MeshFormat::Vtu => vtu::parse(bytes, file, report),
         MeshFormat::Gmsh => gmsh::parse(bytes, file, report),
     }
@@ -111,7 +112,7 @@ fn bytes_of(path: &Path) -> Result<(Vec<u8>, String), MeshError> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(MeshError::TooLarge(Flaw::new(
-            Place::new(&name, FilePosition::Whole),
+            Location::new(&name, FilePosition::Whole),
             format!("the file has more than {FILE_BYTES_MAX} bytes"),
             "Split the mesh",
         )));

@@ -1,27 +1,28 @@
-//! What loading a file ignored, repaired or found suspicious, with places. Meshes have such a report, robots too.
+//! The load report: what was ignored, repaired or found suspicious in a file, with locations. Also used for robot
+//! files.
 
-use super::error::Place;
+use super::error::Location;
 use std::fmt;
 
-/// How much a [`LoadEntry`] matters.
+/// Kind of a [`LoadEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something in the input has no effect here, e.g. materials in an OBJ file.
+    /// Part of the input was ignored, e.g. materials in an OBJ file.
     Ignored,
-    /// Something was wrong and was put right, e.g. a triangle was flipped.
+    /// Something was wrong and was repaired, e.g. a triangle was flipped.
     Repaired,
-    /// Something was kept as it is although it is probably not meant, e.g. a self-intersection.
+    /// Something was kept although it is probably unintended, e.g. a self-intersection.
     Suspicious,
 }
 
-/// One remark about a loaded file.
+/// One entry of a [`LoadReport`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadEntry {
-    /// What became of it.
+    /// Whether it was ignored, repaired or kept as suspicious.
     pub severity: Severity,
-    /// The (first) place.
-    pub at: Place,
-    /// What it is, naming names and values; long lists are cut after a few names, with their number.
+    /// The (first) location.
+    pub at: Location,
+    /// Description with names and values; long lists are truncated to a few names and their number.
     pub text: String,
 }
 
@@ -36,16 +37,16 @@ impl fmt::Display for LoadEntry {
     }
 }
 
-/// Everything loading has to say about a file, in the order in which it was found or in the order of its lines.
+/// All findings about a loaded file, in the order of detection or of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadReport {
-    /// The remarks; empty when the input was used exactly as written.
+    /// The entries; empty when the input was used exactly as given.
     pub entries: Vec<LoadEntry>,
 }
 
 impl LoadReport {
-    /// Adds a remark.
-    pub fn add(&mut self, severity: Severity, at: Place, text: impl Into<String>) {
+    /// Adds an entry.
+    pub fn add(&mut self, severity: Severity, at: Location, text: impl Into<String>) {
         self.entries.push(LoadEntry {
             severity,
             at,
@@ -53,7 +54,7 @@ impl LoadReport {
         });
     }
 
-    /// The remarks of one severity.
+    /// The entries of one severity.
     pub fn of(&self, severity: Severity) -> impl Iterator<Item = &LoadEntry> {
         self.entries
             .iter()

@@ -1,4 +1,4 @@
-//! Number types of binary VTK data and how they are laid out.
+//! Scalar types of binary VTK data and their layout.
 
 /// Byte order of a binary block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

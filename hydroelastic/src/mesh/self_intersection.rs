@@ -1,4 +1,4 @@
-//! Does a surface cross itself? Finds one crossing, with a bound on the work.
+//! Detection of self-intersections: finds one, with a bound on the work.
 
 use super::index::TriangleIdx;
 use super::moments::six_volumes;
@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 use parry3d_f64::bounding_volume::Aabb;
 use parry3d_f64::partitioning::{Bvh, BvhBuildStrategy};
 
-/// Pairs of triangles with overlapping boxes that are tested at most, per triangle; ordinary meshes have about 15.
+/// Limit on the pairs of triangles with overlapping boxes that are tested, per triangle; ordinary meshes have about 15.
 const PAIRS_PER_TRIANGLE_MAX: usize = 300;
 
 pub(crate) enum SelfIntersection {
@@ -17,9 +17,9 @@ pub(crate) enum SelfIntersection {
     Unknown,
 }
 
-/// Looks for an edge of one triangle that passes through another triangle with which it shares no vertex.
+/// Searches for an edge of one triangle that passes through another triangle without a common vertex.
 ///
-/// Triangles that lie in one plane, and triangles that share a vertex, are not looked at.
+/// Coplanar triangles and triangles with a common vertex are not tested.
 pub(crate) fn find_self_intersection(mesh: &TriMesh) -> SelfIntersection {
     let boxes: Vec<Aabb> = (0..mesh.triangles().len() as u32)
         .map(|t| {
@@ -55,13 +55,13 @@ fn triangles_cross(mesh: &TriMesh, one: TriangleIdx, two: TriangleIdx) -> bool {
     })
 }
 
-/// Whether the ends lie strictly on either side of the triangle's plane and the segment passes through the triangle
-/// or its border (two cubes may cross exactly in the diagonals of their faces).
+/// Whether the ends lie strictly on opposite sides of the triangle's plane and the segment passes through the triangle
+/// or its boundary (two cubes may intersect exactly in the diagonals of their faces).
 fn segment_crosses([from, to]: [Vector3<f64>; 2], [a, b, c]: [Vector3<f64>; 3]) -> bool {
     let sides = [six_volumes(&a, &b, &c, &from), six_volumes(&a, &b, &c, &to)];
     if !(sides[0] < 0.0 && sides[1] > 0.0 || sides[0] > 0.0 && sides[1] < 0.0) {
         return false;
     }
-    let turns = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
-    turns.iter().all(|turn| *turn >= 0.0) || turns.iter().all(|turn| *turn <= 0.0)
+    let volumes = [(a, b), (b, c), (c, a)].map(|(x, y)| six_volumes(&from, &to, &x, &y));
+    volumes.iter().all(|volume| *volume >= 0.0) || volumes.iter().all(|volume| *volume <= 0.0)
 }

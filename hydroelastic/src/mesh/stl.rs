@@ -1,8 +1,8 @@
-//! STL, ASCII and binary: triangles without shared vertices. Normals are not kept: the winding says them better.
+//! STL, ASCII and binary: triangles without shared vertices. Stored normals are not used: the winding is more accurate.
 
 use super::cells::{CellKind, Cells, Grid};
 use super::cursor::Cursor;
-use super::error::{FilePosition, Flaw, MeshError, Place, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
@@ -11,7 +11,7 @@ use nalgebra::Vector3;
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
 
-/// The size in bytes that a binary STL's own count announces; `None` for files too short to have one.
+/// The file size in bytes according to the triangle count of a binary STL; `None` for files that are too short.
 pub(crate) fn declared_size(bytes: &[u8]) -> Option<u64> {
     declared_count(bytes).map(|count| HEADER_BYTES as u64 + TRIANGLE_BYTES as u64 * count)
 }
@@ -21,11 +21,11 @@ fn declared_count(bytes: &[u8]) -> Option<u64> {
     Some(Scalar::U32.integer(count, Endian::Little) as u64)
 }
 
-/// Triangles as they come.
+/// Triangles in the order of the file.
 struct Facets {
     points: Vec<Vector3<f64>>,
-    spots: FilePositions,
-    /// Triangles whose stored normal contradicts their winding.
+    positions: FilePositions,
+    /// Triangles whose stored normal contradicts their orientation.
     contradicted: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Facets {
 }
 
 pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, MeshError> {
-    // The size decides: many binary files say "solid" in their header.
+    // Decided by size: many binary files start with "solid".
     let fits = declared_size(bytes) == Some(bytes.len() as u64);
     let begins_solid = bytes
         .trim_ascii_start()
@@ -57,20 +57,20 @@ pub(crate) fn parse(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid
 fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
     let flaw = |byte: usize, what: String, remedy: &str| {
         Err(MeshError::Syntax(Flaw::new(
-            Place::new(file, FilePosition::Byte(byte as u64)),
+            Location::new(file, FilePosition::Byte(byte as u64)),
             what,
             remedy,
         )))
     };
     let Some(count) = declared_count(bytes) else {
         let what = format!(
-            "{} bytes are neither an ASCII STL nor a binary one",
+            "a file of {} bytes is neither an ASCII nor a binary STL",
             bytes.len()
         );
         return flaw(
             0,
             what,
-            "ASCII starts with the word solid; binary has a header of 84 bytes",
+            "An ASCII file starts with the word solid, a binary file has a header of 84 bytes",
         );
     };
     let records = bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES);
@@ -79,16 +79,16 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         return flaw(
             HEADER_BYTES + TRIANGLE_BYTES * present,
             format!(
-                "the header announces {count} triangles, but the file ends inside triangle {present}"
+                "the header declares {count} triangles, but the file ends inside triangle {present}"
             ),
-            "The file was cut off, or is not an STL file",
+            "The file was truncated, or is not an STL file",
         );
     }
     let count = count as usize;
     let stride = TRIANGLE_BYTES as u64;
     let mut facets = Facets {
         points: Vec::with_capacity(3 * count),
-        spots: FilePositions::Bytes {
+        positions: FilePositions::Bytes {
             first: HEADER_BYTES as u64,
             stride,
         },
@@ -110,7 +110,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
             let byte = HEADER_BYTES + TRIANGLE_BYTES * t + 12 * (k + 1);
             let corner = corners[k];
             return Err(MeshError::Coordinate(Flaw::new(
-                Place::new(file, FilePosition::Byte(byte as u64)),
+                Location::new(file, FilePosition::Byte(byte as u64)),
                 format!(
                     "triangle {t}, corner {k} is at ({}, {}, {})",
                     corner.x, corner.y, corner.z
@@ -125,7 +125,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         let text = format!("attribute bytes (colours) of {attributes} triangles");
         report.add(
             Severity::Ignored,
-            Place::new(file, FilePosition::Byte(HEADER_BYTES as u64 + 48)),
+            Location::new(file, FilePosition::Byte(HEADER_BYTES as u64 + 48)),
             text,
         );
     }
@@ -137,7 +137,7 @@ fn parse_binary(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid
         );
         report.add(
             Severity::Suspicious,
-            Place::new(file, FilePosition::Byte(end as u64)),
+            Location::new(file, FilePosition::Byte(end as u64)),
             text,
         );
     }
@@ -148,7 +148,7 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
     let mut cursor = Cursor::new(bytes, file);
     let mut facets = Facets {
         points: Vec::new(),
-        spots: FilePositions::Unknown,
+        positions: FilePositions::Unknown,
         contradicted: Vec::new(),
     };
     let mut lines = Vec::new();
@@ -176,15 +176,15 @@ fn parse_ascii(bytes: &[u8], file: &str, report: LoadReport) -> Result<Grid, Mes
             expect(&mut cursor, "endfacet", t)?;
             facets.push(normal, corners);
         } else {
-            let wanted = if inside { "facet or endsolid" } else { "solid" };
-            let what = format!("expected {wanted}, found {}", quote(word.bytes));
-            return Err(cursor.syntax(word.line, what, "An ASCII STL has triangles only"));
+            let expected = if inside { "facet or endsolid" } else { "solid" };
+            let what = format!("expected {expected}, found {}", quote(word.bytes));
+            return Err(cursor.syntax(word.line, what, "An ASCII STL contains triangles only"));
         }
     }
     if inside {
         return Err(cursor.ended("the solid: endsolid is missing"));
     }
-    facets.spots = FilePositions::Lines(lines);
+    facets.positions = FilePositions::Lines(lines);
     Ok(grid(facets, file, report))
 }
 
@@ -199,7 +199,7 @@ fn expect(cursor: &mut Cursor<'_>, keyword: &str, triangle: usize) -> Result<(),
             Err(cursor.syntax(
                 word.line,
                 what,
-                "A triangle is: facet normal, outer loop, 3 vertex, endloop, endfacet",
+                "Write a triangle as: facet normal, outer loop, 3 vertex, endloop, endfacet",
             ))
         }
         None => Err(cursor.ended(format_args!("triangle {triangle}, before {keyword}"))),
@@ -226,13 +226,13 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             word: "corner",
             plural: "corners",
             numbering: Numbering::Corners,
-            spots: FilePositions::Unknown,
+            positions: FilePositions::Unknown,
         },
         elements: Naming {
             word: "triangle",
             plural: "triangles",
             numbering: Numbering::From(0),
-            spots: facets.spots,
+            positions: facets.positions,
         },
     };
     if let Some(&first) = facets.contradicted.first() {
@@ -241,7 +241,7 @@ fn grid(facets: Facets, file: &str, mut report: LoadReport) -> Grid {
             "the stored normals of {} triangles contradict the order of their corners, which is used: {list}",
             facets.contradicted.len()
         );
-        report.add(Severity::Suspicious, names.element_place(first), text);
+        report.add(Severity::Suspicious, names.element_location(first), text);
     }
     Grid {
         names,

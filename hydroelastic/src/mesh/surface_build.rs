@@ -1,4 +1,4 @@
-//! From a triangle soup to a `TriMesh`: the checks, in order, and the repairs between them.
+//! Construction of a `TriMesh` from a triangle soup: checks and repairs in order.
 
 use super::error::{Flaw, MeshError};
 use super::names::{Names, Numbering};
@@ -6,6 +6,7 @@ use super::options::{Degenerate, SelfIntersections, SurfaceOptions, SurfaceUse, 
 use super::orientation::{orient_consistently, orient_outward};
 use super::report::{LoadReport, Severity};
 use super::self_intersection::{SelfIntersection, find_self_intersection};
+use super::soup::Soup;
 use super::topology::{edge_groups, sorted_half_edges};
 use super::tri_mesh::{TriMesh, triangle_quality};
 use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
@@ -13,52 +14,53 @@ use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// Below this [`triangle_quality`] the normal is round-off: 2⁻⁴⁶, some digits above the rounding of the coordinates.
+/// Below this [`triangle_quality`] the normal is dominated by round-off: 2⁻⁴⁶, some digits above the rounding of the
+/// coordinates.
 const NO_AREA_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a triangle is reported: its normal has lost a third of its digits.
 const NEEDLE_QUALITY: f64 = 1e-5;
-/// Triangles as read, with what is needed to talk about them.
-pub(crate) struct Soup {
-    pub(crate) names: Names,
-    pub(crate) vertices: Vec<Vector3<f64>>,
-    /// Indices are in range.
-    pub(crate) triangles: Vec<[u32; 3]>,
-    /// The file's element (a polygon may give several triangles) of each triangle.
-    pub(crate) element_of: Vec<u32>,
-}
-
-impl Soup {
-    /// The file's elements of these triangles, each once.
-    pub(crate) fn elements(&self, triangles: &[u32]) -> Vec<u32> {
-        let mut elements: Vec<u32> = triangles
-            .iter()
-            .map(|t| self.element_of[*t as usize])
-            .collect();
-        elements.dedup();
-        elements
-    }
-
-    pub(crate) fn corners(&self, triangle: u32) -> [Vector3<f64>; 3] {
-        self.triangles[triangle as usize].map(|corner| self.vertices[corner as usize])
-    }
-
-    /// The vertices that triangles refer to, ascending.
-    fn used_vertices(&self) -> impl Iterator<Item = usize> + use<> {
-        let mut used = vec![false; self.vertices.len()];
-        self.triangles
-            .iter()
-            .flatten()
-            .for_each(|corner| used[*corner as usize] = true);
-        used.into_iter()
-            .enumerate()
-            .filter_map(|(vertex, used)| used.then_some(vertex))
-    }
-
-    fn keep_triangles(&mut self, keep: &[bool]) {
-        let mut kept = keep.iter();
-        self.triangles.retain(|_| *kept.next().unwrap_or(&true));
-        let mut kept = keep.iter();
-        self.element_of.retain(|_| *kept.next().unwrap_or(&true));
+impl TriMesh {
+    /// Checks and builds a surface from arrays: `vertices` in m, `triangles` as vertex indices counted from 0.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range,
+    /// degenerate or duplicate triangles, edges of more than two triangles, and for a solid open edges.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        triangles: Vec<[u32; 3]>,
+        surface_use: SurfaceUse,
+        options: &SurfaceOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
+        for (triangle, t) in triangles.iter().zip(0_u32..) {
+            if let Some(corner) = triangle
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_location(t),
+                    format!(
+                        "triangle {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..triangles.len() as u32).collect();
+        build_surface(
+            Soup {
+                names,
+                vertices,
+                triangles,
+                element_of,
+            },
+            surface_use,
+            options,
+            LoadReport::default(),
+        )
     }
 }
 
@@ -98,7 +100,7 @@ pub(crate) fn build_surface(
         clean(&mut soup, options.degenerate, &mut report)?;
     } else if !solid && coincident > 0 {
         let text = format!(
-            "{coincident} vertices lie exactly on others: the cloth is not joined there, unless it is welded"
+            "{coincident} vertices coincide with others: the cloth is not connected there unless it is welded"
         );
         report.add(Severity::Suspicious, soup.names.whole(), text);
     }
@@ -121,7 +123,7 @@ pub(crate) fn build_surface(
     if solid {
         check_volume(&soup.names, &mesh)?;
     }
-    report_doubts(&soup, &mesh, &vertex_names, options, &mut report);
+    report_suspicious(&soup, &mesh, &vertex_names, options, &mut report);
     Ok((mesh, report))
 }
 
@@ -143,7 +145,7 @@ fn weld(soup: &mut Soup, weld: Weld, report: &mut LoadReport) {
     }
 }
 
-/// Drops or refuses triangles of no area; refuses triangles that are there twice.
+/// Drops or refuses triangles without area; refuses duplicate triangles.
 fn clean(
     soup: &mut Soup,
     degenerate: Degenerate,
@@ -165,14 +167,14 @@ fn clean(
             if corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0] {
                 format!("{name} (vertices {vertices}) has a repeated vertex")
             } else {
-                format!("{name} (vertices {vertices}) has no area: its vertices lie on a line")
+                format!("{name} (vertices {vertices}) has no area: its vertices are collinear")
             };
-        let at = soup.names.element_place(element);
+        let at = soup.names.element_location(element);
         if degenerate == Degenerate::Refuse || bad.len() == soup.triangles.len() {
             let remedy = if degenerate == Degenerate::Refuse {
                 "Remove it, or load with Degenerate::Drop"
             } else {
-                "No triangle with an area is left"
+                "No triangle with a positive area remains"
             };
             return Err(MeshError::Element(Flaw::new(at, what, remedy)));
         }
@@ -199,7 +201,7 @@ fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
             let [one, two] = [first, t].map(|t| soup.element_of[t as usize]);
             let names = &soup.names;
             return Err(MeshError::Element(Flaw::new(
-                names.element_place(two),
+                names.element_location(two),
                 format!(
                     "{} {} and {} have the same vertices {}",
                     names.elements.plural,
@@ -207,7 +209,7 @@ fn check_repeated(soup: &Soup) -> Result<(), MeshError> {
                     names.elements.number(two),
                     names.vertex_list(triangle)
                 ),
-                "Remove one of them: a surface has one layer",
+                "Remove one of them",
             )));
         }
     }
@@ -232,13 +234,13 @@ fn check_edges(soup: &Soup) -> Result<(), MeshError> {
     let names = &soup.names;
     let [one, two] = [group[0].low, group[0].high].map(|vertex| names.vertices.number(vertex));
     Err(MeshError::Topology(Flaw::new(
-        names.element_place(*elements.last().expect("an edge has triangles")),
+        names.element_location(*elements.last().expect("an edge has triangles")),
         format!(
             "the edge of vertices {one} and {two} is shared by {} triangles: {}",
             group.len(),
             names.element_list(&elements)
         ),
-        "An edge may have at most two; separate the sheets or remove the extra triangle",
+        "At most two triangles may share an edge; separate the sheets or remove the extra triangle",
     )))
 }
 
@@ -267,11 +269,11 @@ fn check_closed(soup: &Soup) -> Result<(), MeshError> {
             "the surface is not closed: {} open edges (by vertices: {list})",
             open.len()
         ),
-        "A solid has no holes: close it, or weld it where its parts only nearly touch",
+        "A solid must be closed: close the holes, or weld vertices that nearly coincide",
     )))
 }
 
-/// Refuses a closed surface that is folded flat: it would have neither mass nor an inside.
+/// Refuses a closed surface without volume: mass and inside would be undefined.
 fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
     let volume = mesh.solid_moments().map_or(0.0, |moments| moments.volume);
     if volume > 64.0 * f64::EPSILON * mesh.area() * mesh.bounds().extent().norm() {
@@ -281,12 +283,12 @@ fn check_volume(names: &Names, mesh: &TriMesh) -> Result<(), MeshError> {
     Err(MeshError::Topology(Flaw::new(
         names.whole(),
         what,
-        "A solid has a volume: give it a thickness",
+        "A solid needs a positive volume: give it a thickness",
     )))
 }
 
-/// What is kept but probably not meant: touching points, needles, crossings.
-fn report_doubts(
+/// Reports suspicious features that are kept: touching points, needles, self-intersections.
+fn report_suspicious(
     soup: &Soup,
     mesh: &TriMesh,
     vertex_names: &[u32],
@@ -301,10 +303,10 @@ fn report_doubts(
         .collect();
     if let Some(&first) = bowties.first() {
         let text = format!(
-            "the surface touches itself in {} only",
+            "the surface touches itself only in {}",
             names.list(&names.vertices, &bowties)
         );
-        report.add(Severity::Suspicious, names.vertex_place(first), text);
+        report.add(Severity::Suspicious, names.vertex_location(first), text);
     }
     let needle = |t: &u32| triangle_quality(soup.corners(*t)) < NEEDLE_QUALITY;
     let needles: Vec<u32> = (0..soup.triangles.len() as u32).filter(needle).collect();
@@ -318,7 +320,7 @@ fn report_doubts(
         );
         report.add(
             Severity::Suspicious,
-            names.element_place(soup.element_of[first as usize]),
+            names.element_location(soup.element_of[first as usize]),
             text,
         );
     }
@@ -332,15 +334,15 @@ fn report_doubts(
         SelfIntersection::Between(one, two) => {
             let [one, two] = [one, two].map(|t| soup.element_of[t.index()]);
             let text = format!(
-                "the surface crosses itself: {} and {} intersect (and perhaps others); overlaps count twice",
+                "the surface intersects itself: {} and {} intersect (and perhaps others); overlaps count twice",
                 names.elements.name(one),
                 names.elements.name(two)
             );
-            report.add(Severity::Suspicious, names.element_place(one), text);
+            report.add(Severity::Suspicious, names.element_location(one), text);
         }
         SelfIntersection::Unknown => {
             let text =
-                "too many triangles lie close together to tell whether the surface crosses itself";
+                "too many triangles are close together to test the surface for self-intersections";
             report.add(Severity::Suspicious, names.whole(), text);
         }
     }

@@ -1,99 +1,66 @@
-//! From a heap of tetrahedra to a `TetMesh`: the checks, in order, and the repairs between them.
+//! Construction of a `TetMesh` from unchecked tetrahedra: checks and repairs in order.
 
 use super::error::{Flaw, MeshError};
+use super::faces::{FACES, Face, sorted_faces};
 use super::moments::six_volumes;
 use super::names::Names;
 use super::options::{Orientation, TetOptions, Weld};
 use super::report::{LoadReport, Severity};
-use super::tet_mesh::{FACES, TetMesh, tet_quality};
+use super::soup::TetSoup;
+use super::tet_mesh::{TetMesh, tet_quality};
 use super::vertex_checks::{check_counts, check_extent, check_finite, drop_unused_vertices, scale};
 use super::weld::{coincident_count, representatives};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
-/// Below this |[`tet_quality`]| the sign of the volume is round-off: 2⁻⁴⁶.
+/// Below this |[`tet_quality`]| the sign of the volume is dominated by round-off: 2⁻⁴⁶.
 const FLAT_QUALITY: f64 = 64.0 * f64::EPSILON;
 /// Below this quality a tetrahedron is reported: its height is a thousandth of its width, and an explicit time step
-/// would have to be that much smaller.
+/// would have to be reduced by that factor.
 const SLIVER_QUALITY: f64 = 1e-3;
 
-/// Tetrahedra as read, with what is needed to talk about them.
-pub(crate) struct TetSoup {
-    pub(crate) names: Names,
-    pub(crate) vertices: Vec<Vector3<f64>>,
-    /// Indices are in range.
-    pub(crate) tets: Vec<[u32; 4]>,
-    /// The file's element of each tetrahedron.
-    pub(crate) element_of: Vec<u32>,
-}
-
-impl TetSoup {
-    fn corners(&self, tet: u32) -> [Vector3<f64>; 4] {
-        self.tets[tet as usize].map(|corner| self.vertices[corner as usize])
-    }
-
-    fn elements(&self, tets: &[u32]) -> Vec<u32> {
-        tets.iter().map(|t| self.element_of[*t as usize]).collect()
-    }
-
-    /// "cell 5 (vertices 0 4 7 6)".
-    fn describe(&self, tet: u32) -> String {
-        let name = self.names.elements.name(self.element_of[tet as usize]);
-        format!(
-            "{name} ({} {})",
-            self.names.vertices.plural,
-            self.names.vertex_list(&self.tets[tet as usize])
+impl TetMesh {
+    /// Checks and builds a mesh from arrays: `vertices` in m, `tets` as vertex indices counted from 0. The volume
+    /// (b − a) × (c − a) · (d − a) / 6 of a tetrahedron `a b c d` should be positive.
+    ///
+    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
+    ///
+    /// # Errors
+    /// Every variant of [`MeshError`] that does not concern files: non-finite coordinates, indices out of range, flat
+    /// or duplicate tetrahedra, faces of more than two tetrahedra.
+    pub fn build(
+        vertices: Vec<Vector3<f64>>,
+        tets: Vec<[u32; 4]>,
+        options: &TetOptions,
+    ) -> Result<(Self, LoadReport), MeshError> {
+        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
+        for (tet, t) in tets.iter().zip(0_u32..) {
+            if let Some(corner) = tet
+                .iter()
+                .find(|corner| **corner as usize >= vertices.len())
+            {
+                return Err(MeshError::Index(Flaw::new(
+                    names.element_location(t),
+                    format!(
+                        "tetrahedron {t} refers to vertex {corner} of {}",
+                        vertices.len()
+                    ),
+                    "Vertices are counted from 0",
+                )));
+            }
+        }
+        let element_of = (0..tets.len() as u32).collect();
+        build_tets(
+            TetSoup {
+                names,
+                vertices,
+                tets,
+                element_of,
+            },
+            options,
+            LoadReport::default(),
         )
     }
-
-    fn element_error(&self, tet: u32, what: String, remedy: &str) -> MeshError {
-        let at = self.names.element_place(self.element_of[tet as usize]);
-        MeshError::Element(Flaw::new(at, what, remedy))
-    }
-}
-
-/// One face of one tetrahedron.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Face {
-    /// Ascending.
-    pub(crate) corners: [u32; 3],
-    /// 4 × tetrahedron + opposite corner.
-    code: u32,
-}
-
-impl Face {
-    pub(crate) fn tet(self) -> usize {
-        (self.code / 4) as usize
-    }
-
-    pub(crate) fn side(self) -> usize {
-        (self.code % 4) as usize
-    }
-}
-
-/// All faces of all tetrahedra, equal ones side by side.
-pub(crate) fn sorted_faces(tets: &[[u32; 4]]) -> Vec<Face> {
-    let mut faces = Vec::with_capacity(4 * tets.len());
-    for (tet, t) in tets.iter().zip(0_u32..) {
-        for (k, face) in FACES.iter().enumerate() {
-            let mut corners = face.map(|corner| tet[corner]);
-            corners.sort_unstable();
-            faces.push(Face {
-                corners,
-                code: 4 * t + k as u32,
-            });
-        }
-    }
-    faces.sort_unstable();
-    faces
-}
-
-/// The corners of a face that belongs to more than two tetrahedra.
-pub(crate) fn crowded_face(tets: &[[u32; 4]]) -> Option<[u32; 3]> {
-    sorted_faces(tets)
-        .chunk_by(|a, b| a.corners == b.corners)
-        .find(|group| group.len() > 2)
-        .map(|group| group[0].corners)
 }
 
 pub(crate) fn build_tets(
@@ -134,7 +101,11 @@ fn weld(soup: &mut TetSoup, weld: Weld, report: &mut LoadReport) {
     if !merged.is_empty() {
         let list = soup.names.list(&soup.names.vertices, &merged);
         let text = format!("{} vertices were welded to others: {list}", merged.len());
-        report.add(Severity::Repaired, soup.names.vertex_place(merged[0]), text);
+        report.add(
+            Severity::Repaired,
+            soup.names.vertex_location(merged[0]),
+            text,
+        );
     }
 }
 
@@ -171,7 +142,7 @@ fn orient(
     let [a, b, c, d] = soup.corners(first);
     let volume = six_volumes(&a, &b, &c, &d) / 6.0;
     let what = format!(
-        "{} has volume {volume:.6e} m3: its vertices are in the wrong order",
+        "{} has volume {volume:.6e} m3: the order of its vertices is inverted",
         soup.describe(first)
     );
     if orientation == Orientation::Refuse {
@@ -196,7 +167,7 @@ fn orient(
     };
     report.add(
         Severity::Repaired,
-        soup.names.element_place(soup.element_of[first as usize]),
+        soup.names.element_location(soup.element_of[first as usize]),
         text,
     );
     Ok(())
@@ -222,7 +193,7 @@ fn check_repeated(soup: &TetSoup) -> Result<(), MeshError> {
     Ok(())
 }
 
-/// Refuses faces of three tetrahedra; reports pairs of tetrahedra that lie on the same side of their face.
+/// Refuses faces of more than two tetrahedra; reports pairs of tetrahedra on the same side of their common face.
 fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError> {
     let faces = sorted_faces(&soup.tets);
     let mut folded = Vec::new();
@@ -231,7 +202,7 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
         if group.len() > 2 {
             let names = &soup.names;
             return Err(MeshError::Topology(Flaw::new(
-                names.element_place(soup.element_of[tets[group.len() - 1] as usize]),
+                names.element_location(soup.element_of[tets[group.len() - 1] as usize]),
                 format!(
                     "the face of {} {} belongs to {} elements: {}",
                     names.vertices.plural,
@@ -239,11 +210,11 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
                     group.len(),
                     names.element_list(&soup.elements(&tets))
                 ),
-                "A face may belong to one or two; remove the elements that overlap",
+                "A face may belong to at most two elements; remove the overlapping ones",
             )));
         }
         if let [one, two] = group
-            && same_turn(&soup.tets, *one, *two)
+            && same_orientation(&soup.tets, *one, *two)
         {
             folded.extend(tets);
         }
@@ -252,22 +223,22 @@ fn check_faces(soup: &TetSoup, report: &mut LoadReport) -> Result<(), MeshError>
     folded.dedup();
     if let Some(&first) = folded.first() {
         let list = soup.names.element_list(&soup.elements(&folded));
-        let text =
-            format!("neighbours overlap, lying on the same side of their common face: {list}");
+        let text = format!("neighbours overlap, on the same side of their common face: {list}");
         report.add(
             Severity::Suspicious,
-            soup.names.element_place(soup.element_of[first as usize]),
+            soup.names.element_location(soup.element_of[first as usize]),
             text,
         );
     }
     Ok(())
 }
 
-/// Whether both tetrahedra see the face's corners in the same cyclic order; proper neighbours see them reversed.
-fn same_turn(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
+/// Whether both tetrahedra traverse the face's corners in the same cyclic order; valid neighbours traverse them in
+/// opposite orders.
+fn same_orientation(tets: &[[u32; 4]], one: Face, two: Face) -> bool {
     let cycle = |face: Face| {
         let [a, b, c] = FACES[face.side()].map(|corner| tets[face.tet()][corner]);
-        // An even permutation of an ascending triple climbs twice around, an odd one once.
+        // An even permutation of an ascending triple has two ascents around the cycle, an odd one has one.
         [a < b, b < c, c < a]
             .iter()
             .filter(|climbs| **climbs)
@@ -295,7 +266,7 @@ fn report_slivers(soup: &TetSoup, report: &mut LoadReport) {
     );
     report.add(
         Severity::Suspicious,
-        soup.names.element_place(element),
+        soup.names.element_location(element),
         text,
     );
 }
@@ -305,7 +276,7 @@ fn report_coincident(soup: &TetSoup, mesh: &TetMesh, report: &mut LoadReport) {
     if coincident > 0 {
         let n = mesh.vertices().len();
         let text = format!(
-            "{n} {} lie at {} places, in {} separate bodies; to join them, load with Weld::Exact",
+            "{n} {} share {} positions, in {} separate bodies; to connect them, load with Weld::Exact",
             soup.names.vertices.plural,
             n - coincident,
             mesh.component_count()

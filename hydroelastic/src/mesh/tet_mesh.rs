@@ -1,20 +1,15 @@
 //! `TetMesh`: a checked, immutable tetrahedral mesh with adjacency and its boundary surface.
 
 use super::components::components_by_vertex;
-use super::error::{Flaw, MeshError};
+use super::error::MeshError;
+use super::faces::{FACES, sorted_faces};
 use super::index::{TetIdx, TriangleIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, six_volumes, solid_moments};
-use super::names::Names;
 use super::options::{
-    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, TetOptions, Weld,
+    Degenerate, Orientation, SelfIntersections, SurfaceOptions, SurfaceUse, Weld,
 };
-use super::report::LoadReport;
-use super::tet_build::{TetSoup, build_tets, sorted_faces};
 use super::tri_mesh::TriMesh;
 use nalgebra::Vector3;
-
-/// The corners of face k of a tetrahedron, which lies opposite to corner k, counter-clockwise seen from outside.
-pub(crate) const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
 /// A tetrahedral mesh: vertices in metres, tetrahedra of positive volume, adjacency, boundary.
 ///
@@ -30,67 +25,25 @@ pub struct TetMesh {
     bounds: Bounds,
 }
 
-/// The faces with a single tetrahedron: the skin of a [`TetMesh`], in the order of their tetrahedra.
+/// The boundary of a [`TetMesh`]: the faces of a single tetrahedron, in the order of the tetrahedra.
 #[derive(Clone, Debug, Default)]
 pub struct Boundary {
     /// Corners as vertices of the tetrahedral mesh, counter-clockwise seen from outside.
     pub triangles: Vec<[VertexIdx; 3]>,
     /// The tetrahedron behind each triangle.
     pub tets: Vec<TetIdx>,
-    /// The corner (0..4) of that tetrahedron that lies opposite to the triangle.
+    /// The corner (0..4) of that tetrahedron opposite to the triangle.
     pub opposite_corners: Vec<u8>,
 }
 
 impl TetMesh {
-    /// Checks and builds a mesh from arrays: `vertices` in m, `tets` as vertex indices counted from 0. The volume
-    /// (b − a) × (c − a) · (d − a) / 6 of a tetrahedron `a b c d` should be positive.
-    ///
-    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
-    ///
-    /// # Errors
-    /// Everything in [`MeshError`] that does not concern files: coordinates that are not finite, indices out of range,
-    /// flat or repeated tetrahedra, faces of three tetrahedra.
-    pub fn build(
-        vertices: Vec<Vector3<f64>>,
-        tets: Vec<[u32; 4]>,
-        options: &TetOptions,
-    ) -> Result<(Self, LoadReport), MeshError> {
-        let names = Names::of_arrays("tetrahedral mesh", "tetrahedron", "tetrahedra");
-        for (tet, t) in tets.iter().zip(0_u32..) {
-            if let Some(corner) = tet
-                .iter()
-                .find(|corner| **corner as usize >= vertices.len())
-            {
-                return Err(MeshError::Index(Flaw::new(
-                    names.element_place(t),
-                    format!(
-                        "tetrahedron {t} refers to vertex {corner} of {}",
-                        vertices.len()
-                    ),
-                    "Vertices are counted from 0",
-                )));
-            }
-        }
-        let element_of = (0..tets.len() as u32).collect();
-        build_tets(
-            TetSoup {
-                names,
-                vertices,
-                tets,
-                element_of,
-            },
-            options,
-            LoadReport::default(),
-        )
-    }
-
-    /// From parts that have passed every check.
+    /// From parts that have passed all checks.
     pub(crate) fn assemble(vertices: Vec<Vector3<f64>>, tets: &[[u32; 4]]) -> Self {
         let mut neighbours = vec![[None; 4]; tets.len()];
         for group in sorted_faces(tets).chunk_by(|a, b| a.corners == b.corners) {
             assert!(
                 group.len() <= 2,
-                "faces with more than two tetrahedra are refused before adjacency is built"
+                "faces with more than two tetrahedra are refused before the adjacency is built"
             );
             if let [one, two] = group {
                 neighbours[one.tet()][one.side()] = Some(TetIdx(two.tet() as u32));
@@ -129,7 +82,7 @@ impl TetMesh {
         &self.vertices
     }
 
-    /// Corners of each tetrahedron, of positive volume.
+    /// Corners of each tetrahedron; all volumes are positive.
     #[must_use]
     pub fn tets(&self) -> &[[VertexIdx; 4]] {
         &self.tets
@@ -141,19 +94,19 @@ impl TetMesh {
         self.tets[tet.index()].map(|vertex| self.vertices[vertex.index()])
     }
 
-    /// The tetrahedra across the four faces; face k lies opposite to corner k; `None` on the boundary.
+    /// The neighbours across the four faces; face k is opposite to corner k; `None` on the boundary.
     #[must_use]
     pub fn neighbours(&self, tet: TetIdx) -> [Option<TetIdx>; 4] {
         self.neighbours[tet.index()]
     }
 
-    /// The skin.
+    /// The boundary triangles.
     #[must_use]
     pub fn boundary(&self) -> &Boundary {
         &self.boundary
     }
 
-    /// Area of the skin, m².
+    /// Area of the boundary, m².
     #[must_use]
     pub fn boundary_area(&self) -> f64 {
         let area = |triangle: &[VertexIdx; 3]| {
@@ -163,12 +116,12 @@ impl TetMesh {
         self.boundary.triangles.iter().map(area).sum()
     }
 
-    /// The skin as a surface of its own, with the vertex of this mesh for each of its vertices. Its triangle k is
+    /// The boundary as a surface mesh, with the vertex of this mesh for each of its vertices. Its triangle k is
     /// triangle k of [`TetMesh::boundary`].
     ///
     /// # Errors
-    /// [`MeshError::Topology`] when parts of the mesh touch in an edge only (four boundary triangles share it), and
-    /// [`MeshError::Element`] when a boundary triangle has no area to speak of (a very flat tetrahedron).
+    /// [`MeshError::Topology`] when components of the mesh touch only in an edge (shared by four boundary triangles),
+    /// and [`MeshError::Element`] when a boundary triangle has no significant area (a very flat tetrahedron).
     pub fn boundary_surface(&self) -> Result<(TriMesh, Vec<VertexIdx>), MeshError> {
         let mut new_index = vec![u32::MAX; self.vertices.len()];
         let mut old_index = Vec::new();
@@ -231,19 +184,19 @@ impl TetMesh {
         self.bounds
     }
 
-    /// How many pieces the mesh has; tetrahedra that share a vertex belong to one piece.
+    /// Number of connected components; tetrahedra that share a vertex are connected.
     #[must_use]
     pub fn component_count(&self) -> usize {
         self.component_count as usize
     }
 
-    /// The piece of a tetrahedron, counted from 0.
+    /// The component of a tetrahedron, counted from 0.
     #[must_use]
     pub fn component_of(&self, tet: TetIdx) -> usize {
         self.component_of[tet.index()] as usize
     }
 
-    /// Shape of one tetrahedron, see [`tet_quality`].
+    /// Quality of one tetrahedron, see [`tet_quality`].
     #[must_use]
     pub fn quality(&self, tet: TetIdx) -> f64 {
         tet_quality(self.corners(tet))
@@ -270,7 +223,7 @@ impl TetMesh {
     }
 }
 
-/// Shape of a tetrahedron: 6√2 V / l_rms³ with signed volume V and root mean square edge length l_rms.
+/// Quality of a tetrahedron: 6√2 V / l_rms³ with signed volume V and root mean square edge length l_rms.
 ///
 /// Dimensionless; 1 for a regular tetrahedron, towards 0 for a sliver or needle, 0 when flat, negative when inverted.
 #[must_use]

@@ -1,12 +1,12 @@
-//! A closed surface filled with tetrahedra: a body-centred cubic lattice, cut where the surface passes.
+//! Tetrahedral meshing of a closed surface by isosurface stuffing on a body-centred cubic lattice.
 //!
-//! The lattice's tetrahedra are as regular as those that fill space can be. Where the surface cuts an edge near one of its ends, that end
-//! moves onto the surface; the tetrahedra that are still cut are divided there, and of each the part inside is kept (isosurface
-//! stuffing). So no tetrahedron is a sliver, and every vertex of the boundary lies on the surface. Afterwards boundary vertices
-//! near a sharp edge or corner of the surface move onto it, as far as their tetrahedra bear it.
+//! Where the surface cuts a lattice edge near one of its ends, that vertex is snapped onto the surface. The tetrahedra
+//! that are still cut are divided there, and their inner parts are kept. No tetrahedron is a sliver, and every boundary
+//! vertex lies on the surface. Finally, boundary vertices near sharp edges and corners of the surface are moved onto
+//! them, as far as the quality of their tetrahedra permits.
 //!
-//! What is thinner than a tetrahedron is lost, and sharp edges are chamfered by less than an edge length: the report says by how
-//! much the volume differs.
+//! Features thinner than a tetrahedron are lost, and sharp edges are chamfered by less than an edge length; the report
+//! states the difference in volume.
 //!
 //! # Source
 //! Labelle and Shewchuk, Isosurface Stuffing: Fast Tetrahedral Meshes with Good Dihedral Angles (2007).
@@ -17,7 +17,7 @@ mod lattice;
 
 use nalgebra::{Point3, Vector3};
 
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use super::index::TriangleIdx;
 use super::options::{Orientation, TetOptions, Weld};
 use super::orientation::solid_angle;
@@ -28,20 +28,20 @@ use super::tri_mesh::TriMesh;
 use crate::shape::MeshShape;
 use crate::signed_distance::mesh_nearest;
 
-/// More lattice points than this are refused: the mesh would have ten times as many tetrahedra.
+/// More lattice points are refused: the mesh would have ten times as many tetrahedra.
 const POINTS_MAX: f64 = 4.0e6;
 
-/// How a surface is filled.
+/// Settings of [`tetrahedralise`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FillSettings {
-    /// Edge length of the tetrahedra inside, m: of the two kinds of edges of the lattice the longer one, the other is 0.87 of it.
+    /// Length of the longer kind of lattice edge, m; the shorter kind is 0.87 of it.
     pub edge_length: f64,
-    /// What is done about a surface that crosses itself.
+    /// Treatment of self-intersecting surfaces.
     pub crossings: Crossings,
 }
 
 impl FillSettings {
-    /// Fills with this edge length (m) and refuses surfaces that cross themselves.
+    /// Settings for this edge length (m); self-intersecting surfaces are refused.
     #[must_use]
     pub fn of_edge_length(edge_length: f64) -> Self {
         Self {
@@ -51,17 +51,17 @@ impl FillSettings {
     }
 }
 
-/// What is done about a surface that crosses itself.
+/// Treatment of self-intersecting surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crossings {
-    /// An error that names two of the triangles.
+    /// An error with two of the intersecting triangles.
     Refuse,
-    /// Everything that the surface winds around is inside: overlapping parts become one. Slow: every lattice point asks every
-    /// triangle.
+    /// All points with a non-zero winding number are inside, so overlapping parts are united. Slow: every lattice point
+    /// visits every triangle.
     Unite,
 }
 
-/// The body that is filled: inside is negative.
+/// The body to be filled; its signed distance is negative inside.
 pub(crate) struct Solid {
     shape: MeshShape,
     crossings: Crossings,
@@ -87,8 +87,8 @@ impl Solid {
         }
     }
 
-    /// φ, m, where φ of another point is known: no surface is nearer to that than its |φ|, so up to there φ keeps its sign.
-    fn signed_distance_beside(&self, p: &Vector3<f64>, known: (Vector3<f64>, f64)) -> f64 {
+    /// φ, m, from a point where φ is known: within |φ| of that point φ does not change sign.
+    fn signed_distance_near(&self, p: &Vector3<f64>, known: (Vector3<f64>, f64)) -> f64 {
         let (other, phi) = known;
         if self.crossings == Crossings::Unite && (p - other).norm() < phi.abs() {
             return self.nearest(p).abs().copysign(phi);
@@ -96,7 +96,7 @@ impl Solid {
         self.signed_distance(p)
     }
 
-    /// Distance from the surface, m; its sign is right where the surface does not cross itself.
+    /// Distance from the surface, m; the sign is correct where the surface does not intersect itself.
     fn nearest(&self, p: &Vector3<f64>) -> f64 {
         mesh_nearest(&self.shape, &Point3::from(*p)).0.value
     }
@@ -104,24 +104,25 @@ impl Solid {
 
 /// Fills a closed surface with tetrahedra.
 ///
-/// The report says what was repaired, by how much the volume differs from that of the surface, and when a piece is lost.
+/// The report lists repairs, the relative difference in volume, and lost components.
 ///
 /// # Errors
-/// [`MeshError::Setting`] for an edge length that is not positive and finite, or so small that the lattice would have more than four
-/// million points; [`MeshError::Topology`] for a surface that is open, crosses itself (unless united) or holds no lattice point.
+/// [`MeshError::Setting`] for an edge length that is not positive and finite, or so small that the lattice would have
+/// more than four million points; [`MeshError::Topology`] for a surface that is open, intersects itself (unless united)
+/// or contains no lattice point.
 ///
 /// ```
 /// use pliant_hydroelastic::mesh::{FillSettings, generate, tetrahedralise};
 /// let (solid, report) = tetrahedralise(&generate::torus(0.3, 0.1, 48, 24)?, &FillSettings::of_edge_length(0.05))?;
 /// assert!(solid.min_quality().1 > 0.1);
-/// assert_eq!(report.entries.len(), 1, "how the volumes compare");
+/// assert_eq!(report.entries.len(), 1, "the difference in volume");
 /// # Ok::<(), pliant_hydroelastic::mesh::MeshError>(())
 /// ```
 pub fn tetrahedralise(
     surface: &TriMesh,
     settings: &FillSettings,
 ) -> Result<(TetMesh, LoadReport), MeshError> {
-    let whole = || Place::new("surface to be filled", FilePosition::Whole);
+    let whole = || Location::new("surface to be filled", FilePosition::Whole);
     let edge = settings.edge_length;
     let extent = surface.bounds().extent();
     let points = extent.iter().map(|x| x / edge + 3.0).product::<f64>() * 2.0;
@@ -132,7 +133,7 @@ pub fn tetrahedralise(
                 "edge_length = {edge} m for a surface of extent {} m",
                 extent.max()
             ),
-            "It must be positive, finite, and large enough for at most four million lattice points",
+            "The edge length must be positive, finite, and large enough for at most four million lattice points",
         )));
     }
     let mut report = LoadReport::default();
@@ -171,7 +172,7 @@ pub fn tetrahedralise(
         orientation: Orientation::Reorder,
         ..TetOptions::default()
     };
-    // Its remarks are about lattice points outside, which are of no interest.
+    // Its entries concern unused lattice points outside and are dropped.
     let (mesh, _) = TetMesh::build(filled.vertices, filled.tets, &options)?;
     report_volume(surface, &mesh, settings, &mut report);
     Ok((mesh, report))
@@ -183,12 +184,12 @@ fn check_closed(surface: &TriMesh) -> Result<(), MeshError> {
     };
     let [a, b] = edge.vertices;
     Err(MeshError::Topology(Flaw::new(
-        Place::new("surface to be filled", FilePosition::Whole),
+        Location::new("surface to be filled", FilePosition::Whole),
         format!(
-            "the edge of vertices {a} and {b} has one triangle only ({})",
+            "the edge of vertices {a} and {b} belongs to one triangle only ({})",
             edge.first
         ),
-        "Only a closed surface has an inside; close it, or build it as SurfaceUse::Solid to weld its seams",
+        "The surface must be closed; close it, or build it as SurfaceUse::Solid to weld its seams",
     )))
 }
 
@@ -200,22 +201,22 @@ fn check_crossings(
     let SelfIntersection::Between(one, two) = find_self_intersection(surface) else {
         return Ok(());
     };
-    let place = Place::new("surface to be filled", FilePosition::Whole);
+    let location = Location::new("surface to be filled", FilePosition::Whole);
     let at = |t: TriangleIdx| {
         let c = surface.corners(t).iter().sum::<Vector3<f64>>() / 3.0;
         format!("triangle {t} at ({:.4}, {:.4}, {:.4})", c.x, c.y, c.z)
     };
-    let what = format!("the surface crosses itself: {} and {}", at(one), at(two));
+    let what = format!("the surface intersects itself: {} and {}", at(one), at(two));
     match crossings {
         Crossings::Refuse => Err(MeshError::Topology(Flaw::new(
-            place,
+            location,
             what,
-            "Part them, or fill with Crossings::Unite, which makes overlapping parts one",
+            "Separate them, or use Crossings::Unite, which unites overlapping parts",
         ))),
         Crossings::Unite => {
             report.add(
                 Severity::Repaired,
-                place,
+                location,
                 format!("{what}; overlapping parts were united"),
             );
             Ok(())
@@ -229,11 +230,11 @@ fn report_volume(
     settings: &FillSettings,
     report: &mut LoadReport,
 ) {
-    let Some(wanted) = surface.solid_moments().map(|m| m.volume) else {
+    let Some(surface_volume) = surface.solid_moments().map(|m| m.volume) else {
         return;
     };
     let volume = mesh.solid_moments().volume;
-    let change = 100.0 * (volume / wanted - 1.0);
+    let change = 100.0 * (volume / surface_volume - 1.0);
     let pieces = (mesh.component_count(), surface.component_count());
     let text = format!(
         "filled with {} tetrahedra in {} pieces (the surface has {}); volume {volume:.6e} m3, {change:+.2} % of the surface's",
@@ -250,7 +251,7 @@ fn report_volume(
     };
     report.add(
         severity,
-        Place::new("surface to be filled", FilePosition::Whole),
+        Location::new("surface to be filled", FilePosition::Whole),
         text,
     );
 }

@@ -1,4 +1,4 @@
-//! Who is next to whom in a triangle mesh: edges, neighbours, fans around a vertex, boundary loops.
+//! Adjacency of a triangle mesh: edges, neighbours, fans around a vertex, boundary loops.
 
 use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
 
@@ -14,7 +14,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether only one triangle has it.
+    /// Whether only one triangle has this edge.
     #[must_use]
     pub fn is_boundary(&self) -> bool {
         self.second.is_none()
@@ -31,7 +31,7 @@ impl Edge {
     }
 }
 
-/// One side of a triangle: from its corner `half % 3` to the next, triangle `half / 3`.
+/// A directed edge of triangle `half / 3`, from its corner `half % 3` to the next.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct HalfEdge {
     pub(crate) low: u32,
@@ -44,13 +44,13 @@ impl HalfEdge {
         self.half / 3
     }
 
-    /// Whether the triangle runs from `low` to `high`.
+    /// Whether the triangle traverses the edge from `low` to `high`.
     pub(crate) fn ascends(self, triangles: &[[u32; 3]]) -> bool {
         triangles[self.triangle() as usize][(self.half % 3) as usize] == self.low
     }
 }
 
-/// All sides of all triangles, those of one edge side by side.
+/// All half-edges of all triangles, sorted so that those of one edge are adjacent.
 pub(crate) fn sorted_half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
     let mut halves = Vec::with_capacity(3 * triangles.len());
     for (triangle, t) in triangles.iter().zip(0_u32..) {
@@ -89,7 +89,7 @@ impl Topology {
         for (group, e) in edge_groups(&halves).zip(0_u32..) {
             assert!(
                 group.len() <= 2,
-                "edges with more than two triangles are refused before adjacency is built"
+                "edges with more than two triangles are refused before the adjacency is built"
             );
             edges.push(Edge {
                 vertices: [VertexIdx(group[0].low), VertexIdx(group[0].high)],
@@ -128,9 +128,9 @@ impl Topology {
         other.expect("two sides of a triangle meet in each of its corners")
     }
 
-    /// Turns around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached
-    /// again. Returns the boundary edge (if any) and how many triangles were passed, the first included.
-    fn turn(
+    /// Walks around `vertex`, starting in `triangle` away from `side`, until the boundary or `triangle` is reached.
+    /// Returns the boundary edge (if any) and the number of triangles passed, including the first.
+    fn fan(
         &self,
         mut triangle: TriangleIdx,
         mut side: EdgeIdx,
@@ -149,7 +149,7 @@ impl Topology {
         }
     }
 
-    /// Vertices whose triangles form more than one fan: the surface only touches itself there.
+    /// Vertices whose triangles form more than one fan (non-manifold vertices).
     pub(crate) fn bowties(&self) -> Vec<u32> {
         let n_vertices = self.vertex_start.len() as u32 - 1;
         (0..n_vertices)
@@ -164,22 +164,22 @@ impl Topology {
                     .into_iter()
                     .find(at_vertex);
                 let side = side.expect("a triangle around a vertex has a side that ends there");
-                let (boundary, mut passed) = self.turn(start, side, vertex);
+                let (boundary, mut passed) = self.fan(start, side, vertex);
                 if boundary.is_some() {
                     let back = self.other_side_at(start, side, vertex);
-                    passed += self.turn(start, back, vertex).1 - 1;
+                    passed += self.fan(start, back, vertex).1 - 1;
                 }
                 passed < triangles.len()
             })
             .collect()
     }
 
-    /// The closed chains of boundary edges, each as its vertices in order along its first triangle's direction.
+    /// The closed chains of boundary edges, each as its vertices in the direction of its first triangle.
     pub(crate) fn boundary_loops(&self, triangles: &[[u32; 3]]) -> Vec<Vec<VertexIdx>> {
-        let mut seen = vec![false; self.edges.len()];
+        let mut visited = vec![false; self.edges.len()];
         let mut loops = Vec::new();
         for (edge, e) in self.edges.iter().zip(0_u32..) {
-            if !edge.is_boundary() || seen[e as usize] {
+            if !edge.is_boundary() || visited[e as usize] {
                 continue;
             }
             let corners = triangles[edge.first.index()];
@@ -189,12 +189,12 @@ impl Topology {
             let mut from = VertexIdx(corners[k.expect("an edge is a side of its triangle")]);
             let mut side = EdgeIdx(e);
             let mut chain = Vec::new();
-            while !seen[side.index()] {
-                seen[side.index()] = true;
+            while !visited[side.index()] {
+                visited[side.index()] = true;
                 chain.push(from);
                 let [low, high] = self.edge(side).vertices;
                 from = if from == low { high } else { low };
-                let (next, _) = self.turn(self.edge(side).first, side, from);
+                let (next, _) = self.fan(self.edge(side).first, side, from);
                 side = next.expect("turning away from a boundary edge ends at a boundary edge");
             }
             loops.push(chain);

@@ -1,21 +1,17 @@
 //! `TriMesh`: a checked, immutable triangle surface with adjacency.
 
 use super::components::components_by_vertex;
-use super::error::{Flaw, MeshError};
 use super::index::{EdgeIdx, TriangleIdx, VertexIdx};
 use super::moments::{Bounds, SolidMoments, solid_moments};
-use super::names::Names;
-use super::options::{SurfaceOptions, SurfaceUse};
-use super::report::LoadReport;
-use super::surface_build::{Soup, build_surface};
+use super::options::SurfaceUse;
 use super::topology::{Edge, Topology};
 use nalgebra::Vector3;
 
 /// A triangle surface: vertices in metres, triangles counter-clockwise seen from outside, adjacency.
 ///
-/// Every edge has one or two triangles, every vertex at least one, every triangle a positive area, and neighbours
-/// agree on the orientation (except on a one-sided cloth, which the load report names). A surface built as
-/// [`SurfaceUse::Solid`] is closed and points outward.
+/// Every edge has one or two triangles, every vertex at least one, every triangle a positive area, and neighbours are
+/// consistently oriented (except on a one-sided cloth, which the load report mentions). A surface built as
+/// [`SurfaceUse::Solid`] is closed and oriented outwards.
 #[derive(Clone, Debug)]
 pub struct TriMesh {
     vertices: Vec<Vector3<f64>>,
@@ -29,50 +25,7 @@ pub struct TriMesh {
 }
 
 impl TriMesh {
-    /// Checks and builds a surface from arrays: `vertices` in m, `triangles` as vertex indices counted from 0.
-    ///
-    /// The mesh may differ from the arrays by the repairs that `options` allow; the report names them.
-    ///
-    /// # Errors
-    /// Everything in [`MeshError`] that does not concern files: coordinates that are not finite, indices out of range,
-    /// degenerate or repeated triangles, edges of three triangles, and for a solid open edges.
-    pub fn build(
-        vertices: Vec<Vector3<f64>>,
-        triangles: Vec<[u32; 3]>,
-        surface_use: SurfaceUse,
-        options: &SurfaceOptions,
-    ) -> Result<(Self, LoadReport), MeshError> {
-        let names = Names::of_arrays("triangle mesh", "triangle", "triangles");
-        for (triangle, t) in triangles.iter().zip(0_u32..) {
-            if let Some(corner) = triangle
-                .iter()
-                .find(|corner| **corner as usize >= vertices.len())
-            {
-                return Err(MeshError::Index(Flaw::new(
-                    names.element_place(t),
-                    format!(
-                        "triangle {t} refers to vertex {corner} of {}",
-                        vertices.len()
-                    ),
-                    "Vertices are counted from 0",
-                )));
-            }
-        }
-        let element_of = (0..triangles.len() as u32).collect();
-        build_surface(
-            Soup {
-                names,
-                vertices,
-                triangles,
-                element_of,
-            },
-            surface_use,
-            options,
-            LoadReport::default(),
-        )
-    }
-
-    /// From parts that have passed every check.
+    /// From parts that have passed all checks.
     pub(crate) fn assemble(
         vertices: Vec<Vector3<f64>>,
         triangles: &[[u32; 3]],
@@ -110,7 +63,7 @@ impl TriMesh {
         &self.triangles
     }
 
-    /// Corners of each triangle as bare integers, for libraries that want them so.
+    /// Corners of each triangle as plain integers.
     pub fn raw_triangles(&self) -> impl ExactSizeIterator<Item = [u32; 3]> + '_ {
         self.triangles
             .iter()
@@ -148,7 +101,7 @@ impl TriMesh {
         self.topology.around(vertex.0)
     }
 
-    /// What the surface was built for.
+    /// The purpose that the surface was built for.
     #[must_use]
     pub fn surface_use(&self) -> SurfaceUse {
         self.surface_use
@@ -177,19 +130,19 @@ impl TriMesh {
         self.vertices.len() as i64 - self.topology.edges.len() as i64 + self.triangles.len() as i64
     }
 
-    /// How many pieces the surface has; triangles that share a vertex belong to one piece.
+    /// Number of connected components; triangles that share a vertex are connected.
     #[must_use]
     pub fn component_count(&self) -> usize {
         self.component_count as usize
     }
 
-    /// The piece of a triangle, counted from 0.
+    /// The component of a triangle, counted from 0.
     #[must_use]
     pub fn component_of(&self, triangle: TriangleIdx) -> usize {
         self.component_of[triangle.index()] as usize
     }
 
-    /// The pieces as meshes of their own, in the order of [`TriMesh::component_of`].
+    /// The components as separate meshes, in the order of [`TriMesh::component_of`].
     #[must_use]
     pub fn split_components(&self) -> Vec<Self> {
         let mut pieces = vec![(Vec::new(), Vec::new()); self.component_count()];
@@ -237,24 +190,9 @@ impl TriMesh {
         self.triangle_indices().map(|t| self.triangle_area(t)).sum()
     }
 
-    /// Area-weighted centre of the surface itself, m: where a sheet balances.
-    #[must_use]
-    pub fn area_centroid(&self) -> Vector3<f64> {
-        let center = self.bounds.center();
-        let mut area = 0.0;
-        let mut first = Vector3::zeros();
-        for t in self.triangle_indices() {
-            let triangle_area = self.triangle_area(t);
-            let [a, b, c] = self.corners(t).map(|corner| corner - center);
-            area += triangle_area;
-            first += triangle_area / 3.0 * (a + b + c);
-        }
-        center + first / area
-    }
-
     /// Volume, centroid and inertia of the enclosed solid at unit density; `None` when the surface is open.
     ///
-    /// Where pieces overlap the overlap counts twice; a cavity counts negatively.
+    /// Overlapping parts count twice; cavities count negatively.
     #[must_use]
     pub fn solid_moments(&self) -> Option<SolidMoments> {
         let center = self.bounds.center();
@@ -265,7 +203,7 @@ impl TriMesh {
         self.is_closed().then(|| solid_moments(center, fan))
     }
 
-    /// Shape of one triangle, see [`triangle_quality`].
+    /// Quality of one triangle, see [`triangle_quality`].
     #[must_use]
     pub fn quality(&self, triangle: TriangleIdx) -> f64 {
         triangle_quality(self.corners(triangle))
@@ -280,7 +218,7 @@ impl TriMesh {
             .expect("a checked mesh has triangles")
     }
 
-    /// Vertices whose triangles form more than one fan.
+    /// Vertices whose triangles form more than one fan (non-manifold vertices).
     pub(crate) fn bowties(&self) -> Vec<u32> {
         self.topology.bowties()
     }
@@ -290,7 +228,7 @@ impl TriMesh {
     }
 }
 
-/// Shape of a triangle: 4√3 A / (l₁² + l₂² + l₃²) with area A and side lengths l.
+/// Quality of a triangle: 4√3 A / (l₁² + l₂² + l₃²) with area A and side lengths l.
 ///
 /// Dimensionless; 1 for an equilateral triangle, towards 0 for a needle, 0 when the corners lie on a line.
 #[must_use]

@@ -1,4 +1,4 @@
-//! What every mesh must satisfy before its elements are looked at: counts, finite coordinates, a sensible size.
+//! Checks of vertices common to all meshes: counts, finite coordinates, plausible size.
 
 use super::error::{Flaw, MeshError};
 use super::moments::Bounds;
@@ -7,9 +7,9 @@ use super::report::{LoadReport, Severity};
 use nalgebra::Vector3;
 use std::ops::RangeInclusive;
 
-/// Sides of meshes for simulation lie between 10 µm and 100 km; anything else is probably a wrong unit.
+/// Meshes for simulation extend over 10 µm to 100 km; other sizes probably have a wrong unit.
 const USUAL_EXTENT: RangeInclusive<f64> = 1e-5..=1e5;
-/// The inertia needs the fifth power of the size: beyond these it would overflow or vanish in f64.
+/// The inertia is of fifth order in the size: beyond these limits it would overflow or underflow in f64.
 const COMPUTABLE_EXTENT: [f64; 2] = [1e-58, 1e58];
 /// Half-edges are counted in u32.
 const COUNT_MAX: usize = 1 << 30;
@@ -37,7 +37,7 @@ pub(crate) fn check_counts(
     }
     if n_elements == 0 {
         let what = format!("{n_vertices} vertices but no {}", names.elements.plural);
-        return refuse(what, "Points alone make no mesh").map_err(MeshError::Syntax);
+        return refuse(what, "A mesh needs elements between its points").map_err(MeshError::Syntax);
     }
     Ok(())
 }
@@ -46,7 +46,7 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
     for (vertex, v) in vertices.iter().zip(0_u32..) {
         if !vertex.iter().all(|x| x.is_finite()) {
             return Err(MeshError::Coordinate(Flaw::new(
-                names.vertex_place(v),
+                names.vertex_location(v),
                 format!(
                     "{} is at ({}, {}, {})",
                     names.vertices.name(v),
@@ -61,7 +61,7 @@ pub(crate) fn check_finite(names: &Names, vertices: &[Vector3<f64>]) -> Result<(
     Ok(())
 }
 
-/// Scales in place; whether that mirrors.
+/// Scales in location; returns whether that mirrors the mesh.
 pub(crate) fn scale(vertices: &mut [Vector3<f64>], factors: &Vector3<f64>) -> bool {
     vertices
         .iter_mut()
@@ -82,9 +82,11 @@ pub(crate) fn check_extent(
     if !(extent >= COMPUTABLE_EXTENT[0] && reach <= COMPUTABLE_EXTENT[1]) {
         return Err(MeshError::Coordinate(Flaw::new(
             names.whole(),
-            format!("the mesh is {extent:e} m large and reaches {reach:e} m from the origin"),
             format!(
-                "Between {:e} m and {:e} m its inertia can be computed; choose the scale option",
+                "the mesh has an extent of {extent:e} m and reaches {reach:e} m from the origin"
+            ),
+            format!(
+                "Its inertia can be computed for {:e} m to {:e} m only; set the scale option",
                 COMPUTABLE_EXTENT[0], COMPUTABLE_EXTENT[1]
             ),
         )));
@@ -97,14 +99,14 @@ pub(crate) fn check_extent(
     }
     if reach * f64::EPSILON > 1e-6 * extent {
         let text = format!(
-            "{reach:e} m from the origin a mesh of {extent:e} m has lost its digits; move it closer"
+            "at {reach:e} m from the origin, round-off is significant for a mesh of {extent:e} m; move it closer"
         );
         report.add(Severity::Suspicious, names.whole(), text);
     }
     Ok(())
 }
 
-/// Drops vertices that no element uses and renumbers; returns the old index of each that is kept.
+/// Drops unused vertices and renumbers the others; returns the old index of each.
 pub(crate) fn drop_unused_vertices<const N: usize>(
     vertices: &mut Vec<Vector3<f64>>,
     elements: &mut [[u32; N]],
@@ -140,7 +142,7 @@ pub(crate) fn drop_unused_vertices<const N: usize>(
             "no {} uses {list}, which {verb} dropped",
             names.elements.word
         );
-        report.add(Severity::Ignored, names.vertex_place(first), text);
+        report.add(Severity::Ignored, names.vertex_location(first), text);
     }
     old_index
 }

@@ -1,39 +1,22 @@
 //! Legacy VTK, versions 1 to 5.1, ASCII and (big-endian) BINARY: unstructured grids and polygonal data.
 
 mod connectivity;
+mod reader;
 
-use super::cells::{CellKind, Cells, Grid, Wanted};
+use super::cells::{CellKind, Cells, Grid, RequestedCells};
 use super::cursor::{Cursor, Word};
 use super::error::{Flaw, MeshError, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
 use super::vtk_cells;
-use connectivity::Lists;
 use nalgebra::Vector3;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Encoding {
-    Ascii,
-    Binary,
-}
-
-struct Reader<'a> {
-    cursor: Cursor<'a>,
-    encoding: Encoding,
-    points: Option<Vec<Vector3<f64>>>,
-    point_lines: Vec<u32>,
-    lists: Option<Lists>,
-    cells: Cells,
-    cell_lines: Vec<u32>,
-    has_types: bool,
-    report: LoadReport,
-}
+use reader::{Encoding, Lists, Reader};
 
 pub(crate) fn parse(
     bytes: &[u8],
     file: &str,
-    wanted: Wanted,
+    requested: RequestedCells,
     report: LoadReport,
 ) -> Result<Grid, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -51,19 +34,19 @@ pub(crate) fn parse(
         has_types: false,
         report,
     };
-    let at_dataset = reader.cursor.place(dataset.line);
+    let at_dataset = reader.cursor.location(dataset.line);
     if dataset.is("UNSTRUCTURED_GRID") {
         reader.unstructured_grid()?;
-    } else if dataset.is("POLYDATA") && wanted == Wanted::Surface {
+    } else if dataset.is("POLYDATA") && requested == RequestedCells::Surface {
         reader.polydata()?;
     } else {
-        let (what, remedy) = match wanted {
-            Wanted::Tets => (
-                "where a tetrahedral mesh is wanted",
+        let (what, remedy) = match requested {
+            RequestedCells::Tets => (
+                "but a tetrahedral mesh was requested",
                 "Use DATASET UNSTRUCTURED_GRID with cells of type 10",
             ),
-            Wanted::Surface => (
-                "where a surface is wanted",
+            RequestedCells::Surface => (
+                "but a surface was requested",
                 "Use DATASET POLYDATA or UNSTRUCTURED_GRID",
             ),
         };
@@ -83,7 +66,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
         .get(..MAGIC.len())
         .filter(|start| start.eq_ignore_ascii_case(MAGIC));
     if magic.is_none() {
-        let what = "the first line is not that of a legacy VTK file";
+        let what = "the first line is not the header of a legacy VTK file";
         return Err(cursor.syntax(line.line, what, "It must read: # vtk DataFile Version 3.0"));
     }
     let version = line.bytes[MAGIC.len()..].trim_ascii();
@@ -94,7 +77,7 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
     if !major.is_some_and(|major| (1..=5).contains(&major)) {
         let what = format!("legacy VTK version {}", quote(version));
         let flaw = Flaw::new(
-            cursor.place(line.line),
+            cursor.location(line.line),
             what,
             "Versions 1.0 to 5.1 are supported",
         );
@@ -111,7 +94,11 @@ fn header(cursor: &mut Cursor<'_>) -> Result<Encoding, MeshError> {
         Ok(Encoding::Binary)
     } else {
         let what = format!("expected ASCII or BINARY, found {}", quote(word.bytes));
-        Err(cursor.syntax(word.line, what, "It stands on the line after the title"))
+        Err(cursor.syntax(
+            word.line,
+            what,
+            "The line after the title must be ASCII or BINARY",
+        ))
     }
 }
 
@@ -121,7 +108,11 @@ fn dataset<'a>(cursor: &mut Cursor<'a>) -> Result<Word<'a>, MeshError> {
         .ok_or_else(|| cursor.ended("the header: DATASET is missing"))?;
     if !word.is("DATASET") {
         let what = format!("expected DATASET, found {}", quote(word.bytes));
-        return Err(cursor.syntax(word.line, what, "It follows the line ASCII or BINARY"));
+        return Err(cursor.syntax(
+            word.line,
+            what,
+            "DATASET must follow the line ASCII or BINARY",
+        ));
     }
     let kind = cursor.word_on_line();
     let kind = kind.ok_or_else(|| {
@@ -149,11 +140,11 @@ impl<'a> Reader<'a> {
         }
         if self.points.is_none() || self.lists.is_none() || !self.has_types {
             let missing = self.missing(&["CELLS", "CELL_TYPES"]);
-            let what = format!("the file ends, but {missing} is missing");
+            let what = format!("{missing} is missing at the end of the file");
             return Err(MeshError::Syntax(Flaw::new(
                 self.cursor.here(),
                 what,
-                "An unstructured grid has POINTS, CELLS and CELL_TYPES",
+                "An unstructured grid needs POINTS, CELLS and CELL_TYPES",
             )));
         }
         Ok(())
@@ -186,15 +177,15 @@ impl<'a> Reader<'a> {
             let missing = self.missing(&["POLYGONS"]);
             let flaw = Flaw::new(
                 self.cursor.here(),
-                format!("the file ends, but {missing} is missing"),
-                "A surface has POINTS and POLYGONS",
+                format!("{missing} is missing at the end of the file"),
+                "A surface needs POINTS and POLYGONS",
             );
             return Err(MeshError::Syntax(flaw));
         }
         Ok(())
     }
 
-    /// The section that has to come next.
+    /// The section that is expected next.
     fn missing<'s>(&self, after_points: &[&'s str]) -> &'s str {
         match (self.points.is_some(), self.lists.is_some()) {
             (false, _) => "POINTS",
@@ -204,20 +195,17 @@ impl<'a> Reader<'a> {
     }
 
     fn unexpected(&self, word: Word<'_>, after_points: &[&str]) -> MeshError {
-        let wanted = if self.has_types {
+        let requested = if self.has_types {
             "POINT_DATA or the end"
         } else {
             self.missing(after_points)
         };
-        let what = format!("expected {wanted}, found {}", quote(word.bytes));
-        self.cursor.syntax(
-            word.line,
-            what,
-            "Is the count of the section before it right?",
-        )
+        let what = format!("expected {requested}, found {}", quote(word.bytes));
+        self.cursor
+            .syntax(word.line, what, "Check the count of the preceding section")
     }
 
-    /// Point and cell data come last and have no effect on the shape.
+    /// Point and cell data come last and are ignored.
     fn at_data(&mut self) -> bool {
         let Some(word) = self
             .cursor
@@ -228,11 +216,11 @@ impl<'a> Reader<'a> {
         };
         let text = "fields on points and cells";
         self.report
-            .add(Severity::Ignored, self.cursor.place(word.line), text);
+            .add(Severity::Ignored, self.cursor.location(word.line), text);
         true
     }
 
-    /// Skips METADATA and FIELD sections; whether it was one.
+    /// Skips METADATA and FIELD sections; returns whether it was one.
     fn skip(&mut self, word: Word<'_>) -> Result<bool, MeshError> {
         if word.is("METADATA") {
             self.cursor.line_text();
@@ -277,44 +265,17 @@ impl<'a> Reader<'a> {
         }
         self.report.add(
             Severity::Ignored,
-            self.cursor.place(word.line),
+            self.cursor.location(word.line),
             "FIELD data",
         );
         Ok(true)
-    }
-
-    fn word_on_line(&mut self, what: &str) -> Result<Word<'a>, MeshError> {
-        let line = self.cursor.line();
-        let word = self.cursor.word_on_line();
-        word.ok_or_else(|| {
-            self.cursor.syntax(
-                line,
-                format!("{what} is missing"),
-                "It stands on the keyword's line",
-            )
-        })
-    }
-
-    /// The type at the end of a section's header line; the next byte belongs to its data.
-    fn scalar(&mut self, what: &str) -> Result<Scalar, MeshError> {
-        let word = self.word_on_line(&format!("the type of {what}"))?;
-        let scalar = Scalar::of_legacy_name(word.bytes).ok_or_else(|| {
-            let remedy = "Use float, double, int or vtktypeint64";
-            self.cursor.syntax(
-                word.line,
-                format!("{what}: unknown number type {}", quote(word.bytes)),
-                remedy,
-            )
-        })?;
-        self.cursor.line_text();
-        Ok(scalar)
     }
 
     fn read_points(&mut self, header: Word<'_>) -> Result<(), MeshError> {
         let count = self.word_on_line("the number of POINTS")?;
         let count = self.cursor.count(count, 1, "POINTS")?;
         let scalar = self.scalar("POINTS")?;
-        // A point takes at least six characters, or three bytes, so a count that lies cannot reserve much.
+        // A point takes at least six characters, or three bytes, which bounds the memory reserved for a wrong count.
         let mut points = Vec::with_capacity(count.min(self.cursor.rest().len() / 3));
         match self.encoding {
             Encoding::Ascii => {
@@ -345,7 +306,7 @@ impl<'a> Reader<'a> {
                     let point = Vector3::new(coordinate(0), coordinate(1), coordinate(2));
                     if !point.iter().all(|x| x.is_finite()) {
                         return Err(MeshError::Coordinate(Flaw::new(
-                            self.cursor.place(header.line),
+                            self.cursor.location(header.line),
                             format!(
                                 "POINTS, point {p} is at ({}, {}, {})",
                                 point.x, point.y, point.z
@@ -373,7 +334,7 @@ impl<'a> Reader<'a> {
             );
             return Err(self
                 .cursor
-                .syntax(header.line, what, "Each cell has one type"));
+                .syntax(header.line, what, "Each cell needs one type"));
         }
         let (codes, lines) = self.integers(count, Scalar::I32, "CELL_TYPES", "type", header)?;
         self.add_cells(lists, &codes, &lines, "CELL_TYPES")?;
@@ -419,7 +380,7 @@ impl<'a> Reader<'a> {
 
     fn finish(self, file: &str) -> Result<Grid, MeshError> {
         let points = self.points.unwrap_or_default();
-        let spots = |lines: Vec<u32>, count: usize| {
+        let positions = |lines: Vec<u32>, count: usize| {
             if lines.len() == count {
                 FilePositions::Lines(lines)
             } else {
@@ -432,13 +393,13 @@ impl<'a> Reader<'a> {
                 word: "point",
                 plural: "points",
                 numbering: Numbering::From(0),
-                spots: spots(self.point_lines, points.len()),
+                positions: positions(self.point_lines, points.len()),
             },
             elements: Naming {
                 word: "cell",
                 plural: "cells",
                 numbering: Numbering::From(0),
-                spots: spots(self.cell_lines, self.cells.len()),
+                positions: positions(self.cell_lines, self.cells.len()),
             },
         };
         Ok(Grid {

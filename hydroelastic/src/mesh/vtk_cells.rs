@@ -1,8 +1,8 @@
-//! VTK's cell types: what each number means.
+//! VTK's cell types by number.
 
 use super::cells::CellKind;
 
-/// The name of a cell type; "unknown cell" for numbers VTK does not define.
+/// The name of a cell type; "unknown cell" for undefined numbers.
 pub(crate) fn name(code: u32) -> &'static str {
     match code {
         0 => "empty cell",
@@ -39,7 +39,7 @@ pub(crate) fn name(code: u32) -> &'static str {
     }
 }
 
-/// What kind a cell of this type with this many corners is; the error says what is wrong with it.
+/// The kind of a cell of this type with this many corners; the error describes the problem.
 pub(crate) fn kind(code: i64, n_corners: usize) -> Result<CellKind, String> {
     let known = u32::try_from(code)
         .ok()

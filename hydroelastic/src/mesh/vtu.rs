@@ -3,7 +3,7 @@
 mod arrays;
 
 use super::cells::{CellKind, Cells, Grid};
-use super::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
+use super::error::{FilePosition, Flaw, Location, MeshError, presentable, quote};
 use super::names::{FilePositions, Names, Naming, Numbering};
 use super::report::{LoadReport, Severity};
 use super::scalar::{Endian, Scalar};
@@ -13,9 +13,9 @@ use nalgebra::Vector3;
 use roxmltree::{Document, Node};
 use std::cell::Cell;
 
-/// Decoded arrays may be this many times larger than the file; meshes compress by factors of 2 to 10.
+/// Limit on the size of the decoded arrays relative to the file; meshes compress by factors of 2 to 10.
 const DECODED_RATIO_MAX: usize = 64;
-/// Small files may hold more, since a flat grid of zeros compresses a thousandfold.
+/// Decoded size that is always allowed: a small file of zeros compresses a thousandfold.
 const DECODED_BYTES_FREE: usize = 1 << 25;
 
 pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<Grid, MeshError> {
@@ -25,7 +25,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             .iter()
             .filter(|byte| **byte == b'\n')
             .count() as u32;
-        let at = Place::new(file, FilePosition::Line(line));
+        let at = Location::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             "bytes that are not UTF-8 text",
@@ -42,7 +42,7 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         } else {
             error.pos().row
         };
-        let at = Place::new(file, FilePosition::Line(line));
+        let at = Location::new(file, FilePosition::Line(line));
         MeshError::Syntax(Flaw::new(
             at,
             format!("not well-formed XML: {}", presentable(&error.to_string())),
@@ -50,8 +50,8 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         ))
     })?;
     let root = document.root_element();
-    let place = |node: Node<'_, '_>| {
-        Place::new(
+    let location = |node: Node<'_, '_>| {
+        Location::new(
             file,
             FilePosition::Line(document.text_pos_at(node.range().start).row),
         )
@@ -66,17 +66,17 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
             ),
         };
         let flaw = Flaw::new(
-            place(root),
+            location(root),
             what,
             "Supported is <VTKFile type=\"UnstructuredGrid\">",
         );
         return Err(MeshError::Unsupported(flaw));
     }
-    let context = context(root, file, bytes.len(), appended, &place)?;
+    let context = context(root, file, bytes.len(), appended, &location)?;
     let mut mesh = Mesh::default();
-    let grid = child(root, "UnstructuredGrid", &place)?;
+    let grid = child(root, "UnstructuredGrid", &location)?;
     for piece in grid.children().filter(|node| node.has_tag_name("Piece")) {
-        mesh.add_piece(piece, &context, &place)?;
+        mesh.add_piece(piece, &context, &location)?;
     }
     let fields =
         |node: &Node<'_, '_>| node.has_tag_name("PointData") || node.has_tag_name("CellData");
@@ -85,12 +85,16 @@ pub(crate) fn parse(bytes: &[u8], file: &str, mut report: LoadReport) -> Result<
         .descendants()
         .find(|node| fields(node) && has_arrays(node))
     {
-        report.add(Severity::Ignored, place(node), "fields on points and cells");
+        report.add(
+            Severity::Ignored,
+            location(node),
+            "fields on points and cells",
+        );
     }
     Ok(mesh.into_grid(file, report))
 }
 
-/// Cuts out the content of `<AppendedData>`, which need not be XML, and closes the document behind it.
+/// Separates the content of `<AppendedData>`, which need not be XML, and closes the document after it.
 fn split_appended(bytes: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     const TAG: &[u8] = b"<AppendedData";
     let Some(tag) = bytes.windows(TAG.len()).position(|window| window == TAG) else {
@@ -102,7 +106,7 @@ fn split_appended(bytes: &[u8]) -> (Vec<u8>, Option<&[u8]>) {
     let content = &bytes[tag + end + 1..];
     let mut xml = bytes[..=tag + end].to_vec();
     xml.extend_from_slice(b"</AppendedData></VTKFile>");
-    // The data start behind an underscore.
+    // The data start after an underscore.
     let start = content
         .iter()
         .position(|byte| *byte == b'_')
@@ -115,16 +119,20 @@ fn context<'a>(
     file: &'a str,
     file_bytes: usize,
     appended: Option<&'a [u8]>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Context<'a>, MeshError> {
     let unsupported = |what: &str, value: &str, remedy: &str| {
         let what = format!("{what} {}", quote(value.as_bytes()));
-        Err(MeshError::Unsupported(Flaw::new(place(root), what, remedy)))
+        Err(MeshError::Unsupported(Flaw::new(
+            location(root),
+            what,
+            remedy,
+        )))
     };
     let endian = match root.attribute("byte_order").unwrap_or("LittleEndian") {
         "LittleEndian" => Endian::Little,
         "BigEndian" => Endian::Big,
-        other => return unsupported("byte_order", other, "It is LittleEndian or BigEndian"),
+        other => return unsupported("byte_order", other, "It must be LittleEndian or BigEndian"),
     };
     let header = match root.attribute("header_type").unwrap_or("UInt32") {
         "UInt32" => Scalar::U32,
@@ -144,7 +152,7 @@ fn context<'a>(
         (Some(data), Some("raw")) => Some(Appended::Raw(data)),
         (Some(data), None | Some("base64")) => Some(Appended::Base64(data)),
         (Some(_), Some(other)) => {
-            return unsupported("AppendedData encoding", other, "It is raw or base64");
+            return unsupported("AppendedData encoding", other, "It must be raw or base64");
         }
     };
     Ok(Context {
@@ -162,16 +170,16 @@ fn context<'a>(
 fn child<'d>(
     node: Node<'d, 'd>,
     name: &str,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Node<'d, 'd>, MeshError> {
     node.children()
         .find(|child| child.has_tag_name(name))
         .ok_or_else(|| {
             let what = format!("<{}> has no <{name}>", node.tag_name().name());
             MeshError::Syntax(Flaw::new(
-                place(node),
+                location(node),
                 what,
-                "A VTU file has Points and Cells with their arrays",
+                "A VTU file needs Points and Cells with their arrays",
             ))
         })
 }
@@ -189,24 +197,24 @@ impl Mesh {
         &mut self,
         piece: Node<'_, '_>,
         context: &Context<'_>,
-        place: &dyn Fn(Node<'_, '_>) -> Place,
+        location: &dyn Fn(Node<'_, '_>) -> Location,
     ) -> Result<(), MeshError> {
         let syntax = |node: Node<'_, '_>, what: String, remedy: &str| {
-            MeshError::Syntax(Flaw::new(place(node), what, remedy))
+            MeshError::Syntax(Flaw::new(location(node), what, remedy))
         };
         let count = |name: &str| {
             let text = piece.attribute(name).unwrap_or("");
             text.trim().parse::<usize>().map_err(|_| {
                 let what = format!("{name} is {}", quote(text.as_bytes()));
-                syntax(piece, what, "It must be a count, 0 or more")
+                syntax(piece, what, "It must be a non-negative integer")
             })
         };
         let (n_points, n_cells) = (count("NumberOfPoints")?, count("NumberOfCells")?);
         if n_points == 0 && n_cells == 0 {
             return Ok(());
         }
-        let points_node = child(piece, "Points", place)?;
-        let array = child(points_node, "DataArray", place)?;
+        let points_node = child(piece, "Points", location)?;
+        let array = child(points_node, "DataArray", location)?;
         if array
             .attribute("NumberOfComponents")
             .is_some_and(|n| n.trim() != "3")
@@ -217,16 +225,16 @@ impl Mesh {
                 "Write NumberOfComponents=\"3\"",
             ));
         }
-        let points = read_array(array, context, place)?;
+        let points = read_array(array, context, location)?;
         if Some(points.len()) != n_points.checked_mul(3) {
             let what = format!("{} coordinates for {n_points} points", points.len());
             return Err(syntax(
                 array,
                 what,
-                "There are three for each point; was the file cut off?",
+                "Each point needs three; the file may be truncated",
             ));
         }
-        let cells = child(piece, "Cells", place)?;
+        let cells = child(piece, "Cells", location)?;
         let named = |name: &str| {
             let mut arrays = cells
                 .children()
@@ -238,10 +246,10 @@ impl Mesh {
                     syntax(
                         cells,
                         what,
-                        "Cells have the arrays connectivity, offsets and types",
+                        "Cells need the arrays connectivity, offsets and types",
                     )
                 })?;
-            read_array(node, context, place).map(|values| (node, values))
+            read_array(node, context, location).map(|values| (node, values))
         };
         let (connectivity_node, connectivity) = named("connectivity")?;
         let (offsets_node, offsets) = named("offsets")?;
@@ -253,22 +261,23 @@ impl Mesh {
                 return Err(syntax(
                     node,
                     what,
-                    "There is one for each cell; was the file cut off?",
+                    "Each cell needs one; the file may be truncated",
                 ));
             }
         }
 
         let base = self.points.len();
-        let line_of = |node, values: &Values, k: usize| match (values.line(k), place(node).spot) {
-            (Some(line), _) | (None, FilePosition::Line(line)) => line,
-            _ => 1,
-        };
+        let line_of =
+            |node, values: &Values, k: usize| match (values.line(k), location(node).position) {
+                (Some(line), _) | (None, FilePosition::Line(line)) => line,
+                _ => 1,
+            };
         for p in 0..n_points {
             let point = Vector3::from_fn(|axis, _| points.float(3 * p + axis));
             let line = line_of(array, &points, 3 * p);
             if !point.iter().all(|x| x.is_finite()) {
                 let what = format!("point {p} is at ({}, {}, {})", point.x, point.y, point.z);
-                let at = Place::new(context.file, FilePosition::Line(line));
+                let at = Location::new(context.file, FilePosition::Line(line));
                 return Err(MeshError::Coordinate(Flaw::new(
                     at,
                     what,
@@ -283,10 +292,10 @@ impl Mesh {
             let end = usize::try_from(offsets.integer(c)).unwrap_or(usize::MAX);
             if end < start || end > connectivity.len() {
                 let what = format!(
-                    "cell {c} reaches from offset {start} to {}",
+                    "cell {c} extends from offset {start} to {}",
                     offsets.integer(c)
                 );
-                let remedy = "Offsets grow up to the number of entries in connectivity";
+                let remedy = "Offsets must increase up to the number of entries in connectivity";
                 return Err(syntax(offsets_node, what, remedy));
             }
             let mut corners = Vec::with_capacity(end - start);
@@ -297,14 +306,14 @@ impl Mesh {
                     .filter(|index| *index < n_points)
                 else {
                     let what = format!("cell {c} refers to point {index} of {n_points}");
-                    let at = Place::new(
+                    let at = Location::new(
                         context.file,
                         FilePosition::Line(line_of(connectivity_node, &connectivity, k)),
                     );
                     return Err(MeshError::Index(Flaw::new(
                         at,
                         what,
-                        "VTK counts points from 0",
+                        "VTK numbers points from 0",
                     )));
                 };
                 corners.push((base + index) as u32);
@@ -335,13 +344,13 @@ impl Mesh {
                 word: "point",
                 plural: "points",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.point_lines),
+                positions: FilePositions::Lines(self.point_lines),
             },
             elements: Naming {
                 word: "cell",
                 plural: "cells",
                 numbering: Numbering::From(0),
-                spots: FilePositions::Lines(self.cell_lines),
+                positions: FilePositions::Lines(self.cell_lines),
             },
         };
         Grid {

@@ -1,15 +1,15 @@
-//! Writing what ParaView reads: VTU files, and PVD files that list them over time.
+//! Writer of files for ParaView: VTU files, and PVD files that list them over time.
 
 use super::base64;
-use super::error::{FilePosition, Flaw, MeshError, Place};
+use super::error::{FilePosition, Flaw, Location, MeshError};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt::Write as _;
 use std::io::Write;
 
-/// What connects the points.
+/// The cells that connect the points.
 #[derive(Clone, Copy, Debug)]
 pub enum VtuCells<'a> {
-    /// Each point is a cell of its own: particles.
+    /// Each point is a cell: particles.
     Vertices,
     /// Segments.
     Lines(&'a [[u32; 2]]),
@@ -17,7 +17,7 @@ pub enum VtuCells<'a> {
     Triangles(&'a [[u32; 3]]),
     /// Tetrahedra.
     Tets(&'a [[u32; 4]]),
-    /// Flat polygons, each with corners of its own: so many points for each, one polygon after the other.
+    /// Flat polygons with corners of their own: the number of points of each, in order.
     Polygons(&'a [u32]),
 }
 
@@ -43,21 +43,21 @@ pub struct VtuArray<'a> {
     pub values: VtuValues<'a>,
 }
 
-/// How numbers are written.
+/// Encoding of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VtuEncoding {
-    /// Decimal, exact on reading back: for people and version control.
+    /// Decimal, exact on reading back: human-readable.
     Ascii,
-    /// Base64 of little-endian binary, within each array: smaller and faster.
+    /// Base64 of little-endian binary, inline in each array: smaller and faster.
     Base64,
 }
 
-/// The content of a VTU file, borrowed from its owners.
+/// The content of a VTU file.
 #[derive(Clone, Debug)]
 pub struct VtuFile<'a> {
     /// Positions, m.
     pub points: &'a [Vector3<f64>],
-    /// What connects them.
+    /// The cells that connect them.
     pub cells: VtuCells<'a>,
     /// Fields with one value per point.
     pub point_data: Vec<VtuArray<'a>>,
@@ -85,7 +85,7 @@ impl VtuValues<'_> {
 }
 
 impl VtuCells<'_> {
-    /// VTK's number of the kind of cell, the end of each cell in the list of corners, and that list.
+    /// VTK's cell type, the end of each cell in the list of corners, and that list.
     fn corners(&self, n_points: usize) -> (i64, Vec<i64>, Vec<i64>) {
         fn flat<const N: usize>(cells: &[[u32; N]]) -> Vec<i64> {
             cells
@@ -118,8 +118,8 @@ impl VtuFile<'_> {
     /// Writes the file.
     ///
     /// # Errors
-    /// [`MeshError::Setting`] when a field has not one value for each point or cell, or a cell refers to a point that
-    /// is not there; [`MeshError::Write`] when the stream fails.
+    /// [`MeshError::Setting`] when a field does not have one value per point or cell, or a cell refers to a point that
+    /// does not exist; [`MeshError::Write`] when the stream fails.
     pub fn write(&self, out: &mut dyn Write, encoding: VtuEncoding) -> Result<(), MeshError> {
         let (cell_type, offsets, connectivity) = self.cells.corners(self.points.len());
         let n_cells = offsets.len();
@@ -169,7 +169,7 @@ impl VtuFile<'_> {
     fn validate(&self, connectivity: &[i64], n_cells: usize) -> Result<(), MeshError> {
         let refuse = |what: String, remedy: &str| {
             Err(MeshError::Setting(Flaw::new(
-                Place::new("VTU output", FilePosition::Whole),
+                Location::new("VTU output", FilePosition::Whole),
                 what,
                 remedy,
             )))
@@ -181,7 +181,7 @@ impl VtuFile<'_> {
         {
             return refuse(
                 format!("a cell refers to point {corner} of {n_points}"),
-                "Points are counted from 0",
+                "Points are numbered from 0",
             );
         }
         for (fields, count, item) in [
@@ -194,7 +194,7 @@ impl VtuFile<'_> {
                     field.name,
                     field.values.len()
                 );
-                return refuse(what, "A field has one value for each");
+                return refuse(what, "A field needs one value for each");
             }
         }
         Ok(())
@@ -273,7 +273,7 @@ fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-/// A PVD file: which VTU file shows which moment, and which part (body) of the scene.
+/// A PVD file: the VTU files by time and part (body) of the scene.
 ///
 /// ```
 /// use pliant_hydroelastic::mesh::PvdSeries;
@@ -297,7 +297,7 @@ impl PvdSeries {
         self.entries.push((time_s, part, file.to_owned()));
     }
 
-    /// Writes the list. Call it after each frame to let a viewer follow the run.
+    /// Writes the list. Call it after each frame so that a viewer can follow the simulation.
     ///
     /// # Errors
     /// [`MeshError::Write`] when the stream fails.

@@ -1,11 +1,11 @@
-//! Finding vertices at the same place.
+//! Welding: vertices at the same position.
 
 use super::moments::Bounds;
 use super::options::Weld;
 use nalgebra::Vector3;
 use std::collections::{HashMap, HashSet};
 
-/// For each vertex the first vertex that is the same one (itself, if there is none).
+/// For each vertex the first vertex that it coincides with (itself, if there is none).
 pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32> {
     match weld {
         Weld::Never => (0..vertices.len() as u32).collect(),
@@ -22,16 +22,16 @@ pub(crate) fn representatives(vertices: &[Vector3<f64>], weld: Weld) -> Vec<u32>
     }
 }
 
-/// How many vertices have the same coordinates as an earlier one.
+/// Number of vertices with the same coordinates as an earlier one.
 pub(crate) fn coincident_count<'a>(vertices: impl Iterator<Item = &'a Vector3<f64>>) -> usize {
-    let mut places = HashSet::new();
+    let mut positions = HashSet::new();
     vertices
-        .filter(|vertex| !places.insert(place_bits(vertex)))
+        .filter(|vertex| !positions.insert(position_bits(vertex)))
         .count()
 }
 
-/// The coordinates' bits; `+ 0.0` turns −0 into +0, which is the same place.
-fn place_bits(vertex: &Vector3<f64>) -> [u64; 3] {
+/// The coordinates' bits; `+ 0.0` maps −0 to +0, which is the same position.
+fn position_bits(vertex: &Vector3<f64>) -> [u64; 3] {
     [0, 1, 2].map(|k| (vertex[k] + 0.0).to_bits())
 }
 
@@ -40,11 +40,11 @@ fn exact(vertices: &[Vector3<f64>]) -> Vec<u32> {
     vertices
         .iter()
         .zip(0_u32..)
-        .map(|(vertex, i)| *first_at.entry(place_bits(vertex)).or_insert(i))
+        .map(|(vertex, i)| *first_at.entry(position_bits(vertex)).or_insert(i))
         .collect()
 }
 
-/// Each vertex joins the first representative within `distance`; representatives live in a grid of that spacing.
+/// Each vertex joins the first representative within `distance`; representatives are stored in a grid of that spacing.
 fn within(vertices: &[Vector3<f64>], distance: f64) -> Vec<u32> {
     let Some(bounds) = Bounds::of(vertices) else {
         return Vec::new();

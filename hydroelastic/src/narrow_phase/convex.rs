@@ -1,6 +1,6 @@
-//! Convex shapes as the narrow phase sees them: a core with a support map, and a rounding radius around it.
+//! Convex shapes in the narrow phase: a core with a support map, and a rounding radius.
 //!
-//! A sphere is a rounded point, a capsule a rounded segment: their cores hardly ever overlap, so the exact distance of the
+//! A sphere is a rounded point, a capsule a rounded segment. Their cores rarely overlap, so the exact distance of the
 //! cores also gives the exact penetration of the shapes.
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector2, Vector3};
@@ -9,7 +9,7 @@ use crate::Shape;
 use crate::shape::{ConvexHull, TriangleFeature, closest_on_triangle};
 use crate::signed_distance::{self, SignedDistance};
 
-/// A convex set known by its furthest points, in its own frame.
+/// A convex set given by its support map, in its own frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core<'a> {
     Point,
@@ -33,11 +33,11 @@ pub(crate) enum Core<'a> {
     Ellipsoid(Vector3<f64>),
     Hull(&'a ConvexHull),
     Triangle([Vector3<f64>; 3]),
-    /// Between two points, which may coincide: an edge or a vertex of a mesh.
+    /// Segment between two points, which may coincide: an edge or a vertex of a mesh.
     Edge([Vector3<f64>; 2]),
 }
 
-/// A core with everything within `rounding` of it.
+/// All points within `rounding` of a core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Convex<'a> {
     pub(crate) core: Core<'a>,
@@ -45,7 +45,7 @@ pub(crate) struct Convex<'a> {
 }
 
 impl<'a> Convex<'a> {
-    /// `None` for a half space (no furthest point), and for a mesh or a user's shape (not convex).
+    /// `None` for a half space (unbounded), and for a mesh or a custom shape (not convex).
     pub(crate) fn of(shape: &'a Shape) -> Option<Self> {
         let (core, rounding) = match shape {
             Shape::HalfSpace | Shape::Mesh(_) | Shape::Custom(_) => return None,
@@ -81,7 +81,7 @@ impl<'a> Convex<'a> {
 }
 
 impl Core<'_> {
-    /// The point furthest in direction `d` (any length).
+    /// The support point in direction `d` (of any length).
     pub(crate) fn support(&self, d: &Vector3<f64>) -> Vector3<f64> {
         match self {
             Self::Point => Vector3::zeros(),
@@ -128,7 +128,7 @@ impl Core<'_> {
         }
     }
 
-    /// Distance to the set from a point outside of it, with derivatives.
+    /// Distance to the set from a point outside, with derivatives.
     pub(crate) fn distance_from(&self, p: &Vector3<f64>) -> SignedDistance<f64> {
         let at = Point3::from(*p);
         match self {
@@ -188,7 +188,7 @@ impl Core<'_> {
         )
     }
 
-    /// A point well inside.
+    /// A point in the interior.
     pub(crate) fn center(&self) -> Vector3<f64> {
         match self {
             Self::Hull(h) => h.local_aabb().center().coords,
@@ -199,8 +199,8 @@ impl Core<'_> {
         }
     }
 
-    /// A length that says how thick the set is, m (for a rounded point or segment its rounding must be added); infinite for a
-    /// piece of a mesh, whose thickness is not its own.
+    /// Thickness of the set, m (the rounding of a point or segment must be added); infinite for a piece of a mesh,
+    /// which has no thickness of its own.
     pub(crate) fn thickness(&self) -> f64 {
         match self {
             Self::Point | Self::Segment(_) => 0.0,
@@ -213,7 +213,7 @@ impl Core<'_> {
         }
     }
 
-    /// A length that says how large the coordinates are, m: the scale of round-off.
+    /// Magnitude of the coordinates, m: the scale of round-off.
     pub(crate) fn extent(&self) -> f64 {
         match self {
             Self::Point => 0.0,
@@ -228,7 +228,7 @@ impl Core<'_> {
         }
     }
 
-    /// The axis along which it is swept or about which it is turned, if there is one.
+    /// The axis of symmetry or extrusion, if there is one.
     pub(crate) fn axis(&self) -> Option<Vector3<f64>> {
         match self {
             Self::Segment(_)
@@ -239,8 +239,8 @@ impl Core<'_> {
         }
     }
 
-    /// Calls `visit` with outward directions that are likely normals of a contact with something at `other` (in this
-    /// frame): the flat faces, and for curved sides the one that looks at `other`.
+    /// Calls `visit` with outward directions that are likely contact normals with a body at `other` (in this frame):
+    /// the flat faces, and for curved sides the direction towards `other`.
     pub(crate) fn candidate_normals(
         &self,
         other: &Vector3<f64>,
@@ -288,7 +288,8 @@ impl Core<'_> {
             Self::Hull(h) => {
                 let towards = other - self.center();
                 for face in h.faces() {
-                    // In a large hull the faces that look away cost time and never win a shallow contact.
+                    // In a large hull, faces that point away are expensive and never give the normal of a shallow
+                    // contact.
                     if h.faces().len() <= 32 || face.normal.dot(&towards) >= 0.0 {
                         visit(face.normal);
                     }
@@ -304,19 +305,20 @@ impl Core<'_> {
     }
 }
 
-/// Unit vector across z that points to `other`; x on the axis.
+/// Unit vector perpendicular to z, towards `other`; x on the axis.
 pub(crate) fn radial(other: &Vector3<f64>) -> Vector3<f64> {
     Vector3::new(other.x, other.y, 0.0)
         .try_normalize(0.0)
         .unwrap_or_else(Vector3::x)
 }
 
-/// The point furthest along `d` of an ellipse across the axis at height `z`.
+/// The support point along `d` of an ellipse perpendicular to the axis at height `z`.
 pub(crate) fn rim(d: &Vector3<f64>, semi_axes: &Vector2<f64>, z: f64) -> Vector3<f64> {
     on_rim(&rim_angle(d, semi_axes), semi_axes, z)
 }
 
-/// The unit vector u = (cos θ, sin θ) of the ellipse's furthest point along `d`: u ∝ (a dₓ, b d_y); x along the axis.
+/// The unit vector u = (cos θ, sin θ) of the ellipse's support point along `d`: u ∝ (a dₓ, b d_y); x for a direction
+/// along the axis.
 pub(crate) fn rim_angle(d: &Vector3<f64>, semi_axes: &Vector2<f64>) -> Vector3<f64> {
     // Ratios of the axes: exactly 1 for a circle.
     let ratios = semi_axes / semi_axes.max();
@@ -328,16 +330,16 @@ pub(crate) fn on_rim(u: &Vector3<f64>, semi_axes: &Vector2<f64>, z: f64) -> Vect
     Vector3::new(u.x * semi_axes.x, u.y * semi_axes.y, z)
 }
 
-/// A core A seen from the frame of B: rotation and translation of X_BA, kept as a matrix because support maps turn two
-/// vectors per call.
+/// A core A in the frame of B. The rotation of X_BA is stored as a matrix because support maps rotate two vectors per
+/// call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct PosedCore<'a> {
     pub(crate) core: Core<'a>,
     pub(crate) rotation: Matrix3<f64>,
     pub(crate) translation: Vector3<f64>,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PosedCore<'a> {
     pub(crate) fn new(core: Core<'a>, X_BA: &Isometry3<f64>) -> Self {
         Self {
             core,

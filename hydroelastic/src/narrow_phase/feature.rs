@@ -1,17 +1,17 @@
-//! The face, edge or corner of a convex shape that looks along a direction: what a flat contact is made of.
+//! The face, edge or corner of a convex shape that faces a direction.
 //!
-//! Round ends are given by [`CAP_CORNERS`] points of their rim. The first of them is the furthest along the direction, so that
-//! a disc tips over the right point; a regular polygon of points has the same stiffness against tipping whichever way it is
-//! turned, so that it does not matter that the furthest point runs around while the disc lies flat.
+//! Round ends are represented by [`CAP_CORNERS`] points on their rim. The first of them is the support point, so that a
+//! disc tips over the correct point. A regular polygon has the same tipping stiffness for any rotation, so the motion
+//! of the support point around a disc that lies flat has no effect.
 
 use nalgebra::{Vector2, Vector3};
 
-use super::convex::{Core, Placed, on_rim, radial, rim, rim_angle};
+use super::convex::{Core, PosedCore, on_rim, radial, rim, rim_angle};
 
-/// How many points stand for a circular face.
+/// Number of points that represent a circular face.
 pub(crate) const CAP_CORNERS: usize = 8;
 
-/// Numbers of a shape's features that fit beside each other in 32 bits: a kind in the two highest, an index below.
+/// Identifiers of a shape's features in 32 bits: the kind in the two highest bits, the index below.
 pub(crate) mod feature_id {
     const KIND: u32 = 30;
     const MASK: u32 = (1 << KIND) - 1;
@@ -25,11 +25,11 @@ pub(crate) mod feature_id {
     pub(crate) const fn face(i: u32) -> u32 {
         2 << KIND | i & MASK
     }
-    /// The nearest point of a pair, when no listed feature carries it.
+    /// The nearest point of a pair, if it belongs to no listed feature.
     pub(crate) const NEAREST: u32 = 3 << KIND;
 }
 
-/// A corner of a feature and the number of the side that starts there.
+/// A corner of a feature and the identifier of the side that starts there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Corner {
     pub(crate) p: Vector3<f64>,
@@ -37,7 +37,8 @@ pub(crate) struct Corner {
     pub(crate) side: u32,
 }
 
-/// A flat convex feature: one corner (a point), two (a segment) or more (a polygon, counter-clockwise seen from outside).
+/// A flat convex feature: one corner (a point), two (a segment) or more (a polygon, counter-clockwise seen from
+/// outside).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feature {
     pub(crate) corners: Vec<Corner>,
@@ -58,7 +59,7 @@ impl Feature {
         });
     }
 
-    /// Area vector of a polygon, twice the area long, pointing outwards.
+    /// Twice the area vector of a polygon, outwards.
     pub(crate) fn area_vector(&self) -> Vector3<f64> {
         let origin = self.corners[0].p;
         self.corners.windows(2).fold(Vector3::zeros(), |s, w| {
@@ -66,15 +67,15 @@ impl Feature {
         })
     }
 
-    /// The feature of `a` (in the common frame) that looks along `d`.
-    pub(crate) fn of_placed(&mut self, a: &Placed<'_>, d: &Vector3<f64>) {
+    /// The feature of `a` (in the common frame) that faces `d`.
+    pub(crate) fn of_posed(&mut self, a: &PosedCore<'_>, d: &Vector3<f64>) {
         self.of_core(&a.core, &a.rotation.tr_mul(d));
         for c in &mut self.corners {
             c.p = a.rotation * c.p + a.translation;
         }
     }
 
-    /// The feature that looks along the unit vector `d`, in the core's own frame.
+    /// The feature that faces the unit vector `d`, in the core's own frame.
     pub(crate) fn of_core(&mut self, core: &Core<'_>, d: &Vector3<f64>) {
         match core {
             Core::Point | Core::Ellipsoid(_) => {
@@ -119,7 +120,7 @@ impl Feature {
         }
     }
 
-    /// Of a cylinder: the face at an end, or the line along its side.
+    /// For a cylinder: the face at an end, or the line along its side.
     fn end_or_side(&mut self, semi_axes: &Vector2<f64>, half: f64, d: &Vector3<f64>) {
         if d.z.abs() > d.x.hypot(d.y) {
             self.clear(u32::from(d.z > 0.0));
@@ -153,7 +154,7 @@ impl Feature {
         let axis = d.iamax();
         let positive = d[axis] > 0.0;
         self.clear(2 * axis as u32 + u32::from(positive));
-        // Counter-clockwise seen from +axis in (j, k); from the other side in reverse.
+        // Counter-clockwise seen from +axis in (j, k); reversed from the other side.
         let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
         let ring = [(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)];
         for i in 0..4 {
@@ -172,7 +173,7 @@ impl Feature {
         }
     }
 
-    /// Points of the round face at height `z`, the first the furthest along `d`.
+    /// Points of the round face at height `z`, starting with the support point along `d`.
     fn cap(&mut self, semi_axes: &Vector2<f64>, z: f64, d: &Vector3<f64>) {
         let base = if z > 0.0 { 0 } else { CAP_CORNERS as u32 };
         for (i, p) in cap_corners(semi_axes, z, d).into_iter().enumerate() {
@@ -205,7 +206,7 @@ impl Feature {
             }
             return;
         }
-        // A sharp corner: no face looks that way. Perhaps an edge lies across.
+        // A sharp corner: no face points that way; an edge may.
         let top = h.support_index(d);
         let p = h.vertices()[top].coords;
         let mut edge: Option<(u32, f64)> = None;
@@ -258,8 +259,8 @@ impl Feature {
     }
 }
 
-/// Points of a rim at height `z`, counter-clockwise seen from +z, the first the furthest along `d`; for a direction along
-/// the axis at the frame's own x. Of an ellipse they are a regular polygon's, stretched.
+/// Points of a rim at height `z`, counter-clockwise seen from +z, starting with the support point along `d`; for a
+/// direction along the axis at the frame's x axis. On an ellipse they are an affinely stretched regular polygon.
 pub(crate) fn cap_corners(
     semi_axes: &Vector2<f64>,
     z: f64,
@@ -279,7 +280,7 @@ pub(crate) fn cap_corners(
     out
 }
 
-/// Whether a set can touch in more than one point.
+/// Whether a set can be in contact at more than one point.
 pub(crate) fn has_flat_features(core: &Core<'_>) -> bool {
     !matches!(core, Core::Point | Core::Ellipsoid(_))
 }

@@ -1,13 +1,13 @@
-//! Distance of two convex sets that do not overlap, by the algorithm of Gilbert, Johnson and Keerthi.
+//! Distance of two disjoint convex sets by the algorithm of Gilbert, Johnson and Keerthi (GJK).
 //!
-//! The point v of A − B nearest to the origin is approached through simplices of at most four support points. The duality
-//! gap v·(v − w) bounds the error of |v|. Between polytopes the loop ends exactly, at the nearest features. Between curved sets
-//! it creeps, and its ever smaller simplices lose their direction to round-off: there it stops early, and Newton's method takes
-//! over ([`super::sharpen`]).
+//! The point v of A − B nearest to the origin is approached through simplices of at most four support points. The
+//! duality gap v·(v − w) bounds the error of |v|. Between polytopes the algorithm terminates exactly at the nearest
+//! features. Between curved sets convergence is slow and round-off spoils the direction of ever smaller simplices: the
+//! loop stops early, and Newton's method refines the result ([`super::refine`]).
 
 use nalgebra::Vector3;
 
-use super::convex::{Core, Placed};
+use super::convex::{Core, PosedCore};
 
 /// Nearest points of two sets.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +21,9 @@ pub(crate) struct Nearest {
 
 pub(crate) enum Outcome {
     Apart(Nearest),
-    /// Further apart than was asked for.
+    /// Further apart than `reach`.
     Beyond,
-    /// Overlapping, or too near to tell.
+    /// Overlapping, or too close to decide.
     Overlap,
 }
 
@@ -41,14 +41,14 @@ struct Simplex {
     len: usize,
 }
 
-// Each round strictly lowers |v|; polytopes need about ten, curved pairs a few dozens near contact.
+// Each round strictly decreases |v|; polytopes need about ten, curved pairs near contact several tens.
 const ROUNDS_MAX: usize = 100;
 
-// Relative duality gap at which Newton's method does better than further rounds.
+// Relative duality gap below which Newton's method is more efficient than further rounds.
 const CURVED_GAP: f64 = 1e-4;
 
 /// Distance between `a` and `b` (at the origin of the common frame) if it is at most `reach`.
-pub(crate) fn distance(a: &Placed<'_>, b: &Core<'_>, reach: f64) -> Outcome {
+pub(crate) fn distance(a: &PosedCore<'_>, b: &Core<'_>, reach: f64) -> Outcome {
     let scale = a.core.extent() + b.extent() + a.translation.norm();
     let touching = 1e-14 * scale;
     let precise = if a.core.is_polytope() && b.is_polytope() {
@@ -88,7 +88,7 @@ pub(crate) fn distance(a: &Placed<'_>, b: &Core<'_>, reach: f64) -> Outcome {
         let before = (simplex.vertices, simplex.weights, simplex.len);
         simplex.vertices[simplex.len] = next;
         simplex.len += 1;
-        // A plane with the origin on its far side has been seen: no sliver of a simplex may claim to contain it.
+        // A separating plane has been found: a degenerate simplex must not claim to contain the origin.
         if !simplex.reduce(lower > 1e-15 * scale * norm) {
             return Outcome::Overlap;
         }
@@ -112,7 +112,7 @@ pub(crate) fn distance(a: &Placed<'_>, b: &Core<'_>, reach: f64) -> Outcome {
     })
 }
 
-fn support(a: &Placed<'_>, b: &Core<'_>, v: &Vector3<f64>) -> Vertex {
+fn support(a: &PosedCore<'_>, b: &Core<'_>, v: &Vector3<f64>) -> Vertex {
     let p_A = a.support(&-v);
     let p_B = b.support(v);
     Vertex {
@@ -136,7 +136,7 @@ impl Simplex {
         })
     }
 
-    /// Keeps the vertices that carry the point nearest to the origin; false if the origin lies inside.
+    /// Keeps the vertices that support the point nearest to the origin; false if the origin lies inside.
     fn reduce(&mut self, origin_is_outside: bool) -> bool {
         let w = self.vertices.map(|x| x.w);
         let weights = match self.len {
@@ -193,7 +193,7 @@ fn on_triangle(a: &Vector3<f64>, b: &Vector3<f64>, c: &Vector3<f64>) -> [f64; 3]
     if d6 >= 0.0 && d5 <= d6 {
         return [0.0, 0.0, 1.0];
     }
-    // The cross product keeps digits that d1 d4 − d3 d2 loses in a sliver.
+    // The cross product avoids the cancellation of d1 d4 − d3 d2 in a sliver.
     let n = ab.cross(&ac);
     let square = n.norm_squared();
     let [u, v, w] = [b.cross(c), c.cross(a), a.cross(b)].map(|x| x.dot(&n));
@@ -236,14 +236,14 @@ fn on_triangle(a: &Vector3<f64>, b: &Vector3<f64>, c: &Vector3<f64>) -> [f64; 3]
     best.0
 }
 
-/// Weights of the point of a tetrahedron nearest to the origin; `None` if the origin lies inside. When it is known to lie
-/// outside every face is tried, which needs no orientation tests that could fail for slivers.
+/// Weights of the point of a tetrahedron nearest to the origin; `None` if the origin lies inside. If it is known to lie
+/// outside, every face is tried, which avoids orientation tests that may fail for slivers.
 fn on_tetrahedron(w: &[Vector3<f64>; 4], origin_is_outside: bool) -> Option<[f64; 4]> {
     let mut best: Option<([f64; 4], f64)> = None;
     for [i, j, k, opposite] in [[0, 1, 2, 3], [0, 3, 1, 2], [0, 2, 3, 1], [1, 3, 2, 0]] {
         let n = (w[j] - w[i]).cross(&(w[k] - w[i]));
         let (origin, inside) = (-n.dot(&w[i]), n.dot(&(w[opposite] - w[i])));
-        // A flat tetrahedron has no inside: every face is tried.
+        // A flat tetrahedron has no interior: every face is tried.
         let flat = inside.abs() <= 1e-14 * n.norm() * (w[opposite] - w[i]).norm();
         if !flat && !origin_is_outside && origin * inside > 0.0 {
             continue;

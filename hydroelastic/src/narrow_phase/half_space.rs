@@ -1,4 +1,4 @@
-//! Anything against a half space: every corner, rim point or support point has its own distance to the plane.
+//! Any shape against a half space: every corner, rim point or support point has its own distance to the plane.
 
 use nalgebra::{Isometry3, Vector2, Vector3};
 
@@ -21,7 +21,7 @@ pub(crate) fn collide(a: &Shape, X_BA: &Isometry3<f64>, reach: f64, out: &mut Ve
     }
     let Some(convex) = Convex::of(a) else { return };
     let rotation = X_BA.rotation.to_rotation_matrix();
-    // Down, seen from A.
+    // The downward direction in the frame of A.
     let down = -Vector3::from(rotation.matrix().row(2).transpose());
     let mut add = adder(X_BA, convex.rounding, reach, out);
     match &convex.core {
@@ -61,8 +61,8 @@ pub(crate) fn collide(a: &Shape, X_BA: &Isometry3<f64>, reach: f64, out: &mut Ve
     }
 }
 
-/// The points of one rim. Lying flat they share the stiffness of four corners; the lowest point of a tilted rim is the end
-/// of a line, or a point of its own.
+/// The points of one rim. If it lies flat they share the stiffness of four corners; the lowest point of a tilted rim is
+/// the end of a line, or a point of its own.
 fn rim(
     semi_axes: &Vector2<f64>,
     z: f64,

@@ -1,13 +1,13 @@
-//! From a contact normal to the points of a patch: the facing features of both shapes, cut to what they have in common.
+//! Contact manifold: the overlap of the facing features of both shapes for a given normal.
 //!
-//! Both features are seen along the normal. Each corner of their common part lies above a point of A's feature and a point of
-//! B's; their distance along the normal is that corner's φ. Neither shape is the reference, so the patch does not jump when
-//! their roles would change, and corners carry shares of the stiffness that stay continuous while corners appear and vanish:
-//! a corner's share is the part of the outline that is nearest to it.
+//! Both features are projected along the normal. Each corner of their overlap lies above a point of A's feature and a
+//! point of B's; their distance along the normal is that corner's φ. Neither shape is the reference, so the manifold
+//! does not jump when their roles would change. The shares of the stiffness stay continuous while corners appear and
+//! vanish: a corner's share is the part of the outline nearest to it.
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::convex::{Convex, Placed};
+use super::convex::{Convex, PosedCore};
 use super::feature::{Corner, Feature, feature_id, has_flat_features};
 use super::separation::Separation;
 
@@ -37,7 +37,7 @@ impl PairPoint {
         }
     }
 
-    /// The point expressed in the frame that `X` maps into.
+    /// The point in the frame that `X` maps into.
     pub(crate) fn moved(&self, X: &Isometry3<f64>) -> Self {
         Self {
             p_A: X.rotation * self.p_A + X.translation.vector,
@@ -68,7 +68,7 @@ pub(crate) struct ManifoldBuffers {
     clipped: Vec<Outline>,
 }
 
-/// A corner of the common outline, in the plane across the normal, with the side that leaves it.
+/// A corner of the overlap in the plane perpendicular to the normal, with the side that starts there.
 #[derive(Clone, Copy, Debug)]
 struct Outline {
     x: f64,
@@ -82,9 +82,9 @@ enum Side {
     B(usize),
 }
 
-/// Appends the points of the patch with the normal and depth of `s`; all of them, also those further apart.
+/// Appends all points of the manifold with the normal and depth of `s`, including those further apart.
 pub(crate) fn manifold(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     s: &Separation,
@@ -92,16 +92,18 @@ pub(crate) fn manifold(
     out: &mut Vec<PairPoint>,
 ) {
     let lowest = patch(a, round_A, b, &s.normal, buffers, out);
-    // Round rims are given by a few points, sharp corners by none: the nearest points themselves then complete the patch.
+    // Round rims are approximated by a few points, and sharp corners have none: the nearest points complete the
+    // manifold.
     let scale = a.core.extent() + b.core.extent() + round_A + b.rounding;
     if lowest > s.distance + 1e-9 * scale {
         out.push(PairPoint::nearest(s));
     }
 }
 
-/// Appends what the facing features have in common along `normal` and returns the smallest φ (infinite if nothing).
+/// Appends the overlap of the facing features along `normal` and returns the smallest φ (infinite if there is no
+/// overlap).
 pub(crate) fn patch(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     normal: &Vector3<f64>,
@@ -110,7 +112,7 @@ pub(crate) fn patch(
 ) -> f64 {
     let start = out.len();
     if has_flat_features(&a.core) && has_flat_features(&b.core) {
-        buffers.feature_A.of_placed(a, &-normal);
+        buffers.feature_A.of_posed(a, &-normal);
         buffers.feature_B.of_core(&b.core, normal);
         buffers.common_part(normal, round_A, b.rounding, out);
     }
@@ -121,13 +123,13 @@ pub(crate) fn patch(
 }
 
 impl ManifoldBuffers {
-    /// The corners of the feature of `a` that looks along `d`, in the common frame.
-    pub(crate) fn corners_towards(&mut self, a: &Placed<'_>, d: &Vector3<f64>) -> &[Corner] {
-        self.feature_A.of_placed(a, d);
+    /// The corners of the feature of `a` that faces `d`, in the common frame.
+    pub(crate) fn corners_towards(&mut self, a: &PosedCore<'_>, d: &Vector3<f64>) -> &[Corner] {
+        self.feature_A.of_posed(a, d);
         &self.feature_A.corners
     }
 
-    /// Appends the common part of the two features that were put in.
+    /// Appends the overlap of the two features in the buffers.
     fn common_part(
         &mut self,
         normal: &Vector3<f64>,
@@ -153,7 +155,7 @@ impl ManifoldBuffers {
     }
 }
 
-/// The plane across a normal.
+/// The plane perpendicular to a normal.
 struct View {
     n: Vector3<f64>,
     e1: Vector3<f64>,
@@ -162,7 +164,7 @@ struct View {
     round_B: f64,
 }
 
-/// Height along the normal over the plane: h = h0 + gx x + gy y.
+/// Height along the normal above the plane: h = h0 + gx x + gy y.
 struct Plane {
     h0: f64,
     gx: f64,
@@ -229,8 +231,8 @@ impl View {
         }
     }
 
-    /// Two segments share a stretch only if they are parallel; else their nearest points are the whole contact. In between, from
-    /// half of the largest angle on, the two points of the stretch move together to where the segments cross.
+    /// Two segments overlap in a line only if they are parallel; otherwise their nearest points are the whole contact.
+    /// From half of the largest angle on, the two ends of the line move together to the crossing point.
     fn parallel_segments(&self, a: &Feature, b: &Feature, out: &mut Vec<PairPoint>) {
         const SINE_MAX: f64 = 1e-3;
         let ((ax, ay), (bx, by)) = (self.flat(&a.corners[0].p), self.flat(&a.corners[1].p));
@@ -267,7 +269,7 @@ impl View {
         let (hB0, hB1) = (self.n.dot(&b.corners[0].p), self.n.dot(&b.corners[1].p));
         let share = 0.5 + 0.5 * (to - from) * length / length.min(other_length);
         let of_other = |t: f64| ((t - ends[0]) / (ends[1] - ends[0])).clamp(0.0, 1.0);
-        // Named by the ends of the whole stretch, wherever the points have moved.
+        // Identified by the ends of the whole overlap, independent of the shift of the points.
         for (t, end, corner_A, reached) in
             [(from, first, 0, first > 0.0), (to, last, 1, last < 1.0)]
         {
@@ -307,7 +309,7 @@ impl View {
                 (to, to_side) = (t, Some(c.side));
             }
         }
-        // The end of one on the corner of the other, but for round-off: the nearest points are the whole contact.
+        // The end of one on the corner of the other, up to round-off: the nearest points are the whole contact.
         if to - from <= 1e-12 {
             return;
         }
@@ -342,7 +344,7 @@ impl View {
             outline,
             clipped,
         } = buffers;
-        // Seen from the tip of n, B's polygon turns counter-clockwise and A's clockwise.
+        // Seen from the tip of n, B's polygon is counter-clockwise and A's clockwise.
         outline.clear();
         let n_A = a.corners.len();
         for i in (0..n_A).rev() {
@@ -354,7 +356,7 @@ impl View {
             });
         }
         let (size_A, reach) = area_and_perimeter(outline);
-        // Corners that coincide but for round-off count as inside: equal boxes stacked in line keep four points.
+        // Corners that coincide up to round-off count as inside: equal stacked boxes keep four points.
         let tolerance = 1e-10 * reach;
         for i in 0..b.corners.len() {
             let inside = self.left_of(&b.corners[i], &b.corners[(i + 1) % b.corners.len()]);
@@ -384,13 +386,13 @@ impl View {
             let beside =
                 (at.x - before.x).hypot(at.y - before.y) + (after.x - at.x).hypot(after.y - at.y);
             let share = total * beside / (2.0 * perimeter);
-            // Twice the same corner: its twin carries it.
+            // A duplicate corner: its copy has the share.
             if share <= 1e-12 {
                 continue;
             }
             let features = match (before.side, at.side) {
                 (Side::A(i), Side::A(j)) => {
-                    // Sides i then j in reversed order meet at the corner where j's successor i starts.
+                    // Sides i and j in reversed order intersect at the corner where j's successor i starts.
                     let corner = if (j + 1) % n_A == i { i } else { j };
                     (a.corners[corner].vertex, b.face)
                 }
@@ -404,7 +406,7 @@ impl View {
     }
 }
 
-/// Cuts away what lies further than `tolerance` to the right of a line.
+/// Clips away the part further than `tolerance` to the right of a line.
 fn clip(
     from: &[Outline],
     to: &mut Vec<Outline>,
@@ -425,7 +427,7 @@ fn clip(
             to.push(Outline {
                 x: p.x + (q.x - p.x) * t,
                 y: p.y + (q.y - p.y) * t,
-                // Leaving: the outline goes on along the line. Entering: along the old side.
+                // Leaving: the outline continues along the line. Entering: along the old side.
                 side: if p_in { line } else { p.side },
             });
         }

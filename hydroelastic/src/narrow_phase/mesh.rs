@@ -1,16 +1,17 @@
 //! Contact of a closed mesh with a convex shape or another mesh.
 //!
-//! A contact of polyhedra is made of corners on faces and edges on edges. So three kinds of points are looked for: corners of
-//! the partner above or below the mesh's faces, corners of the mesh against the partner, and outward edges of the mesh against
-//! the partner. Each must push within the cone of normals that the surface has at its feature: the inner edges of a flat floor
-//! have none of their own and give no bump. What several features say about the same place is counted once: points near each
-//! other share the stiffness of one.
+//! A contact of polyhedra consists of corners on faces and edges on edges. Three kinds of points are collected: corners
+//! of the partner on the mesh's faces, corners of the mesh on the partner, and convex edges of the mesh on the partner.
+//! Each normal must lie within the normal cone of its feature, so that the interior edges of a flat floor cause no
+//! bump. Points found from several features at the same position count once: points near each other share the stiffness
+//! of one.
 
 mod corners;
+mod features;
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::convex::{Convex, Core, Placed};
+use super::convex::{Convex, Core, PosedCore};
 use super::feature::feature_id;
 use super::manifold::{ManifoldBuffers, PairPoint, manifold};
 use super::separation::{Separation, separation, separation_along};
@@ -19,23 +20,10 @@ use crate::Shape;
 use crate::aabb::Aabb;
 use crate::shape::{MeshFeature, MeshShape};
 use corners::{corner_on_faces, corners_on_faces};
+pub(crate) use features::MeshBuffers;
+use features::{SHALLOW, id_of};
 
-/// Reused storage.
-#[derive(Default)]
-pub(crate) struct MeshBuffers {
-    triangles: Vec<u32>,
-    vertices: Vec<u32>,
-    edges: Vec<u32>,
-    others: Vec<u32>,
-    corners: Vec<(u32, Vector3<f64>)>,
-    near: Vec<u32>,
-}
-
-/// Overlaps up to this part of the thickness need not be the shortest way out: equal boxes stacked edge on edge overlap less
-/// sideways than downwards.
-const SHALLOW: f64 = 0.01;
-
-/// How far a normal may lie outside of the cone of its feature (sine of the angle).
+/// Allowed deviation of a normal from the cone of its feature (sine of the angle).
 const CONE_TOLERANCE: f64 = 1e-3;
 
 /// Appends the contact of the convex shape A with the mesh B, in the frame of B.
@@ -49,7 +37,7 @@ pub(crate) fn convex_on_mesh(
     out: &mut Vec<PairPoint>,
 ) {
     let Some(convex) = Convex::of(a) else { return };
-    let placed = Placed::new(convex.core, X_BA);
+    let placed = PosedCore::new(convex.core, X_BA);
     let region = a.aabb(X_BA).inflated(reach);
     buffers.gather(mesh, &region);
     if buffers.triangles.is_empty() {
@@ -107,7 +95,7 @@ pub(crate) fn mesh_on_mesh(
     if buffers.triangles.is_empty() {
         return;
     }
-    // Corners of B on faces of A: in the frame of A, told from the other side.
+    // Corners of B on faces of A: in the frame of A, with A and B exchanged.
     for &v in &buffers.vertices {
         let p_AV = X_AB * b.vertices()[v as usize];
         let from = out.len();
@@ -163,48 +151,7 @@ pub(crate) fn mesh_on_mesh(
     share_out(&mut out[start..], size);
 }
 
-impl MeshBuffers {
-    /// Triangles, corners and outward edges of a mesh within a region, each once, in rising order.
-    fn gather(&mut self, mesh: &MeshShape, region: &Aabb) {
-        let Self {
-            triangles,
-            vertices,
-            edges,
-            ..
-        } = self;
-        triangles.clear();
-        vertices.clear();
-        edges.clear();
-        mesh.triangles_in(region, |t| triangles.push(t));
-        triangles.sort_unstable();
-        for &t in triangles.iter() {
-            vertices.extend(
-                mesh.triangles()[t as usize]
-                    .iter()
-                    .filter(|&&v| mesh.is_corner(v)),
-            );
-            edges.extend(
-                mesh.triangle_edges(t)
-                    .iter()
-                    .filter(|&&e| mesh.edges()[e as usize].convex),
-            );
-        }
-        for list in [vertices, edges] {
-            list.sort_unstable();
-            list.dedup();
-        }
-    }
-}
-
-fn id_of(feature: MeshFeature) -> u32 {
-    match feature {
-        MeshFeature::Face(t) => feature_id::face(t),
-        MeshFeature::Edge(e) => feature_id::edge(e),
-        MeshFeature::Vertex(v) => feature_id::vertex(v),
-    }
-}
-
-/// A vertex or an outward edge of a mesh as a convex set of its own.
+/// A vertex or a convex edge of a mesh as a convex set.
 struct Piece {
     core: Core<'static>,
     feature: MeshFeature,
@@ -213,7 +160,7 @@ struct Piece {
 impl Piece {
     fn against_convex(
         &self,
-        a: &Placed<'_>,
+        a: &PosedCore<'_>,
         round_A: f64,
         mesh: &MeshShape,
         reach: f64,
@@ -236,8 +183,8 @@ impl Piece {
         let s = if fits(&any) {
             any
         } else {
-            // The nearest way out of an overlap leads through the mesh. The way along the surface's own side counts if it is
-            // not much further: else another feature has the contact.
+            // The shortest separation of an overlap may lead through the mesh. The separation along the outward normal
+            // is used if it is not much larger; otherwise another feature has the contact.
             match separation_along(a, round_A, &b, reach, &outward) {
                 Some(s) if s.distance >= (2.0 * any.distance).min(-shallow) && fits(&s) => s,
                 _ => return,
@@ -248,14 +195,14 @@ impl Piece {
             && at_an_end(&s.p_B, &p, &q)
             && manifolds.corners_towards(a, &-s.normal).len() < 2
         {
-            // The vertex there has the contact.
+            // The adjacent vertex has the contact.
             return;
         }
         let start = out.len();
         manifold(a, round_A, &b, &s, manifolds, out);
         for p in &mut out[start..] {
             p.feature_B = match (self.feature, p.feature_B) {
-                // Which end of the edge, or its inside.
+                // The start, the end, or the interior of the edge.
                 (MeshFeature::Edge(e), id)
                     if id == feature_id::vertex(0) || id == feature_id::vertex(1) =>
                 {
@@ -268,7 +215,7 @@ impl Piece {
     }
 }
 
-/// Whether a contact at a feature pushes to where the surface looks there.
+/// Whether the normal of a contact at a feature points outwards from the surface.
 fn pushes_outwards(
     mesh: &MeshShape,
     feature: MeshFeature,
@@ -279,7 +226,7 @@ fn pushes_outwards(
     if distance > 0.0 {
         mesh.normal_cone_contains(feature, normal, CONE_TOLERANCE)
     } else {
-        // The way out of an overlap may lie a little beyond the cone; what would pull inwards is wrong.
+        // The separation direction of an overlap may lie slightly outside the cone; an inward one is wrong.
         normal.dot(outward) > 0.2
     }
 }
@@ -307,14 +254,14 @@ fn edge_on_edge(
         return;
     };
     let across = (ends_A[1] - ends_A[0]).cross(&(ends_B[1] - ends_B[0]));
-    // Edges that cross fix the normal; parallel ones leave it to the faces beside them.
+    // Crossing edges determine the normal; for parallel ones the adjacent faces do.
     let Some(normal) = across
         .try_normalize(1e-3 * (ends_A[1] - ends_A[0]).norm() * (ends_B[1] - ends_B[0]).norm())
     else {
         return;
     };
     let normal = normal * 1.0_f64.copysign(normal.dot(&start));
-    // Where the lines cross, seen along the normal.
+    // The intersection of the lines projected along the normal.
     let (d_A, d_B) = (ends_A[1] - ends_A[0], ends_B[1] - ends_B[0]);
     let between = ends_B[0] - ends_A[0];
     let t = between.cross(&d_B).dot(&across) / across.norm_squared();
@@ -350,7 +297,7 @@ trait RetainFrom<T> {
 }
 
 impl<T: Copy> RetainFrom<T> for Vec<T> {
-    /// Drops the entries from `start` on that are not kept, in order.
+    /// Removes entries from `start` on for which `keep` is false, preserving the order.
     fn retain_from(&mut self, start: usize, keep: impl Fn(&T) -> bool) {
         let mut end = start;
         for i in start..self.len() {

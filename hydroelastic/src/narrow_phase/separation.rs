@@ -1,18 +1,19 @@
-//! Signed separation of two convex shapes: distance when apart, depth of least push when overlapping.
+//! Signed separation of two convex shapes: distance when disjoint, penetration depth when overlapping.
 //!
-//! For a unit vector n let s(n) be the width of the slab that n puts between A and B (negative if they overlap along n).
-//! The signed separation is the maximum of s over all n, and its maximiser the contact normal. When the sets are apart GJK
-//! finds it. When they touch or overlap, A is lifted along a first guess n until a small gap opens, and GJK on the lifted
-//! pair gives the next n: s never falls, and for depths small against the curvature a few rounds are enough. So a resting
-//! contact gets a normal as exact as a separated one, where expanding-polytope methods return noise. For deep overlaps of bodies
-//! without round symmetry the maximum found is a local one, the best of those around the shapes' own face normals.
+//! For a unit vector n let s(n) be the width of the slab perpendicular to n between A and B (negative if they overlap
+//! along n). The signed separation is the maximum of s over all n, and its maximiser the contact normal. For disjoint
+//! sets GJK finds it. For touching or overlapping sets, A is shifted along a first guess n until a small gap opens, and
+//! GJK on the shifted pair gives the next n. s never decreases, and for depths small compared with the radius of
+//! curvature a few rounds suffice. The normal of a resting contact is then as exact as that of a separated one, where
+//! expanding-polytope methods return noise. For deep overlaps of bodies without rotational symmetry the maximum is a
+//! local one: the best of those around the shapes' face normals.
 
 use nalgebra::Vector3;
 
 use super::box_box::best_axis;
-use super::convex::{Convex, Core, Placed, radial};
+use super::convex::{Convex, Core, PosedCore, radial};
 use super::gjk::{self, Nearest, Outcome};
-use super::sharpen::sharpen;
+use super::refine::refine;
 
 /// Normal, signed separation and witness points of two shapes, in the frame of B.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +30,7 @@ const LIFTS_MAX: usize = 40;
 
 /// The separation of the rounded shapes if it is at most `reach`.
 pub(crate) fn separation(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -39,10 +40,10 @@ pub(crate) fn separation(
     })
 }
 
-/// [`separation`], but for overlapping sets the way out that is nearest to `outward`, which is meant to be the outward side of
-/// the surface that B is a piece of.
+/// [`separation`], but for overlapping sets the direction nearest to `outward`, the outward normal of the surface that
+/// B is a piece of.
 pub(crate) fn separation_along(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -52,7 +53,7 @@ pub(crate) fn separation_along(
 }
 
 fn separation_by(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     b: &Convex<'_>,
     reach: f64,
@@ -64,7 +65,7 @@ fn separation_by(
     let thickness = thin(&a.core, round_A)
         .min(thin(&b.core, b.rounding))
         .min(scale);
-    // Below this gap the direction of v is better found with the pair lifted apart.
+    // Below this gap the direction of v is more accurate with the pair shifted apart.
     let flat = a.core.is_polytope() && b.core.is_polytope();
     let near = if flat { 1e-7 * scale } else { 1e-4 * thickness };
     let gap = if flat {
@@ -73,8 +74,8 @@ fn separation_by(
         1e-3 * thickness
     };
     if !flat {
-        // GJK needs many rounds to see a slight overlap of curved sets. A likely normal along which they nearly touch says so
-        // at once; if another direction then separates them after all, they are treated as apart.
+        // GJK needs many rounds for a slight overlap of curved sets. A candidate normal along which they nearly touch
+        // decides at once; if another direction separates them after all, they are treated as disjoint.
         let likely = start(None);
         let width = slab(a, &b.core, &likely);
         if width - rounding > reach {
@@ -92,7 +93,7 @@ fn separation_by(
     let (guess, found) = match gjk::distance(a, &b.core, reach + rounding) {
         Outcome::Beyond => return None,
         Outcome::Apart(nearest) if nearest.distance > near => {
-            return Some(rounded(&sharpen(a, &b.core, nearest), round_A, b.rounding));
+            return Some(rounded(&refine(a, &b.core, nearest), round_A, b.rounding));
         }
         Outcome::Apart(nearest) => (Some(nearest.normal), Some(nearest)),
         Outcome::Overlap => (None, None),
@@ -110,13 +111,13 @@ fn rounded(core: &Nearest, round_A: f64, round_B: f64) -> Separation {
     }
 }
 
-/// s(n): how far apart A and B are along n.
-pub(crate) fn slab(a: &Placed<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
+/// s(n): separation of A and B along n.
+pub(crate) fn slab(a: &PosedCore<'_>, b: &Core<'_>, n: &Vector3<f64>) -> f64 {
     n.dot(&(a.support(&-n) - b.support(n)))
 }
 
 fn lifted(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     b: &Core<'_>,
     mut normal: Vector3<f64>,
     gap: f64,
@@ -124,17 +125,17 @@ fn lifted(
 ) -> Option<Nearest> {
     let mut depth = slab(a, b, &normal);
     let mut found: Option<Nearest> = None;
-    let mut last_turn: Option<Vector3<f64>> = None;
+    let mut last_change: Option<Vector3<f64>> = None;
     for _ in 0..LIFTS_MAX {
         let lift = normal * (gap.max(-0.1 * depth) - depth);
         let raised = a.shifted(&lift);
         let Outcome::Apart(nearest) = gjk::distance(&raised, b, f64::INFINITY) else {
             break;
         };
-        let nearest = sharpen(&raised, b, nearest);
+        let nearest = refine(&raised, b, nearest);
         let next = nearest.distance - lift.dot(&nearest.normal);
         let gain = next - depth;
-        // Equally good but for round-off: the later one was lifted along the better normal, so its points face each other.
+        // Equal up to round-off: the later one was shifted along the better normal, so its points face each other.
         if found.is_none() || gain > -1e-15 * scale {
             found = Some(Nearest {
                 normal: nearest.normal,
@@ -143,22 +144,22 @@ fn lifted(
                 p_B: nearest.p_B,
             });
         }
-        // Along a curved surface the separation is second order in the normal: wait for the normal to settle too.
-        let turn = nearest.normal - normal;
+        // Along a curved surface the separation is of second order in the normal: the normal has to converge, too.
+        let change = nearest.normal - normal;
         (normal, depth) = (nearest.normal, next.max(depth));
-        if turn.norm() <= 1e-11 || (gain <= 1e-15 * scale && turn.norm() <= 1e-7) {
+        if change.norm() <= 1e-11 || (gain <= 1e-15 * scale && change.norm() <= 1e-7) {
             break;
         }
-        // The rounds converge like a geometric series whose ratio is depth over radius of curvature: jump to its limit, if
-        // that is better.
-        if let Some(last) = last_turn.replace(turn) {
-            let ratio = turn.dot(&last) / last.norm_squared();
+        // The rounds converge like a geometric series with the ratio of depth to radius of curvature: extrapolate to
+        // its limit, if that is better.
+        if let Some(last) = last_change.replace(change) {
+            let ratio = change.dot(&last) / last.norm_squared();
             if (0.05..0.99).contains(&ratio)
-                && let Some(limit) = (normal + turn * (ratio / (1.0 - ratio))).try_normalize(0.0)
+                && let Some(limit) = (normal + change * (ratio / (1.0 - ratio))).try_normalize(0.0)
             {
                 let s = slab(a, b, &limit);
                 if s > depth {
-                    (normal, depth, last_turn) = (limit, s, None);
+                    (normal, depth, last_change) = (limit, s, None);
                 }
             }
         }
@@ -166,8 +167,8 @@ fn lifted(
     found
 }
 
-/// The best of the normals that shapes of this kind usually touch with.
-fn best_candidate(a: &Placed<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> Vector3<f64> {
+/// The best of the candidate normals of these kinds of shape.
+fn best_candidate(a: &PosedCore<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> Vector3<f64> {
     let (center_A, center_B) = (a.center(), b.center());
     let apart = center_A - center_B;
     let mut best = guess
@@ -200,7 +201,7 @@ fn best_candidate(a: &Placed<'_>, b: &Core<'_>, guess: Option<Vector3<f64>>) -> 
         consider(n);
         consider(-n);
     }
-    // Coaxial round bodies at the same place: any direction across the axis.
+    // Coaxial round bodies at the same position: any direction perpendicular to the axis.
     if let Some(z) = axes.1.or(axes.0) {
         let x = radial(&apart);
         if let Some(n) = (x - z * x.dot(&z)).try_normalize(1e-6) {

@@ -1,9 +1,9 @@
-//! What several features say about the same place counts once.
+//! Shares of points that several features report at the same position.
 
 use super::manifold::PairPoint;
 
-/// Gives points of the same two features (the ends of a line, say) different numbers, in their order.
-fn tell_apart(points: &mut [PairPoint]) {
+/// Gives points with the same two features (such as the ends of a line) different keys, in their order.
+fn distinguish(points: &mut [PairPoint]) {
     for i in 1..points.len() {
         let (before, rest) = points.split_at_mut(i);
         let p = &mut rest[0];
@@ -11,15 +11,15 @@ fn tell_apart(points: &mut [PairPoint]) {
             .iter()
             .any(|q| (q.feature_A, q.feature_B) == (p.feature_A, p.feature_B))
         {
-            // Far beyond the indices of any mesh that is met in one place.
+            // Far beyond the indices of any mesh in contact at one position.
             p.feature_A = p.feature_A.wrapping_add(1 << 26);
         }
     }
 }
 
-/// Points nearer to each other than a twentieth of the size share the stiffness of one point, the more the nearer they are.
+/// Points closer than a twentieth of the size share the stiffness of one point, increasingly so the closer they are.
 pub(crate) fn share_out(points: &mut [PairPoint], size: f64) {
-    tell_apart(points);
+    distinguish(points);
     let radius = 0.05 * size;
     for i in 0..points.len() {
         let mut neighbours = 0.0;

@@ -46,14 +46,14 @@ fn separation_is_the_widest_slab_between_the_shapes() {
                 let X_BA = random_pose(&mut rng, 0.7);
                 let s = convex_separation(&a, &b, &X_BA, f64::INFINITY).unwrap();
                 let along = slab_width(&a, &b, &X_BA, &s.normal);
-                // Deep overlaps of curved bodies are iterated to a finite number of digits.
+                // Deep overlaps of curved bodies are iterated to finite accuracy.
                 let tolerance = if s.distance > -0.02 { 1e-9 } else { 1e-5 };
                 assert!(
                     (along - s.distance).abs() < tolerance,
                     "{a:?} {b:?}: {along} {}",
                     s.distance
                 );
-                // No direction does better: exactly true when apart; overlapping, in the neighbourhood.
+                // No direction gives a larger value: globally when disjoint, locally when overlapping.
                 for _ in 0..200 {
                     let n = if s.distance > 0.0 {
                         random_unit(&mut rng)
@@ -94,7 +94,8 @@ fn witness_points_lie_on_both_surfaces() {
                         .signed_distance(&X_BA.inverse_transform_point(&p.p_A.into()))
                         .value;
                     let on_B = b.signed_distance(&p.p_B.into()).value;
-                    // Chords of rims, and ends of tilted capsules seen along the normal, lie inside by their sagitta.
+                    // Chords of rims, and ends of tilted capsules seen along the normal, deviate inwards by their
+                    // sagitta.
                     assert!(
                         on_A.abs() < 1e-8 || has_round_side(&a) && on_A < 1e-8,
                         "{a:?} {b:?}: {on_A}"
@@ -126,7 +127,7 @@ fn has_round_side(s: &Shape) -> bool {
 }
 
 #[test]
-fn exchanging_the_shapes_mirrors_the_contact() {
+fn exchanging_the_shapes_swaps_the_contact() {
     let mut rng = ChaCha8Rng::seed_from_u64(23);
     for a in convex_shapes() {
         for b in convex_shapes() {
@@ -136,7 +137,7 @@ fn exchanging_the_shapes_mirrors_the_contact() {
                     convex_separation(&a, &b, &X_BA, f64::INFINITY).unwrap(),
                     convex_separation(&b, &a, &X_BA.inverse(), f64::INFINITY).unwrap(),
                 );
-                // Deep overlaps may have several best directions.
+                // Deep overlaps may have several equally good directions.
                 if one.distance > -0.02 {
                     assert!(
                         (one.distance - other.distance).abs() < 1e-9,
@@ -164,19 +165,19 @@ fn distance_is_continuous_along_random_paths() {
     for a in convex_shapes() {
         for b in convex_shapes() {
             let (start, end) = (random_unit(&mut rng) * 1.2, random_unit(&mut rng) * 0.2);
-            let turn = random_unit(&mut rng) * 3.0;
+            let rotation = random_unit(&mut rng) * 3.0;
             let steps = 400;
             let mut before: Option<f64> = None;
             for i in 0..=steps {
                 let s = f64::from(i) / f64::from(steps);
-                let X_BA = Isometry3::new(start + (end - start) * s, turn * s);
+                let X_BA = Isometry3::new(start + (end - start) * s, rotation * s);
                 let now = convex_separation(&a, &b, &X_BA, f64::INFINITY)
                     .unwrap()
                     .distance;
                 // φ changes no faster than the points move.
                 let fastest =
                     ((end - start).norm() + 3.0 * a.radius_about_origin()) / f64::from(steps);
-                // Deep inside the way out may jump from one side to another.
+                // For deep overlaps the direction of least penetration may jump from one side to another.
                 if let Some(before) = before
                     && now > -0.05
                 {
@@ -218,13 +219,13 @@ fn overlap_depth_is_no_larger_than_along_a_thousand_directions() {
             }
         }
     }
-    // The search is local from several starts: deep overlaps of long bodies may end in the second best way out.
+    // The search is local from several starts: deep overlaps of long bodies may end in the second smallest penetration.
     assert!(missed * 20 <= found, "{missed} of {found}");
 }
 
 #[test]
 fn degenerate_poses_give_no_nan() {
-    let turns = [
+    let rotations = [
         Vector3::zeros(),
         Vector3::x() * std::f64::consts::FRAC_PI_2,
         Vector3::x() * std::f64::consts::PI,
@@ -237,9 +238,9 @@ fn degenerate_poses_give_no_nan() {
     ];
     for a in convex_shapes() {
         for b in convex_shapes() {
-            for turn in turns {
+            for rotation in rotations {
                 for shift in shifts {
-                    let X_BA = Isometry3::new(shift, turn);
+                    let X_BA = Isometry3::new(shift, rotation);
                     for p in contact(&a, &b, &X_BA, 1.0) {
                         let sum = p.p_A.sum() + p.p_B.sum() + p.normal.sum() + p.phi + p.share;
                         assert!(
@@ -274,7 +275,7 @@ fn check_stacked(X_BA: &Isometry3<f64>, phi: f64) -> Vec<PairPoint> {
 }
 
 #[test]
-fn equal_boxes_in_line_touch_at_four_corners() {
+fn equal_stacked_boxes_touch_at_four_corners() {
     for depth in [-1e-5, -1e-9, 0.0, 1e-9, 1e-5] {
         let points = check_stacked(&Isometry3::translation(0.0, 0.0, 0.2 + depth), depth);
         assert_eq!(points.len(), 4);
@@ -287,16 +288,16 @@ fn equal_boxes_in_line_touch_at_four_corners() {
 }
 
 #[test]
-fn boxes_turned_by_half_a_right_angle_touch_at_eight_points_of_half_share() {
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::z() * std::f64::consts::FRAC_PI_4);
-    let X_BA = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.2 - 1e-5).into(), turn);
+fn boxes_rotated_by_45_degrees_touch_at_eight_points_of_half_share() {
+    let rotation = UnitQuaternion::from_scaled_axis(Vector3::z() * std::f64::consts::FRAC_PI_4);
+    let X_BA = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.2 - 1e-5).into(), rotation);
     let points = check_stacked(&X_BA, -1e-5);
     assert_eq!(points.len(), 8);
     let share = points[0].share;
     assert!(points.iter().all(|p| (p.share - share).abs() < 1e-12));
 }
 
-/// Force and moment of springs on a patch, as a test of continuity: φ, place and share together.
+/// Force and moment of springs on a manifold, to test continuity of φ, position and share together.
 fn wrench(points: &[PairPoint]) -> Vector3<f64> {
     points.iter().fold(Vector3::zeros(), |w, p| {
         let f = p.share * (-p.phi).max(0.0) * 1e6;
@@ -314,7 +315,7 @@ fn wrench_on_a_stacked_box_is_continuous_in_its_pose() {
             let X_BA =
                 Isometry3::new(random_unit(&mut rng) * size, random_unit(&mut rng) * size) * base;
             let w = wrench(&contact(&cube(), &cube(), &X_BA, 1e-3));
-            // 4 points at 1e6 N/m: 4e6 N per metre of sinking; shares change by 1/0.2 m of shift, with a load of 40 N.
+            // 4 points at 1e6 N/m: 4e6 N per metre of depth; shares change by 1/0.2 m of shift, with a load of 40 N.
             assert!(
                 (w - reference).norm() <= 2e7 * size + 1e-9,
                 "{size}: {w} {reference}"
@@ -339,7 +340,7 @@ fn small_box_rests_on_a_large_one_and_edge_crosses_edge_in_one_point() {
             .all(|p| (p.phi + 1e-6).abs() < 1e-12 && (p.share - 1.0).abs() < 1e-9)
     );
 
-    // Two bars stand on their edges, crosswise.
+    // Two bars on their edges, crosswise.
     let bar = Shape::cuboid(Vector3::new(1.0, 0.2, 0.2)).unwrap();
     let half = 0.1 * std::f64::consts::SQRT_2;
     let quarter = Vector3::x() * std::f64::consts::FRAC_PI_4;
@@ -415,7 +416,7 @@ fn capsule_on_a_box_and_parallel_capsules_touch_at_two_points() {
 }
 
 #[test]
-fn capsules_turning_out_of_parallel_lose_their_second_point_without_a_jump() {
+fn the_second_point_of_rotating_capsules_vanishes_continuously() {
     let capsule = Shape::capsule(0.1, 0.4).unwrap();
     let at = |angle: f64| {
         let X = Isometry3::new(Vector3::new(0.2 - 1e-4, 0.0, 0.1), Vector3::x() * angle);
@@ -429,7 +430,7 @@ fn capsules_turning_out_of_parallel_lose_their_second_point_without_a_jump() {
     let mut last = two;
     for i in 1..=1000 {
         let now = at(2e-6 * f64::from(i));
-        // Forces are of order one, levers 0.1 m.
+        // Forces are of order one, lever arms 0.1 m.
         assert!(
             (now.1 - last.1).abs() < 0.01 && (now.2 - last.2).abs() < 0.002,
             "{i}: {last:?} {now:?}"
@@ -439,7 +440,7 @@ fn capsules_turning_out_of_parallel_lose_their_second_point_without_a_jump() {
 }
 
 #[test]
-fn half_space_meets_every_shape_at_its_lowest_points() {
+fn every_shape_touches_a_half_space_at_its_lowest_points() {
     let mut rng = ChaCha8Rng::seed_from_u64(41);
     for a in convex_shapes() {
         for _ in 0..30 {

@@ -42,14 +42,14 @@ impl Cloud {
 }
 
 fn fixed(shape: &Shape) -> Posed<'_> {
-    Posed::Rigid(RigidShape::still(shape, Isometry3::identity()))
+    Posed::Rigid(RigidShape::at_rest(shape, Isometry3::identity()))
 }
 
 fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     ParticleContact
         .collide(a, b, &query(), &mut out)
-        .expect("a pair of mine")
+        .expect("a supported pair")
         .expect("finite");
     out
 }
@@ -81,7 +81,7 @@ fn balls_rest_on_the_floor_each_with_its_own_gap() {
 }
 
 #[test]
-fn fast_balls_meet_a_thin_plate_and_miss_what_they_miss() {
+fn fast_balls_hit_a_thin_plate_and_cause_no_false_contacts() {
     let plate = Shape::cuboid(Vector3::new(0.2, 0.2, 0.005)).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let (mut hits, mut misses) = (0, 0);
@@ -99,7 +99,7 @@ fn fast_balls_meet_a_thin_plate_and_miss_what_they_miss() {
         if plate.signed_distance(&p).value < 4e-3 {
             continue;
         }
-        // The path in fine steps.
+        // The path in small steps.
         let hit = (0..=30_000).any(|i| {
             plate
                 .signed_distance(&(p + v * (1e-2 * f64::from(i) / 30_000.0)))
@@ -153,7 +153,7 @@ fn self_contact_leaves_out_neighbours_and_reports_each_pair_once() {
 }
 
 #[test]
-fn two_clouds_find_what_all_pairs_find() {
+fn two_clouds_agree_with_brute_force() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     let mut cloud = |id, n: usize| {
         let points: Vec<[f64; 3]> = (0..n)
@@ -209,10 +209,11 @@ fn arrays_of_different_lengths_are_refused() {
     let found = ParticleContact.collide(fixed(&floor), cloud.posed(), &query(), &mut out);
     assert_eq!(
         found,
-        Some(Err(GeometryError::SurfaceArrays {
-            points: 4,
+        Some(Err(GeometryError::ArrayLength {
+            geometry: "deforming surface",
             what: "radii",
-            found: 3
+            found: 3,
+            expected: 4
         }))
     );
 }

@@ -1,12 +1,14 @@
-//! A patch to look at: polygons with pressures, and what they sum to.
+//! A contact patch for visualisation and observables: polygons with pressures, and their sums.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::found::{Found, Sign};
-use super::polygon::{Affine, Moments};
-use super::{Order, Placed};
+use super::pair::{Order, PairFrame};
+use super::pieces::Pieces;
+use super::polygon::Moments;
+use super::polygon::Sign;
+use crate::field::Affine;
 
-/// What two bodies share of each other's surface, and how hard they press there. World frame.
+/// The contact surface of two bodies and the pressure on it, in the world frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ContactPatch {
     vertices_W: Vec<Point3<f64>>,
@@ -22,7 +24,7 @@ pub struct PatchPolygon {
     count: u32,
     /// Unit normal from B into A.
     pub normal_W: Vector3<f64>,
-    /// m²; of a polygon that fades (see [`PatchContact`](crate::PatchContact)) the part that counts.
+    /// Area, m²; for a polygon with partial weight (see [`PatchContact`](crate::PatchContact)) the weighted area.
     pub area: f64,
     /// Mean pressure, Pa.
     pub pressure: f64,
@@ -30,10 +32,11 @@ pub struct PatchPolygon {
     pub p_WC: Point3<f64>,
 }
 
-/// What the pressure on a patch sums to; friction and dissipation are not in it, they are known after the step only.
+/// Integrals of the pressure over a patch. Friction and dissipation are not included: they are known only after the
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PatchSummary {
-    /// m².
+    /// Area, m².
     pub area: f64,
     /// Elastic force of B on A, ∫ p n dA, N.
     pub force_W: Vector3<f64>,
@@ -58,7 +61,7 @@ impl Default for PatchSummary {
 }
 
 impl ContactPatch {
-    /// The polygons, in an order that does not depend on how they were found.
+    /// The polygons, in an order independent of the search.
     #[must_use]
     pub fn polygons(&self) -> &[PatchPolygon] {
         &self.polygons
@@ -89,14 +92,15 @@ impl ContactPatch {
         self.summary = PatchSummary::default();
     }
 
-    /// Fills it with what presses of `found`; `strength` and the stiffness of the pair (N/m) say what its pressures are.
-    pub(super) fn fill(&mut self, found: &Found, placed: &Placed<'_>, strength: &PairStrength) {
-        let mut sums = PatchSums::new(self, placed.X_WF, placed.order);
+    /// Fills the patch with the polygons of positive pressure in `found`; `source` and the pair's stiffness (N/m)
+    /// define the pressures.
+    pub(super) fn fill(&mut self, found: &Pieces, frame: &PairFrame<'_>, source: &PressureSource) {
+        let mut sums = PatchSums::new(self, frame.X_WF, frame.order);
         for (_, piece) in found.sorted() {
-            if piece.group.sign == Sign::Pressing {
-                let pressure = match strength {
-                    PairStrength::OfSlope => piece.pressure,
-                    PairStrength::OfArea(slope) => {
+            if piece.group.sign == Sign::Loaded {
+                let pressure = match source {
+                    PressureSource::Field => piece.pressure,
+                    PressureSource::Depth(slope) => {
                         piece.pressure.times(slope / piece.balance.slope)
                     }
                 };
@@ -114,16 +118,16 @@ impl ContactPatch {
     }
 }
 
-/// What the pressures of pieces are.
-pub(super) enum PairStrength {
-    /// Pressures.
-    OfSlope,
-    /// Depths; a gap has this pressure for each metre, Pa/m.
-    OfArea(f64),
+/// Meaning of the pressures of pieces.
+pub(super) enum PressureSource {
+    /// They are pressures.
+    Field,
+    /// They are depths; the pressure per metre of depth, Pa/m.
+    Depth(f64),
 }
 
-/// Puts a patch together, polygon by polygon, in a frame F; sums are about a point of the patch, so that no digits are lost far from
-/// the world's origin.
+/// Accumulates a patch polygon by polygon in a frame F. Sums are taken about a point of the patch, to avoid
+/// cancellation far from the world's origin.
 pub(crate) struct PatchSums<'a> {
     patch: &'a mut ContactPatch,
     X_WF: Isometry3<f64>,
@@ -131,7 +135,7 @@ pub(crate) struct PatchSums<'a> {
     origin: Option<Vector3<f64>>,
     force: Vector3<f64>,
     moment: Vector3<f64>,
-    weighed: Vector3<f64>,
+    weighted_sum: Vector3<f64>,
     total: f64,
     area: f64,
     highest: f64,
@@ -146,15 +150,15 @@ impl<'a> PatchSums<'a> {
             origin: None,
             force: Vector3::zeros(),
             moment: Vector3::zeros(),
-            weighed: Vector3::zeros(),
+            weighted_sum: Vector3::zeros(),
             total: 0.0,
             area: 0.0,
             highest: 0.0,
         }
     }
 
-    /// Adds a polygon with its moments, of which `weight` counts; `normal` points from the second side into the first, the corners
-    /// go around it counter-clockwise.
+    /// Adds a polygon with its moments, multiplied by `weight`; `normal` points from the second side into the first,
+    /// and the corners are counter-clockwise about it.
     pub(crate) fn add(
         &mut self,
         corners: &[Vector3<f64>],
@@ -174,7 +178,7 @@ impl<'a> PatchSums<'a> {
         };
         self.force += normal * load;
         self.moment += first.cross(&normal);
-        self.weighed += first;
+        self.weighted_sum += first;
         self.total += load;
         self.area += weight * m.area;
         let ContactPatch {
@@ -204,13 +208,13 @@ impl<'a> PatchSums<'a> {
         });
     }
 
-    /// Sums up.
+    /// Finishes the sums.
     pub(crate) fn finish(self) {
         let Some(origin) = self.origin else {
             return;
         };
         let arm = if self.total > 0.0 {
-            self.weighed / self.total
+            self.weighted_sum / self.total
         } else {
             Vector3::zeros()
         };

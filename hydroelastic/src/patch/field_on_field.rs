@@ -1,32 +1,33 @@
-//! Two compliant bodies: the surface on which their pressures are equal.
+//! Patches between two compliant bodies: the surface on which their pressures are equal.
 
 use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::found::Found;
-use super::polygon::{Affine, ON_FACE, Polygon};
-use super::{rimless, small_fields};
+use super::pieces::Pieces;
+use super::polygon::{ON_FACE, Polygon};
+use super::{bitset_culling, closed_patches};
+use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField, SkinFace, Tetrahedron};
-use crate::range_tree::Relative;
+use crate::pressure_bvh::Relative;
 
 /// Finds the polygons in the frame of `second`, in which `first` lies at `X`.
 ///
-/// The rim of a patch lies on the surface of one of the bodies, where the pressure of the other is that of the surface: seeds
-/// are faces of the skin with tetrahedra of the other body at the same pressure. Patches without a rim close around a place where
-/// one of the fields is highest ([`rimless`]).
+/// The rim of a patch lies on the surface of one of the bodies, where the other's pressure equals that of the surface:
+/// seeds are faces of the skin and tetrahedra of the other body at the same pressure. Closed patches without a rim
+/// enclose a local maximum of one of the fields ([`closed_patches`]).
 pub(crate) fn find(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
     let (skin_1, skin_2) = (first.skin_tree().root(), second.skin_tree().root());
     let Flood { pairs, seeds, .. } = flood;
-    // Where all of a skin is at a lower pressure than all of the other field, no rim lies on it.
+    // If the pressure on a whole skin is lower than in all of the other field, no rim lies on it.
     if skin_1.p_max >= second.tet_tree().root().p_min {
         let tree = second.tree_up_to(skin_1.p_max);
         let corners = |f| first.skin_corners(f).map(|x| X.point(&x));
@@ -40,10 +41,10 @@ pub(crate) fn find(
     }
     if skin_2.p_max >= first.tet_tree().root().p_min {
         let back = X.inverse();
-        // A rim on a skin at the least pressure of the other's lies on that one, too, and has been found there, unless that pressure
-        // goes on inside.
+        // A rim on a skin at the other field's lowest pressure also lies on the other's skin and has been found there,
+        // unless that pressure continues inside.
         let tree = match skin_1.p_min >= skin_2.p_max {
-            true => first.hollow_tree(),
+            true => first.low_tree(),
             false => first.tree_up_to(skin_2.p_max),
         };
         let corners = |f| second.skin_corners(f).map(|x| back.point(&x));
@@ -56,21 +57,21 @@ pub(crate) fn find(
         });
     }
     let Flood { stack, seeds, .. } = flood;
-    rimless::around_peaks(first, second, X, stack, |i, j| seeds.push((i, j)));
-    rimless::around_peaks(second, first, &X.inverse(), stack, |j, i| {
+    closed_patches::around_peaks(first, second, X, stack, |i, j| seeds.push((i, j)));
+    closed_patches::around_peaks(second, first, &X.inverse(), stack, |j, i| {
         seeds.push((i, j));
     });
-    rimless::through_dips(first, second, X, stack, |i, j| seeds.push((i, j)));
+    closed_patches::through_valleys(first, second, X, stack, |i, j| seeds.push((i, j)));
     run(first, second, X, flood, found);
 }
 
-/// Looks at every pair of tetrahedra whose boxes and pressures overlap.
+/// Tests every pair of tetrahedra whose boxes and pressures overlap.
 pub(crate) fn find_among_all(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(first.depth().min(second.depth()));
     flood.begin();
@@ -82,8 +83,8 @@ pub(crate) fn find_among_all(
     run(first, second, X, flood, found);
 }
 
-/// Whether a face of a skin, its corners given in the frame of the tetrahedron, has points inside of the tetrahedron where both
-/// pressures are equal.
+/// Whether a face of a skin, with its corners in the frame of the tetrahedron, has points inside the tetrahedron where
+/// both pressures are equal.
 fn is_rim(
     corners: &[Vector3<f64>; 3],
     field: &PressureField,
@@ -99,7 +100,8 @@ fn is_rim(
     if low > tolerance || high < -tolerance {
         return false;
     }
-    // The two ends of the line of balance; where it runs along an edge or is everywhere, the full test decides.
+    // Tests the two ends of the line of equal pressure; where the line runs along an edge or is undefined, the full
+    // test decides.
     let (mut ends, mut n) = ([Vector3::zeros(); 2], 0);
     for (i, j) in [(0, 1), (1, 2), (2, 0)] {
         if h[i].abs() <= tolerance {
@@ -130,7 +132,7 @@ fn run(
     second: &PressureField,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     flood.run(
         |i, j| pair(first, second, X, i, j, found),
@@ -145,14 +147,15 @@ fn run(
     );
 }
 
-/// Adds the polygon of a pair of tetrahedra, if it has one that counts; the faces that it touches, also of one too small to count.
+/// Adds the polygon of a pair of tetrahedra if it has a positive weight; returns the faces that it touches, also for
+/// polygons too small to be kept.
 pub(crate) fn pair(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
     i: u32,
     j: u32,
-    found: &mut Found,
+    found: &mut Pieces,
 ) -> Option<u8> {
     let mut polygon = balanced(first, second, X, i, j)?;
     if !polygon.clip_to(&second.functions_of(j).sides, 4) {
@@ -161,13 +164,13 @@ pub(crate) fn pair(
     if !found.drops(&polygon.area_vector()) {
         push(first, second, X, (i, j), &mut polygon, found);
     }
-    Some(polygon.touched_faces())
+    Some(polygon.corner_faces())
 }
 
-/// Adds the polygons of all pairs of tetrahedra of two small fields in one frame, as [`small_fields::visit_pairs`] finds them.
-pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Found) {
+/// Adds the polygons of two small fields in one frame, from the pairs of [`bitset_culling::visit_pairs`].
+pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found: &mut Pieces) {
     let X = Relative::new(&Isometry3::identity());
-    small_fields::visit_pairs(first, second, |i, j| {
+    bitset_culling::visit_pairs(first, second, |i, j| {
         let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
         let Some(mut polygon) = balanced(first, second, &X, i, j) else {
             return;
@@ -181,7 +184,7 @@ pub(crate) fn find_in_small(first: &PressureField, second: &PressureField, found
     });
 }
 
-/// Where in the first of two tetrahedra their pressures are equal.
+/// The polygon in the first of two tetrahedra on which their pressures are equal.
 fn balanced(
     first: &PressureField,
     second: &PressureField,
@@ -209,14 +212,15 @@ fn push(
     X: &Relative,
     (i, j): (u32, u32),
     polygon: &mut Polygon,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     let (tet_1, tet_2) = (first.functions_of(i), second.functions_of(j));
     let gradient = X.rotation * tet_1.pressure.gradient;
     let Some(mut balance) = Balance::of_fields(&gradient, &tet_2.pressure.gradient) else {
         return;
     };
-    // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+    // The pressure is taken from the softer field: near the surface of a stiff one it is a small difference of large
+    // numbers.
     let pressure = if gradient.norm_squared() < tet_2.pressure.gradient.norm_squared() {
         let corner = X.point(&first.corner_points(i)[0]);
         Affine {
@@ -226,22 +230,22 @@ fn push(
     } else {
         tet_2.pressure
     };
-    balance.weight *= shared(polygon.own_faces(), first.across(i), second.across(j));
+    balance.weight *= shared(polygon.common_faces(), first.across(i), second.across(j));
     let pieces = (first.piece(i), second.piece(j));
     found.push(polygon, (i, j), pieces, &balance, &pressure);
 }
 
-/// A polygon inside of a face is found by the tetrahedra on both of its sides and counts half for each.
-fn shared(own_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
+/// A polygon within a face is found from the tetrahedra on both sides and has half weight in each.
+fn shared(common_faces: u8, across_1: &[u32; 4], across_2: &[u32; 4]) -> f64 {
     let neighbours = across_1.iter().chain(across_2);
-    let twice = |(k, n): (usize, &u32)| own_faces >> k & 1 == 1 && *n != OUTSIDE;
+    let twice = |(k, n): (usize, &u32)| common_faces >> k & 1 == 1 && *n != OUTSIDE;
     neighbours
         .enumerate()
         .fold(1.0, |w, x| if twice(x) { 0.5 * w } else { w })
 }
 
 impl Tetrahedron {
-    /// Whether it has no volume to speak of.
+    /// Whether it has no significant volume.
     pub(crate) fn is_flat(&self) -> bool {
         self.sides[0].gradient == Vector3::zeros()
     }

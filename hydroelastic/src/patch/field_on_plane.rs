@@ -1,15 +1,16 @@
-//! A compliant body on a half space, rigid or compliant: its tetrahedra cut where the plane lies, or where pressures are equal.
+//! Patches of a compliant body on a half space: its tetrahedra are cut by the plane, or where the pressures are equal.
 
 use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::found::Found;
-use super::geometry::Slab;
-use super::polygon::{Affine, Polygon};
+use super::pieces::Pieces;
+use super::polygon::Polygon;
+use crate::field::Affine;
 use crate::field::{OUTSIDE, PressureField};
+use crate::patch_geometry::Slab;
 
-/// Height over the half space at `X`.
+/// Height above the half space at `X`.
 fn height(X: &Isometry3<f64>) -> Affine {
     let normal = X.rotation * Vector3::z();
     Affine {
@@ -23,7 +24,7 @@ pub(crate) fn find_on_plane(
     field: &PressureField,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth());
     let plane = height(X);
@@ -54,7 +55,7 @@ pub(crate) fn find_on_slab(
     slab: &Slab,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(slab.thickness()));
     let above = height(X);
@@ -92,7 +93,7 @@ pub(crate) fn find_on_slab(
     );
 }
 
-/// What a tetrahedron is cut by.
+/// The partner that cuts a tetrahedron.
 enum Partner<'a> {
     /// A rigid half space with this normal.
     Rigid(&'a Vector3<f64>),
@@ -106,7 +107,7 @@ fn cut(
     corners: &[Vector3<f64>; 4],
     h: &[f64; 4],
     partner: &Partner<'_>,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -118,7 +119,8 @@ fn cut(
     let own = &tet.pressure;
     let (balance, pressure) = match partner {
         Partner::Rigid(normal) => (Balance::on_rigid(&own.gradient, normal), own),
-        // The softer field says the pressure: near the surface of a hard one it is a small difference of large numbers.
+        // The pressure is taken from the softer field: near the surface of a stiff one it is a small difference of
+        // large numbers.
         Partner::Compliant(other) => {
             let softer = own.gradient.norm_squared() < other.gradient.norm_squared();
             (
@@ -130,7 +132,7 @@ fn cut(
     let Some(mut balance) = balance else {
         return;
     };
-    let faces = polygon.own_faces();
+    let faces = polygon.common_faces();
     for (k, n) in field.across(i).iter().enumerate() {
         if faces >> k & 1 == 1 && *n != OUTSIDE {
             balance.weight *= 0.5;

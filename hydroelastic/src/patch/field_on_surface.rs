@@ -1,24 +1,25 @@
-//! A compliant body on a rigid surface: the part of the surface inside of the body.
+//! Patches of a compliant body on a rigid surface: the part of the surface inside the body.
 
 use super::balance::Balance;
+use super::closed_patches;
 use super::flood::Flood;
-use super::found::Found;
+use super::pieces::Pieces;
 use super::polygon::{ON_FACE, Polygon};
-use super::rimless;
-use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, PressureField, SkinFace};
-use crate::range_tree::{Facet, Relative};
+use crate::patch_geometry::RigidSurface;
+use crate::pressure_bvh::{Facet, Relative};
 
 /// Finds the polygons in the frame of `field`, in which `surface` lies at `X`.
 ///
-/// The rim of a patch lies where both surfaces cross: seeds are faces of the skin with triangles that may cross them. A part of the
-/// surface that lies wholly inside has no rim; the tetrahedron around one of its triangles is the seed ([`rimless`]).
+/// The rim of a patch lies where both surfaces intersect: seeds are faces of the skin and triangles that may intersect
+/// them. A component of the surface entirely inside has no rim; its seed is the tetrahedron around one of its triangles
+/// ([`closed_patches`]).
 pub(crate) fn find(
     field: &PressureField,
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
@@ -36,18 +37,18 @@ pub(crate) fn find(
             seeds.push((face.tet, t));
         }
     });
-    rimless::parts_inside(field, surface, X, stack, |i, t| seeds.push((i, t)));
+    closed_patches::parts_inside(field, surface, X, stack, |i, t| seeds.push((i, t)));
     run(field, surface, X, flood, found);
 }
 
-/// Looks at every tetrahedron and triangle whose boxes overlap.
+/// Tests every tetrahedron and triangle whose boxes overlap.
 #[cfg(test)]
 pub(crate) fn find_among_all(
     field: &PressureField,
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(field.depth().min(surface.extent()));
     flood.begin();
@@ -59,7 +60,7 @@ pub(crate) fn find_among_all(
     run(field, surface, X, flood, found);
 }
 
-/// False only if all of the triangle lies on one side of the face, or all of the face on one side of the triangle.
+/// False only if the whole triangle lies on one side of the face, or the whole face on one side of the triangle.
 fn may_cross(triangle: &Facet, field: &PressureField, face: &SkinFace) -> bool {
     let side = &field.functions_of(face.tet).sides[face.side as usize];
     let height = triangle.corners.map(|x| side.at(&x));
@@ -81,7 +82,7 @@ fn run(
     surface: &RigidSurface,
     X: &Relative,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     flood.run(
         |i, t| pair(field, surface, X, i, t, found),
@@ -102,7 +103,7 @@ fn pair(
     X: &Relative,
     i: u32,
     t: u32,
-    found: &mut Found,
+    found: &mut Pieces,
 ) -> Option<u8> {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -114,7 +115,7 @@ fn pair(
     }
     let normal = X.rotation * surface.normal(t);
     if let Some(mut balance) = Balance::on_rigid(&tet.pressure.gradient, &normal) {
-        let own = polygon.own_faces();
+        let own = polygon.common_faces();
         for (k, n) in field.across(i).iter().enumerate() {
             if own >> k & 1 == 1 && *n != OUTSIDE {
                 balance.weight *= 0.5;
@@ -128,5 +129,5 @@ fn pair(
             &tet.pressure,
         );
     }
-    Some(polygon.touched_faces())
+    Some(polygon.corner_faces())
 }

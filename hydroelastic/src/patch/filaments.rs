@@ -1,34 +1,30 @@
-//! Patches of filaments: with shapes that have a field or a surface, with each other and with themselves.
+//! Patches of filaments with shapes, with each other and with themselves.
 //!
-//! A filament on a shape is a field like any other. Of two filaments, or of one with itself, the segments that come near each
-//! other are looked at pair by pair: no rim is needed to find a patch, and neighbours along a chain are left out.
+//! A filament on a shape is a field like any other. For two filaments, or self-contact of one, pairs of nearby segments
+//! are tested directly: no rim is needed to find a patch, and neighbours along a chain are excluded.
 //!
-//! What patches cannot see is left to [`FilamentContact`]: segments that fly further in a step than their field is deep, and those
-//! pressed in so far that no pressure balances.
+//! [`FilamentContact`] provides points where no patch can: for segments that travel further in a step than their field
+//! is deep, and for segments so deep inside that the pressures are nowhere equal.
 
 use nalgebra::Isometry3;
 
-use super::points::Strength;
-use super::{Order, Placed, Side, Workspace, field_on_field, find};
+use super::field_on_field;
+use super::pair::{Order, PairFrame};
+use super::points::StiffnessSource;
+use super::search::find;
+use super::workspace::{FilamentBuffers, Workspace};
 use crate::GeometryError;
 use crate::contact_geometry::{ContactGeometry, Query};
 use crate::contact_point::{ContactKey, ContactPoint, Primitive};
 use crate::filament::Filament;
 use crate::filament::segments::{Segment, nearest};
 use crate::filament_contact::FilamentContact;
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
-use crate::range_tree::{Range, Relative};
+use crate::pressure_bvh::Relative;
 
-/// Marks keys of points that stand in for a patch.
-const STAND_IN: u64 = 1 << 63 | 1 << 31;
-
-/// Reused storage.
-#[derive(Default)]
-pub(super) struct Memory {
-    ranges: Vec<(u32, Range)>,
-    points: Vec<ContactPoint>,
-    touched: Vec<(u32, u32)>,
-}
+/// Marks keys of points that replace a patch.
+const REPLACES_PATCH: u64 = 1 << 63 | 1 << 31;
 
 /// Appends the points of a pair with a filament; both sides have a patch geometry.
 pub(super) fn collide<'a>(
@@ -40,7 +36,7 @@ pub(super) fn collide<'a>(
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
     let from = out.len();
-    let placed = match posed {
+    let frame = match posed {
         (Posed::Filament(f), Posed::Filament(g)) => find_between(f, g, w),
         _ => find(side_A, side_B, w),
     };
@@ -50,10 +46,10 @@ pub(super) fn collide<'a>(
         filaments,
         ..
     } = w;
-    if let Some(placed) = placed {
-        points.emit(found, &placed, posed, q, Strength::OfSlope, out);
+    if let Some(frame) = frame {
+        points.emit(found, &frame, posed, q, StiffnessSource::Field, out);
     }
-    stand_ins(posed, q, filaments, from, out)
+    replacements(posed, q, filaments, from, out)
 }
 
 /// The polygons of two filaments, or of one with itself; the first is A.
@@ -61,26 +57,26 @@ pub(super) fn find_between<'a>(
     f: &'a Filament,
     g: &'a Filament,
     w: &mut Workspace,
-) -> Option<Placed<'a>> {
+) -> Option<PairFrame<'a>> {
     let (first, second) = (f.field()?, g.field()?);
     let Workspace {
         found, filaments, ..
     } = w;
     found.clear();
     found.set_scale(first.depth().min(second.depth()));
-    let ranges = &mut filaments.ranges;
+    let bounds = &mut filaments.bounds;
     let identity = Relative::new(&Isometry3::identity());
     let mut segments = |i: usize, j: usize| {
-        let (a, b) = (still(f, i), still(g, j));
+        let (a, b) = (field_segment(f, i), field_segment(g, j));
         let (s, t) = nearest(&a, &b);
         if (a.at(s) - b.at(t)).norm() > a.radius + b.radius {
             return;
         }
-        ranges.clear();
-        ranges.extend(g.tets_of(j));
-        for (t, range) in f.tets_of(i) {
-            for (u, other) in &*ranges {
-                if range.overlaps(other) {
+        bounds.clear();
+        bounds.extend(g.tets_of(j));
+        for (t, box_t) in f.tets_of(i) {
+            for (u, other) in &*bounds {
+                if box_t.overlaps(other) {
                     field_on_field::pair(first, second, &identity, t, *u, found);
                 }
             }
@@ -96,7 +92,7 @@ pub(super) fn find_between<'a>(
         f.boxes().visit_pairs(g.boxes(), 0.0, segments);
     }
     found.sort();
-    Some(Placed {
+    Some(PairFrame {
         order: Order::AsGiven,
         first: Side::Field(first),
         second: Side::Field(second),
@@ -104,8 +100,8 @@ pub(super) fn find_between<'a>(
     })
 }
 
-/// A segment with a radius that its field stays within.
-fn still(f: &Filament, i: usize) -> Segment {
+/// A segment with a radius that contains its field.
+fn field_segment(f: &Filament, i: usize) -> Segment {
     Segment {
         ends: f.ends(i),
         velocities: [nalgebra::Vector3::zeros(); 2],
@@ -113,17 +109,17 @@ fn still(f: &Filament, i: usize) -> Segment {
     }
 }
 
-/// Adds the points of [`FilamentContact`] on segments that no patch holds: those that would pass through within the step, and those
-/// whose centreline has gone under.
-fn stand_ins(
+/// Adds the points of [`FilamentContact`] on segments without a patch: those that would pass through within the step,
+/// and those whose centreline is inside the partner.
+fn replacements(
     posed: (&Posed<'_>, &Posed<'_>),
     q: &Query,
-    memory: &mut Memory,
+    memory: &mut FilamentBuffers,
     from: usize,
     out: &mut Vec<ContactPoint>,
 ) -> Result<(), GeometryError> {
-    let Memory {
-        points, touched, ..
+    let FilamentBuffers {
+        points, with_patch, ..
     } = memory;
     points.clear();
     FilamentContact
@@ -140,31 +136,31 @@ fn stand_ins(
     if points.is_empty() {
         return Ok(());
     }
-    touched.clear();
-    touched.extend(
+    with_patch.clear();
+    with_patch.extend(
         out[from..]
             .iter()
             .filter(|c| c.signed_distance < 0.0)
-            .map(places),
+            .map(segments_of),
     );
-    touched.sort_unstable();
+    with_patch.sort_unstable();
     let beside = |c: &ContactPoint| {
-        let (a, b) = places(c);
+        let (a, b) = segments_of(c);
         let near = |x: u32, y: u32| x == y || x.abs_diff(y) == 1;
-        touched.iter().any(|t| near(t.0, a) && near(t.1, b))
+        with_patch.iter().any(|t| near(t.0, a) && near(t.1, b))
     };
     out.extend(points.iter().filter(|c| !beside(c)).map(|c| ContactPoint {
-        key: ContactKey(c.key.0 | STAND_IN),
+        key: ContactKey(c.key.0 | REPLACES_PATCH),
         ..*c
     }));
     Ok(())
 }
 
 /// The segment on either side, 0 for none.
-fn places(c: &ContactPoint) -> (u32, u32) {
-    let place = |primitive: Primitive| match primitive {
+fn segments_of(c: &ContactPoint) -> (u32, u32) {
+    let position = |primitive: Primitive| match primitive {
         Primitive::Edge(i) => i,
         _ => 0,
     };
-    (place(c.a.primitive), place(c.b.primitive))
+    (position(c.a.primitive), position(c.b.primitive))
 }

@@ -1,48 +1,52 @@
-//! The walk over a patch: from pairs on its rim to all pairs of elements that it passes through.
+//! Flood fill of a patch: from pairs on its rim to all pairs of elements that it passes through.
 //!
-//! A patch is a surface; where it leaves one element it enters the neighbour across that face. So from any pair that it passes
-//! through the whole connected patch is reached over the faces that its polygons touch.
+//! A patch is a connected surface; where it leaves one element it enters the neighbour across that face. From any pair
+//! on it the whole patch is therefore reached across the faces that its polygons touch.
 
-use crate::range_tree::PairWalk;
+use crate::pressure_bvh::PairTraversal;
 
-/// Reused storage of a walk.
+/// Reused storage.
 #[derive(Default)]
 pub(crate) struct Flood {
-    /// For the trees.
+    /// Stack for tree traversals.
     pub(crate) stack: Vec<(u32, u32)>,
-    pub(crate) pairs: PairWalk,
+    pub(crate) pairs: PairTraversal,
     pub(crate) seeds: Vec<(u32, u32)>,
     open: Vec<(u32, u32)>,
-    seen: PairSet,
+    visited: PairSet,
 }
 
 impl Flood {
     pub(crate) fn begin(&mut self) {
         self.seeds.clear();
-        self.seen.clear();
+        self.visited.clear();
     }
 
-    /// Tests the seeds, and from those that the patch passes through all it reaches. `test` returns the faces that the polygon of
-    /// a pair touches, or `None` without a polygon; `across` gives the neighbour of a pair over a face of that mask.
+    /// Tests the seeds, and all pairs reached from those that the patch passes through. `test` returns the faces that
+    /// the polygon of a pair touches, or `None` without a polygon; `across` gives the neighbour of a pair across a face
+    /// of that mask.
     pub(crate) fn run(
         &mut self,
         mut test: impl FnMut(u32, u32) -> Option<u8>,
         across: impl Fn(u32, u32, u32) -> Option<(u32, u32)>,
     ) {
         let Self {
-            seeds, open, seen, ..
+            seeds,
+            open,
+            visited,
+            ..
         } = self;
         for &(i, j) in seeds.iter() {
-            if seen.insert(i, j) {
+            if visited.insert(i, j) {
                 open.push((i, j));
             }
             while let Some((i, j)) = open.pop() {
-                let mut touched = test(i, j).unwrap_or(0);
-                while touched != 0 {
-                    let face = touched.trailing_zeros();
-                    touched &= touched - 1;
+                let mut faces = test(i, j).unwrap_or(0);
+                while faces != 0 {
+                    let face = faces.trailing_zeros();
+                    faces &= faces - 1;
                     if let Some((i, j)) = across(i, j, face)
-                        && seen.insert(i, j)
+                        && visited.insert(i, j)
                     {
                         open.push((i, j));
                     }
@@ -52,10 +56,10 @@ impl Flood {
     }
 }
 
-/// A set of pairs that is emptied without giving up its memory.
+/// A set of pairs that keeps its memory when cleared.
 #[derive(Default)]
 struct PairSet {
-    /// 0 for an empty slot; a power of two of them.
+    /// 0 marks an empty slot; the length is a power of two.
     slots: Vec<u64>,
     used: Vec<u32>,
 }
@@ -68,7 +72,7 @@ impl PairSet {
         self.used.clear();
     }
 
-    /// The slot that holds the pair, or the empty one where it belongs.
+    /// The slot that contains the pair, or the empty slot for it.
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut slot = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
@@ -78,7 +82,7 @@ impl PairSet {
         slot
     }
 
-    /// Whether the pair is new.
+    /// Inserts a pair; returns whether it is new.
     fn insert(&mut self, i: u32, j: u32) -> bool {
         if 2 * self.used.len() >= self.slots.len() {
             self.grow();
@@ -106,7 +110,7 @@ impl PairSet {
 }
 
 fn key(i: u32, j: u32) -> u64 {
-    // One more, so that no pair is zero.
+    // Plus one, so that no key is zero.
     (u64::from(i) << 32 | u64::from(j)) + 1
 }
 

@@ -1,20 +1,24 @@
-//! From polygons to contact points: few points that press and resist as the polygons do.
+//! Contact points that represent the polygons of a patch: few points with the same force, moment and stiffness.
 
-mod spread;
+mod piece_points;
 
-pub(crate) use spread::Spread;
+pub(crate) use piece_points::PiecePoints;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
 use super::balance::Balance;
-use super::found::{Found, Group, Sign};
-use super::polygon::{Affine, Moments};
-use super::{Order, Placed, Side, unit};
+use super::balance::unit;
+use super::pair::{Order, PairFrame};
+use super::pieces::{Group, Pieces};
+use super::polygon::Moments;
+use super::polygon::Sign;
 use crate::contact_geometry::Query;
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
+use crate::field::Affine;
 use crate::filament::Filament;
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
 
 /// Reused storage.
@@ -25,21 +29,21 @@ pub(crate) struct PointBuffers {
 
 struct GroupSum {
     group: Group,
-    /// Index of its largest piece, whose plane and pressure stand for all: those of a sliver, taken so far, would be full of
-    /// round-off.
+    /// Index of its largest piece, whose plane and pressure function represent the group: those of a sliver would be
+    /// dominated by round-off.
     piece: u32,
-    /// Of that one, m².
+    /// Area of that piece, m².
     largest: f64,
     moments: Moments,
-    /// At a corner, Pa.
+    /// Highest pressure at a corner, Pa.
     pressure_max: f64,
     load: Load,
 }
 
-/// What pieces of different slopes and normals press together.
+/// Sums over pieces of different slopes and normals.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
-    /// ∫p dA, N; below zero where they do not press yet.
+    /// ∫p dA, N; negative for speculative pieces.
     force: f64,
     /// ∫g dA, N/m.
     stiffness: f64,
@@ -47,7 +51,7 @@ pub(crate) struct Load {
     first: Vector3<f64>,
     /// ∫p n dA, N.
     normal: Vector3<f64>,
-    /// ∫g (part of the first side) dA, N/m.
+    /// ∫g (fraction of the first side) dA, N/m.
     of_first: f64,
 }
 
@@ -60,35 +64,35 @@ impl Load {
         self.stiffness += area * balance.slope;
         self.first += m.centroid * force + m.second * pressure.gradient * balance.weight;
         self.normal += balance.normal * force;
-        self.of_first += area * balance.slope * balance.part_of_first;
+        self.of_first += area * balance.slope * balance.fraction_first;
     }
 
-    /// Where all of the force acts.
+    /// The point of application of the resultant force.
     pub(crate) fn center(&self) -> Vector3<f64> {
         self.first / self.force
     }
 
-    /// Pa/m, of `area` (m²).
+    /// Mean slope over `area` (m²), Pa/m.
     pub(crate) fn slope(&self, area: f64) -> f64 {
         self.stiffness / area
     }
 
-    /// Pa, mean over `area` (m²).
+    /// Mean pressure over `area` (m²), Pa.
     pub(crate) fn pressure(&self, area: f64) -> f64 {
         self.force / area
     }
 }
 
 impl PointBuffers {
-    /// Appends the points of all groups; of those that do not press yet the ones within the query's margin, and those that the
-    /// predicted motion brings to press within the step.
+    /// Appends the points of all groups; of the speculative ones, those within the query's margin and those that the
+    /// predicted motion brings into contact within the step.
     pub(super) fn emit(
         &mut self,
-        found: &Found,
-        placed: &Placed<'_>,
+        found: &Pieces,
+        frame: &PairFrame<'_>,
         posed: (&Posed<'_>, &Posed<'_>),
         q: &Query,
-        strength: Strength,
+        source: StiffnessSource,
         out: &mut Vec<ContactPoint>,
     ) {
         self.groups.clear();
@@ -115,23 +119,25 @@ impl PointBuffers {
             }
             patch.add(&piece.moments, piece.balance.weight);
         }
-        let target = Target {
-            placed,
-            rotation: *placed.X_WF.rotation.to_rotation_matrix().matrix(),
+        let target = PointContext {
+            frame,
+            rotation: *frame.X_WF.rotation.to_rotation_matrix().matrix(),
             posed,
-            strength,
+            source,
             patch: patch.second.trace(),
             time_step_s: q.time_step_s,
-            foresight: match posed {
+            speculative: match posed {
                 (Posed::Rigid(a), Posed::Rigid(b)) => {
-                    let presses = |sum: &GroupSum| sum.group.sign == Sign::Pressing;
-                    match self.groups.iter().any(presses) {
-                        true => Foresight::OfMotion,
-                        false => Foresight::Within(q.margin_for(a.shape, b.shape)),
+                    let is_loaded = |sum: &GroupSum| sum.group.sign == Sign::Loaded;
+                    match self.groups.iter().any(is_loaded) {
+                        true => SpeculativePoints::OfMotion,
+                        false => SpeculativePoints::Within(q.margin_for(a.shape, b.shape)),
                     }
                 }
-                (Posed::Filament(_), _) | (_, Posed::Filament(_)) => Foresight::Within(q.margin),
-                _ => Foresight::All,
+                (Posed::Filament(_), _) | (_, Posed::Filament(_)) => {
+                    SpeculativePoints::Within(q.margin)
+                }
+                _ => SpeculativePoints::All,
             },
         };
         for sum in &self.groups {
@@ -140,34 +146,34 @@ impl PointBuffers {
     }
 }
 
-/// What the points of a pair have in common.
-struct Target<'a> {
-    placed: &'a Placed<'a>,
+/// Data common to the points of a pair.
+struct PointContext<'a> {
+    frame: &'a PairFrame<'a>,
     /// R_WF.
     rotation: Matrix3<f64>,
     posed: (&'a Posed<'a>, &'a Posed<'a>),
-    strength: Strength,
+    source: StiffnessSource,
     /// Second moment of all polygons (trace), m⁴.
     patch: f64,
     time_step_s: f64,
-    foresight: Foresight,
+    speculative: SpeculativePoints,
 }
 
-/// Which of the points count that do not press yet.
-enum Foresight {
-    /// All: nothing is said of how the sides move.
+/// Which of the speculative points are included.
+enum SpeculativePoints {
+    /// All: no motion is predicted.
     All,
-    /// Those at most so far away (m), and those that the predicted motion brings to press within the step: of a pair that lies
-    /// close, but without load, none is to be missed.
+    /// Those within this distance (m), and those that the predicted motion brings into contact within the step. For a
+    /// pair that is close but unloaded, so that no contact is missed.
     Within(f64),
-    /// Those that twice the predicted motion brings to press: for a pair that presses elsewhere already.
+    /// Those that twice the predicted motion brings into contact: for a pair that is already loaded elsewhere.
     OfMotion,
 }
 
-impl Target<'_> {
-    /// Of what is known of the first and the second, that of A and that of B.
+impl PointContext<'_> {
+    /// Maps data of the first and the second side to A and B.
     fn of_sides<T>(&self, (first, second): (T, T)) -> (T, T) {
-        match self.placed.order {
+        match self.frame.order {
             Order::AsGiven => (first, second),
             Order::Swapped => (second, first),
         }
@@ -184,19 +190,20 @@ impl Target<'_> {
             })
     }
 
-    /// Whether a group on these elements lies about an axis: one point has its load, not that of its largest piece.
+    /// Whether a group on these elements surrounds an axis: a single point then has its resultant, not the pressure of
+    /// its largest piece.
     fn lies_about_axis(&self, elements: (u32, u32)) -> bool {
         let mut filaments = self.filaments(elements);
-        filaments.any(|(f, tet)| f.presses_through_axis(tet))
+        filaments.any(|(f, tet)| f.passes_through_axis(tet))
     }
 
-    /// Second moment of which a group has to have a share to be three points, m⁴ (trace).
+    /// Second moment (trace, m⁴) relative to which a group must be large enough to become three points.
     fn extent(&self, elements: (u32, u32)) -> f64 {
         let of_filaments = self.filaments(elements).map(|(f, tet)| f.patch_extent(tet));
         of_filaments.reduce(f64::max).unwrap_or(self.patch)
     }
 
-    /// Whether a point that does not press yet, on these elements, at this distance and of this normal from B into A, counts.
+    /// Whether a speculative point on these elements, at this distance and with this normal from B into A, is included.
     fn counts(
         &self,
         elements: (u32, u32),
@@ -208,7 +215,7 @@ impl Target<'_> {
             Posed::Rigid(r) => Some(r.V_WG.at(&(p_WC.coords - r.X_WG.translation.vector))),
             Posed::Filament(f) => {
                 let segment = f.segment_of(element);
-                let (fraction, _) = f.carried(segment, p_WC);
+                let (fraction, _) = f.material_point_at(segment, p_WC);
                 let [from, to] = f.end_velocities(segment);
                 Some(from.lerp(&to, fraction))
             }
@@ -221,34 +228,39 @@ impl Target<'_> {
             Some(self.time_step_s * normal_W.dot(&(v_A - v_B)))
         };
         let closes = |times: f64| motion().is_none_or(|motion| distance + times * motion <= 0.0);
-        match self.foresight {
-            Foresight::All => true,
-            Foresight::Within(margin) => distance <= margin || closes(1.0),
-            Foresight::OfMotion => closes(2.0),
+        match self.speculative {
+            SpeculativePoints::All => true,
+            SpeculativePoints::Within(margin) => distance <= margin || closes(1.0),
+            SpeculativePoints::OfMotion => closes(2.0),
         }
     }
 }
 
-/// What the stiffness of a point follows from.
+/// Origin of the stiffness of a point.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Strength {
+pub(crate) enum StiffnessSource {
     /// The slope of the pressure, Pa/m.
-    OfSlope,
-    /// The stiffness of the pair for this area, m²; pressures are depths.
-    OfArea(f64),
+    Field,
+    /// The pair's stiffness for this area, m²; pressures are depths.
+    Pair(f64),
 }
 
 /// The points of one group.
-fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<ContactPoint>) {
+fn emit_group(
+    sum: &GroupSum,
+    found: &Pieces,
+    target: &PointContext<'_>,
+    out: &mut Vec<ContactPoint>,
+) {
     let piece = &found.pieces[sum.piece as usize];
     if sum.moments.area <= 0.0 {
         return;
     }
-    let Target {
-        placed,
+    let PointContext {
+        frame,
         rotation,
         posed,
-        strength,
+        source,
         ..
     } = target;
     let together = target.lies_about_axis(piece.elements).then_some(&sum.load);
@@ -257,7 +269,7 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
         Some((normal, _)) => rotation * normal,
         None => rotation * piece.balance.normal,
     };
-    let (gradient, mean, slope, part_of_first) = match together {
+    let (gradient, mean, slope, fraction_first) = match together {
         Some(load) => (
             Vector3::zeros(),
             load.pressure(sum.moments.area),
@@ -268,56 +280,56 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
             rotation * piece.pressure.gradient,
             piece.pressure.at(&sum.moments.centroid),
             piece.balance.slope,
-            piece.balance.part_of_first,
+            piece.balance.fraction_first,
         ),
     };
-    let center = match together.filter(|_| sum.group.sign == Sign::Pressing) {
+    let center = match together.filter(|_| sum.group.sign == Sign::Loaded) {
         Some(load) => load.center(),
         None => sum.moments.centroid,
     };
     let m = Moments {
         area: sum.moments.area,
-        centroid: rotation * center + placed.X_WF.translation.vector,
+        centroid: rotation * center + frame.X_WF.translation.vector,
         second: rotation * sum.moments.second * rotation.transpose(),
     };
-    let spread = Spread::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
-    let count = spread.count as usize;
+    let piece_points = PiecePoints::of(&m, &normal, &gradient, mean, sum.group.sign, extent);
+    let count = piece_points.count as usize;
     let share = match sum.group.sign {
-        Sign::Pressing => PatchShare {
+        Sign::Loaded => PatchShare {
             area: m.area / count as f64,
             pressure_max: sum.pressure_max,
         },
-        Sign::Foreseen => PatchShare::default(),
+        Sign::Speculative => PatchShare::default(),
     };
-    for (k, arm) in spread.arms.iter().enumerate().take(count) {
-        let p_WC = Point3::from(m.centroid + spread.offsets[k]);
+    for (k, arm) in piece_points.arms.iter().enumerate().take(count) {
+        let p_WC = Point3::from(m.centroid + piece_points.offsets[k]);
         let signed_distance = -(mean + gradient.dot(arm)) / slope;
-        let normal_W = match placed.order {
+        let normal_W = match frame.order {
             Order::AsGiven => normal,
             Order::Swapped => -normal,
         };
-        if sum.group.sign == Sign::Foreseen
+        if sum.group.sign == Sign::Speculative
             && !target.counts(piece.elements, &p_WC, &normal_W, signed_distance)
         {
             continue;
         }
-        let part_of_A = match placed.order {
-            Order::AsGiven => part_of_first,
-            Order::Swapped => 1.0 - part_of_first,
+        let fraction_A = match frame.order {
+            Order::AsGiven => fraction_first,
+            Order::Swapped => 1.0 - fraction_first,
         };
         let number = match sum.group.sign {
-            Sign::Pressing => k as u32,
-            Sign::Foreseen => 4 + k as u32,
+            Sign::Loaded => k as u32,
+            Sign::Speculative => 4 + k as u32,
         };
         let feature = |group: u32| group.wrapping_mul(8).wrapping_add(number);
         let key = ContactKey::new(feature(sum.group.first), feature(sum.group.second));
         let on_first = |posed: &Posed<'_>| {
-            material_point(&placed.first, piece.elements.0, posed, &p_WC, &normal)
+            material_point(&frame.first, piece.elements.0, posed, &p_WC, &normal)
         };
         let on_second = |posed: &Posed<'_>| {
-            material_point(&placed.second, piece.elements.1, posed, &p_WC, &normal)
+            material_point(&frame.second, piece.elements.1, posed, &p_WC, &normal)
         };
-        let (a, b, key) = match placed.order {
+        let (a, b, key) = match frame.order {
             Order::AsGiven => (on_first(posed.0), on_second(posed.1), key),
             Order::Swapped => (on_second(posed.0), on_first(posed.1), key.swapped()),
         };
@@ -325,13 +337,13 @@ fn emit_group(sum: &GroupSum, found: &Found, target: &Target<'_>, out: &mut Vec<
             p_WC,
             normal_W,
             signed_distance,
-            stiffness: match strength {
-                Strength::OfSlope => PointStiffness::OfPatch {
+            stiffness: match source {
+                StiffnessSource::Field => PointStiffness::OfPatch {
                     stiffness: m.area * slope / count as f64,
-                    part_of_A,
+                    fraction_A,
                     share,
                 },
-                Strength::OfArea(area) => PointStiffness::OfArea {
+                StiffnessSource::Pair(area) => PointStiffness::OfArea {
                     share: m.area / (area * count as f64),
                     area: share.area,
                 },
@@ -355,7 +367,7 @@ fn material_point(
         (Posed::Rigid(r), _) => on_frame(&r.X_WG, p_WC),
         (Posed::Filament(f), _) => {
             let segment = f.segment_of(element);
-            let (fraction, offset) = f.carried_under(segment, p_WC, normal);
+            let (fraction, offset) = f.material_point_below_axis(segment, p_WC, normal);
             MaterialPoint {
                 primitive: Primitive::Edge(segment as u32),
                 weights: [1.0 - fraction, fraction, 0.0, 0.0],

@@ -1,43 +1,29 @@
-//! A convex polygon of few corners that remembers on which faces its corners lie.
+//! A convex polygon of few corners, with the faces that each corner lies on.
 
 use nalgebra::{Matrix3, Vector3};
 
-use super::found::Sign;
+use crate::field::Affine;
 
-/// Corners within this of a face, as a fraction of the height of the tetrahedron over that face, lie on it.
+/// Relative tolerance: corners within this fraction of the height of the tetrahedron over a face lie on that face.
 pub(crate) const ON_FACE: f64 = 1e-10;
 
-/// Corners where a function is at most this part of its highest value at the corners of the tetrahedron are zeros of it. Near its
-/// surface the pressure of a hard field is small against its modulus, and yet all there is of a soft partner's: not much more than
-/// round-off, or the rim of the patch would move.
+/// Corners where a function is at most this fraction of its maximum over the tetrahedron's corners count as its zeros.
+/// Near its surface the pressure of a stiff field is small compared with its modulus, but of the order of a soft
+/// partner's pressure: the tolerance must be near round-off, or the rim of the patch would move.
 pub(crate) const AT_ZERO: f64 = 1e-12;
 
-/// Four corners from a slice, one more for each of the faces that cut it, and some to spare.
+/// Four corners of a slice, one more for each of the faces that clip it, and a reserve.
 const CORNERS_MAX: usize = 12;
 
-/// The function `gradient · x + offset`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Affine {
-    pub(crate) gradient: Vector3<f64>,
-    pub(crate) offset: f64,
+/// Sign of the pressure on a piece: in contact, or speculative within the margin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sign {
+    Loaded,
+    Speculative,
 }
 
-impl Affine {
-    #[inline]
-    pub(crate) fn at(&self, x: &Vector3<f64>) -> f64 {
-        self.gradient.dot(x) + self.offset
-    }
-
-    pub(crate) fn times(&self, factor: f64) -> Self {
-        Self {
-            gradient: self.gradient * factor,
-            offset: self.offset * factor,
-        }
-    }
-}
-
-/// A convex polygon. Bit k of a corner's mask says that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of the
-/// second (of a triangle: its edges 4 to 6).
+/// A convex polygon. Bit k of a corner's mask means that it lies on face k: faces 0 to 3 of the first solid, 4 to 7 of
+/// the second (of a triangle: its edges 4 to 6).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Polygon {
     n: usize,
@@ -64,13 +50,13 @@ impl Polygon {
         }
     }
 
-    /// The faces that a corner lies on.
-    pub(crate) fn touched_faces(&self) -> u8 {
+    /// The faces that any corner lies on.
+    pub(crate) fn corner_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(0, |m, x| m | x)
     }
 
-    /// The faces that the whole polygon lies in.
-    pub(crate) fn own_faces(&self) -> u8 {
+    /// The faces that contain the whole polygon.
+    pub(crate) fn common_faces(&self) -> u8 {
         self.masks[..self.n].iter().fold(u8::MAX, |m, x| m & x)
     }
 
@@ -83,10 +69,10 @@ impl Polygon {
         polygon
     }
 
-    /// Where a function that takes the values `h` at the corners of a tetrahedron is zero; face k of the tetrahedron is
-    /// face k of the polygon. Seen from where the function is positive, the polygon turns counter-clockwise or clockwise.
+    /// The zero set of the linear function with values `h` at the corners of a tetrahedron; face k of the tetrahedron
+    /// is face k of the polygon. The orientation of the corners is arbitrary.
     ///
-    /// None if the zeros touch the tetrahedron in a corner or an edge only, or fill it.
+    /// `None` if the zero set is only a corner or an edge, or fills the tetrahedron.
     pub(crate) fn slice(corners: &[Vector3<f64>; 4], h: &[f64; 4]) -> Option<Self> {
         let tolerance = AT_ZERO * h.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let (mut above, mut below, mut on) = ([0; 4], [0; 4], [0; 4]);
@@ -115,7 +101,7 @@ impl Polygon {
             let x = corners[i] + (corners[j] - corners[i]) * t;
             polygon.push(x, 0b1111 & !(1 << i) & !(1 << j));
         };
-        // Neighbouring crossings share a corner, so that the four of a two-two split go round.
+        // Consecutive crossings share a corner, so that the four of a two-two split are in cyclic order.
         for (k, &i) in above[..n_above].iter().enumerate() {
             for l in 0..n_below {
                 let j = if k == 0 { l } else { n_below - 1 - l };
@@ -125,10 +111,10 @@ impl Polygon {
         Some(polygon)
     }
 
-    /// Cuts away what lies outside of a tetrahedron, given by its barycentric coordinates; its faces are those from `first_face` on.
-    /// Returns whether something is left.
+    /// Clips to a tetrahedron given by its barycentric coordinates; its faces are numbered from `first_face`. Returns
+    /// whether anything remains.
     pub(crate) fn clip_to(&mut self, sides: &[Affine; 4], first_face: u32) -> bool {
-        // Most lie beyond one side as a whole: no other needs to cut them first.
+        // Most polygons lie entirely beyond one face: test this before clipping.
         let beyond = |side: &Affine| self.corners().iter().all(|x| side.at(x) < -ON_FACE);
         if sides.iter().any(beyond) {
             return false;
@@ -137,15 +123,16 @@ impl Polygon {
         sides.all(|(face, side)| self.clip(side, face))
     }
 
-    /// Whether what [`Self::clip_to`] would leave inside of a tetrahedron is no larger than `area` (m²) for certain: no more than the
-    /// strip inside of one of its faces, if the polygon isn't nearly parallel to that. `normal`: across the polygon, of any length.
+    /// Whether the part that [`Self::clip_to`] would keep is certainly not larger than `area` (m²): it is at most a
+    /// strip along one of the faces, if the polygon is not nearly parallel to it. `normal`: of the polygon, of any
+    /// length.
     pub(crate) fn leaves_at_most(
         &self,
         area: f64,
         normal: &Vector3<f64>,
         sides: &[Affine; 4],
     ) -> bool {
-        /// sin² of the least angle to a face of which the strip is known to its digits.
+        /// sin² of the smallest angle to a face for which the strip's width is accurate.
         const PARALLEL: f64 = 1e-6;
         let corners = self.corners();
         let bounds = (corners[0], corners[0]);
@@ -164,8 +151,8 @@ impl Polygon {
         })
     }
 
-    /// Cuts away what is negative by `side`, a function that is one at the height of a tetrahedron over its face `face`.
-    /// Returns whether something is left.
+    /// Clips away the part where `side` is negative, the barycentric coordinate of a tetrahedron for its face `face`.
+    /// Returns whether anything remains.
     pub(crate) fn clip(&mut self, side: &Affine, face: u32) -> bool {
         let mut heights = [0.0; CORNERS_MAX];
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -200,7 +187,8 @@ impl Polygon {
                 let on = if h_i <= ON_FACE { bit } else { 0 };
                 self.push(whole.corners[i], whole.masks[i] | on);
             }
-            // Also beside a corner that lies on the face already, but inside: where both are nearly parallel, it is far away.
+            // Also next to a corner that lies on the face but counts as inside: if polygon and face are nearly
+            // parallel, the intersection is far away.
             if in_i != in_j && h_i * h_j < 0.0 {
                 let t = h_i / (h_i - h_j);
                 let x = whole.corners[i] + (whole.corners[j] - whole.corners[i]) * t;
@@ -210,7 +198,7 @@ impl Polygon {
         self.n >= 3
     }
 
-    /// Where all of it lies if `p` is nowhere negative, or nowhere positive, but not zero at all corners.
+    /// The sign if `p` is nowhere negative, or nowhere positive, and not zero at all corners.
     pub(crate) fn one_sign(&self, p: &Affine) -> Option<Sign> {
         let (mut positive, mut negative) = (false, false);
         for x in self.corners() {
@@ -219,8 +207,8 @@ impl Polygon {
             negative |= value < 0.0;
         }
         match (positive, negative) {
-            (true, false) => Some(Sign::Pressing),
-            (false, true) => Some(Sign::Foreseen),
+            (true, false) => Some(Sign::Loaded),
+            (false, true) => Some(Sign::Speculative),
             _ => None,
         }
     }
@@ -252,7 +240,7 @@ impl Polygon {
         [positive, negative]
     }
 
-    /// Turns the corners the other way round.
+    /// Reverses the orientation.
     pub(crate) fn reverse(&mut self) {
         self.corners[..self.n].reverse();
         self.masks[..self.n].reverse();
@@ -267,8 +255,8 @@ impl Polygon {
         0.5 * twice
     }
 
-    /// Area, centroid and second moment of area about the centroid; `normal` is the unit normal that the corners turn
-    /// about counter-clockwise.
+    /// Area, centroid and second moment of area about the centroid; `normal` is the unit normal about which the corners
+    /// are counter-clockwise.
     pub(crate) fn moments(&self, normal: &Vector3<f64>) -> Moments {
         let mut sum = Moments::default();
         let Some(origin) = self.corners().first() else {
@@ -298,16 +286,16 @@ impl Polygon {
 /// Area moments of a flat piece of surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moments {
-    /// m².
+    /// Area, m².
     pub(crate) area: f64,
-    /// m.
+    /// Centroid, m.
     pub(crate) centroid: Vector3<f64>,
     /// ∫(x − c)(x − c)ᵀ dA, m⁴.
     pub(crate) second: Matrix3<f64>,
 }
 
 impl Moments {
-    /// Of both together, each area counted `weight` times; parallel axes.
+    /// Combines both, with the other's area multiplied by `weight` (parallel axis theorem).
     pub(crate) fn add(&mut self, other: &Self, weight: f64) {
         let added = weight * other.area;
         let area = self.area + added;
@@ -349,7 +337,7 @@ mod tests {
     #[test]
     fn a_slice_lies_in_the_plane_and_in_the_faces_that_its_mask_names() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let mut seen = [0; 5];
+        let mut counts = [0; 5];
         for _ in 0..500 {
             let x = random_tet(&mut rng);
             let plane = Affine {
@@ -357,10 +345,10 @@ mod tests {
                 offset: rng.random_range(-0.3..0.3),
             };
             let Some(polygon) = Polygon::slice(&x, &x.map(|c| plane.at(&c))) else {
-                seen[0] += 1;
+                counts[0] += 1;
                 continue;
             };
-            seen[polygon.n] += 1;
+            counts[polygon.n] += 1;
             let tet = Tetrahedron::new(&x, &[0.0; 4]);
             for (c, mask) in polygon.corners().iter().zip(&polygon.masks) {
                 assert!(plane.at(c).abs() < 1e-12);
@@ -371,7 +359,7 @@ mod tests {
                 }
             }
             if polygon.n == 4 {
-                // Convex and in order: every corner turns the same way.
+                // Convex and in order: every corner has the same orientation.
                 let normal = polygon.area_vector();
                 for i in 0..4 {
                     let c = |j: usize| polygon.corners[(i + j) % 4];
@@ -379,7 +367,10 @@ mod tests {
                 }
             }
         }
-        assert!(seen[0] > 20 && seen[3] > 20 && seen[4] > 20, "{seen:?}");
+        assert!(
+            counts[0] > 20 && counts[3] > 20 && counts[4] > 20,
+            "{counts:?}"
+        );
     }
 
     #[test]
@@ -387,7 +378,7 @@ mod tests {
         let x = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
         for top in [1.0, -1.0] {
             let face = Polygon::slice(&x, &[0.0, 0.0, 0.0, top]).unwrap();
-            assert_eq!((face.n, face.own_faces()), (3, 0b1000));
+            assert_eq!((face.n, face.common_faces()), (3, 0b1000));
         }
         assert!(Polygon::slice(&x, &[0.0, 0.0, 1.0, 1.0]).is_none());
         assert!(Polygon::slice(&x, &[0.0; 4]).is_none());
@@ -430,9 +421,9 @@ mod tests {
         let whole = rectangle.moments(&Vector3::z());
         assert!((whole.area - 8.0).abs() < 1e-14);
         assert!((whole.centroid - corner(2.0, 1.0)).norm() < 1e-14);
-        let wanted =
+        let expected =
             Matrix3::from_diagonal(&Vector3::new(8.0 * 16.0 / 12.0, 8.0 * 4.0 / 12.0, 0.0));
-        assert!((whole.second - wanted).norm() < 1e-13);
+        assert!((whole.second - expected).norm() < 1e-13);
         let p = Affine {
             gradient: Vector3::new(1.0, 0.3, 0.0),
             offset: -4.0,
@@ -441,6 +432,6 @@ mod tests {
         for part in rectangle.split(&p) {
             sum.add(&part.moments(&Vector3::z()), 1.0);
         }
-        assert!((sum.area - 8.0).abs() < 1e-13 && (sum.second - wanted).norm() < 1e-12);
+        assert!((sum.area - 8.0).abs() < 1e-13 && (sum.second - expected).norm() < 1e-12);
     }
 }

@@ -1,13 +1,14 @@
-//! A compliant half space under a rigid surface: the triangles below its level.
+//! Patches of a rigid surface on a compliant half space: the triangles below its surface.
 
 use nalgebra::{Isometry3, Vector3};
 
 use super::balance::Balance;
 use super::flood::Flood;
-use super::found::Found;
-use super::geometry::Slab;
-use super::polygon::{Affine, Polygon};
-use super::surface::RigidSurface;
+use super::pieces::Pieces;
+use super::polygon::Polygon;
+use crate::field::Affine;
+use crate::patch_geometry::RigidSurface;
+use crate::patch_geometry::Slab;
 
 /// Finds the polygons in the frame of `surface`, in which the half space lies at `X`.
 pub(crate) fn find(
@@ -15,7 +16,7 @@ pub(crate) fn find(
     surface: &RigidSurface,
     X: &Isometry3<f64>,
     flood: &mut Flood,
-    found: &mut Found,
+    found: &mut Pieces,
 ) {
     found.set_scale(slab.thickness().min(surface.extent()));
     let up = X.rotation * Vector3::z();

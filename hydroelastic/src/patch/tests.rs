@@ -1,4 +1,4 @@
-//! Bodies and poses against each other, for the tests of each story.
+//! Bodies and poses shared by the tests.
 
 mod choice;
 mod degenerate;
@@ -6,13 +6,20 @@ mod fields_of_filaments;
 mod filament;
 mod flat_tips;
 mod flood;
-mod laws;
+mod invariants;
 
+use nalgebra::{Isometry3, Vector3};
+
+use super::flood::Flood;
+use super::pieces::Pieces;
 use super::*;
 use crate::contact_point::PointStiffness;
-use crate::field::Compliance;
-use crate::posed::{RigidShape, Twist};
+use crate::field::{Compliance, PressureField};
+use crate::patch_geometry::RigidSurface;
+use crate::posed::RigidShape;
+use crate::pressure_bvh::Relative;
 use crate::test_support::{l_shape, random_pose, random_rotation};
+use crate::twist::Twist;
 use crate::{Primitive, Shape};
 use nalgebra::{Point3, Translation3, UnitQuaternion};
 use rand::{RngExt, SeedableRng};
@@ -87,7 +94,7 @@ fn pairs(margin: f64) -> Vec<(Body, Body)> {
     let mut pairs = Vec::new();
     for (i, a) in compliant.iter().enumerate() {
         for b in compliant[i..].iter().chain(&rigid) {
-            if a.patch.meets(&b.patch) {
+            if a.patch.has_patch_with(&b.patch) {
                 pairs.push((a.clone(), b.clone()));
             }
         }
@@ -103,7 +110,7 @@ fn points(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
     let mut out = Vec::new();
     PatchContact
         .collide(a, b, &Query::new(1e-3, 9.81).unwrap(), &mut out)
-        .expect("a pair of mine")
+        .expect("a supported pair")
         .expect("finite");
     out
 }
@@ -112,7 +119,7 @@ fn patch(a: Posed<'_>, b: Posed<'_>) -> ContactPatch {
     let mut out = ContactPatch::default();
     PatchContact
         .patch(a, b, &mut out)
-        .expect("a pair of mine")
+        .expect("a supported pair")
         .expect("finite");
     out
 }
@@ -127,7 +134,7 @@ fn wrench(points: &[ContactPoint]) -> (Vector3<f64>, Vector3<f64>) {
         })
 }
 
-/// A random pose near enough to touch: A's centre within 0.2 m of B's.
+/// A random pose in contact range: A's centre within 0.2 m of B's.
 fn near(rng: &mut ChaCha8Rng) -> Isometry3<f64> {
     Isometry3::from_parts(
         Translation3::from(Vector3::from_fn(|_, _| rng.random_range(-0.12..0.12))),

@@ -38,8 +38,8 @@ fn box_on_the_floor_has_four_contacts_with_the_right_frames() {
         Shape::cuboid(Vector3::repeat(0.2)).unwrap(),
         Shape::half_space(),
     );
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.3);
-    let X_WA = Isometry3::from_parts(Vector3::new(1.0, 2.0, 0.1 - 1e-5).into(), turn);
+    let rotation = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.3);
+    let X_WA = Isometry3::from_parts(Vector3::new(1.0, 2.0, 0.1 - 1e-5).into(), rotation);
     let contacts = collide(
         rigid(&cube, X_WA, Vector3::zeros(), Vector3::zeros()),
         rigid(
@@ -100,7 +100,7 @@ fn resting_pair_beyond_the_margin_has_no_contact() {
 }
 
 #[test]
-fn arriving_ball_has_the_plane_and_the_gap_of_its_entry() {
+fn approaching_ball_has_the_normal_and_gap_at_its_time_of_impact() {
     let (ball, plate) = (
         Shape::sphere(0.1).unwrap(),
         Shape::cuboid(Vector3::new(1.0, 1.0, 0.1)).unwrap(),
@@ -127,12 +127,13 @@ fn arriving_ball_has_the_plane_and_the_gap_of_its_entry() {
 }
 
 #[test]
-fn spinning_bar_is_seen_before_its_end_passes_a_post() {
-    // The end of the bar moves at 30 m/s on a circle of 1 m; its centre stands still.
+fn spinning_bar_is_found_before_its_end_passes_a_post() {
+    // The end of the bar moves at 30 m/s on a circle of 1 m; its centre is at rest.
     let bar = Shape::cuboid(Vector3::new(2.0, 0.05, 0.05)).unwrap();
     let post = Shape::cylinder(0.01, 1.0).unwrap();
-    let place = UnitQuaternion::from_scaled_axis(Vector3::z() * 0.2) * Vector3::new(0.95, 0.0, 0.0);
-    let X_WB = Isometry3::translation(place.x, place.y, place.z);
+    let position =
+        UnitQuaternion::from_scaled_axis(Vector3::z() * 0.2) * Vector3::new(0.95, 0.0, 0.0);
+    let X_WB = Isometry3::translation(position.x, position.y, position.z);
     let spin = Vector3::z() * 30.0;
     let contacts = collide(
         rigid(&bar, Isometry3::identity(), Vector3::zeros(), spin),
@@ -140,7 +141,7 @@ fn spinning_bar_is_seen_before_its_end_passes_a_post() {
         &query(),
     );
     assert!(!contacts.is_empty());
-    // Turned by 0.2 rad less the half widths, of 0.3 rad in the step.
+    // Rotated by 0.2 rad minus the half widths, of 0.3 rad in the step.
     assert!(
         (contacts[0].entry - (0.2 - 0.035 / 0.95) / 0.3).abs() < 0.01,
         "{}",
@@ -155,7 +156,7 @@ fn spinning_bar_is_seen_before_its_end_passes_a_post() {
 }
 
 #[test]
-fn nothing_depends_on_where_the_world_frame_lies() {
+fn contacts_do_not_depend_on_the_world_frame() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let shapes = narrow_phase::tests::convex_shapes();
     for a in &shapes {
@@ -221,7 +222,7 @@ fn poses_that_are_not_finite_are_refused() {
 }
 
 #[test]
-fn a_deforming_surface_is_left_to_others() {
+fn a_deforming_surface_is_not_handled() {
     let exclusion = SelfExclusion::default();
     let surface = crate::DeformingSurface {
         id: 0,
@@ -245,7 +246,7 @@ fn a_deforming_surface_is_left_to_others() {
     );
 }
 
-/// What a throw really does, from its path in many small steps, and what one step of 10 ms says of it.
+/// The true outcome of a throw, from its path in many small steps, and the contacts found by steps of 10 ms.
 struct Throws {
     hits: u32,
     tunnelled: u32,
@@ -255,8 +256,8 @@ struct Throws {
 
 const PLATE: [f64; 3] = [0.2, 0.2, 0.005];
 
-/// Throws at a 200 × 200 × 5 mm plate from random sides. A hit that has no contact in the step of its entry tunnels; a miss
-/// with a contact that would act (φ₀ + Δt v_n < 0) is a ghost.
+/// Throws at a 200 × 200 × 5 mm plate from random sides. A hit without a contact in the step of its impact tunnels; a
+/// miss with an active contact (φ₀ + Δt v_n < 0) is a ghost contact.
 fn throw(shape: &Shape, plate: &Shape, speed: f64, seed: u64) -> Throws {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let solid = Shape::cuboid(PLATE.into()).unwrap();
@@ -275,18 +276,18 @@ fn throw(shape: &Shape, plate: &Shape, speed: f64, seed: u64) -> Throws {
             rng.random_range(-0.2..0.2),
             0.0,
         );
-        let turn = crate::test_support::random_rotation(&mut rng);
-        // Starts within the first step's length before the aim, so that the phase is random too.
+        let rotation = crate::test_support::random_rotation(&mut rng);
+        // Starts at a random distance of up to one step before the aim, so that the phase is random too.
         let start =
             aim - direction * (speed * q.time_step_s * rng.random_range(0.0..1.0) + 0.5 + size);
-        let pose = |t: f64| Isometry3::from_parts((start + direction * speed * t).into(), turn);
+        let pose = |t: f64| Isometry3::from_parts((start + direction * speed * t).into(), rotation);
         let gap = |t: f64| {
             let at = rigid(shape, pose(t), Vector3::zeros(), Vector3::zeros());
             narrow_phase::convex_separation(at.shape, &solid, &at.X_WG, f64::INFINITY)
                 .map_or(f64::INFINITY, |s| s.distance)
         };
         let duration = (1.0 + 2.0 * size) / speed + q.time_step_s;
-        // Truth: advance by the gap, which the speed cannot outrun.
+        // Reference: conservative advancement.
         let (mut t, mut hit) = (0.0, None);
         while t < duration {
             let g = gap(t);
@@ -321,7 +322,7 @@ fn throw(shape: &Shape, plate: &Shape, speed: f64, seed: u64) -> Throws {
         match hit {
             Some(t) => {
                 count.hits += 1;
-                // Early is as good as in time: a contact within the margin may act in the step before.
+                // Early contacts count: a contact within the margin may act in the previous step.
                 let entry = (t / q.time_step_s) as u32;
                 if !(0..=entry).any(act) {
                     count.tunnelled += 1;
@@ -388,7 +389,7 @@ fn throws_at_a_plate_that_is_a_mesh_neither_tunnel_nor_hit_ghosts() {
 }
 
 #[test]
-fn two_meshes_that_fly_at_each_other_are_foreseen() {
+fn two_approaching_meshes_get_speculative_contacts() {
     let (vertices, triangles) = crate::test_support::l_shape();
     let l = Shape::mesh(&vertices, &triangles).unwrap();
     let v = Vector3::x() * 15.0;

@@ -1,6 +1,6 @@
-//! Which vertices an edge joins to which: a compressed list that hulls and meshes share.
+//! Adjacency of vertices in compressed storage, for hulls and meshes.
 
-/// For each vertex the vertices at the other end of its edges, in the order of the edges.
+/// For each vertex, the vertices connected to it by an edge, in the order of the edges.
 #[derive(Clone, Debug)]
 pub(crate) struct Adjacency {
     start: Vec<u32>,

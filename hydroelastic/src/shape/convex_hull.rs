@@ -23,7 +23,7 @@ pub struct HullFace {
 /// An edge of a [`ConvexHull`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HullEdge {
-    /// Its end points; the first is the smaller number.
+    /// Its end points, smaller index first.
     pub vertices: [u32; 2],
     /// The faces on both sides.
     pub faces: [u32; 2],
@@ -42,10 +42,12 @@ pub struct ConvexHull {
 }
 
 impl ConvexHull {
-    /// The hull of `points`, m. Points inside are dropped, flat neighbours merged into polygons.
+    /// The convex hull of `points`, m. Interior points are dropped, coplanar neighbouring triangles merged into
+    /// polygons.
     ///
     /// # Errors
-    /// [`GeometryError::Vertex`] for a point that is not finite, [`GeometryError::FlatHull`] when all lie in one plane.
+    /// [`GeometryError::Vertex`] for a point that is not finite, [`GeometryError::FlatHull`] when all points are
+    /// coplanar.
     pub fn new(points: &[Point3<f64>]) -> Result<Self, GeometryError> {
         for (vertex, p) in points.iter().enumerate() {
             if !p.iter().all(|x| x.is_finite()) {
@@ -74,7 +76,8 @@ impl ConvexHull {
         let input: Vec<_> = points.iter().map(parry::point).collect();
         let hull = ConvexPolyhedron::from_convex_hull(&input).ok_or_else(|| flat(thickness))?;
         let hull = Self::from_parry(&hull);
-        // Of needles faces may have been taken for flat that are not: two are then left, or a hole.
+        // With needle-shaped triangles, faces may wrongly have been merged as coplanar: then only two are left, or a
+        // hole.
         if hull.is_closed() && hull.mass_properties(1.0).volume > 1e-15 * size.powi(3) {
             Ok(hull)
         } else {
@@ -143,7 +146,7 @@ impl ConvexHull {
         }
     }
 
-    /// Whether every side of a face is the side of one other face.
+    /// Whether every side of a face is the side of exactly one other face.
     fn is_closed(&self) -> bool {
         self.edges.len() * 2 == self.face_vertices.len()
     }
@@ -169,7 +172,7 @@ impl ConvexHull {
         &self.face_vertices[f.first as usize..(f.first + f.count) as usize]
     }
 
-    /// Triangles of the surface, wound counter-clockwise seen from outside.
+    /// Triangles of the surface, counter-clockwise seen from outside.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + Clone + '_ {
         (0..self.faces.len()).flat_map(move |f| {
             let ids = self.face_vertices(f);
@@ -177,7 +180,7 @@ impl ConvexHull {
         })
     }
 
-    /// The vertex furthest in direction `d`; of equal ones the first met. Climbs along edges when there are many.
+    /// The support vertex in direction `d`; of equal ones the first visited. Uses hill climbing for many vertices.
     pub(crate) fn support_index(&self, d: &Vector3<f64>) -> usize {
         let height = |i: usize| d.dot(&self.vertices[i].coords);
         if self.vertices.len() <= 24 {
@@ -192,7 +195,8 @@ impl ConvexHull {
         }
         let mut at = 0;
         let mut top = height(0);
-        // Climbing a convex body ends at its top: each round goes strictly up, so it visits a vertex at most once.
+        // Hill climbing on a convex body ends at the maximum; each round strictly ascends, so a vertex is visited at
+        // most once.
         loop {
             let mut next = at;
             for &n in self.vertex_neighbours(at) {
@@ -229,7 +233,7 @@ impl ConvexHull {
     }
 }
 
-/// Pairs the two half edges of every edge. Sorting, not hashing: the order must not vary.
+/// Pairs the two half-edges of every edge. Sorted rather than hashed, for a deterministic order.
 fn edges_of(half_edges: &mut [([u32; 2], u32)]) -> Vec<HullEdge> {
     let key = |h: &([u32; 2], u32)| (h.0[0].min(h.0[1]), h.0[0].max(h.0[1]), h.1);
     half_edges.sort_by_key(key);

@@ -1,4 +1,4 @@
-//! A shape of your own: known by its signed distance.
+//! User-defined shapes, given by their signed distance.
 
 use nalgebra::Point3;
 
@@ -6,24 +6,25 @@ use super::MassProperties;
 use crate::signed_distance::SignedDistance;
 use crate::{Aabb, GeometryError};
 
-/// A shape that this crate does not know, such as a terrain or an implicit surface.
+/// A user-defined shape, such as a terrain or an implicit surface.
 ///
-/// Deforming surfaces touch it at once, through its signed distance. Contact with rigid shapes is what its author's
-/// [`ContactGeometry`](crate::ContactGeometry) says, which recognises it by [`as_any`](Self::as_any); see
+/// Contact with deforming surfaces uses its signed distance. Contact with rigid shapes needs a
+/// [`ContactGeometry`](crate::ContactGeometry) of the user, which can downcast it with [`as_any`](Self::as_any); see
 /// `examples/own_geometry.rs`.
 pub trait CustomShape: std::fmt::Debug + Send + Sync + 'static {
-    /// The word for it in messages.
+    /// Name in messages.
     fn name(&self) -> &'static str;
-    /// The smallest box around it, in its own frame; [`Aabb::ALL`] if it has no end.
+    /// The smallest axis-aligned box in its own frame; [`Aabb::ALL`] if it is unbounded.
     fn local_aabb(&self) -> Aabb;
-    /// φ at a point of its own frame, m. |φ| must not exceed the true distance: paths are followed by steps of that length.
+    /// φ at a point of its own frame, m. |φ| must not exceed the true distance: conservative advancement uses it as
+    /// step length.
     fn signed_distance(&self, p_GQ: &Point3<f64>) -> SignedDistance<f64>;
-    /// To be downcast by the geometry that knows it.
+    /// For downcasting in a user's [`ContactGeometry`](crate::ContactGeometry).
     fn as_any(&self) -> &dyn std::any::Any;
     /// Mass, centroid and inertia at a density (kg/m³).
     ///
     /// # Errors
-    /// [`GeometryError::Unbounded`] unless it says otherwise.
+    /// [`GeometryError::Unbounded`] by default.
     fn mass_properties(&self, density: f64) -> Result<MassProperties, GeometryError> {
         let _ = density;
         Err(GeometryError::Unbounded { shape: self.name() })

@@ -16,6 +16,8 @@ pub struct EllipticCylinder {
 }
 
 impl EllipticCylinder {
+    /// An elliptic cylinder with `semi_axes` along x and y, and `length` along z, m.
+    ///
     /// # Errors
     /// [`GeometryError::Size`] unless both semi-axes and `length` (m) are finite and positive.
     pub fn new(semi_axes: Vector2<f64>, length: f64) -> Result<Self, GeometryError> {
@@ -28,7 +30,7 @@ impl EllipticCylinder {
         })
     }
 
-    /// Along x and y, m.
+    /// Semi-axes along x and y, m.
     pub fn semi_axes(&self) -> Vector2<f64> {
         self.semi_axes
     }

@@ -5,9 +5,9 @@ use nalgebra::{Matrix3, Point3, Vector3};
 /// Mass, centre of mass and inertia of a solid, in its geometry frame G.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
-    /// m³.
+    /// Volume, m³.
     pub volume: f64,
-    /// kg.
+    /// Mass, kg.
     pub mass: f64,
     /// Centre of mass p_GGcm, m.
     pub center: Point3<f64>,
@@ -31,7 +31,7 @@ impl MassProperties {
         }
     }
 
-    /// A solid bounded by outward-wound triangles.
+    /// A solid bounded by triangles with outward orientation.
     ///
     /// Sums the signed tetrahedra between the origin and each triangle; for a tetrahedron (0, a, b, c) with
     /// 6V = a·(b×c): ∫x dV = V(a+b+c)/4 and ∫xxᵀ dV = V/20 (aaᵀ + bbᵀ + ccᵀ + ssᵀ), s = a+b+c.
@@ -39,7 +39,7 @@ impl MassProperties {
         triangles: impl Iterator<Item = [Point3<f64>; 3]> + Clone,
         density: f64,
     ) -> Self {
-        // Integrals about a vertex of the surface: about a far origin the parallel axis shift would cancel digits.
+        // Integrals about a vertex of the surface: about a distant origin the parallel axis terms would cancel.
         let origin = triangles.clone().next().map_or(Point3::origin(), |t| t[0]);
         let mut volume = 0.0;
         let mut first = Vector3::zeros();

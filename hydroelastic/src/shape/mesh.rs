@@ -1,4 +1,4 @@
-//! The inside of a closed triangle mesh: neighbours, normals of every feature and a tree for nearest points.
+//! The solid enclosed by a closed triangle mesh: adjacency, normals of every feature, and a tree for nearest points.
 
 use nalgebra::{Point3, Vector3};
 use parry3d_f64::bounding_volume::Aabb as ParryAabb;
@@ -10,14 +10,14 @@ use crate::GeometryError;
 use crate::aabb::Aabb;
 use crate::parry;
 
-/// Where on a triangle the nearest point lies.
+/// The feature of a mesh that the nearest point lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeshFeature {
-    /// Number of the triangle.
+    /// Index of the triangle.
     Face(u32),
     /// Index into [`MeshShape::edges`].
     Edge(u32),
-    /// Number of the vertex.
+    /// Index of the vertex.
     Vertex(u32),
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum MeshFeature {
 pub(crate) struct MeshEdge {
     pub(crate) vertices: [u32; 2],
     pub(crate) triangles: [u32; 2],
-    /// Whether the surface bends outwards here (not flat, not hollow).
+    /// Whether the edge is strictly convex.
     pub(crate) convex: bool,
 }
 
@@ -58,8 +58,8 @@ impl std::fmt::Debug for MeshShape {
 }
 
 impl MeshShape {
-    /// Checks that the surface is closed and wound outwards, and prepares it for queries. Triangles without area are
-    /// kept for closedness and never touched.
+    /// Checks that the surface is closed and oriented outwards, and prepares it for queries. Triangles without area are
+    /// kept for closedness but make no contact.
     ///
     /// # Errors
     /// [`GeometryError::Vertex`], [`GeometryError::VertexIndex`], [`GeometryError::OpenMesh`], [`GeometryError::Volume`].
@@ -139,7 +139,7 @@ impl MeshShape {
         &self.triangles
     }
 
-    /// Whether the surface bends outwards at the vertex: only there can it be touched by something flat.
+    /// Whether the surface has a convex edge at the vertex, so that a flat body can touch it there.
     pub(crate) fn is_corner(&self, vertex: u32) -> bool {
         self.corner[vertex as usize]
     }
@@ -162,8 +162,8 @@ impl MeshShape {
         self.triangles[triangle as usize].map(|v| self.vertices[v as usize])
     }
 
-    /// A direction that points outwards at a feature: the angle-weighted mean of the normals around it, which tells the
-    /// inside from the outside for every point whose nearest feature this is (Bærentzen and Aanæs 2005).
+    /// The pseudo-normal of a feature: the angle-weighted mean of the adjacent normals. It gives the correct sign of
+    /// the distance for every point whose nearest feature this is (Bærentzen and Aanæs 2005).
     pub(crate) fn outward(&self, feature: MeshFeature) -> Vector3<f64> {
         match feature {
             MeshFeature::Face(t) => self.normals[t as usize],
@@ -175,8 +175,8 @@ impl MeshShape {
         }
     }
 
-    /// The nearest point of the surface, its feature and its distance (m, not signed). Of equally near ones the first
-    /// that the tree meets: always the same one for the same mesh.
+    /// The nearest point of the surface, its feature and its distance (m, unsigned). Of equally near ones the first in
+    /// the order of the tree, which is deterministic.
     pub(crate) fn nearest(&self, p: &Point3<f64>) -> (Point3<f64>, MeshFeature, f64) {
         let query = parry::point(p);
         let found = self.tree.find_best(
@@ -197,12 +197,12 @@ impl MeshShape {
         );
         match found {
             Some((t, (distance, (q, feature)))) => (q, self.feature(t, feature), distance),
-            // Only for a query that is not finite; its distance then is not a number either.
+            // Only for a query that is not finite; its distance is then NaN as well.
             None => (self.vertices[0], MeshFeature::Vertex(0), f64::NAN),
         }
     }
 
-    /// Turns the feature of one triangle into the feature of the mesh.
+    /// Maps the feature of a triangle to the feature of the mesh.
     pub(crate) fn feature(&self, triangle: u32, feature: TriangleFeature) -> MeshFeature {
         match feature {
             TriangleFeature::Face => MeshFeature::Face(triangle),
@@ -213,7 +213,7 @@ impl MeshShape {
         }
     }
 
-    /// Calls `visit` with every triangle whose box meets `region` (in the mesh's frame).
+    /// Calls `visit` with every triangle whose box intersects `region` (in the mesh's frame).
     pub(crate) fn triangles_in(&self, region: &Aabb, mut visit: impl FnMut(u32)) {
         let region = parry::aabb(region);
         for t in self.tree.intersect_aabb(&region) {
@@ -223,8 +223,8 @@ impl MeshShape {
         }
     }
 
-    /// Whether `direction` lies in the cone of outward normals of a feature: only then can a point above the surface
-    /// have its nearest point there. At flat and hollow edges the cone is empty but for the faces' own normals.
+    /// Whether `direction` lies in the normal cone of a feature: only then can a point above the surface have its
+    /// nearest point there. At flat and concave edges the cone contains only the faces' normals.
     pub(crate) fn normal_cone_contains(
         &self,
         feature: MeshFeature,
@@ -271,7 +271,7 @@ impl MeshShape {
     }
 }
 
-/// Where on one triangle a point lies; edge i runs from corner i to corner i + 1.
+/// The feature of one triangle that a point lies on; edge i runs from corner i to corner i + 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TriangleFeature {
     Face,
@@ -279,7 +279,7 @@ pub(crate) enum TriangleFeature {
     Vertex(usize),
 }
 
-/// The point of a triangle that is nearest to `p`, by the region `p` projects into.
+/// The point of a triangle nearest to `p`, by the Voronoi region of `p`.
 ///
 /// # Source
 /// Ericson (2005), Real-Time Collision Detection, 5.1.5.
@@ -322,7 +322,7 @@ pub(crate) fn closest_on_triangle(
 
 type EdgeLists = (Vec<MeshEdge>, Vec<[u32; 3]>);
 
-/// Pairs half edges; a closed, consistently wound surface has each edge once in either direction.
+/// Pairs half-edges; a closed, consistently oriented surface has each edge once in either direction.
 fn pair_edges(
     vertices: &[Point3<f64>],
     triangles: &[[u32; 3]],
@@ -362,7 +362,7 @@ fn pair_edges(
         for h in group {
             triangle_edges[h.3 as usize][h.4 as usize] = edges.len() as u32;
         }
-        // Outward bend: the other triangle's far corner lies below this triangle's plane.
+        // Convex if the other triangle's opposite corner lies below this triangle's plane.
         let far = triangles[t as usize]
             .iter()
             .find(|&&v| v != low && v != high)

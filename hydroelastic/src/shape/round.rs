@@ -14,6 +14,8 @@ pub struct Sphere {
 }
 
 impl Sphere {
+    /// A sphere of the given radius, m.
+    ///
     /// # Errors
     /// [`GeometryError::Size`] unless `radius` (m) is finite and positive.
     pub fn new(radius: f64) -> Result<Self, GeometryError> {
@@ -21,7 +23,7 @@ impl Sphere {
         Ok(Self { radius })
     }
 
-    /// m.
+    /// Radius, m.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -41,6 +43,8 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
+    /// A cylinder of the given radius and full length, m.
+    ///
     /// # Errors
     /// [`GeometryError::Size`] unless `radius` and `length` (m) are finite and positive.
     pub fn new(radius: f64, length: f64) -> Result<Self, GeometryError> {
@@ -52,7 +56,7 @@ impl Cylinder {
         })
     }
 
-    /// m.
+    /// Radius, m.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -82,7 +86,7 @@ pub struct Capsule {
 }
 
 impl Capsule {
-    /// `length` is that of the segment, without the two half balls.
+    /// A capsule; `length` (m) is that of the segment, without the two hemispheres.
     ///
     /// # Errors
     /// [`GeometryError::Size`] unless `radius` and `length` (m) are finite and positive.
@@ -95,7 +99,7 @@ impl Capsule {
         })
     }
 
-    /// m.
+    /// Radius, m.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -110,7 +114,8 @@ impl Capsule {
         let tube = 2.0 * PI * r * r * h;
         let ball = 4.0 / 3.0 * PI * r * r * r;
         let volume = tube + ball;
-        // A half ball's centroid lies 3r/8 above its flat face; about its own centroid across: (2/5 − 9/64) r².
+        // The centroid of a hemisphere lies 3r/8 above its flat face; its transverse moment about its own centroid is
+        // (2/5 − 9/64) r².
         let arm = h + 0.375 * r;
         let across = (tube * (r * r / 4.0 + h * h / 3.0)
             + ball * ((0.4 - 9.0 / 64.0) * r * r + arm * arm))
@@ -132,6 +137,8 @@ pub struct Ellipsoid {
 }
 
 impl Ellipsoid {
+    /// An ellipsoid with the given semi-axes, m.
+    ///
     /// # Errors
     /// [`GeometryError::Size`] unless each semi-axis (m) is finite and positive.
     pub fn new(semi_axes: Vector3<f64>) -> Result<Self, GeometryError> {
@@ -141,7 +148,7 @@ impl Ellipsoid {
         Ok(Self { semi_axes })
     }
 
-    /// m.
+    /// Semi-axes, m.
     pub fn semi_axes(&self) -> Vector3<f64> {
         self.semi_axes
     }
@@ -166,6 +173,8 @@ pub struct Cone {
 }
 
 impl Cone {
+    /// A cone with the given base radius and height, m.
+    ///
     /// # Errors
     /// [`GeometryError::Size`] unless `radius` (of the base) and `height` (m) are finite and positive.
     pub fn new(radius: f64, height: f64) -> Result<Self, GeometryError> {

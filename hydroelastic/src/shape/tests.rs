@@ -72,7 +72,7 @@ fn box_hull_and_mesh_of_a_box_have_the_same_mass_properties() {
         Shape::mesh(&vertices, &triangles).unwrap(),
     ] {
         let found = shape.mass_properties(700.0).unwrap();
-        // Round-off of coordinates of size 23 m over a size of 0.1 m.
+        // Round-off of coordinates of size 23 m relative to a size of 0.1 m.
         assert!((found.mass - exact.mass).abs() < 1e-11 * exact.mass);
         assert!((found.center.coords - offset).norm() < 1e-12);
         assert!((found.inertia - exact.inertia).norm() < 1e-11 * exact.inertia.norm());
@@ -155,7 +155,10 @@ fn hull_of_random_points_contains_them_and_satisfies_euler() {
                 .map(|p| d.dot(&p.coords))
                 .fold(f64::MIN, f64::max);
             let found = d.dot(&hull.vertices()[hull.support_index(&d)].coords);
-            assert!((found - best).abs() < 1e-12, "climbing must reach the top");
+            assert!(
+                (found - best).abs() < 1e-12,
+                "hill climbing must reach the maximum"
+            );
         }
     }
 }

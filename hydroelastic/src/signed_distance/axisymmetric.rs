@@ -1,4 +1,4 @@
-//! Cylinder and cone: φ in the half plane (ρ, z), spun about the axis.
+//! Cylinder and cone: φ in the half plane (ρ, z), revolved about the axis.
 
 use nalgebra::{Matrix2, Matrix3, Point3, RealField, Vector2, Vector3};
 
@@ -20,7 +20,7 @@ impl<T: RealField + Copy> Profile<T> {
         }
     }
 
-    /// Distance to a corner of the profile, seen from offset `d`; `fallback` is the gradient at zero offset.
+    /// Distance to a corner of the profile, from offset `d`; `fallback` is the gradient at zero offset.
     fn corner(d: Vector2<T>, fallback: Vector2<T>) -> Self {
         let value = d.norm();
         if value <= T::zero() {
@@ -34,13 +34,13 @@ impl<T: RealField + Copy> Profile<T> {
         }
     }
 
-    /// Spins the profile about z. With radial u, tangential t and axial z unit vectors:
+    /// Revolves the profile about z. With radial u, tangential t and axial z unit vectors:
     ///
     /// ```text
     /// ∇φ = φ_ρ u + φ_z z      ∇²φ = φ_ρρ uuᵀ + φ_ρz (uzᵀ + zuᵀ) + φ_zz zzᵀ + (φ_ρ/ρ) ttᵀ
     /// ```
     ///
-    /// On the axis φ_ρ/ρ is φ_ρρ where φ is smooth there (φ_ρ = 0), and left out on the medial axis.
+    /// On the axis φ_ρ/ρ is φ_ρρ where φ is smooth (φ_ρ = 0), and dropped on the medial axis.
     fn spun(&self, p: &Point3<T>, rho: T) -> SignedDistance<T> {
         let radial = if rho > T::zero() {
             Vector3::new(p.x / rho, p.y / rho, T::zero())
@@ -69,8 +69,8 @@ impl<T: RealField + Copy> Profile<T> {
     }
 }
 
-/// φ of a cylinder along z with half length h. Where side and end are equally near inside, the side counts; on the axis the
-/// side's gradient is +x, on the mid plane the end's is +z.
+/// φ of a cylinder along z with half length h. Where side and end are equally near inside, the side is used; the
+/// gradient is +x for the side on the axis, and +z for the end on the mid-plane.
 pub fn cylinder<T: RealField + Copy>(
     p: &Point3<T>,
     radius: T,
@@ -89,8 +89,8 @@ pub fn cylinder<T: RealField + Copy>(
     profile.spun(p, rho)
 }
 
-/// φ of a cone along z: base disc at z = −h, apex at z = +h, h half of the height. Where side and base are equally near
-/// inside, the side counts; on the axis its gradient leans towards +x.
+/// φ of a cone along z: base disc at z = −h, apex at z = +h, with h half the height. Where side and base are equally
+/// near inside, the side is used; on the axis its gradient leans towards +x.
 pub fn cone<T: RealField + Copy>(p: &Point3<T>, radius: T, half_height: T) -> SignedDistance<T> {
     let rho = p.x.hypot(p.y);
     let q = Vector2::new(rho, p.z);

@@ -1,4 +1,4 @@
-//! Distance to an ellipsoid: one scalar equation, solved to round-off from a side where Newton cannot overshoot.
+//! Distance to an ellipsoid: one scalar equation, solved to round-off by a monotone Newton iteration.
 
 use nalgebra::{Matrix3, Point3, RealField, SVector, Vector3};
 
@@ -12,10 +12,10 @@ use super::SignedDistance;
 /// F(t) = Σ (a_i p_i/(t + a_i²))² − 1 = 0,      t > −a_min²
 /// ```
 ///
-/// F falls and is convex there, so Newton started where F ≥ 0 climbs to the root without leaving the interval.
+/// F is decreasing and convex there, so Newton's method started where F ≥ 0 increases monotonically to the root.
 ///
-/// When p lies so near the plane of the longer axes that no such root exists, the nearest point is not unique: it has
-/// q_min > 0 by convention (medial axis).
+/// If p is so near the plane of the longer axes that no such root exists, the nearest point is not unique; the one with
+/// q_min > 0 is returned (medial axis).
 ///
 /// # Source
 /// Eberly, "Distance from a Point to an Ellipse, an Ellipsoid, or a Hyperellipsoid" (2013), with Newton for bisection.
@@ -25,10 +25,10 @@ pub(super) fn nearest<T: RealField + Copy, const N: usize>(
 ) -> SVector<T, N> {
     let a2 = semi_axes.component_mul(semi_axes);
     let shortest = semi_axes.imin();
-    // s = t + a_min² > 0 keeps its digits where t itself would cancel against −a_min².
+    // s = t + a_min² > 0 stays accurate where t itself would cancel against −a_min².
     let gap = a2.map(|x| x - a2[shortest]);
     let weighted = semi_axes.component_mul(p).abs();
-    // Each term alone already reaches one at s = a_i|p_i| − gap_i: the root is not below the largest of these.
+    // Each single term reaches one at s = a_i|p_i| − gap_i: the root is not below the largest of these.
     let mut s = T::zero();
     for i in 0..N {
         s = s.max(weighted[i] - gap[i]);
@@ -44,7 +44,8 @@ pub(super) fn nearest<T: RealField + Copy, const N: usize>(
         }
         (f, slope + slope)
     };
-    // Far from the pole Newton doubles its digits; near it 1/s² gains half of s each round: 200 covers every scale.
+    // Away from the pole Newton converges quadratically; near it 1/s² gains half of s per round: 200 rounds cover every
+    // scale.
     for _ in 0..200 {
         let (f, slope) = residual(s);
         if !(f > T::zero() && slope < T::zero()) {
@@ -69,14 +70,15 @@ pub(super) fn nearest<T: RealField + Copy, const N: usize>(
         }
     }
     if s <= T::zero() {
-        // Medial: on the plane of the longer axes, near the middle. Both mirror points are nearest; take the upper one.
+        // Medial: on the plane of the longer axes, near the centre. Both mirrored points are nearest; the upper one is
+        // used.
         q[shortest] = semi_axes[shortest] * rest.max(T::zero()).sqrt();
     }
     q
 }
 
-/// φ of an ellipsoid with semi-axes a: the distance to its nearest point, negative inside. The Hessian is S(1 + φS)⁻¹ with
-/// S the shape operator of the surface there.
+/// φ of an ellipsoid with semi-axes a: the distance to its nearest point, negative inside. The Hessian is S(1 + φS)⁻¹
+/// with S the shape operator of the surface there.
 pub fn ellipsoid<T: RealField + Copy>(p: &Point3<T>, semi_axes: &Vector3<T>) -> SignedDistance<T> {
     let a2 = semi_axes.component_mul(semi_axes);
     let q = nearest(&p.coords, semi_axes);

@@ -1,4 +1,4 @@
-//! Elliptic cylinder: φ of the ellipse in its plane, carried along the axis.
+//! Elliptic cylinder: φ of the ellipse in its plane, extruded along the axis.
 
 use nalgebra::{Matrix3, Point3, RealField, Vector2, Vector3};
 
@@ -16,7 +16,7 @@ use super::ellipsoid::nearest;
 ///             ∇²φ = (nnᵀ + zzᵀ − ∇φ∇φᵀ + φₑ κ/(1 + κφₑ) ttᵀ)/φ
 /// ```
 ///
-/// Where side and end are equally near inside, the side counts.
+/// Where side and end are equally near inside, the side is used.
 pub fn elliptic_cylinder<T: RealField + Copy>(
     p: &Point3<T>,
     semi_axes: &Vector2<T>,
@@ -58,7 +58,7 @@ struct Ellipse<T: RealField + Copy> {
     value: T,
     /// Its normal at the nearest point, in the plane z = 0.
     normal: Vector3<T>,
-    /// κ/(1 + κφ): the second derivative of φ along the tangent; without its infinite terms.
+    /// κ/(1 + κφ): the second derivative of φ along the tangent; infinite terms are dropped.
     bend: T,
 }
 

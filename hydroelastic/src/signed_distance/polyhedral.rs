@@ -1,11 +1,11 @@
-//! Hull and mesh: the nearest face, edge or vertex, and what it says about φ.
+//! Hull and mesh: φ from the nearest face, edge or vertex.
 
 use nalgebra::{Point3, Vector3};
 
 use super::SignedDistance;
 use crate::shape::{ConvexHull, MeshFeature, MeshShape};
 
-/// The feature of a hull that a query is nearest to.
+/// The feature of a hull nearest to a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HullFeature {
     Face(u32),
@@ -13,8 +13,9 @@ pub(crate) enum HullFeature {
     Vertex(u32),
 }
 
-/// φ of a hull and the nearest feature. Inside: the nearest face plane (exact, since the nearest point of a convex body's
-/// surface lies on the face whose plane is nearest). Outside: the nearest point of the faces that see the query.
+/// φ of a hull and the nearest feature. Inside: the nearest face plane (exact, since the nearest surface point of a
+/// convex body lies on the face whose plane is nearest). Outside: the nearest point of the faces visible from the
+/// query.
 pub(crate) fn hull_nearest(
     hull: &ConvexHull,
     p: &Point3<f64>,
@@ -112,7 +113,7 @@ pub(crate) fn mesh_nearest(
     };
     let unit_outward = outward.try_normalize(0.0).unwrap_or_else(Vector3::z);
     let phi = match feature {
-        // Taken from the plane: exact normal however near the surface the query is.
+        // From the plane: the normal is exact however near the surface the query is.
         MeshFeature::Face(t) => SignedDistance::flat(sign * distance, *mesh.normal(t)),
         MeshFeature::Edge(e) => {
             let [a, b] = mesh.edges()[e as usize]

@@ -9,12 +9,12 @@ pub fn half_space<T: RealField + Copy>(p: &Point3<T>) -> SignedDistance<T> {
     SignedDistance::flat(p.z, Vector3::z())
 }
 
-/// φ of a ball: |p| − r. At the centre the gradient is +z.
+/// φ of a sphere: |p| − r. At the centre the gradient is +z.
 pub fn sphere<T: RealField + Copy>(p: &Point3<T>, radius: T) -> SignedDistance<T> {
     from_point(&p.coords).inflated(radius)
 }
 
-/// Distance to the origin, seen from `d`.
+/// Distance to the origin from `d`.
 fn from_point<T: RealField + Copy>(d: &Vector3<T>) -> SignedDistance<T> {
     let distance = d.norm();
     if distance <= T::zero() {
@@ -52,8 +52,8 @@ pub fn capsule<T: RealField + Copy>(p: &Point3<T>, radius: T, half_length: T) ->
     }
 }
 
-/// φ of a box with the given half edge lengths. Inside: distance to the nearest face (the lowest axis where two are
-/// equally near, the positive side on a mid plane).
+/// φ of a box with the given half edge lengths. Inside: distance to the nearest face (the lowest axis of equally near
+/// ones, the positive side on a mid-plane).
 pub fn cuboid<T: RealField + Copy>(p: &Point3<T>, half: &Vector3<T>) -> SignedDistance<T> {
     let sign = p
         .coords

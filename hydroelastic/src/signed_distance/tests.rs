@@ -44,7 +44,8 @@ fn distance_agrees_with_the_nearest_of_many_surface_points() {
                 .iter()
                 .map(|q| (p - q).norm())
                 .fold(f64::MAX, f64::min);
-            // The samples are at most about π·size/(2n) apart; the error of the distance is second order but near the surface.
+            // The samples are at most about π·size/(2n) apart; the error of the distance is of second order except near
+            // the surface.
             let spacing = 2.0 * shape.size() / n as f64 * 1.6;
             assert!(
                 phi.value.abs() <= brute + 1e-12,
@@ -67,12 +68,12 @@ fn distance_agrees_with_the_nearest_of_many_surface_points() {
 }
 
 #[test]
-fn sign_says_whether_the_point_is_inside() {
+fn sign_is_negative_exactly_inside() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     for shape in shapes() {
         for _ in 0..200 {
             let p = random_point(&mut rng);
-            // Crossing number along a ray through the triangles, or the implicit function of the primitive.
+            // Crossing number of a ray through the triangles, or the implicit function of the primitive.
             let inside = match &shape {
                 Shape::Sphere(s) => p.coords.norm() < s.radius(),
                 Shape::Box(s) => (0..3).all(|i| p[i].abs() < s.half_extents()[i]),
@@ -131,7 +132,8 @@ fn gradient_and_hessian_are_the_derivatives_of_the_distance() {
                 gradient[i] = (plus.value - minus.value) / (2.0 * step);
                 hessian.set_column(i, &((plus.gradient - minus.gradient) / (2.0 * step)));
             }
-            // Within a step of a kink differences say nothing; the second difference of the Hessian tells.
+            // Within a step of a kink finite differences are meaningless; detected by the second difference of the
+            // Hessian.
             let kink = (0..3).any(|i| {
                 let mut d = Vector3::zeros();
                 d[i] = step;
@@ -245,7 +247,7 @@ fn single_precision_agrees_with_double() {
 }
 
 #[test]
-fn world_query_turns_gradient_and_hessian() {
+fn world_query_rotates_gradient_and_hessian() {
     let shape = Shape::capsule(0.1, 0.4).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     let X_WG = crate::test_support::random_pose(&mut rng, 1.0);

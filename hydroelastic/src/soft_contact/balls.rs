@@ -1,4 +1,4 @@
-//! Balls at the vertices of a deforming surface, of a rope or a heap of particles, on a soft body.
+//! Balls at the vertices of another deforming surface, a rope or a set of particles, on a soft body.
 
 use nalgebra::{Point3, Vector3};
 
@@ -6,12 +6,12 @@ use super::patch_points::barycentric;
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::posed::DeformingSurface;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::SoftMesh;
 
-/// Appends at most one point a ball, the soft body being A: where its centre is inside, by the depth there, else at the nearest
-/// triangle within the margin, or at the one whose plane it crosses first within the step.
+/// Appends at most one point per ball, with the soft body as A: by the depth at its centre if that is inside, otherwise
+/// at the nearest triangle within the margin, or at the first triangle whose plane it crosses within the step.
 pub(super) fn collide(
     mesh: &SoftMesh,
     balls: &DeformingSurface<'_>,
@@ -22,9 +22,9 @@ pub(super) fn collide(
     for (i, ((p, r), v)) in
         (0_u32..).zip(balls.points.iter().zip(balls.radii).zip(balls.velocities))
     {
-        let Some(Touch {
+        let Some(BallContact {
             point,
-            place,
+            position,
             normal,
             gap,
             entry,
@@ -36,7 +36,7 @@ pub(super) fn collide(
         let offset = normal * *r;
         let p_W = p + offset;
         out.push(ContactPoint {
-            p_WC: nalgebra::center(&Point3::from(place), &p_W),
+            p_WC: nalgebra::center(&Point3::from(position), &p_W),
             normal_W: normal,
             signed_distance: gap,
             stiffness: PointStiffness::Share(1.0),
@@ -48,17 +48,17 @@ pub(super) fn collide(
     }
 }
 
-/// Where a ball touches; the normal points from the ball into the body.
-pub(super) struct Touch {
+/// Contact of a ball; the normal points from the ball into the body.
+pub(super) struct BallContact {
     pub(super) point: MaterialPoint,
-    pub(super) place: Vector3<f64>,
+    pub(super) position: Vector3<f64>,
     pub(super) normal: Vector3<f64>,
     pub(super) gap: f64,
     pub(super) entry: f64,
     pub(super) feature: u32,
 }
 
-/// Where a ball of radius `r` at `p` that moves with `v` touches a mesh.
+/// Contact of a mesh with a ball of radius `r` at `p` with velocity `v`.
 pub(super) fn touch(
     mesh: &SoftMesh,
     p: &Point3<f64>,
@@ -66,13 +66,18 @@ pub(super) fn touch(
     v: &Vector3<f64>,
     q: &Query,
     stack: &mut Vec<(u32, u32)>,
-) -> Option<Touch> {
+) -> Option<BallContact> {
     let path = v * q.time_step_s;
     inside(mesh, &p.coords, r, stack)
         .or_else(|| outside(mesh, &p.coords, r, &path, q.margin, stack))
 }
 
-fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>) -> Option<Touch> {
+fn inside(
+    mesh: &SoftMesh,
+    p: &Vector3<f64>,
+    r: f64,
+    stack: &mut Vec<(u32, u32)>,
+) -> Option<BallContact> {
     let field = mesh.depth();
     let mut found: Option<u32> = None;
     field.tet_tree().visit(
@@ -96,13 +101,13 @@ fn inside(mesh: &SoftMesh, p: &Vector3<f64>, r: f64, stack: &mut Vec<(u32, u32)>
             *sum += w * x;
         }
     }
-    Some(Touch {
+    Some(BallContact {
         point: MaterialPoint {
             primitive: attachment.primitive,
             weights,
             offset: Vector3::zeros(),
         },
-        place: *p,
+        position: *p,
         normal,
         gap: -tet.pressure.at(p) / slope - r,
         entry: 0.0,
@@ -117,12 +122,12 @@ fn outside(
     path: &Vector3<f64>,
     margin: f64,
     stack: &mut Vec<(u32, u32)>,
-) -> Option<Touch> {
+) -> Option<BallContact> {
     let relative = path - mesh.drift();
-    let bounds = Range::of_points([*p, p + relative]);
+    let bounds = PressureBox::of_points([*p, p + relative]);
     let around = Vector3::repeat(r + margin);
     let (low, high) = (bounds.min - around, bounds.max + around);
-    let mut best: Option<(f64, Touch)> = None;
+    let mut best: Option<(f64, BallContact)> = None;
     mesh.triangle_tree().visit(
         stack,
         |b| (0..3).all(|k| b.min[k] <= high[k] && low[k] <= b.max[k]),
@@ -136,7 +141,7 @@ fn outside(
             let (nearest, _) = closest_on_triangle(&Point3::from(*p), &x.map(Point3::from));
             let apart = nearest.coords - p;
             let distance = apart.norm();
-            let (rank, entry, place, direction) = if distance <= r + margin {
+            let (rank, entry, position, direction) = if distance <= r + margin {
                 let direction = apart.try_normalize(1e-12).unwrap_or(-normal);
                 (distance, 0.0, nearest.coords, direction)
             } else {
@@ -154,15 +159,15 @@ fn outside(
                 (1e6 + entry, entry, hit, -normal)
             };
             if best.as_ref().is_none_or(|b| rank < b.0) {
-                let touch = Touch {
+                let touch = BallContact {
                     point: MaterialPoint {
                         primitive: Primitive::Triangle(t),
-                        weights: barycentric(&x, &place),
+                        weights: barycentric(&x, &position),
                         offset: Vector3::zeros(),
                     },
-                    place,
+                    position,
                     normal: direction,
-                    gap: direction.dot(&(place - p)) - r,
+                    gap: direction.dot(&(position - p)) - r,
                     entry,
                     feature: t.wrapping_mul(2).wrapping_add(1),
                 };

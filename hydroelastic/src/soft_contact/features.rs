@@ -1,22 +1,24 @@
-//! Two soft surfaces that do not overlap yet: vertices near triangles, edges near edges, now or on their paths within the step.
+//! Contact of two soft surfaces that do not overlap yet: vertices near triangles and edges near edges, now or on their
+//! predicted paths.
 
 use nalgebra::{Point3, Vector3};
 
-use super::Side;
 use super::patch_points::barycentric;
+use super::side::{Side, swap};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::shape::closest_on_triangle;
 use crate::soft_mesh::{SkinEdge, SoftMesh};
 
-/// Of vertex and triangle: the vertex's outward normal must not point along the way from the triangle to it by more than this.
+/// For a vertex and a triangle: largest cosine between the vertex's outward normal and the direction from the triangle
+/// to it.
 const AWAY_COSINE: f64 = 0.5;
 const ROUNDS_MAX: u32 = 60;
 
-/// Appends the points, S being A; for a surface with itself the part of S is the vertex or the edge of the higher number.
+/// Appends the points, with S as A; in self-contact the feature of S is the vertex or edge of higher index.
 ///
-/// For each vertex the nearest triangle (the one that it meets first) counts, for each edge of S the nearest edge.
+/// For each vertex the nearest triangle (or the first that it reaches) is used, for each edge of S the nearest edge.
 pub(super) fn collide(
     s: Side<'_>,
     t: Side<'_>,
@@ -29,32 +31,32 @@ pub(super) fn collide(
     let from = out.len();
     vertices_on_triangles(mesh_S, mesh_T, is_self, q, stack, out);
     if !is_self {
-        let middle = out.len();
+        let midpoint = out.len();
         vertices_on_triangles(mesh_T, mesh_S, false, q, stack, out);
-        super::swap(&mut out[middle..]);
+        swap(&mut out[midpoint..]);
     }
     edges_on_edges(mesh_S, mesh_T, is_self, q, stack, out);
     out[from..].sort_unstable_by_key(|c| c.key);
 }
 
-/// How two features come near each other.
+/// Closest approach of two features.
 #[derive(Clone, Copy)]
 struct Approach {
     entry: f64,
-    /// From T to S at that moment.
+    /// From T to S at that time.
     apart: Vector3<f64>,
-    /// Weights of S's and of T's vertices there.
+    /// Weights of S's and of T's vertices at that time.
     weights_S: [f64; 4],
     weights_T: [f64; 4],
 }
 
-/// Where two features are nearest at a moment: what the distance is, and where on either.
+/// Distance vector and weights of the nearest points of two features.
 type Nearest = (Vector3<f64>, [f64; 4], [f64; 4]);
 
-/// The moment at which two features, now at `nearest_now`, come within reach, by steps that their distance allows; at once within the
-/// margin.
+/// The time at which two features, now at `nearest_now`, come within reach, by conservative advancement; zero within
+/// the margin.
 ///
-/// `speed`: what the distance shrinks by within the step at most, m.
+/// `speed`: upper bound of the decrease of the distance within the step, m.
 fn approach(
     nearest_now: Nearest,
     nearest: impl Fn(f64) -> Nearest,
@@ -66,7 +68,7 @@ fn approach(
     let start = apart.norm();
     if start > margin {
         let speed = speed();
-        // Within a thousandth of the way they meet; what is left counts as gap.
+        // Within a thousandth of the initial distance they count as in contact; the remainder is part of the gap.
         let reach = (1e-3 * start).min(margin.max(1e-6 * start));
         let mut gap = start;
         for _ in 0..ROUNDS_MAX {
@@ -95,14 +97,14 @@ fn approach(
     })
 }
 
-/// Boxes that the box of `points` and its sweep, seen from a frame that goes along with the other mesh, may touch.
-fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> Range {
-    let range = Range::of_points(points.flat_map(|(x, path)| [x, x + path]));
+/// Bounds that contain the box of `points` and its sweep, relative to the drift of the other mesh.
+fn swept(points: impl Iterator<Item = (Vector3<f64>, Vector3<f64>)>, margin: f64) -> PressureBox {
+    let bounds = PressureBox::of_points(points.flat_map(|(x, path)| [x, x + path]));
     let around = Vector3::repeat(margin);
-    Range {
-        min: range.min - around,
-        max: range.max + around,
-        ..range
+    PressureBox {
+        min: bounds.min - around,
+        max: bounds.max + around,
+        ..bounds
     }
 }
 
@@ -119,7 +121,7 @@ fn vertices_on_triangles(
         let (p, path) = (s.point(v), s.path(v));
         let relative = path - t.drift();
         let bounds = swept(std::iter::once((p, relative)), q.margin);
-        if !bounds.meets(&root) {
+        if !bounds.boxes_overlap(&root) {
             continue;
         }
         let outward = s.vertex_normal(v);
@@ -133,7 +135,7 @@ fn vertices_on_triangles(
                 return;
             }
             let x = t.corners(triangle);
-            // From behind nothing comes in.
+            // A vertex behind a triangle cannot enter.
             if normal.dot(&(p - x[0])) < 0.0 {
                 return;
             }
@@ -161,7 +163,7 @@ fn vertices_on_triangles(
         });
         if let Some((triangle, found, _)) = best {
             let normal = *t.normal(triangle);
-            let place_T = weighted(t, t.triangle(triangle), &found.weights_T);
+            let position_T = weighted(t, t.triangle(triangle), &found.weights_T);
             let a = MaterialPoint::on_vertex(v, Vector3::zeros());
             let b = MaterialPoint {
                 primitive: Primitive::Triangle(triangle),
@@ -169,7 +171,7 @@ fn vertices_on_triangles(
                 offset: Vector3::zeros(),
             };
             let key = ContactKey::new(v.wrapping_mul(2), u32::MAX - triangle);
-            push((a, &p), (b, &place_T), &found, &normal, key, out);
+            push((a, &p), (b, &position_T), &found, &normal, key, out);
         }
     }
 }
@@ -189,7 +191,7 @@ fn edges_on_edges(
         let [u0, u1] = edge_S.vertices.map(|v| s.path(v));
         let ends = [(p0, u0 - t.drift()), (p1, u1 - t.drift())];
         let bounds = swept(ends.into_iter(), q.margin);
-        if !bounds.meets(&root) {
+        if !bounds.boxes_overlap(&root) {
             continue;
         }
         let normal_S = s.edge_normal(e);
@@ -228,7 +230,7 @@ fn edges_on_edges(
             let Some(found) = approach(now, nearest, speed, q.margin) else {
                 return;
             };
-            // At the end of an edge a vertex meets something.
+            // At the end of an edge the contact belongs to a vertex.
             let inner = |w: &[f64; 4]| w[0] > 1e-6 && w[1] > 1e-6;
             if !inner(&found.weights_S) || !inner(&found.weights_T) {
                 return;
@@ -248,12 +250,12 @@ fn edges_on_edges(
                 on_edge(edge_S, &found.weights_S),
                 on_edge(edge_T, &found.weights_T),
             );
-            let place_S = weighted(s, &edge_S.vertices, &found.weights_S);
-            let place_T = weighted(t, &edge_T.vertices, &found.weights_T);
+            let position_S = weighted(s, &edge_S.vertices, &found.weights_S);
+            let position_T = weighted(t, &edge_T.vertices, &found.weights_T);
             let key = ContactKey::new(e.wrapping_mul(2).wrapping_add(1), u32::MAX - f);
             push(
-                (a, &place_S),
-                (b, &place_T),
+                (a, &position_S),
+                (b, &position_T),
                 &found,
                 t.edge_normal(f),
                 key,
@@ -263,10 +265,10 @@ fn edges_on_edges(
     }
 }
 
-/// `fallback`: along which they are parted when they are at one place.
+/// `fallback`: the normal when both are at the same position.
 fn push(
-    (a, place_S): (MaterialPoint, &Vector3<f64>),
-    (b, place_T): (MaterialPoint, &Vector3<f64>),
+    (a, position_S): (MaterialPoint, &Vector3<f64>),
+    (b, position_T): (MaterialPoint, &Vector3<f64>),
     found: &Approach,
     fallback: &Vector3<f64>,
     key: ContactKey,
@@ -277,9 +279,9 @@ fn push(
         return;
     };
     out.push(ContactPoint {
-        p_WC: (0.5 * (place_S + place_T)).into(),
+        p_WC: (0.5 * (position_S + position_T)).into(),
         normal_W,
-        signed_distance: normal_W.dot(&(place_S - place_T)).max(0.0),
+        signed_distance: normal_W.dot(&(position_S - position_T)).max(0.0),
         stiffness: PointStiffness::Share(1.0),
         a,
         b,
@@ -293,7 +295,7 @@ fn weighted(mesh: &SoftMesh, vertices: &[u32], weights: &[f64; 4]) -> Vector3<f6
     terms.map(|(v, w)| mesh.point(*v) * *w).sum()
 }
 
-/// A point of an edge, as one of the triangle it belongs to.
+/// A point of an edge, as a point of the adjacent triangle.
 fn on_edge(edge: &SkinEdge, weights: &[f64; 4]) -> MaterialPoint {
     let mut of_triangle = [0.0; 4];
     for (corner, w) in edge.corners.iter().zip(weights) {
@@ -306,7 +308,7 @@ fn on_edge(edge: &SkinEdge, weights: &[f64; 4]) -> MaterialPoint {
     }
 }
 
-/// How far along each of two segments their nearest points lie, from 0 to 1.
+/// Fractions from 0 to 1 along two segments at their nearest points.
 ///
 /// # Source
 /// Ericson (2005), Real-Time Collision Detection, 5.1.9.
@@ -360,7 +362,7 @@ mod tests {
 
     #[test]
     fn an_approach_finds_when_a_point_meets_a_point() {
-        // From 1 m apart at 4 m a step: a quarter of it, less a thousandth.
+        // From 1 m apart at 4 m per step: a quarter of the step, less a thousandth.
         let nearest = |time: f64| {
             (
                 Vector3::x() * (1.0 - 4.0 * time).max(0.0),

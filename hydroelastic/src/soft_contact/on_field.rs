@@ -2,22 +2,23 @@
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
 
-use super::drawn::Drawn;
 use super::patch_points::Piece;
-use crate::field::{OUTSIDE, PieceKind, PressureField};
-use crate::patch::{Affine, Balance, Load, Moments, Polygon, Sign};
-use crate::range_tree::Relative;
+use super::polygon_recorder::PolygonRecorder;
+use crate::field::{Affine, OUTSIDE, PieceKind, PressureField};
+use crate::patch::{Balance, Load, Moments, Polygon, Sign};
+use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;
 
-/// Of elements, or of nodes of trees.
+/// Pairs of elements, or of tree nodes.
 type Pairs = Vec<(u32, u32)>;
 
-/// Appends the pieces of all triangles inside of `field`, posed at `X_WG`; those of one triangle in one piece of the field are one.
+/// Appends the pieces of all triangles inside `field`, posed at `X_WG`; those of one triangle in one piece of the field
+/// are merged.
 pub(super) fn find(
     mesh: &SoftMesh,
     field: &PressureField,
     X_WG: &Isometry3<f64>,
-    (stack, pairs, drawn): (&mut Pairs, &mut Pairs, &mut Drawn),
+    (stack, pairs, recorder): (&mut Pairs, &mut Pairs, &mut PolygonRecorder),
     out: &mut Vec<Piece>,
 ) {
     let X_GW = Relative::new(&X_WG.inverse());
@@ -31,14 +32,14 @@ pub(super) fn find(
         let mut sums = [(Moments::default(), Load::default()); 2];
         let mut balance = None;
         for &(_, i) in group {
-            let found = pair(mesh, field, &X_GW, (triangle, i), &mut sums, drawn);
+            let found = pair(mesh, field, &X_GW, (triangle, i), &mut sums, recorder);
             balance = balance.or(found);
         }
         let Some(balance) = balance else {
             continue;
         };
         let pressure = &field.functions_of(first).pressure;
-        for ((m, load), sign) in sums.iter_mut().zip([Sign::Pressing, Sign::Foreseen]) {
+        for ((m, load), sign) in sums.iter_mut().zip([Sign::Loaded, Sign::Speculative]) {
             if m.area <= 0.0 {
                 continue;
             }
@@ -49,7 +50,7 @@ pub(super) fn find(
                     balance.slope,
                 ),
                 PieceKind::AboutAxis => {
-                    if sign == Sign::Pressing {
+                    if sign == Sign::Loaded {
                         m.centroid = load.center();
                     }
                     let slope = load.slope(m.area);
@@ -70,14 +71,14 @@ pub(super) fn find(
     }
 }
 
-/// Adds what of a triangle lies in a tetrahedron to the sums of what presses and what does not yet.
+/// Adds the intersection of a triangle and a tetrahedron to the sums of loaded and speculative parts.
 fn pair(
     mesh: &SoftMesh,
     field: &PressureField,
     X_GW: &Relative,
     (triangle, i): (u32, u32),
     sums: &mut [(Moments, Load); 2],
-    drawn: &mut Drawn,
+    recorder: &mut PolygonRecorder,
 ) -> Option<Balance> {
     let tet = field.functions_of(i);
     if tet.is_flat() {
@@ -89,23 +90,23 @@ fn pair(
     if !polygon.clip_to(&tet.sides, 0) {
         return None;
     }
-    let own = polygon.own_faces();
+    let own = polygon.common_faces();
     for (k, n) in field.across(i).iter().enumerate() {
         if own >> k & 1 == 1 && *n != OUTSIDE {
             balance.weight *= 0.5;
         }
     }
     let pressure: &Affine = &tet.pressure;
-    let signs = [Sign::Pressing, Sign::Foreseen];
+    let signs = [Sign::Loaded, Sign::Speculative];
     for ((part, sum), sign) in polygon.split(pressure).iter().zip(sums).zip(signs) {
         if part.corners().len() >= 3 {
             let moments = part.moments(&normal);
             if moments.area > 0.0 {
                 sum.0.add(&moments, balance.weight);
                 sum.1.add(&moments, pressure, &balance);
-                if sign == Sign::Pressing {
+                if sign == Sign::Loaded {
                     let into_soft = -balance.normal;
-                    drawn.add(part, &moments, balance.weight, &into_soft, || *pressure);
+                    recorder.add(part, &moments, balance.weight, &into_soft, || *pressure);
                 }
             }
         }

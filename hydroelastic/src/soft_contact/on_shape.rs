@@ -1,89 +1,91 @@
-//! Triangles of a soft body in a rigid shape, by signed distance: any shape will do.
+//! Triangles of a soft body in a rigid shape of any kind, by signed distance.
 
 use nalgebra::{Matrix3, Point3, Vector3};
 
-use super::drawn::Drawn;
 use super::patch_points::Piece;
+use super::polygon_recorder::PolygonRecorder;
 use super::vertex_distances::VertexDistances;
-use crate::patch::{Affine, Moments, Polygon, Sign};
+use crate::field::Affine;
+use crate::patch::{Moments, Polygon, Sign};
 use crate::posed::RigidShape;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::signed_distance::SignedDistance;
 use crate::soft_mesh::SoftMesh;
 
-/// A triangle is cut into quarters until the gap on it is linear, at most so often,
+/// A triangle is subdivided into four until the gap on it is nearly linear, at most this many times,
 const CUTS_MAX: u32 = 8;
-/// and not below this part of its radius or, if that is less, of the shape's smallest half width.
+/// and not below this fraction of its radius or, if smaller, of the shape's smallest half width.
 const RADIUS_MIN: f64 = 0.125;
 const WIDTH_MIN: f64 = 0.1;
-/// The gap is linear where its directions at the corners differ by less than 18° from that in the middle, and its value there by
-/// less than this part of the triangle's radius from their mean.
+/// The gap counts as linear where its gradients at the corners differ by less than 18° from that at the centre, and its
+/// value there by less than this fraction of the triangle's radius from their mean.
 const BEND_MAX: f64 = 0.02;
 const COSINE_MIN: f64 = 0.95;
-/// Parts of one triangle whose normals differ by less than 26° are one piece.
+/// Parts of one triangle whose normals differ by less than 26° are merged into one piece.
 const SAME_COSINE: f64 = 0.9;
-/// Pieces count with the cosine of the angle at which they face the shape: with their shadow on it. Foreseen ones face the shape within 72°,
-const FORESEEN_COSINE: f64 = 0.3;
-/// pressing ones by more than round-off: the sides of a cube are none of its foot.
-const PRESSING_COSINE: f64 = 1e-6;
+/// Pieces are weighted with the cosine of the angle at which they face the shape (their projected area). Speculative
+/// ones face the shape within 72°,
+const SPECULATIVE_COSINE: f64 = 0.3;
+/// loaded ones by more than round-off: the lateral sides of a cube do not belong to its footprint.
+const LOADED_COSINE: f64 = 1e-6;
 
-/// What is looked for.
+/// Settings of the search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Counts {
-    /// Pa/m, if the shape knows it.
+pub(super) struct SearchSettings {
+    /// Pressure gradient of the shape, Pa/m, if it has one.
     pub(super) slope: Option<f64>,
-    /// m.
+    /// Margin, m.
     pub(super) margin: f64,
-    /// Whether pieces inside of the shape count, or only those within the margin of it.
-    pub(super) pressing: bool,
-    /// Pa/m, what polygons that are drawn have for a pressure.
-    pub(super) drawn_slope: f64,
+    /// Whether pieces inside the shape are included, or only those within its margin.
+    pub(super) loaded: bool,
+    /// Pressure gradient of polygons for visualisation, Pa/m.
+    pub(super) recorded_slope: f64,
 }
 
-/// The pieces of one triangle while they are put together.
+/// The pieces of one triangle under construction.
 #[derive(Default)]
-pub(super) struct Leaves {
-    found: Vec<Leaf>,
+pub(super) struct MergedParts {
+    found: Vec<MergedPart>,
 }
 
-/// Parts of nearly the same normal, in the frame of the shape.
-struct Leaf {
+/// Parts with nearly the same normal, in the frame of the shape.
+struct MergedPart {
     sign: Sign,
-    /// Of the first part.
+    /// Normal of the first part.
     direction: Vector3<f64>,
     moments: Moments,
-    /// Sums over the area.
+    /// Integrals over the area.
     normal: Vector3<f64>,
     gap: f64,
 }
 
 /// Reused storage.
-pub(super) type Memory<'a> = (
+pub(super) type Buffers<'a> = (
     &'a mut Vec<(u32, u32)>,
-    &'a mut Leaves,
+    &'a mut MergedParts,
     &'a mut VertexDistances,
-    &'a mut Drawn,
+    &'a mut PolygonRecorder,
 );
 
 /// Appends the pieces of all triangles.
 pub(super) fn find(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
-    counts: &Counts,
-    (stack, leaves, distances, drawn): Memory<'_>,
+    counts: &SearchSettings,
+    (stack, leaves, distances, recorder): Buffers<'_>,
     out: &mut Vec<Piece>,
 ) {
     let bounds = r.shape.aabb(&r.X_WG).inflated(counts.margin);
-    let near = |range: &Range| {
-        (0..3).all(|k| range.min[k] <= bounds.max[k] && bounds.min[k] <= range.max[k])
+    let near = |item: &PressureBox| {
+        (0..3).all(|k| item.min[k] <= bounds.max[k] && bounds.min[k] <= item.max[k])
     };
     let width = r.shape.local_aabb().half_extents().min();
     let rotation = *r.X_WG.rotation.to_rotation_matrix().matrix();
-    // Nothing in a ball is nearer to the shape than its middle by more than its radius.
-    let reaches = |range: &Range| {
-        let middle = Point3::from(range.center());
-        let found = r.shape.signed_distance_in_world(&r.X_WG, &middle);
-        found.value <= range.half().norm() + counts.margin
+    // No point of a ball is nearer to the shape than its centre by more than its radius.
+    let reaches = |item: &PressureBox| {
+        let center = Point3::from(item.center());
+        let found = r.shape.signed_distance_in_world(&r.X_WG, &center);
+        found.value <= item.half().norm() + counts.margin
     };
     mesh.triangle_tree()
         .visit_inside(stack, near, reaches, |t| {
@@ -101,14 +103,14 @@ pub(super) fn find(
                 facing: -(rotation.transpose() * normal_W),
                 radius_min: (RADIUS_MIN * circle(&corners).1).min(WIDTH_MIN * width),
             };
-            if let Some(middle) = search.at_middle(&corners) {
+            if let Some(center) = search.at_centroid(&corners) {
                 let at_corners = mesh.triangle(t).map(|v| distances.of(mesh, r, v));
-                search.look(
+                search.subdivide(
                     &corners,
                     &at_corners,
-                    &middle,
+                    &center,
                     CUTS_MAX,
-                    &mut (leaves, drawn),
+                    &mut (leaves, recorder),
                 );
             }
             for (feature, leaf) in (0_u32..).zip(&leaves.found) {
@@ -123,7 +125,7 @@ pub(super) fn find(
                     moments: Moments {
                         area: m.area,
                         centroid: (r.X_WG * Point3::from(m.centroid)).coords,
-                        second: turned(&rotation, &m.second),
+                        second: rotated(&rotation, &m.second),
                     },
                     normal,
                     gap: leaf.gap / m.area,
@@ -134,14 +136,14 @@ pub(super) fn find(
         });
 }
 
-fn turned(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
+fn rotated(rotation: &Matrix3<f64>, second: &Matrix3<f64>) -> Matrix3<f64> {
     rotation * second * rotation.transpose()
 }
 
 struct Search<'a> {
     r: &'a RigidShape<'a>,
-    counts: &'a Counts,
-    /// Against the triangle's outward normal, in the frame of the shape.
+    counts: &'a SearchSettings,
+    /// The opposite of the triangle's outward normal, in the frame of the shape.
     facing: Vector3<f64>,
     radius_min: f64,
 }
@@ -151,29 +153,29 @@ impl Search<'_> {
         self.r.shape.signed_distance(&Point3::from(*x))
     }
 
-    /// Distance at the centroid; none if that is too far away for any point of the triangle to count.
-    fn at_middle(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
-        let (middle, radius) = circle(corners);
-        let found = self.distance(&middle);
+    /// Distance at the centroid; `None` if it is too large for any point of the triangle to be in contact.
+    fn at_centroid(&self, corners: &[Vector3<f64>; 3]) -> Option<SignedDistance<f64>> {
+        let (center, radius) = circle(corners);
+        let found = self.distance(&center);
         (found.value <= radius + self.counts.margin).then_some(found)
     }
 
-    fn look(
+    fn subdivide(
         &self,
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
-        middle: &SignedDistance<f64>,
+        center: &SignedDistance<f64>,
         cuts: u32,
-        out: &mut (&mut Leaves, &mut Drawn),
+        out: &mut (&mut MergedParts, &mut PolygonRecorder),
     ) {
         let (_, radius) = circle(corners);
         let mean = (at[0].value + at[1].value + at[2].value) / 3.0;
-        let linear = (middle.value - mean).abs() <= BEND_MAX * radius
+        let linear = (center.value - mean).abs() <= BEND_MAX * radius
             && at
                 .iter()
-                .all(|s| s.gradient.dot(&middle.gradient) >= COSINE_MIN);
+                .all(|s| s.gradient.dot(&center.gradient) >= COSINE_MIN);
         if linear || cuts == 0 || radius < self.radius_min {
-            self.cut(corners, at, linear.then_some(&middle.gradient), out);
+            self.cut(corners, at, linear.then_some(&center.gradient), out);
             return;
         }
         let between = |i: usize, j: usize| {
@@ -191,19 +193,19 @@ impl Search<'_> {
             ([s, q, c], [at_s, at_q, at_c]),
             ([p, q, s], [at_p, at_q, at_s]),
         ] {
-            if let Some(middle) = self.at_middle(&part) {
-                self.look(&part, &at, &middle, cuts - 1, out);
+            if let Some(center) = self.at_centroid(&part) {
+                self.subdivide(&part, &at, &center, cuts - 1, out);
             }
         }
     }
 
-    /// Cuts a triangle on which the gap is taken as linear where it is the margin and where it is zero.
+    /// Clips a triangle with linear gap at the margin and at zero.
     fn cut(
         &self,
         corners: &[Vector3<f64>; 3],
         at: &[SignedDistance<f64>; 3],
         direction: Option<&Vector3<f64>>,
-        (leaves, drawn): &mut (&mut Leaves, &mut Drawn),
+        (leaves, recorder): &mut (&mut MergedParts, &mut PolygonRecorder),
     ) {
         let margin = self.counts.margin;
         let values = at.map(|s| s.value);
@@ -221,13 +223,13 @@ impl Search<'_> {
         if !polygon.clip(&below_margin, 0) {
             return;
         }
-        let [foreseen, pressing] = polygon.split(&gap);
-        for (part, sign) in [(pressing, Sign::Pressing), (foreseen, Sign::Foreseen)] {
-            if part.corners().len() < 3 || sign == Sign::Pressing && !self.counts.pressing {
+        let [speculative, loaded] = polygon.split(&gap);
+        for (part, sign) in [(loaded, Sign::Loaded), (speculative, Sign::Speculative)] {
+            if part.corners().len() < 3 || sign == Sign::Loaded && !self.counts.loaded {
                 continue;
             }
             let moments = part.moments(&-self.facing);
-            // Smaller ones are round-off of the corners.
+            // Smaller areas are round-off of the corners.
             if moments.area.is_nan() || moments.area <= 1e-14 * margin.max(1e-9) {
                 continue;
             }
@@ -237,15 +239,15 @@ impl Search<'_> {
             };
             let cosine = direction.dot(&self.facing);
             let least = match sign {
-                Sign::Foreseen => FORESEEN_COSINE,
-                Sign::Pressing => PRESSING_COSINE,
+                Sign::Speculative => SPECULATIVE_COSINE,
+                Sign::Loaded => LOADED_COSINE,
             };
             if cosine >= least {
                 let value = gap.at(&moments.centroid);
                 leaves.add(sign, &direction, &moments, cosine, value);
-                if sign == Sign::Pressing {
-                    drawn.add(&part, &moments, cosine, &direction, || {
-                        gap.times(-self.counts.drawn_slope)
+                if sign == Sign::Loaded {
+                    recorder.add(&part, &moments, cosine, &direction, || {
+                        gap.times(-self.counts.recorded_slope)
                     });
                 }
             }
@@ -253,7 +255,7 @@ impl Search<'_> {
     }
 }
 
-impl Leaves {
+impl MergedParts {
     fn add(
         &mut self,
         sign: Sign,
@@ -262,8 +264,9 @@ impl Leaves {
         weight: f64,
         gap: f64,
     ) {
-        let same =
-            |leaf: &&mut Leaf| leaf.sign == sign && leaf.direction.dot(direction) >= SAME_COSINE;
+        let same = |leaf: &&mut MergedPart| {
+            leaf.sign == sign && leaf.direction.dot(direction) >= SAME_COSINE
+        };
         let area = weight * moments.area;
         if let Some(leaf) = self.found.iter_mut().find(same) {
             leaf.moments.add(moments, weight);
@@ -273,7 +276,7 @@ impl Leaves {
         }
         let mut sum = Moments::default();
         sum.add(moments, weight);
-        self.found.push(Leaf {
+        self.found.push(MergedPart {
             sign,
             direction: *direction,
             moments: sum,
@@ -285,12 +288,12 @@ impl Leaves {
 
 /// Centroid of a triangle and the largest distance of a corner from it.
 fn circle(corners: &[Vector3<f64>; 3]) -> (Vector3<f64>, f64) {
-    let middle = (corners[0] + corners[1] + corners[2]) / 3.0;
-    let radius = corners.iter().map(|x| (x - middle).norm_squared());
-    (middle, radius.fold(0.0, f64::max).sqrt())
+    let center = (corners[0] + corners[1] + corners[2]) / 3.0;
+    let radius = corners.iter().map(|x| (x - center).norm_squared());
+    (center, radius.fold(0.0, f64::max).sqrt())
 }
 
-/// The linear function in the plane of a triangle with given values at its corners; none for one without area.
+/// The linear function in the plane of a triangle with given values at its corners; `None` without area.
 fn interpolation(corners: &[Vector3<f64>; 3], values: &[f64; 3]) -> Option<Affine> {
     let (u, v) = (corners[1] - corners[0], corners[2] - corners[0]);
     let n = u.cross(&v);

@@ -1,31 +1,31 @@
-//! From pieces of triangles to contact points.
+//! Contact points of pieces of triangles.
 
 use nalgebra::{Point3, Vector3};
 
 use crate::contact_point::{
     ContactKey, ContactPoint, MaterialPoint, PatchShare, PointStiffness, Primitive,
 };
-use crate::patch::{Moments, Sign, Spread};
+use crate::patch::{Moments, PiecePoints, Sign};
 use crate::soft_mesh::SoftMesh;
 
 /// A plane part of a triangle on which the gap to the other side is linear; world frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) triangle: u32,
-    /// What of the other side it touches; with the sign unique among the pieces of its triangle.
+    /// The feature of the partner; together with the sign unique among the pieces of its triangle.
     pub(super) feature: u32,
     pub(super) sign: Sign,
     pub(super) moments: Moments,
-    /// Unit, from the other side into the soft body.
+    /// Unit normal, from the partner into the soft body.
     pub(super) normal: Vector3<f64>,
-    /// At the centroid, m.
+    /// Gap at the centroid, m.
     pub(super) gap: f64,
     pub(super) gap_gradient: Vector3<f64>,
-    /// Pa/m; none where the pair's stiffness counts.
+    /// Pressure gradient, Pa/m; `None` where the pair's stiffness applies.
     pub(super) slope: Option<f64>,
 }
 
-/// Second moment of which a piece has to have a share to be three points instead of one, m⁴ (trace).
+/// Second moment (trace, m⁴) relative to which a piece must be large enough to become three points.
 #[derive(Clone, Copy)]
 pub(super) enum Extent<'a> {
     /// That of all pieces together.
@@ -34,8 +34,8 @@ pub(super) enum Extent<'a> {
     OfPiece(&'a dyn Fn(&Piece) -> f64),
 }
 
-/// Appends the points of all pieces, the soft body being A; `on_other` names the material point of B that is at a place in the
-/// world.
+/// Appends the points of all pieces, with the soft body as A; `on_other` gives the material point of B at a position in
+/// the world.
 pub(super) fn emit(
     mesh: &SoftMesh,
     on_other: impl Fn(&Piece, &Point3<f64>) -> MaterialPoint,
@@ -65,8 +65,8 @@ fn emit_piece(
     out: &mut Vec<ContactPoint>,
 ) {
     let m = &piece.moments;
-    // A spring of the gap is a pressure of its opposite.
-    let spread = Spread::of(
+    // The pressure of a gap is its negative.
+    let piece_points = PiecePoints::of(
         m,
         mesh.normal(piece.triangle),
         &-piece.gap_gradient,
@@ -75,16 +75,16 @@ fn emit_piece(
         extent,
     );
     let corners = mesh.corners(piece.triangle);
-    let part = m.area / f64::from(spread.count);
-    for (k, offset) in (0_u32..).zip(&spread.offsets[..spread.count as usize]) {
+    let part = m.area / f64::from(piece_points.count);
+    for (k, offset) in (0_u32..).zip(&piece_points.offsets[..piece_points.count as usize]) {
         let p_W = m.centroid + offset;
         let point = MaterialPoint {
             primitive: Primitive::Triangle(piece.triangle),
             weights: barycentric(&corners, &p_W),
             offset: Vector3::zeros(),
         };
-        let sign = u32::from(piece.sign == Sign::Foreseen);
-        let signed_distance = piece.gap + piece.gap_gradient.dot(&spread.arms[k as usize]);
+        let sign = u32::from(piece.sign == Sign::Speculative);
+        let signed_distance = piece.gap + piece.gap_gradient.dot(&piece_points.arms[k as usize]);
         out.push(ContactPoint {
             p_WC: p_W.into(),
             normal_W: piece.normal,
@@ -92,20 +92,20 @@ fn emit_piece(
             stiffness: match piece.slope {
                 Some(slope) => PointStiffness::OfPatch {
                     stiffness: part * slope,
-                    part_of_A: 0.0,
+                    fraction_A: 0.0,
                     share: match piece.sign {
-                        Sign::Pressing => PatchShare {
+                        Sign::Loaded => PatchShare {
                             area: part,
                             pressure_max: (-signed_distance * slope).max(0.0),
                         },
-                        Sign::Foreseen => PatchShare::default(),
+                        Sign::Speculative => PatchShare::default(),
                     },
                 },
                 None => PointStiffness::OfArea {
                     share: part / mesh.vertex_area(),
                     area: match piece.sign {
-                        Sign::Pressing => part,
-                        Sign::Foreseen => 0.0,
+                        Sign::Loaded => part,
+                        Sign::Speculative => 0.0,
                     },
                 },
             },
@@ -120,7 +120,7 @@ fn emit_piece(
     }
 }
 
-/// Weights of the corners for a point in the plane of a triangle, which they place exactly; a fourth of zero.
+/// Barycentric weights of a point in the plane of a triangle; the fourth is zero.
 pub(super) fn barycentric(corners: &[Vector3<f64>; 3], p: &Vector3<f64>) -> [f64; 4] {
     let (u, v, d) = (
         corners[1] - corners[0],

@@ -1,4 +1,4 @@
-//! What of a soft body will only meet a rigid shape within the step: its vertices and the middles of its triangles, on their
+//! Speculative contacts of a soft body with a rigid shape: its vertices and the centres of its triangles on their
 //! predicted paths.
 
 use nalgebra::{Point3, Vector3};
@@ -7,19 +7,20 @@ use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::particle_contact::path_into_shape;
 use crate::posed::RigidShape;
-use crate::range_tree::Range;
+use crate::pressure_bvh::PressureBox;
 use crate::soft_mesh::SoftMesh;
 use crate::{Aabb, Shape};
 
 use super::vertex_distances::VertexDistances;
 
-/// Appends the points, the soft body being A. Of triangles `touched` already the middles are left out.
-pub(super) fn foresee(
+/// Appends the points, with the soft body as A. Centres of triangles that are already in contact (`in_contact`) are left
+/// out.
+pub(super) fn speculative_points(
     mesh: &SoftMesh,
     r: &RigidShape<'_>,
     q: &Query,
     margin: f64,
-    (stack, touched, distances): (&mut Vec<(u32, u32)>, &[bool], &mut VertexDistances),
+    (stack, in_contact, distances): (&mut Vec<(u32, u32)>, &[bool], &mut VertexDistances),
     out: &mut Vec<ContactPoint>,
 ) {
     let dt = q.time_step_s;
@@ -31,11 +32,11 @@ pub(super) fn foresee(
         let swept = Aabb::from_half_extents((*p).into(), Vector3::zeros()).swept(path);
         swept.intersects(&bounds)
     };
-    // Most that a point and the shape come nearer to each other within the step, m.
+    // Upper bound of the approach of a point and the shape within the step, m.
     let reach = |p: &Vector3<f64>, path: &Vector3<f64>| {
         let arm = (p - r.X_WG.translation.vector).norm() + path.norm();
-        let turn = r.V_WG.angular.norm() * arm;
-        (path - r.V_WG.linear * dt).norm() + turn * dt + margin
+        let rotation_speed = r.V_WG.angular.norm() * arm;
+        (path - r.V_WG.linear * dt).norm() + rotation_speed * dt + margin
     };
     let mut follow = |p: Vector3<f64>, path: Vector3<f64>, point: MaterialPoint, feature: u32| {
         let p_W = Point3::from(p);
@@ -43,7 +44,8 @@ pub(super) fn foresee(
         let Some((entry, normal_B, p_B)) = found else {
             return;
         };
-        // The shape may turn meanwhile: the normal of entry, at the place where that surface point is now.
+        // The shape may rotate meanwhile: the normal at the time of impact, at the current position of that surface
+        // point.
         let normal_W = r.pose_after(entry * dt).rotation * normal_B;
         let p_WB = r.X_WG * p_B;
         out.push(ContactPoint {
@@ -67,20 +69,20 @@ pub(super) fn foresee(
             }
         }
     }
-    // A plane is always met by a vertex first.
+    // A plane is always reached by a vertex first.
     if matches!(r.shape, Shape::HalfSpace) {
         return;
     }
     let drift = mesh.drift();
-    let near = |range: &Range| {
+    let near = |item: &PressureBox| {
         let swept = Aabb {
-            min: range.min.into(),
-            max: range.max.into(),
+            min: item.min.into(),
+            max: item.max.into(),
         };
         swept.swept(drift).intersects(&bounds)
     };
     mesh.triangle_tree().visit(stack, near, |t| {
-        if touched[t as usize] || *mesh.normal(t) == Vector3::zeros() {
+        if in_contact[t as usize] || *mesh.normal(t) == Vector3::zeros() {
             return;
         }
         let third = 1.0 / 3.0;
@@ -100,7 +102,7 @@ pub(super) fn foresee(
         if !meets_bounds(&p, &path) {
             return;
         }
-        // From a corner's distance first: most are far away.
+        // Test with the distance at a corner first: most triangles are far away.
         let [corner, ..] = *mesh.triangle(t);
         let reach = reach(&p, &path);
         let apart = (p - mesh.point(corner)).norm();

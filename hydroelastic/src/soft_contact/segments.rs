@@ -1,20 +1,20 @@
-//! Segments of a filament on a soft body: balls along each segment, near enough to each other that no triangle comes between, and
-//! across one that is elliptic.
+//! Segments of a filament on a soft body, represented by balls along each segment, dense enough not to miss a triangle,
+//! and across elliptic sections.
 
 use nalgebra::{Point3, Vector3};
 
-use super::balls::{self, Touch};
+use super::balls::{self, BallContact};
 use crate::contact_geometry::Query;
 use crate::contact_point::{ContactKey, ContactPoint, MaterialPoint, PointStiffness, Primitive};
 use crate::filament::{Filament, Inscribed};
 use crate::soft_mesh::SoftMesh;
 
-/// What a key can tell apart on one segment.
+/// Number of balls per segment that a key can distinguish.
 const BALLS_MAX: u32 = 256;
 
-/// Appends the points where the balls touch, the soft body being A. Those along a segment have one point's stiffness together;
-/// across an ellipse each by as much of it as is beside its neighbour. Another `radius` than that of the section, m, is that of balls
-/// on the centreline.
+/// Appends the contact points of the balls, with the soft body as A. The balls along a segment share the stiffness of
+/// one point; across an ellipse, each has the share not covered by its neighbour. `radius` (m), if given, replaces the
+/// radius of the section, with balls on the centreline.
 pub(super) fn collide(
     mesh: &SoftMesh,
     (f, radius): (&Filament, Option<f64>),
@@ -54,12 +54,12 @@ struct Row<'a> {
     mesh: &'a SoftMesh,
     f: &'a Filament,
     segment: usize,
-    /// Number of the next ball on this segment.
+    /// Index of the next ball on this segment.
     first: u32,
 }
 
 impl Row<'_> {
-    /// Those that go round in a circle of the section.
+    /// The balls of one inscribed circle of the section.
     fn touch(
         &mut self,
         circle: &Inscribed,
@@ -72,7 +72,7 @@ impl Row<'_> {
         } = *self;
         let ([a, b], [v_a, v_b]) = (f.ends(segment), f.end_velocities(segment));
         let r = circle.radius;
-        // At most a diameter apart, and never beyond what a key can tell.
+        // At most a diameter apart, limited by the number that a key can distinguish.
         let n = ((b - a).norm() / (2.0 * r).max(1e-300)).ceil();
         let n = n.clamp(1.0, f64::from((BALLS_MAX - self.first) / 2)) as u32;
         let first = self.first;
@@ -83,9 +83,9 @@ impl Row<'_> {
             let Some(touch) = balls::touch(mesh, &p, r, &v, q, stack) else {
                 continue;
             };
-            let Touch {
+            let BallContact {
                 point,
-                place,
+                position,
                 normal,
                 gap,
                 entry,
@@ -93,7 +93,7 @@ impl Row<'_> {
             } = touch;
             let offset: Vector3<f64> = normal * r;
             out.push(ContactPoint {
-                p_WC: nalgebra::center(&Point3::from(place), &(p + offset)),
+                p_WC: nalgebra::center(&Point3::from(position), &(p + offset)),
                 normal_W: normal,
                 signed_distance: gap,
                 stiffness: PointStiffness::Share(circle.share / f64::from(n)),

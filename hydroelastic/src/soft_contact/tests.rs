@@ -1,4 +1,4 @@
-//! What the tests share, and soft bodies on shapes: forces against integrals, every shape, and what is only foreseen.
+//! Shared test bodies, and soft bodies on shapes: forces against integrals, all shapes, speculative contacts.
 
 mod balls;
 mod filament_fields;
@@ -13,7 +13,7 @@ use crate::{
     SignedDistance, Twist,
 };
 
-/// A body of tetrahedra somewhere, with a velocity.
+/// A tetrahedral body with a pose and a velocity.
 struct Soft {
     id: u64,
     points: Vec<Point3<f64>>,
@@ -64,7 +64,8 @@ impl Soft {
             .unwrap();
     }
 
-    /// Moves vertices to where `to` says. Where they then are mirrored, `inverted`, triangles show as a body shows them: without area.
+    /// Moves vertices by `to`. Triangles of elements that are mirrored by it (`inverted`) are passed without area, as a
+    /// body does.
     fn moved(
         mut self,
         to: impl Fn(&Point3<f64>) -> Point3<f64>,
@@ -93,7 +94,7 @@ impl Soft {
         })
     }
 
-    fn place(&self, point: &MaterialPoint) -> Vector3<f64> {
+    fn position(&self, point: &MaterialPoint) -> Vector3<f64> {
         let Primitive::Triangle(t) = point.primitive else {
             panic!("{:?}", point.primitive);
         };
@@ -119,19 +120,19 @@ fn collide(a: Posed<'_>, b: Posed<'_>) -> Vec<ContactPoint> {
 }
 
 fn still(shape: &Shape, X_WG: Isometry3<f64>) -> Posed<'_> {
-    Posed::Rigid(RigidShape::still(shape, X_WG))
+    Posed::Rigid(RigidShape::at_rest(shape, X_WG))
 }
 
-/// Σ k(−φ)n over what presses, with k of share one 1 N/m, and Σ p × that.
+/// Σ k(−φ)n over the loaded points, with k of share one 1 N/m, and Σ p × that.
 fn wrench(points: &[ContactPoint]) -> (Vector3<f64>, Vector3<f64>) {
-    let pressing = points.iter().filter(|c| c.signed_distance < 0.0);
-    pressing.fold((Vector3::zeros(), Vector3::zeros()), |(f, m), c| {
+    let loaded = points.iter().filter(|c| c.signed_distance < 0.0);
+    loaded.fold((Vector3::zeros(), Vector3::zeros()), |(f, m), c| {
         let force = c.normal_W * (-c.signed_distance * c.stiffness.of_pair(1.0));
         (f + force, m + c.p_WC.coords.cross(&force))
     })
 }
 
-/// A plate that is no half space by name: its upper side is z = 0.
+/// A plate that is not a half space by type: its upper side is z = 0.
 #[derive(Debug)]
 struct Ground;
 
@@ -157,7 +158,7 @@ impl CustomShape for Ground {
 }
 
 #[test]
-fn a_cube_sunk_into_any_ground_is_borne_by_its_area() {
+fn force_on_a_cube_in_any_ground_is_proportional_to_its_area() {
     let corners: Vec<Point3<f64>> = (0..8)
         .map(|i| {
             Point3::new(
@@ -200,7 +201,7 @@ fn a_cube_sunk_into_any_ground_is_borne_by_its_area() {
         let soft = Soft::cube(0.05 - depth);
         let points = collide(soft.posed(), still(shape, *X_WG));
         let (force, moment) = wrench(&points);
-        // Its underside at the full depth; its sides, 1 mm high, push nothing up.
+        // Its underside is at the full depth; its sides, 1 mm high, get no vertical force.
         let exact = 0.01 * depth / soft.mesh.vertex_area();
         assert!(
             (force.z / exact - 1.0).abs() < 1e-9,
@@ -214,7 +215,7 @@ fn a_cube_sunk_into_any_ground_is_borne_by_its_area() {
         );
         for c in &points {
             assert!((c.normal_W - Vector3::z()).norm() < 1e-9);
-            assert!((soft.place(&c.a) - c.p_WC.coords).norm() < 1e-12);
+            assert!((soft.position(&c.a) - c.p_WC.coords).norm() < 1e-12);
             assert!((X_WG * Point3::from(c.b.offset) - c.p_WC).norm() < 1e-12);
         }
         let mut swapped = collide(still(shape, *X_WG), soft.posed());
@@ -225,9 +226,9 @@ fn a_cube_sunk_into_any_ground_is_borne_by_its_area() {
 
 #[test]
 fn a_tilted_cube_has_the_force_and_moment_of_its_depth() {
-    // Half of the underside is below ground: p = depth, over the wetted part, about the origin.
-    let turn = UnitQuaternion::from_scaled_axis(Vector3::y() * 0.1);
-    let X = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.05 * 0.1_f64.cos()).into(), turn);
+    // Half of the underside is below ground: p = depth over the wetted part, moments about the origin.
+    let tilt = UnitQuaternion::from_scaled_axis(Vector3::y() * 0.1);
+    let X = Isometry3::from_parts(Vector3::new(0.0, 0.0, 0.05 * 0.1_f64.cos()).into(), tilt);
     let soft = Soft::cuboid(Vector3::repeat(0.05), [4, 4, 4], &X, Vector3::zeros());
     let floor = Shape::half_space();
     let points = collide(soft.posed(), still(&floor, Isometry3::identity()));
@@ -235,14 +236,14 @@ fn a_tilted_cube_has_the_force_and_moment_of_its_depth() {
     let (slope, n) = (0.1_f64.sin(), 400);
     let (mut total, mut first) = (0.0, 0.0);
     for i in 0..n {
-        // Along the underside, from its middle line down to its edge.
+        // Along the underside, from its centreline down to its edge.
         let s = 0.05 * (f64::from(i) + 0.5) / f64::from(n);
         let load = s * slope * 0.1 * 0.05 / f64::from(n) * 0.1_f64.cos();
         let x = s * 0.1_f64.cos() - 0.05 * slope;
         total += load;
         first += x * load;
     }
-    // The side that goes under looks down a little, too.
+    // The lower side faces down a little, too.
     let depth = 0.05 * slope;
     let side = 0.1 * (depth / 0.1_f64.cos()) * 0.5 * depth * slope;
     let found = force.z * soft.mesh.vertex_area();
@@ -257,7 +258,7 @@ fn a_tilted_cube_has_the_force_and_moment_of_its_depth() {
 }
 
 #[test]
-fn a_ball_pokes_into_the_middle_of_a_triangle() {
+fn a_ball_inside_a_triangle_is_in_contact() {
     // All vertices are far outside of the ball.
     let X = Isometry3::translation(0.0, 0.0, 0.1);
     let soft = Soft::cuboid(Vector3::repeat(0.1), [1, 1, 1], &X, Vector3::zeros());
@@ -296,7 +297,7 @@ fn the_force_of_a_ball_that_moves_over_triangles_does_not_jump() {
 }
 
 #[test]
-fn a_compliant_shape_says_how_hard_it_pushes() {
+fn a_compliant_shape_determines_the_stiffness() {
     let ground = Shape::cuboid(Vector3::new(1.0, 1.0, 0.4)).unwrap();
     let compliance = Compliance {
         hydroelastic_modulus: 1e5,
@@ -307,10 +308,10 @@ fn a_compliant_shape_says_how_hard_it_pushes() {
     let soft = Soft::cube(0.049);
     let posed = Posed::Rigid(RigidShape {
         patch: Some(&patch),
-        ..RigidShape::still(&ground, X_WG)
+        ..RigidShape::at_rest(&ground, X_WG)
     });
     let points = collide(soft.posed(), posed);
-    // E/H = 5e5 Pa/m, 1 mm deep, over 0.01 m²; the sides' slivers have no gradient along their normals.
+    // E/H = 5e5 Pa/m, 1 mm deep, over 0.01 m²; the slivers at the sides have no gradient along their normals.
     let (force, _) = wrench(&points);
     assert!((force.z - 5.0).abs() < 0.02, "{force}");
     let is_patch = |c: &ContactPoint| matches!(c.stiffness, PointStiffness::OfPatch { .. });
@@ -326,7 +327,7 @@ fn a_compliant_shape_says_how_hard_it_pushes() {
     let half_space = Shape::half_space();
     let posed = Posed::Rigid(RigidShape {
         patch: Some(&slab),
-        ..RigidShape::still(&half_space, Isometry3::identity())
+        ..RigidShape::at_rest(&half_space, Isometry3::identity())
     });
     let (force, _) = wrench(&collide(soft.posed(), posed));
     assert!((force.z - 5.0).abs() < 0.11, "{force}");
@@ -341,7 +342,7 @@ fn inverted_elements_and_upper_sides_do_not_touch() {
     soft.update();
     let none = collide(soft.posed(), still(&floor, Isometry3::identity()));
     assert!(all > 0 && none.is_empty(), "{all} {}", none.len());
-    // A sheet of 1 mm, 5 mm below ground: its upper side, as deep as the lower, is not held.
+    // A sheet of 1 mm, 5 mm below ground: its upper side, as deep as the lower, gets no force.
     let X = Isometry3::translation(0.0, 0.0, -5e-3);
     let half = Vector3::new(0.05, 0.05, 5e-4);
     let sheet = Soft::cuboid(half, [4, 4, 1], &X, Vector3::zeros());
@@ -352,7 +353,7 @@ fn inverted_elements_and_upper_sides_do_not_touch() {
 }
 
 #[test]
-fn what_meets_within_the_step_is_foreseen() {
+fn contacts_that_close_within_the_step_are_speculative() {
     let fast = |z: f64, v: f64| {
         let X = Isometry3::translation(0.011, 0.007, z);
         Soft::cuboid(Vector3::repeat(0.05), [2, 2, 2], &X, Vector3::z() * v)
@@ -373,18 +374,18 @@ fn what_meets_within_the_step_is_foreseen() {
         let on = |p: &MaterialPoint| format!("{:?}", p.primitive).starts_with(kind);
         assert!(points.iter().any(|c| on(&c.a)) && points.iter().any(|c| on(&c.b)));
     }
-    // 0.15 m at 0.3 m a step.
+    // 0.15 m at 0.3 m per step.
     let first = points.iter().map(|c| c.entry).fold(1.0, f64::min);
     assert!((first - 0.5).abs() < 1e-3, "{first}");
     for c in points.iter().filter(|c| c.entry < 0.501) {
         assert!((c.signed_distance - 0.15).abs() < 1e-3, "{c:?}");
         assert!(c.normal_W.z > 0.999, "{}", c.normal_W);
     }
-    // Together at 30 m/s they are at rest against each other.
+    // Moving together at 30 m/s they are at relative rest.
     let mut together = Soft::cube(0.15);
     (together.id, together.velocities) = (2, lower.velocities.clone());
     assert!(collide(together.posed(), lower.posed()).is_empty());
-    // A needle comes up through the middle of a triangle, away from all vertices.
+    // A needle rises through the centre of a triangle, away from all vertices.
     let needle = Shape::capsule(1e-3, 0.02).unwrap();
     let wide = Soft::cuboid(
         Vector3::repeat(0.1),
@@ -397,9 +398,9 @@ fn what_meets_within_the_step_is_foreseen() {
             angular: Vector3::zeros(),
             linear: Vector3::z() * 10.0,
         },
-        ..RigidShape::still(&needle, Isometry3::translation(0.1 / 3.0, -0.1 / 3.0, 0.0))
+        ..RigidShape::at_rest(&needle, Isometry3::translation(0.1 / 3.0, -0.1 / 3.0, 0.0))
     });
     let rising = collide(wide.posed(), rising);
     assert!(rising.iter().all(|c| c.entry > 0.0));
-    eprintln!("{} points foreseen over a needle", rising.len());
+    eprintln!("{} speculative points over a needle", rising.len());
 }

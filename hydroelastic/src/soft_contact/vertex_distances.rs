@@ -1,4 +1,4 @@
-//! Signed distances of a soft body's vertices to one shape: each asked for once, however many triangles meet there.
+//! Signed distances of a soft body's vertices to one shape, cached so that each is computed once.
 
 use nalgebra::Point3;
 
@@ -9,22 +9,22 @@ use crate::soft_mesh::SoftMesh;
 /// Reused storage.
 #[derive(Default)]
 pub(super) struct VertexDistances {
-    known: Vec<(u32, SignedDistance<f64>)>,
-    /// Of the pair at hand; entries of others are of no use.
+    cached: Vec<(u32, SignedDistance<f64>)>,
+    /// The current pair; entries of other pairs are invalid.
     round: u32,
 }
 
 impl VertexDistances {
-    /// Forgets what belongs to another pair.
+    /// Invalidates the entries of other pairs.
     pub(super) fn begin(&mut self, mesh: &SoftMesh) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
-            self.known.clear();
+            self.cached.clear();
             self.round = 1;
         }
-        if self.known.len() < mesh.n_points() {
+        if self.cached.len() < mesh.n_points() {
             let none = (0, SignedDistance::flat(0.0, nalgebra::Vector3::z()));
-            self.known.resize(mesh.n_points(), none);
+            self.cached.resize(mesh.n_points(), none);
         }
     }
 
@@ -35,12 +35,12 @@ impl VertexDistances {
         r: &RigidShape<'_>,
         vertex: u32,
     ) -> SignedDistance<f64> {
-        let (round, known) = &mut self.known[vertex as usize];
+        let (round, cached) = &mut self.cached[vertex as usize];
         if *round != self.round {
             let p = Point3::from(mesh.point(vertex));
-            *known = r.shape.signed_distance(&r.X_WG.inverse_transform_point(&p));
+            *cached = r.shape.signed_distance(&r.X_WG.inverse_transform_point(&p));
             *round = self.round;
         }
-        *known
+        *cached
     }
 }

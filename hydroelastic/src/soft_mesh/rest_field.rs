@@ -1,4 +1,5 @@
-//! How deep below the surface a body at rest is at each place: linear on its tetrahedra, divided where that would be nothing.
+//! The depth field of a body at rest: linear on its tetrahedra, which are divided where the depth would be zero
+//! throughout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +7,10 @@ use nalgebra::{Point3, Vector3};
 
 use crate::GeometryError;
 use crate::contact_point::Primitive;
-use crate::field::{Attachment, Parts, PressureField};
+use crate::field::{Attachment, FieldMesh, PressureField};
 use crate::shape::{MeshShape, closest_on_triangle};
 
-/// The vertices that carry a vertex of the field, with their weights.
+/// The body's vertices that carry a vertex of the field, with their weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Carrier {
     vertices: [u32; 4],
@@ -27,12 +28,12 @@ impl Carrier {
         Self { vertices, weights }
     }
 
-    pub(super) fn place(&self, points: &[Vector3<f64>]) -> Vector3<f64> {
+    pub(super) fn position(&self, points: &[Vector3<f64>]) -> Vector3<f64> {
         let terms = self.vertices.iter().zip(&self.weights);
         terms.map(|(v, w)| points[*v as usize] * *w).sum()
     }
 
-    /// Barycentric coordinates in a tetrahedron whose vertices carry it.
+    /// Barycentric coordinates in a tetrahedron that contains its carrying vertices.
     fn weights_in(&self, tet: &[u32; 4]) -> [f64; 4] {
         tet.map(|corner| {
             let terms = self.vertices.iter().zip(&self.weights);
@@ -44,15 +45,16 @@ impl Carrier {
 const EDGES: [[usize; 2]; 6] = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
-/// The field, its tetrahedra attached to those of the body, and what carries each of its vertices.
+/// The field, its tetrahedra attached to those of the body, and the carriers of its vertices.
 ///
-/// Edges that join vertices of the surface through the inside get a vertex of their own in the middle. So does a face that joins
-/// three of them, or has more than one such edge; so does a tetrahedron with such a face, with more than one such edge, or with all
-/// corners on the surface and none. One divided edge alone divides faces and tetrahedra in two: a brick about its diagonal is its
-/// twelve triangles joined to its middle, and a side of it meets another brick without slivers.
+/// Interior edges between vertices of the surface are divided at their midpoint. Divided at their centroid are faces
+/// with three such edges or more than one interior divided edge, and tetrahedra with such a face, with more than one
+/// such edge, or with all corners on the surface and no such edge. A single divided edge bisects its faces and
+/// tetrahedra: a brick around its diagonal becomes its twelve surface triangles joined to its centre, and its side
+/// touches another brick without slivers.
 ///
-/// Faces of the surface are never divided, so each of them is the base of one tetrahedron of the field, on which depth is the
-/// exact distance from it as far as the apex is nearest to it.
+/// Faces of the surface are never divided, so each is the base of one tetrahedron of the field, in which the depth is
+/// the exact distance from it as long as it is the face nearest to the apex.
 pub(super) fn build(
     points: &[Point3<f64>],
     triangles: &[[u32; 3]],
@@ -72,13 +74,13 @@ pub(super) fn build(
     let mut carriers: Vec<Carrier> = (0..points.len() as u32)
         .map(|v| Carrier::mean(&[v]))
         .collect();
-    let mut middle_of_edge: BTreeMap<[u32; 2], u32> = BTreeMap::new();
-    let mut middle_of_face: BTreeMap<[u32; 3], u32> = BTreeMap::new();
+    let mut edge_midpoint: BTreeMap<[u32; 2], u32> = BTreeMap::new();
+    let mut face_centroid: BTreeMap<[u32; 3], u32> = BTreeMap::new();
     let outer = |vertices: &[u32]| vertices.iter().all(|v| on_surface[*v as usize]);
     for tet in tetrahedra {
         for edge in EDGES.map(|e| sorted(e.map(|k| tet[k]))) {
             if outer(&edge) && !skin_edges.contains(&edge) {
-                middle_of_edge.entry(edge).or_insert_with(|| {
+                edge_midpoint.entry(edge).or_insert_with(|| {
                     carriers.push(Carrier::mean(&edge));
                     carriers.len() as u32 - 1
                 });
@@ -88,13 +90,13 @@ pub(super) fn build(
     for tet in tetrahedra {
         for face in FACES.map(|f| sorted(f.map(|k| tet[k]))) {
             let edges = [[face[0], face[1]], [face[0], face[2]], [face[1], face[2]]];
-            let divided = edges.iter().filter(|e| middle_of_edge.contains_key(*e));
+            let divided = edges.iter().filter(|e| edge_midpoint.contains_key(*e));
             let needed = match divided.count() {
                 0 => outer(&face) && !skin_faces.contains(&face),
                 n => n > 1,
             };
             if needed {
-                middle_of_face.entry(face).or_insert_with(|| {
+                face_centroid.entry(face).or_insert_with(|| {
                     carriers.push(Carrier::mean(&face));
                     carriers.len() as u32 - 1
                 });
@@ -107,10 +109,10 @@ pub(super) fn build(
         let faces = FACES.map(|f| f.map(|k| tet[k]));
         let whole = faces
             .iter()
-            .all(|f| !middle_of_face.contains_key(&sorted(*f)));
+            .all(|f| !face_centroid.contains_key(&sorted(*f)));
         let from = tets.len();
         let mut divided = EDGES.iter().filter_map(|ends| {
-            let middle = middle_of_edge.get(&sorted(ends.map(|k| tet[k])))?;
+            let middle = edge_midpoint.get(&sorted(ends.map(|k| tet[k])))?;
             Some((ends, *middle))
         });
         let divided = (divided.next(), divided.next());
@@ -126,20 +128,20 @@ pub(super) fn build(
             let middle = carriers.len() as u32;
             carriers.push(Carrier::mean(tet));
             for face in faces {
-                // Seen from outside counter-clockwise: with the middle as first corner the volume is positive.
+                // Counter-clockwise seen from outside: with the centre as first corner the volume is positive.
                 rim.clear();
                 for k in 0..3 {
                     let edge = [face[k], face[(k + 1) % 3]];
                     rim.push(edge[0]);
-                    rim.extend(middle_of_edge.get(&sorted(edge)));
+                    rim.extend(edge_midpoint.get(&sorted(edge)));
                 }
-                if let Some(&center) = middle_of_face.get(&sorted(face)) {
+                if let Some(&center) = face_centroid.get(&sorted(face)) {
                     for k in 0..rim.len() {
                         tets.push([middle, center, rim[k], rim[(k + 1) % rim.len()]]);
                     }
                     continue;
                 }
-                // From the middle of its divided edge, if it has one.
+                // From the midpoint of its divided edge, if it has one.
                 let added = rim.iter().position(|v| *v as usize >= points.len());
                 rim.rotate_left(added.unwrap_or(0));
                 for k in 1..rim.len() - 1 {
@@ -154,7 +156,7 @@ pub(super) fn build(
         }));
     }
     let places: Vec<Vector3<f64>> = points.iter().map(|p| p.coords).collect();
-    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.place(&places)).collect();
+    let vertices: Vec<Vector3<f64>> = carriers.iter().map(|c| c.position(&places)).collect();
     let depths: Vec<f64> = (0_usize..)
         .zip(&vertices)
         .map(|(v, x)| match on_surface.get(v) {
@@ -165,10 +167,10 @@ pub(super) fn build(
     let depth = depths.iter().copied().fold(0.0, f64::max);
     if depth <= 0.0 || !depth.is_finite() {
         return Err(GeometryError::Meshing {
-            reason: format!("no place of the body is below its surface (depth {depth} m)"),
+            reason: format!("no point of the body is below its surface (depth {depth} m)"),
         });
     }
-    let field = PressureField::assemble(Parts {
+    let field = PressureField::assemble(FieldMesh {
         vertices,
         pressures: depths,
         tets,
@@ -184,7 +186,7 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
     vertices
 }
 
-/// Distance to a set of triangles: by a tree if they are a closed surface, else one by one.
+/// Distance to a set of triangles: by a tree for a closed surface, otherwise by brute force.
 fn distance_to<'a>(
     points: &'a [Point3<f64>],
     triangles: &'a [[u32; 3]],

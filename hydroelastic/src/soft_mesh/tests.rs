@@ -15,13 +15,13 @@ fn cuboid(half: Vector3<f64>, cells: [u32; 3]) -> Parts {
 }
 
 #[test]
-fn a_body_of_one_layer_is_as_deep_as_it_is() {
+fn a_body_of_one_layer_has_its_true_depth() {
     // All eight vertices on the surface.
     let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [1, 1, 1]);
     let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
     for axis in 0..3 {
         for sign in [-1.0, 1.0] {
-            // Just below the middle of each triangle of that side.
+            // Just below the centroid of each triangle of that side.
             for (u, v) in [(0.02, 0.01), (-0.02, -0.01), (0.01, -0.02), (-0.01, 0.02)] {
                 let mut x = Vector3::zeros();
                 x[axis] = sign * 0.049;
@@ -62,7 +62,7 @@ fn a_divided_mesh_fills_the_body_once() {
 }
 
 #[test]
-fn a_brick_is_its_triangles_joined_to_its_middle() {
+fn a_brick_is_its_triangles_joined_to_its_centre() {
     let (points, triangles, tets) = cuboid(Vector3::new(0.06, 0.04, 0.03), [1, 1, 1]);
     let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
     let field = mesh.depth();
@@ -77,7 +77,7 @@ fn a_brick_is_its_triangles_joined_to_its_middle() {
 }
 
 #[test]
-fn depth_goes_with_the_matter() {
+fn depth_moves_with_the_material() {
     let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [2, 2, 2]);
     let mut mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
     let stretched: Vec<_> = points.iter().map(|p| p * 2.0 + Vector3::x()).collect();
@@ -93,7 +93,7 @@ fn depth_goes_with_the_matter() {
 }
 
 #[test]
-fn what_is_no_body_is_refused_by_name() {
+fn invalid_bodies_are_refused_by_name() {
     let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [1, 1, 1]);
     let refused = |result: Result<SoftMesh, GeometryError>| result.unwrap_err().to_string();
     let text = refused(SoftMesh::new(&points, &triangles, &[]));
@@ -114,30 +114,30 @@ fn what_is_no_body_is_refused_by_name() {
 }
 
 #[test]
-fn a_mesh_that_was_moved_and_not_fitted_says_what_is_missing() {
+fn a_moved_mesh_that_was_not_updated_is_refused_by_name() {
     let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), [2, 2, 2]);
     let mut mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
     let moved: Vec<Point3<f64>> = points.iter().map(|p| p + Vector3::x()).collect();
     let still = vec![Vector3::zeros(); points.len()];
     let missing = |mesh: &SoftMesh| match mesh.check(true) {
-        Err(GeometryError::Behind { what }) => what,
+        Err(GeometryError::Outdated { what }) => what,
         _ => "nothing",
     };
     mesh.move_to(&moved, &triangles, &still, 0.01).unwrap();
-    assert_eq!(missing(&mesh), "fit_skin");
+    assert_eq!(missing(&mesh), "update_skin");
     // The broad phase needs no more.
     assert!((mesh.swept_aabb(0.0).min.x - 0.95).abs() < 1e-12);
-    mesh.fit_skin();
-    assert_eq!(missing(&mesh), "carry_depth");
+    mesh.update_skin();
+    assert_eq!(missing(&mesh), "update_depth");
     assert!(mesh.check(false).is_ok());
-    mesh.carry_depth().unwrap();
+    mesh.update_depth().unwrap();
     assert_eq!(missing(&mesh), "nothing");
     assert!(mesh.depth().pressure_at(&Vector3::x()).is_some());
-    // Other velocities at the same place: the depth stays, the boxes don't.
+    // Other velocities at the same positions: the depth stays valid, the boxes do not.
     let falling = vec![Vector3::z() * -1.0; points.len()];
     mesh.move_to(&moved, &triangles, &falling, 0.01).unwrap();
-    assert_eq!(missing(&mesh), "fit_skin");
-    mesh.fit_skin();
+    assert_eq!(missing(&mesh), "update_skin");
+    mesh.update_skin();
     assert_eq!(missing(&mesh), "nothing");
     assert!((mesh.swept_aabb(0.0).min.z + 0.06).abs() < 1e-12);
 }
@@ -147,6 +147,6 @@ fn a_brick_cannot_touch_itself_and_a_bar_can() {
     for (cells, can) in [([1, 1, 1], false), ([8, 1, 1], true)] {
         let (points, triangles, tets) = cuboid(Vector3::repeat(0.05), cells);
         let mesh = SoftMesh::new(&points, &triangles, &tets).unwrap();
-        assert_eq!(mesh.can_touch_itself(), can, "{cells:?}");
+        assert_eq!(mesh.allows_self_contact(), can, "{cells:?}");
     }
 }

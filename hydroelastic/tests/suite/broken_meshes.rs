@@ -1,6 +1,6 @@
-//! Every odd or broken mesh file gets what its table asks for: it loads with the stated facts, loads with a remark, or
-//! is refused by an error that names the place. The files are not part of this repository; the test says so when they
-//! are missing.
+//! Unusual and broken mesh files have the outcome listed in the table: loaded with the stated facts, loaded with report
+//! entries, or refused by an error with its location. The files are not part of this repository; the test reports when
+//! they are missing.
 
 use pliant_hydroelastic::mesh::{
     LoadReport, MeshError, SurfaceOptions, SurfaceUse, TetOptions, TriMesh, read_surface, read_tets,
@@ -17,14 +17,14 @@ fn folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// What a file must do.
+/// Required outcome for a file.
 enum Must {
-    /// A closed solid with this volume and number of triangles or tetrahedra; the remarks contain these words, and
-    /// without words there are none.
+    /// A closed solid with this volume and number of triangles or tetrahedra; the report contains these words, and is
+    /// empty without words.
     Load {
         volume: f64,
         elements: usize,
-        remarks: &'static [&'static str],
+        entries: &'static [&'static str],
     },
     /// The error contains these words, and the file's name.
     Fail(&'static [&'static str]),
@@ -32,19 +32,19 @@ enum Must {
 
 use Must::{Fail, Load};
 
-const fn cube(remarks: &'static [&'static str]) -> Must {
+const fn cube(entries: &'static [&'static str]) -> Must {
     Load {
         volume: 1.0,
         elements: 12,
-        remarks,
+        entries,
     }
 }
 
-const fn tet_cube(remarks: &'static [&'static str]) -> Must {
+const fn tet_cube(entries: &'static [&'static str]) -> Must {
     Load {
         volume: 1.0,
         elements: 6,
-        remarks,
+        entries,
     }
 }
 
@@ -77,7 +77,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 2.0,
             elements: 12,
-            remarks: &[],
+            entries: &[],
         },
     ),
     (
@@ -138,7 +138,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e90,
             elements: 12,
-            remarks: &["suspicious", "1e30 m", "scale"],
+            entries: &["suspicious", "1e30 m", "scale"],
         },
     ),
     (
@@ -146,7 +146,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1e-90,
             elements: 12,
-            remarks: &["suspicious", "1e-30 m", "scale"],
+            entries: &["suspicious", "1e-30 m", "scale"],
         },
     ),
     ("far_from_origin.vtk", tet_cube(&[])),
@@ -156,7 +156,7 @@ const TABLE: &[(&str, Must)] = &[
     ),
     (
         "index_zero.obj",
-        Fail(&["index_zero.obj:21:", "counts vertices from 1"]),
+        Fail(&["index_zero.obj:21:", "numbers vertices from 1"]),
     ),
     (
         "index_negative_too_far.obj",
@@ -186,7 +186,7 @@ const TABLE: &[(&str, Must)] = &[
     ),
     (
         "zero_area_triangle.obj",
-        cube(&["face 12", "on a line", "dropped", "vertex 9"]),
+        cube(&["face 12", "collinear", "dropped", "vertex 9"]),
     ),
     (
         "duplicate_vertices.obj",
@@ -202,7 +202,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0 / 3.0,
             elements: 8,
-            remarks: &["suspicious", "vertex 1"],
+            entries: &["suspicious", "vertex 1"],
         },
     ),
     (
@@ -216,7 +216,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 2.0,
             elements: 24,
-            remarks: &["suspicious", "crosses itself"],
+            entries: &["suspicious", "intersects itself"],
         },
     ),
     (
@@ -236,7 +236,7 @@ const TABLE: &[(&str, Must)] = &[
         Load {
             volume: 1.0,
             elements: 7,
-            remarks: &["suspicious", "cell 6", "quality 1.6e-12"],
+            entries: &["suspicious", "cell 6", "quality 1.6e-12"],
         },
     ),
     (
@@ -247,7 +247,7 @@ const TABLE: &[(&str, Must)] = &[
         "duplicate_points.vtk",
         tet_cube(&[
             "suspicious",
-            "24 points lie at 8 places",
+            "24 points share 8 positions",
             "6 separate bodies",
         ]),
     ),
@@ -319,7 +319,7 @@ fn load(name: &str) -> Option<Result<(Facts, LoadReport), MeshError>> {
 }
 
 #[test]
-fn every_file_gets_what_its_table_asks_for() {
+fn every_file_has_the_outcome_of_its_table_entry() {
     let mut complaints = Vec::new();
     for (name, must) in TABLE {
         let Some(result) = load(name) else { return };
@@ -328,7 +328,7 @@ fn every_file_gets_what_its_table_asks_for() {
                 Load {
                     volume,
                     elements,
-                    remarks,
+                    entries,
                 },
                 Ok((facts, report)),
             ) => {
@@ -338,8 +338,8 @@ fn every_file_gets_what_its_table_asks_for() {
                         facts.volume, facts.elements
                     ));
                 }
-                if remarks.is_empty() && !report.entries.is_empty() {
-                    complaints.push(format!("{name}: unexpected remarks:\n{report}"));
+                if entries.is_empty() && !report.entries.is_empty() {
+                    complaints.push(format!("{name}: unexpected report entries:\n{report}"));
                 }
                 if report
                     .entries
@@ -347,10 +347,10 @@ fn every_file_gets_what_its_table_asks_for() {
                     .any(|entry| !entry.at.file.ends_with(name))
                 {
                     complaints.push(format!(
-                        "{name}: a remark does not name the file:\n{report}"
+                        "{name}: a report entry does not name the file:\n{report}"
                     ));
                 }
-                (report.to_string(), remarks)
+                (report.to_string(), entries)
             }
             (Fail(words), Err(error)) => {
                 let text = error.to_string();
@@ -366,7 +366,7 @@ fn every_file_gets_what_its_table_asks_for() {
                 continue;
             }
             (Fail(_), Ok((_, report))) => {
-                complaints.push(format!("{name} should be refused; remarks:\n{report}"));
+                complaints.push(format!("{name} should be refused; report:\n{report}"));
                 continue;
             }
         };
@@ -391,7 +391,7 @@ fn every_file_gets_what_its_table_asks_for() {
 }
 
 #[test]
-fn the_table_here_has_every_file_of_the_folder() {
+fn the_table_lists_every_file_of_the_folder() {
     let Some(folder) = folder() else { return };
     let entries = std::fs::read_dir(folder).expect("the folder can be listed");
     let present: BTreeSet<String> = entries

@@ -1,4 +1,4 @@
-//! Fields, patches and meshes: one binary for all tests, so that they are linked once and run side by side.
+//! Integration tests of fields, patches and meshes, in one binary to save link time.
 
 #![allow(
     non_snake_case,
@@ -8,8 +8,8 @@
 mod broken_meshes;
 mod mesh_checks;
 mod mesh_readers;
+mod patch_accuracy;
 mod patch_soak;
-mod patch_truth;
 mod published_meshes;
 mod tet_mesh_checks;
 mod tetrahedralise;

@@ -1,4 +1,4 @@
-//! What makes a surface a solid, what may be repaired, and the adjacency that comes out.
+//! Checks and repairs of surfaces, and the resulting adjacency.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
@@ -12,7 +12,7 @@ fn soup_of(mesh: &TriMesh) -> Soup {
     (mesh.vertices().to_vec(), mesh.raw_triangles().collect())
 }
 
-/// A cube of the given half side, pointing outward or, reversed, inward.
+/// A cube of the given half side, oriented outwards or, if `inward`, inwards.
 fn cube(half: f64, center: [f64; 3], inward: bool) -> Soup {
     let (mut vertices, mut triangles) = soup_of(&generate::cuboid(Vector3::repeat(half)).unwrap());
     vertices
@@ -41,7 +41,7 @@ fn joined(soups: impl IntoIterator<Item = Soup>) -> Soup {
 }
 
 #[track_caller]
-fn check_solid(soup: Soup, volume: f64, remarks: &[(Severity, &str)]) -> TriMesh {
+fn check_solid(soup: Soup, volume: f64, entries: &[(Severity, &str)]) -> TriMesh {
     let (mesh, report) = TriMesh::build(
         soup.0,
         soup.1,
@@ -51,8 +51,8 @@ fn check_solid(soup: Soup, volume: f64, remarks: &[(Severity, &str)]) -> TriMesh
     .unwrap();
     let found = mesh.solid_moments().unwrap().volume;
     assert!((found - volume).abs() < 1e-12 * volume, "volume {found}");
-    assert_eq!(report.entries.len(), remarks.len(), "{report}");
-    for (entry, (severity, words)) in report.entries.iter().zip(remarks) {
+    assert_eq!(report.entries.len(), entries.len(), "{report}");
+    for (entry, (severity, words)) in report.entries.iter().zip(entries) {
         assert!(
             entry.severity == *severity && entry.text.contains(words),
             "{report}"
@@ -62,7 +62,7 @@ fn check_solid(soup: Soup, volume: f64, remarks: &[(Severity, &str)]) -> TriMesh
 }
 
 #[test]
-fn a_cavity_counts_negatively_and_is_no_mistake() {
+fn a_cavity_counts_negatively_and_is_not_reported() {
     check_solid(
         joined([cube(1.0, [0.0; 3], false), cube(0.5, [0.1; 3], true)]),
         7.0,
@@ -71,7 +71,7 @@ fn a_cavity_counts_negatively_and_is_no_mistake() {
 }
 
 #[test]
-fn a_body_inside_a_body_is_doubtful() {
+fn a_body_inside_a_body_is_suspicious() {
     let nested = joined([cube(1.0, [0.0; 3], false), cube(0.5, [0.1; 3], false)]);
     check_solid(
         nested,
@@ -81,24 +81,24 @@ fn a_body_inside_a_body_is_doubtful() {
 }
 
 #[test]
-fn a_cavity_inside_out_with_its_body_is_turned_with_it() {
+fn an_inverted_body_is_flipped_with_its_cavity() {
     let inside_out = joined([cube(1.0, [0.0; 3], true), cube(0.5, [0.1; 3], false)]);
     check_solid(
         inside_out,
         7.0,
-        &[(Severity::Repaired, "all triangles pointed inwards")],
+        &[(Severity::Repaired, "all triangles were oriented inwards")],
     );
 }
 
 #[test]
-fn one_of_two_bodies_inside_out_is_turned() {
+fn one_inverted_body_of_two_is_flipped() {
     let pair = joined([cube(1.0, [0.0; 3], false), cube(0.5, [5.0; 3], true)]);
     let mesh = check_solid(
         pair,
         9.0,
         &[(
             Severity::Repaired,
-            "1 closed shells pointed inwards, starting with: triangle 12",
+            "1 closed shells were oriented inwards, the first at: triangle 12",
         )],
     );
     assert_eq!(mesh.component_count(), 2);
@@ -134,7 +134,7 @@ fn orientation_is_refused_where_it_may_not_be_repaired() {
     );
 }
 
-/// A band of `n` squares closed to a ring, with a half twist or without.
+/// A band of `n` squares closed to a ring, with or without a half twist.
 fn band(n: u32, twisted: bool) -> Soup {
     let mut vertices = Vec::new();
     for i in 0..n {
@@ -217,9 +217,9 @@ fn neighbours_agree_with_shared_edges() {
 }
 
 #[test]
-fn cracks_are_closed_by_welding_within_a_distance_only_when_asked() {
+fn cracks_are_closed_by_welding_within_a_distance_only_on_request() {
     let (vertices, triangles) = cube(1.0, [0.0; 3], false);
-    // Every triangle has its own corners, a hair apart.
+    // Every triangle has its own corners, slightly apart.
     let apart: Vec<Vector3<f64>> = triangles
         .iter()
         .flatten()
@@ -253,7 +253,7 @@ fn cracks_are_closed_by_welding_within_a_distance_only_when_asked() {
 }
 
 #[test]
-fn cloth_is_welded_only_when_asked_and_otherwise_remarked() {
+fn cloth_is_welded_only_on_request_and_otherwise_reported() {
     let vertices = [[0, 0], [1, 0], [0, 1], [1, 0], [1, 1], [0, 1]]
         .map(|[x, y]| Vector3::new(x, y, 0).cast::<f64>());
     let build = |weld_when| {
@@ -274,7 +274,7 @@ fn cloth_is_welded_only_when_asked_and_otherwise_remarked() {
     assert!(
         report
             .to_string()
-            .contains("2 vertices lie exactly on others"),
+            .contains("2 vertices coincide with others"),
         "{report}"
     );
     let (joined, report) = build(WeldWhen::Always);
@@ -286,7 +286,7 @@ fn cloth_is_welded_only_when_asked_and_otherwise_remarked() {
 }
 
 #[test]
-fn degenerate_triangles_are_refused_when_asked_and_needed_ones_always() {
+fn degenerate_triangles_are_refused_on_request_and_required_ones_always() {
     let (vertices, mut triangles) = cube(1.0, [0.0; 3], false);
     triangles.push([0, 0, 1]);
     let strict = SurfaceOptions {
@@ -331,7 +331,7 @@ fn degenerate_triangles_are_refused_when_asked_and_needed_ones_always() {
 }
 
 #[test]
-fn a_closed_surface_folded_flat_is_no_solid() {
+fn a_closed_surface_folded_flat_is_not_a_solid() {
     let vertices = vec![
         Vector3::zeros(),
         Vector3::x(),
@@ -395,8 +395,8 @@ fn sizes_that_overflow_the_inertia_are_refused_before_they_do() {
 }
 
 #[test]
-fn scattered_thousands_of_bodies_are_sorted_out_quickly() {
-    // 8000 small cubes, every third inside out: quadratic work over shells would take minutes.
+fn thousands_of_scattered_bodies_are_oriented_quickly() {
+    // 8000 small cubes, every third inverted: work quadratic in the number of shells would take minutes.
     let bodies = (0..8000).map(|i| {
         let at = |k: i32| 3.0 * f64::from(i / k % 20);
         cube(1.0, [at(1), at(20), at(400)], i % 3 == 0)
@@ -411,7 +411,7 @@ fn scattered_thousands_of_bodies_are_sorted_out_quickly() {
     )
     .unwrap();
     let volume = mesh.solid_moments().unwrap().volume;
-    // Far from the centre of the sum each body loses some digits: 1.4e-12 measured.
+    // Far from the centre of the sum each body loses some significant digits: 1.4e-12 measured.
     assert!(
         (volume / 64_000.0 - 1.0).abs() < 1e-11,
         "volume {volume}\n{report}"
@@ -424,5 +424,5 @@ fn scattered_thousands_of_bodies_are_sorted_out_quickly() {
         (8000, 2),
         "{report}"
     );
-    assert!(report.to_string().len() < 1000, "long lists are cut");
+    assert!(report.to_string().len() < 1000, "long lists are truncated");
 }

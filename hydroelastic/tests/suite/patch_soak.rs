@@ -1,10 +1,10 @@
-//! Random and degenerate pairs, for as long as one wishes:
+//! Soak test of random and degenerate pairs:
 //! `PLIANT_SOAK_S=600 cargo test --release -p pliant-hydroelastic --test suite patch_soak -- --nocapture`
-//! goes on for that many seconds a test, each round with a seed of its own; `PLIANT_SOAK_FROM` is the first round.
+//! runs that many seconds per test, each round with its own seed; `PLIANT_SOAK_FROM` is the first round.
 //!
-//! Shapes of random proportions, slivers among them, and fields whose pressure is flat in places; poses random, aligned, coincident
-//! or a rounding error away from that. Whatever comes out must be finite, of the right sign, the same from either side, and without
-//! jumps along a path.
+//! Shapes have random proportions, slivers among them, and fields whose pressure is constant in places; poses are
+//! random, aligned, coincident or off by a rounding error. All results must be finite, of the correct sign, independent
+//! of the order of the sides, and continuous along a path.
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::mesh::generate;
@@ -25,9 +25,9 @@ enum Kind {
     Ellipsoid,
     Cone,
     Hull,
-    /// A closed surface with triangles as thin as the third size is small.
+    /// A closed surface whose triangles are as thin as the third size is small.
     Mesh,
-    /// A box of two layers with pressures of our own, the same all over in places.
+    /// A box of two layers with user-defined pressures, constant in places.
     Own,
     HalfSpace,
 }
@@ -61,7 +61,7 @@ impl Part {
                 [0.01, 0.0, -z].into(),
             ]),
             Kind::Mesh => {
-                // A box whose lid is cut from a point near one of its edges.
+                // A box whose lid is triangulated from a point near one of its edges.
                 let near = 0.5 * x - 1e-6 * z;
                 let corner = |i: usize| {
                     let sign = |k: usize| if i >> k & 1 == 1 { 0.5 } else { -0.5 };
@@ -90,7 +90,7 @@ impl Part {
         .ok()
     }
 
-    /// A field may be refused where the shape is too thin to have an inside.
+    /// A field may be refused where the shape is too thin to have an interior.
     fn own_field(&self) -> Option<PatchGeometry> {
         let half = Vector3::from(self.sizes) * 0.5;
         let mesh = generate::tet_cuboid(half, [2, 2, 2]).ok()?;
@@ -122,14 +122,14 @@ impl Part {
             slab_thickness: Some(0.1),
         };
         match self.kind {
-            // A lattice may find no room in what is thinner than its cells.
+            // A lattice may have no point inside a shape thinner than its cells.
             Kind::Mesh => PatchGeometry::compliant(shape, &compliance).ok(),
             _ => Some(PatchGeometry::compliant(shape, &compliance).unwrap()),
         }
     }
 }
 
-/// Now and then exactly one of these, else anything in the range.
+/// Sometimes exactly one of the special values, otherwise any in the range.
 fn number(low: f64, high: f64, special: &'static [f64]) -> impl Strategy<Value = f64> {
     prop_oneof![3 => low..high, 1 => prop::sample::select(special)]
 }
@@ -160,7 +160,7 @@ fn part() -> impl Strategy<Value = Part> {
         number(0.03, 0.3, &[0.1]),
     )
         .prop_map(|(kind, sizes, modulus, margin, edge)| {
-            // As fine as the largest size allows.
+            // Resolved relative to the largest size.
             let edge = edge.max(0.1 * sizes.iter().copied().fold(0.0, f64::max));
             Part {
                 kind,
@@ -192,7 +192,7 @@ fn pose() -> impl Strategy<Value = Isometry3<f64>> {
     })
 }
 
-/// A pair that has patches; `None` for one that has not, or cannot be made.
+/// A pair that has patches; `None` for one that has none or cannot be built.
 struct Pair {
     shapes: [Shape; 2],
     patches: [PatchGeometry; 2],
@@ -208,14 +208,14 @@ impl Pair {
         };
         let patches = [a.compliant(&shapes[0])?, of_B];
         patches[0]
-            .meets(&patches[1])
+            .has_patch_with(&patches[1])
             .then_some(Self { shapes, patches })
     }
 
     fn posed(&self, side: usize, X_WG: &Isometry3<f64>) -> Posed<'_> {
         Posed::Rigid(RigidShape {
             patch: Some(&self.patches[side]),
-            ..RigidShape::still(&self.shapes[side], *X_WG)
+            ..RigidShape::at_rest(&self.shapes[side], *X_WG)
         })
     }
 
@@ -226,7 +226,7 @@ impl Pair {
         out
     }
 
-    /// The least depth of what yields, m.
+    /// The smallest depth of a compliant side, m.
     fn depth(&self) -> f64 {
         let depths = self.patches.iter().map(|patch| match patch {
             PatchGeometry::Compliant(field) => field.depth(),
@@ -237,7 +237,7 @@ impl Pair {
     }
 }
 
-/// Runs `cases` cases a round: one round, or rounds for `PLIANT_SOAK_S` seconds.
+/// Runs `cases` cases per round: one round, or rounds for `PLIANT_SOAK_S` seconds.
 fn soak<S: Strategy>(
     what: &str,
     cases: u32,
@@ -273,7 +273,7 @@ fn soak<S: Strategy>(
 }
 
 #[test]
-fn any_pair_has_a_finite_symmetric_answer() {
+fn any_pair_has_a_finite_symmetric_result() {
     let cases = (part(), part(), any::<bool>(), pose(), pose());
     soak(
         "finite and symmetric",
@@ -320,7 +320,7 @@ fn check_one(
     };
     // The stiffer field's pressure near its surface is a small difference of large numbers.
     let tolerance = 1e-8 * load + 1e-13 * modulus_max * s.area;
-    // Pieces under one pressure are told by 1e-9 of the highest.
+    // Pieces with the same pressure function are identified to 1e-9 of the highest pressure.
     let off = (force(&there) - s.force_W).norm();
     let merged = tolerance + 1e-8 * modulus_max * s.area;
     prop_assert!(off <= merged, "{off} N of {load} N, {merged} allowed");
@@ -337,7 +337,7 @@ fn check_one(
     Ok(())
 }
 
-/// Largest jump of the force, as a part of its largest value along the path.
+/// Largest jump of the force, relative to its largest value along the path.
 const JUMP: f64 = 1e-4;
 
 #[test]
@@ -357,7 +357,8 @@ fn force_has_no_jump_along_any_path() {
         60,
         &cases,
         |(a, b, rigid, X_WA, X_WB, shift, turn)| {
-            // Pressures that begin with a step, or fields as thin as their polygons' thresholds, jump by themselves.
+            // Pressures that are non-zero on the surface, or fields as thin as the thresholds of their polygons, cause
+            // jumps of their own.
             let plain = |p: &Part| !matches!(p.kind, Kind::Own);
             let Some(pair) = Pair::new(&a, &b, rigid).filter(|_| plain(&a) && plain(&b)) else {
                 return Ok(());
@@ -386,7 +387,8 @@ fn force_has_no_jump_along_any_path() {
                 a.modulus.min(b.modulus)
             };
             if pressures.get() > 0.8 * soft {
-                // At its deepest a flat body's pressure turns: what has gone so far in comes out on the other side.
+                // At the deepest point of a flat body the pressure gradient changes sign: beyond it the force is on the
+                // other side.
                 return Ok(());
             }
             let largest = forces.iter().map(Vector3::norm).fold(0.0, f64::max);
@@ -406,7 +408,7 @@ fn force_has_no_jump_along_any_path() {
                 }
             }
             let jump = (force(high) - force(low)).norm();
-            // What only just touches is as large as the polygons that are dropped; a few may come at once.
+            // A contact that has just closed is as large as the dropped polygons; several may appear at once.
             let dropped = 10.0 * 1e-12 * pair.depth().powi(2) * pressures.get();
             let allowed = JUMP * largest + dropped;
             prop_assert!(

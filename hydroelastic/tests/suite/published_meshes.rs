@@ -1,4 +1,4 @@
-//! Meshes that others published load without repair, and agree with facts computed independently of this code.
+//! Published meshes load without repair, and agree with facts computed independently of this code.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_hydroelastic::mesh::{
@@ -159,7 +159,7 @@ fn check_triangles(name: &str, mesh: &TriMesh, facts: &Value) {
     check_bounds(name, mesh.bounds(), facts);
 }
 
-/// Published files are sound: whatever is remarked, nothing is repaired.
+/// Published files are valid: nothing is repaired.
 #[track_caller]
 fn check_unrepaired(name: &str, report: &LoadReport) {
     assert_eq!(
@@ -277,7 +277,7 @@ fn data_sets_that_are_not_tetrahedral_are_refused_by_name() {
 }
 
 #[test]
-fn negative_tetrahedron_is_reordered_with_a_remark_or_refused() {
+fn negative_tetrahedron_is_reordered_with_a_report_entry_or_refused() {
     let Some(folder) = folder() else { return };
     let path = folder.join("drake/geometry_test/one_negative_tetrahedron.vtk");
     let (mesh, report) = read_tets(&path, &TetOptions::default()).unwrap();
@@ -303,7 +303,7 @@ fn six_squares_of_mixed_orientation_become_an_outward_cube() {
 }
 
 #[test]
-fn every_surface_file_loads_for_what_it_is() {
+fn every_surface_file_loads_for_its_purpose() {
     let Some(folder) = folder() else { return };
     for (name, surface_use, components, boundary_edges) in [
         ("mujoco/bunny.obj", SurfaceUse::Cloth, 1, 42),

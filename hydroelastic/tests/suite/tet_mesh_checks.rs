@@ -1,4 +1,4 @@
-//! What makes elements a mesh of tetrahedra, what may be repaired, and the adjacency that comes out.
+//! Checks and repairs of tetrahedral meshes, and the resulting adjacency.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
@@ -37,7 +37,7 @@ fn tetrahedra_are_neighbours_across_the_face_opposite_to_a_corner() {
 }
 
 #[test]
-fn tetrahedra_that_are_none_are_refused_by_number() {
+fn invalid_tetrahedra_are_refused_by_index() {
     let vertices = [
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -72,7 +72,7 @@ fn tetrahedra_that_are_none_are_refused_by_number() {
         &["the face of vertices 0 1 2 belongs to 3 elements"],
     );
     assert!(matches!(crowded, MeshError::Topology(_)));
-    // 4 to 6 are corners of nothing.
+    // Vertices 4 to 6 belong to no element.
     let (mesh, report) = build(&[]).unwrap();
     let text = report.to_string();
     assert_eq!(mesh.vertices().len(), 4);
@@ -81,7 +81,7 @@ fn tetrahedra_that_are_none_are_refused_by_number() {
 }
 
 #[test]
-fn tetrahedra_that_overlap_across_their_face_are_doubtful() {
+fn tetrahedra_that_overlap_across_their_face_are_suspicious() {
     let vertices = vec![
         Vector3::zeros(),
         Vector3::x(),
@@ -104,7 +104,7 @@ fn tetrahedra_that_overlap_across_their_face_are_doubtful() {
 }
 
 #[test]
-fn coincident_points_of_tetrahedra_are_welded_when_asked() {
+fn coincident_points_of_tetrahedra_are_welded_on_request() {
     let corner = [Vector3::zeros(), Vector3::x(), Vector3::y(), Vector3::z()];
     let other = [
         Vector3::x(),
@@ -120,7 +120,7 @@ fn coincident_points_of_tetrahedra_are_welded_when_asked() {
     assert!(
         report
             .to_string()
-            .contains("8 vertices lie at 5 places, in 2 separate bodies"),
+            .contains("8 vertices share 5 positions, in 2 separate bodies"),
         "{report}"
     );
     let weld = TetOptions {

@@ -1,4 +1,4 @@
-//! Closed surfaces filled with tetrahedra: the right volume, good elements, and faults named or repaired.
+//! Tetrahedral meshing of closed surfaces: correct volume, good elements, and faults reported or repaired.
 
 use nalgebra::Vector3;
 use pliant_hydroelastic::mesh::{
@@ -15,11 +15,11 @@ fn fill(surface: &TriMesh, edge: f64) -> pliant_hydroelastic::mesh::TetMesh {
 #[test]
 fn volume_of_a_ball_converges_at_second_order_and_no_tetrahedron_is_a_sliver() {
     let ball = generate::sphere(0.1, 5).unwrap();
-    let wanted = ball.solid_moments().unwrap().volume;
+    let expected = ball.solid_moments().unwrap().volume;
     let mut last: Option<f64> = None;
     for edge in [0.04, 0.02, 0.01] {
         let mesh = fill(&ball, edge);
-        let error = (mesh.solid_moments().volume / wanted - 1.0).abs();
+        let error = (mesh.solid_moments().volume / expected - 1.0).abs();
         let (_, quality) = mesh.min_quality();
         assert!(quality > 0.1, "{quality}");
         if let Some(coarser) = last {
@@ -45,7 +45,7 @@ fn a_box_keeps_its_corners_and_edges() {
             .fold(f64::INFINITY, f64::min);
         assert!(nearest < 1e-12, "corner {i}: {nearest}");
     }
-    // Every boundary triangle away from edges lies in a side: the surface is the user's where it is flat.
+    // Every boundary triangle away from edges lies in a side: flat parts of the surface are preserved.
     let mut flat = 0.0;
     for t in &mesh.boundary().triangles {
         let corners = t.map(|v| mesh.vertices()[v.index()]);
@@ -111,12 +111,12 @@ fn crossing_balls() -> TriMesh {
 }
 
 #[test]
-fn a_surface_that_crosses_itself_is_refused_with_the_place_or_united_when_asked() {
+fn a_self_intersecting_surface_is_refused_with_its_location_or_united_on_request() {
     let surface = crossing_balls();
     let mut settings = FillSettings::of_edge_length(0.03);
     let text = tetrahedralise(&surface, &settings).unwrap_err().to_string();
     assert!(
-        text.contains("crosses itself: triangle") && text.contains("at ("),
+        text.contains("intersects itself: triangle") && text.contains("at ("),
         "{text}"
     );
     settings.crossings = Crossings::Unite;
@@ -128,7 +128,7 @@ fn a_surface_that_crosses_itself_is_refused_with_the_place_or_united_when_asked(
         "{report}"
     );
     assert_eq!(mesh.component_count(), 1);
-    // Two balls less their common lens.
+    // Two balls minus their common lens.
     let (r, d) = (0.1, 0.1_f64.hypot(0.01));
     let ball = 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
     let lens = std::f64::consts::PI * (4.0 * r + d) * (2.0 * r - d).powi(2) / 12.0;
@@ -140,7 +140,7 @@ fn a_surface_that_crosses_itself_is_refused_with_the_place_or_united_when_asked(
 }
 
 #[test]
-fn settings_out_of_range_and_parts_too_thin_are_told() {
+fn settings_out_of_range_and_thin_parts_are_reported() {
     let plate = generate::cuboid(Vector3::new(0.1, 0.1, 0.001)).unwrap();
     for edge in [0.0, -1.0, f64::NAN, 1e-6] {
         let error = tetrahedralise(&plate, &FillSettings::of_edge_length(edge)).unwrap_err();

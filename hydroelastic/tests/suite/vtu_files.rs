@@ -1,4 +1,4 @@
-//! What is written as VTU reads back as the same mesh, bit for bit.
+//! VTU files read back as the same mesh, bit for bit.
 
 use nalgebra::{Matrix3, Vector3};
 use pliant_hydroelastic::mesh::{
@@ -56,7 +56,7 @@ fn tetrahedra_survive_the_round_trip_bit_for_bit() {
         assert_eq!(
             report.entries.len(),
             1,
-            "only the fields are remarked:\n{report}"
+            "only the fields are reported:\n{report}"
         );
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.contains("Name=\"height &lt;m&gt; &amp; &quot;more&quot;\""));
@@ -116,7 +116,7 @@ fn particles_are_written_as_one_cell_each() {
 }
 
 #[test]
-fn fields_of_the_wrong_length_and_lost_corners_are_refused() {
+fn fields_of_the_wrong_length_and_corners_out_of_range_are_refused() {
     let points = [Vector3::zeros(), Vector3::x()];
     let short = vec![VtuArray {
         name: "mass",
@@ -143,9 +143,6 @@ fn fields_of_the_wrong_length_and_lost_corners_are_refused() {
             matches!(error, MeshError::Setting(_)) && error.to_string().contains(words),
             "{error}"
         );
-        assert!(
-            out.is_empty(),
-            "nothing is written of a file that is refused"
-        );
+        assert!(out.is_empty(), "nothing is written of a refused file");
     }
 }

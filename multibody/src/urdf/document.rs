@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
-use pliant_hydroelastic::mesh::{FilePosition, LoadReport, Place, Severity};
+use pliant_hydroelastic::mesh::{FilePosition, LoadReport, Location, Severity};
 use roxmltree::{Node, ParsingOptions};
 
 use super::PackageMap;
@@ -51,7 +51,7 @@ impl Document {
                 Err(roxmltree::Error::UnknownNamespace(prefix, at)) => {
                     let what =
                         format!("namespace prefix \"{prefix}\" is not declared; declared it");
-                    let place = Place::new(path.to_string_lossy(), FilePosition::Line(at.row));
+                    let place = Location::new(path.to_string_lossy(), FilePosition::Line(at.row));
                     report.add(Severity::Repaired, place, what);
                     prefix
                 }
@@ -176,7 +176,7 @@ impl<'d, 't> Reader<'d, 't> {
     }
 
     pub(super) fn note(&mut self, severity: Severity, line: u32, text: impl Into<String>) {
-        let at = Place::new(self.path.to_string_lossy(), FilePosition::Line(line));
+        let at = Location::new(self.path.to_string_lossy(), FilePosition::Line(line));
         self.report.add(severity, at, text);
     }
 
@@ -184,7 +184,7 @@ impl<'d, 't> Reader<'d, 't> {
     pub(super) fn into_report(mut self) -> LoadReport {
         self.report
             .entries
-            .sort_by_key(|entry| match entry.at.spot {
+            .sort_by_key(|entry| match entry.at.position {
                 FilePosition::Line(line) => line,
                 FilePosition::Whole | FilePosition::Byte(_) => 0,
             });

@@ -135,7 +135,7 @@ fn every_broken_robot_gets_what_it_should() {
                         .report
                         .entries
                         .iter()
-                        .any(|e| tells(&e.text) && matches!(e.at.spot, FilePosition::Line(1..))),
+                        .any(|e| tells(&e.text) && matches!(e.at.position, FilePosition::Line(1..))),
                     "{name}:\n{}",
                     loaded.report
                 );
@@ -265,7 +265,7 @@ fn every_element_and_attribute_without_meaning_is_listed_with_its_line() {
     let loaded = parse_urdf(text, Path::new("r.urdf"), &UrdfOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     let ignored = loaded.report.of(Severity::Ignored);
-    let spots: Vec<FilePosition> = ignored.map(|e| e.at.spot).collect();
+    let spots: Vec<FilePosition> = ignored.map(|e| e.at.position).collect();
     assert_eq!(
         spots,
         [2, 3, 5, 6].map(FilePosition::Line),

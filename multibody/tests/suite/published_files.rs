@@ -42,7 +42,7 @@ fn every_published_urdf_loads_fixed_and_floating() {
                 .report
                 .entries
                 .iter()
-                .all(|e| matches!(e.at.spot, FilePosition::Line(1..)) && !e.text.is_empty()),
+                .all(|e| matches!(e.at.position, FilePosition::Line(1..)) && !e.text.is_empty()),
             "{name}"
         );
         // The dual arm's and others' root links have no mass, but always something that hangs on them.

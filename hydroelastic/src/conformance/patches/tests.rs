@@ -38,7 +38,7 @@ fn shapes() -> Vec<Shape> {
 }
 
 #[test]
-fn patch_contact_keeps_every_promise_for_every_kind_of_pair() {
+fn patch_contact_conforms_for_every_kind_of_pair() {
     let trial = Trial {
         poses: 4,
         ..Trial::default()
@@ -58,7 +58,7 @@ fn patch_contact_keeps_every_promise_for_every_kind_of_pair() {
     assert!(examined > 1000, "{examined}");
 }
 
-/// Ours, but with a mistake in the n-th answer.
+/// Our implementation with a mistake in the n-th result.
 struct Broken {
     mistake: fn(u32, &mut ContactPoint),
     answers: AtomicU32,
@@ -80,14 +80,14 @@ impl ContactGeometry for Broken {
 }
 
 #[track_caller]
-fn check_caught(mistake: fn(u32, &mut ContactPoint), says: &str) {
+fn check_caught(mistake: fn(u32, &mut ContactPoint), message: &str) {
     let balls = [(soft(&shapes()[0]), soft(&shapes()[1]))];
     let broken = Broken {
         mistake,
         answers: AtomicU32::new(0),
     };
     let caught = check_patch_pairs(&broken, &balls, &Trial::default()).unwrap_err();
-    assert!(caught.to_string().contains(says), "{caught}");
+    assert!(caught.to_string().contains(message), "{caught}");
 }
 
 fn stiffened(c: &mut ContactPoint, factor: f64) {
@@ -100,24 +100,24 @@ fn stiffened(c: &mut ContactPoint, factor: f64) {
 fn mistakes_are_caught_and_named() {
     check_caught(|_, c| c.normal_W *= 1.01, "length one");
     check_caught(|_, c| c.p_WC.x = f64::NAN, "finite");
-    check_caught(|_, c| stiffened(c, f64::INFINITY), "how stiff");
+    check_caught(|_, c| stiffened(c, f64::INFINITY), "stiffness");
     check_caught(
         |_, c| c.stiffness = PointStiffness::Share(1.0),
-        "how stiff it is",
+        "finite positive stiffness",
     );
-    check_caught(|_, c| c.p_WC.z += 0.01, "at its place");
+    check_caught(|_, c| c.p_WC.z += 0.01, "contact position");
     check_caught(|_, c| c.key = crate::ContactKey(7), "keys");
     check_caught(
         |n, c| c.signed_distance *= 1.0 + 1e-3 * f64::from(n),
-        "same answer",
+        "same result",
     );
-    // Harder as seen from the left.
+    // Stiffer when A and B are exchanged.
     check_caught(
         |_, c| stiffened(c, if c.normal_W.x > 0.0 { 1.1 } else { 1.0 }),
-        "opposite one",
+        "opposite wrench",
     );
-    check_caught(|_, c| c.normal_W = -c.normal_W, "pressed less");
-    // A spring that begins at a depth.
+    check_caught(|_, c| c.normal_W = -c.normal_W, "reduce that force");
+    // A spring that becomes active at a depth.
     check_caught(
         |_, c| stiffened(c, if c.signed_distance < -2e-3 { 10.0 } else { 1.0 }),
         "jump",

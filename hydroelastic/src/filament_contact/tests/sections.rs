@@ -1,4 +1,4 @@
-//! Elliptic sections and flat tips: where they lie, and their distances against brute force.
+//! Elliptic sections and flat tips: contact positions, and distances against brute force.
 
 use std::f64::consts::TAU;
 
@@ -39,7 +39,7 @@ fn on_floor(f: &Filament) -> Vec<ContactPoint> {
     let floor = Shape::half_space();
     contacts(
         Posed::Filament(f),
-        Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+        Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
     )
 }
 
@@ -81,16 +81,16 @@ fn a_flat_tip_stands_on_its_rim_and_a_round_one_on_its_pole() {
     ] {
         let found = on_floor(f);
         assert_eq!(found.len(), 8);
-        let (mut total, mut middle) = (0.0, Vector3::zeros());
+        let (mut total, mut centroid) = (0.0, Vector3::zeros());
         for c in &found {
             assert!((c.signed_distance + depth).abs() < 1e-15);
             let p = p_WA(f, c) - upright[0];
             assert!((rim(p) - 1.0).abs() < 1e-9 && p.z.abs() < 1e-15, "{p}");
             total += share(c);
-            middle += p * share(c);
+            centroid += p * share(c);
         }
         assert!((total - 4.0).abs() < 1e-12, "as a box of four corners");
-        assert!(middle.norm() < 1e-12, "balanced on its axis");
+        assert!(centroid.norm() < 1e-12, "balanced on its axis");
     }
     let round = filament(0, &upright, Vector3::zeros());
     let found = on_floor(&round);
@@ -112,7 +112,7 @@ fn a_ball_under_a_chain_stays_one_contact_over_joints_of_either_kind() {
             let at = Isometry3::translation(x, 0.0, 5e-4 - 0.03 - below);
             let found = contacts(
                 Posed::Filament(&f),
-                Posed::Rigid(RigidShape::still(&sphere, at)),
+                Posed::Rigid(RigidShape::at_rest(&sphere, at)),
             );
             assert_eq!(found.len(), 1, "at {x}: {found:?}");
             let c = &found[0];
@@ -134,7 +134,7 @@ fn a_crossing_that_slides_from_a_cut_segment_to_a_capsule_stays_one_contact() {
     }
 }
 
-/// One segment of 3 cm at a random pose, and the shape that it is.
+/// One segment of 3 cm at a random pose, and its shape.
 fn random_segment(rng: &mut ChaCha8Rng, kind: u32) -> (Filament, Shape, Isometry3<f64>) {
     let length = 0.03;
     let X_WS = random_pose(rng, 0.03);
@@ -148,7 +148,7 @@ fn random_segment(rng: &mut ChaCha8Rng, kind: u32) -> (Filament, Shape, Isometry
     }
 }
 
-/// The contact nearest by, whatever the distance.
+/// The nearest contact at any distance.
 fn nearest_contact(a: Posed<'_>, b: Posed<'_>) -> ContactPoint {
     let q = Query {
         time_step_s: DT,
@@ -174,7 +174,7 @@ fn distances_to_balls_and_planes_agree_with_brute_force_in_thousands_of_poses() 
     let samples: Vec<Vec<Point3<f64>>> = (0..2)
         .map(|kind| surface_points(&random_segment(&mut rng, kind).1, 48))
         .collect();
-    // Half of the widest spacing of the samples, which are 2 × 48 around and 48 along, and how far the surface bends away over it.
+    // Half of the widest spacing of the samples (2 × 48 around and 48 along), and the sagitta of the surface over it.
     let turn = 0.5 * TAU / 96.0;
     let spacing = (0.5 * 0.03 / 48.0_f64).hypot(RADIUS * turn);
     let dip = 0.5 * RADIUS * turn * turn;
@@ -193,7 +193,7 @@ fn distances_to_balls_and_planes_agree_with_brute_force_in_thousands_of_poses() 
             let X_WB = Isometry3::from_parts(center.coords.into(), UnitQuaternion::identity());
             let c = nearest_contact(
                 Posed::Filament(&f),
-                Posed::Rigid(RigidShape::still(&ball, X_WB)),
+                Posed::Rigid(RigidShape::at_rest(&ball, X_WB)),
             );
             let distance = c.signed_distance + ball_radius;
             let least = (brute * brute - spacing * spacing).max(0.0).sqrt() - dip;
@@ -204,7 +204,7 @@ fn distances_to_balls_and_planes_agree_with_brute_force_in_thousands_of_poses() 
         }
         let c = nearest_contact(
             Posed::Filament(&f),
-            Posed::Rigid(RigidShape::still(&floor, Isometry3::identity())),
+            Posed::Rigid(RigidShape::at_rest(&floor, Isometry3::identity())),
         );
         let down = X_WS.inverse_transform_vector(&-Vector3::z());
         let lowest = (X_WS * support(&shape, &down)).z;

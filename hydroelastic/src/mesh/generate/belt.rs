@@ -9,8 +9,9 @@ use crate::mesh::error::MeshError;
 use crate::mesh::options::TetOptions;
 use crate::mesh::tet_mesh::TetMesh;
 
-/// A belt of tetrahedra around two pulleys of radius `radius` whose axles lie along y, at x = ±`axles`/2, in m; `size`: width along
-/// y and thickness. `cells` along, across and through it, each of six tetrahedra; those along are equally long in its middle.
+/// A belt of tetrahedra around two pulleys of radius `radius` (m) whose axles are parallel to y, at x = ±`axles`/2 (m);
+/// `size`: width along y and thickness, m. `cells` along, across and through the belt, each of six tetrahedra; the
+/// cells along it have equal length on its midline.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless all lengths are positive, and the cells along lie in 3..=4096, the others in 1..=256.
@@ -36,23 +37,23 @@ pub fn tet_belt(
     within("cells through", n_through, 1, 256)?;
     let around = radius + 0.5 * thickness;
     let length = 2.0 * axles + 2.0 * PI * around;
-    // Place of the middle and the way out, at a way along it: the top, the right pulley, below, the left one.
-    let middle = |s: f64| {
+    // Position on the midline and outward normal, by arc length: top, right pulley, bottom, left pulley.
+    let midline = |s: f64| {
         let half = 0.5 * axles;
-        let turn = PI * around;
+        let arc = PI * around;
         let on_arc = |centre: f64, angle: f64| {
             let out = Vector3::new(angle.sin(), 0.0, angle.cos());
             (Vector3::new(centre, 0.0, 0.0) + out * around, out)
         };
         if s < axles {
             (Vector3::new(s - half, 0.0, around), Vector3::z())
-        } else if s < axles + turn {
+        } else if s < axles + arc {
             on_arc(half, (s - axles) / around)
-        } else if s < 2.0 * axles + turn {
-            let back = s - axles - turn;
+        } else if s < 2.0 * axles + arc {
+            let back = s - axles - arc;
             (Vector3::new(half - back, 0.0, -around), -Vector3::z())
         } else {
-            on_arc(-half, PI + (s - 2.0 * axles - turn) / around)
+            on_arc(-half, PI + (s - 2.0 * axles - arc) / around)
         }
     };
     let mut vertices = Vec::new();
@@ -61,8 +62,8 @@ pub fn tet_belt(
         for j in 0..=n_across {
             let y = width * (f64::from(j) / f64::from(n_across) - 0.5);
             for i in 0..n_along {
-                let (place, out) = middle(length * f64::from(i) / f64::from(n_along));
-                vertices.push(place + out * height + Vector3::y() * y);
+                let (position, out) = midline(length * f64::from(i) / f64::from(n_along));
+                vertices.push(position + out * height + Vector3::y() * y);
             }
         }
     }

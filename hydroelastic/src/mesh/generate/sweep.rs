@@ -1,4 +1,4 @@
-//! Tetrahedra along a way: a disc of triangles swept along a line makes a cylinder, around an axis a torus.
+//! Swept tetrahedral meshes: a disc of triangles swept along a line gives a cylinder, around an axis a torus.
 
 use std::f64::consts::{PI, TAU};
 
@@ -9,10 +9,10 @@ use crate::mesh::error::MeshError;
 use crate::mesh::options::TetOptions;
 use crate::mesh::tet_mesh::TetMesh;
 
-/// A cylinder of tetrahedra about the origin along z: `layers` of prisms, each cut into three.
+/// A cylinder of tetrahedra about the origin along z: `layers` of prisms, each divided into three tetrahedra.
 ///
-/// `radius`, `half_length` in m. Its cross-section has a vertex in the middle and `rings` rings about it, the k-th of
-/// `sides` · k vertices: 1 + `sides` · `rings` (`rings` + 1)/2 in all, inscribed in the circle.
+/// `radius`, `half_length` in m. Its cross-section has a central vertex and `rings` rings about it, the k-th with
+/// `sides` · k vertices: 1 + `sides` · `rings` (`rings` + 1)/2 vertices in all, inscribed in the circle.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless both lengths are positive, `sides` lies in 3..=64, `rings` in 1..=256 and `layers` in
@@ -27,18 +27,18 @@ pub fn tet_cylinder(
     positive("half length", half_length)?;
     within("layers", layers, 1, 4096)?;
     let disc = Disc::new(radius, sides, rings)?;
-    let place = |[x, y]: [f64; 2], layer: u32| {
+    let position = |[x, y]: [f64; 2], layer: u32| {
         let z = half_length * (2.0 * f64::from(layer) / f64::from(layers) - 1.0);
         Vector3::new(x, y, z)
     };
-    disc.swept(layers + 1, layers, place)
+    disc.swept(layers + 1, layers, position)
 }
 
-/// A torus of tetrahedra about the origin around z: `segments` of prisms, each cut into three.
+/// A torus of tetrahedra about the origin around z: `segments` of prisms, each divided into three tetrahedra.
 ///
-/// `major_radius` R from the centre to the middle of the tube, `minor_radius` r of the tube, in m; r < R. The tube's
-/// cross-section is that of [`tet_cylinder`]: `segments` (1 + `sides` · `rings` (`rings` + 1)/2) vertices in all. Four sides and one ring
-/// make a tube of square cross-section, standing on its corner.
+/// `major_radius` R from the centre to the centreline of the tube, `minor_radius` r of the tube, in m; r < R. The
+/// tube's cross-section is that of [`tet_cylinder`]; the mesh has `segments` (1 + `sides` · `rings` (`rings` + 1)/2)
+/// vertices. Four sides and one ring give a tube of square cross-section standing on its corner.
 ///
 /// # Errors
 /// [`MeshError::Setting`] unless 0 < r < R, `segments` lies in 3..=4096, `sides` in 3..=64 and `rings` in 1..=256.
@@ -53,15 +53,15 @@ pub fn tet_torus(
     positive("major radius - minor radius", major_radius - minor_radius)?;
     within("segments", segments, 3, 4096)?;
     let disc = Disc::new(minor_radius, sides, rings)?;
-    let place = |[x, y]: [f64; 2], segment: u32| {
+    let position = |[x, y]: [f64; 2], segment: u32| {
         let angle = TAU * f64::from(segment) / f64::from(segments);
         let distance = major_radius + x;
         Vector3::new(distance * angle.cos(), distance * angle.sin(), y)
     };
-    disc.swept(segments, segments, place)
+    disc.swept(segments, segments, position)
 }
 
-/// A disc of triangles about the origin: a vertex in the middle, then ring by ring.
+/// A disc of triangles about the origin: a central vertex, then ring by ring.
 struct Disc {
     vertices: Vec<[f64; 2]>,
     triangles: Vec<[u32; 3]>,
@@ -80,7 +80,7 @@ impl Disc {
             let outer_first = vertices.len() as u32;
             let distance = radius * f64::from(ring) / f64::from(rings);
             for j in 0..count {
-                // The first vertex is on the x axis; angles of the sides' corners are the same in every ring.
+                // The first vertex is on the x axis; the corners of the sides have the same angles in every ring.
                 let angle = 2.0 * PI * f64::from(j) / f64::from(count);
                 vertices.push([distance * angle.cos(), distance * angle.sin()]);
             }
@@ -102,20 +102,21 @@ impl Disc {
         })
     }
 
-    /// `slices` copies of the disc with prisms between `gaps` of them and their next ones, around to the first.
+    /// `slices` copies of the disc, with prisms in `gaps` of the gaps between successive copies (the last gap leads
+    /// back to the first copy).
     ///
-    /// A prism's side is cut from its corner of the lower number in this slice to the one of the higher number in the next, so that
-    /// neighbours fit, around a ring too.
+    /// The diagonal of a prism's side runs from its corner of lower index in this slice to the one of higher index in
+    /// the next, so that neighbours conform, including around a ring.
     fn swept(
         &self,
         slices: u32,
         gaps: u32,
-        place: impl Fn([f64; 2], u32) -> Vector3<f64>,
+        position: impl Fn([f64; 2], u32) -> Vector3<f64>,
     ) -> Result<TetMesh, MeshError> {
         let size = self.vertices.len() as u32;
         let vertices: Vec<Vector3<f64>> = (0..slices)
             .flat_map(|slice| self.vertices.iter().map(move |v| (*v, slice)))
-            .map(|(v, slice)| place(v, slice))
+            .map(|(v, slice)| position(v, slice))
             .collect();
         let mut tets = Vec::with_capacity(3 * (gaps as usize) * self.triangles.len());
         for gap in 0..gaps {
@@ -145,7 +146,8 @@ impl Disc {
 mod tests {
     use super::*;
 
-    /// Counts, one piece, a manifold boundary of that Euler number, and a volume that approaches the true one at second order.
+    /// Counts, connectivity, a manifold boundary of the given Euler number, and a volume that converges at second
+    /// order.
     #[track_caller]
     fn check(make: impl Fn(u32) -> TetMesh, counts: [usize; 2], volume: f64, euler: i64) {
         let coarse = make(1);

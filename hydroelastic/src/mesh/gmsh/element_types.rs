@@ -1,4 +1,4 @@
-//! Gmsh's element types: what each number means.
+//! Gmsh's element types by number.
 
 /// Name, dimension and number of nodes of a Gmsh element type.
 pub(super) fn element_type(code: u32) -> Option<(&'static str, u32, usize)> {

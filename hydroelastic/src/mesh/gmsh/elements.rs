@@ -1,12 +1,12 @@
-//! The section `$Elements`.
+//! Reader of the section `$Elements`.
 
-use super::Layout;
 use super::element_types::element_type;
+use super::layout::Layout;
 use super::numbers::Numbers;
 use crate::mesh::cells::CellKind;
 use crate::mesh::error::{Flaw, MeshError};
 
-/// An element with the node numbers as in the file.
+/// Elements with node numbers as in the file.
 pub(super) struct RawElements {
     pub(super) kinds: Vec<CellKind>,
     pub(super) tags: Vec<u64>,
@@ -60,7 +60,7 @@ pub(super) fn read_elements(
             return Err(numbers.cursor.syntax(
                 line,
                 what,
-                "The blocks together have the number in the first line",
+                "The element counts of all blocks must add up to the number in the first line",
             ));
         }
         for _ in 0..in_block {
@@ -69,12 +69,12 @@ pub(super) fn read_elements(
     }
     if elements.kinds.len() < total {
         let what = format!(
-            "$Elements announces {total} elements, its blocks have {}",
+            "$Elements declares {total} elements, but its blocks contain {}",
             elements.kinds.len()
         );
-        return Err(numbers.place_error(
+        return Err(numbers.error_here(
             what,
-            "The blocks together have the number in the first line",
+            "The element counts of all blocks must add up to the number in the first line",
         ));
     }
     Ok(elements)
@@ -105,11 +105,11 @@ fn read_element(
         .ok()
         .and_then(|code| element_type(code).map(|known| (code, known)));
     let Some((code, (_, dimension, n_nodes))) = known else {
-        let what = format!("element {tag} has type {code}, which is not known");
+        let what = format!("element {tag} has type {code}, which is unknown");
         let flaw = Flaw::new(
-            numbers.cursor.place(line),
+            numbers.cursor.location(line),
             what,
-            "Triangles are type 2, tetrahedra type 4",
+            "Supported are type 2 (triangle) and type 4 (tetrahedron)",
         );
         return Err(MeshError::Unsupported(flaw));
     };

@@ -1,12 +1,12 @@
-//! The section `$Nodes`.
+//! Reader of the section `$Nodes`.
 
 use nalgebra::Vector3;
 
-use super::Layout;
+use super::layout::Layout;
 use super::numbers::Numbers;
 use crate::mesh::error::MeshError;
 
-/// Numbers, places and lines in the file.
+/// Numbers, positions and lines in the file.
 type Nodes = (Vec<u64>, Vec<Vector3<f64>>, Vec<u32>);
 
 pub(super) fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<Nodes, MeshError> {
@@ -46,7 +46,7 @@ pub(super) fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<No
                 return Err(numbers.cursor.syntax(
                     line,
                     what,
-                    "The dimension is 0 to 3, parametric 0 or 1",
+                    "The dimension must be 0 to 3, parametric 0 or 1",
                 ));
             }
             parameters = parametric * dimension;
@@ -60,7 +60,7 @@ pub(super) fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<No
             return Err(numbers.cursor.syntax(
                 line,
                 what,
-                "The blocks together have the number of nodes in the first line",
+                "The node counts of all blocks must add up to the number in the first line",
             ));
         }
         if layout == Layout::Version41 {
@@ -90,12 +90,12 @@ pub(super) fn read_nodes(numbers: &mut Numbers<'_>, layout: Layout) -> Result<No
     }
     if points.len() < total {
         let what = format!(
-            "$Nodes announces {total} nodes, its blocks have {}",
+            "$Nodes declares {total} nodes, but its blocks contain {}",
             points.len()
         );
-        return Err(numbers.place_error(
+        return Err(numbers.error_here(
             what,
-            "The blocks together have the number of nodes in the first line",
+            "The node counts of all blocks must add up to the number in the first line",
         ));
     }
     Ok((tags, points, lines))

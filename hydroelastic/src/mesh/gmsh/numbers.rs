@@ -1,10 +1,10 @@
-//! One way to read Gmsh's numbers, whether the file is text or binary.
+//! Reading Gmsh's numbers from text and binary files.
 
 use crate::mesh::cursor::{Cursor, Word};
 use crate::mesh::error::{Flaw, MeshError, quote};
 use crate::mesh::scalar::{Endian, Scalar};
 
-/// Numbers of the file, in text (where a record ends with its line) or in binary.
+/// Numbers of the file: in text, where a record ends with its line, or in binary.
 pub(super) struct Numbers<'a> {
     pub(super) cursor: Cursor<'a>,
     /// `None` for ASCII.
@@ -12,7 +12,7 @@ pub(super) struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    pub(super) fn place_error(&self, what: String, remedy: &str) -> MeshError {
+    pub(super) fn error_here(&self, what: String, remedy: &str) -> MeshError {
         self.cursor.syntax(self.cursor.line(), what, remedy)
     }
 
@@ -20,7 +20,7 @@ impl<'a> Numbers<'a> {
         match self.cursor.word_on_line() {
             Some(word) => Ok(word),
             None if self.cursor.rest().is_empty() => Err(self.cursor.ended(what())),
-            None => Err(self.place_error(
+            None => Err(self.error_here(
                 format!("{}: the line has too few numbers", what()),
                 "See the Gmsh manual",
             )),
@@ -33,7 +33,7 @@ impl<'a> Numbers<'a> {
             .ok_or_else(|| self.cursor.ended(what()))
     }
 
-    /// An integer, of `scalar` type in binary files.
+    /// An integer; in binary files of type `scalar`.
     fn integer(&mut self, scalar: Scalar, what: &dyn Fn() -> String) -> Result<i64, MeshError> {
         match self.binary {
             Some(endian) => Ok(scalar.integer(self.block(scalar, what)?, endian)),
@@ -48,14 +48,14 @@ impl<'a> Numbers<'a> {
         self.integer(Scalar::I32, what)
     }
 
-    /// A tag: an integer from 0 on.
+    /// A tag: a non-negative integer.
     pub(super) fn tag(&mut self, what: &dyn Fn() -> String) -> Result<u64, MeshError> {
         let tag = self.integer(Scalar::U64, what)?;
         u64::try_from(tag)
-            .map_err(|_| self.place_error(format!("{} is {tag}", what()), "It cannot be negative"))
+            .map_err(|_| self.error_here(format!("{} is {tag}", what()), "It cannot be negative"))
     }
 
-    /// A count of things that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary.
+    /// A count of items that take at least `bytes_each` bytes in text and `binary_bytes_each` in binary files.
     pub(super) fn count(
         &mut self,
         bytes_each: usize,
@@ -78,7 +78,7 @@ impl<'a> Numbers<'a> {
                 self.cursor.syntax(
                     line,
                     what,
-                    "The count is too large, or the file was cut off",
+                    "The count is too large, or the file was truncated",
                 )
             })
     }
@@ -100,7 +100,7 @@ impl<'a> Numbers<'a> {
         )))
     }
 
-    /// In text a record ends with its line.
+    /// In text files a record ends with its line.
     pub(super) fn end_record(&mut self, what: &dyn Fn() -> String) -> Result<(), MeshError> {
         if self.binary.is_some() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where the surface cuts the lattice: nearby points move onto it, the rest of the cut tetrahedra are divided.
+//! Cutting the lattice at the surface: nearby points are snapped onto it, the remaining cut tetrahedra are divided.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::lattice::Lattice;
 use super::{Crossings, Solid};
 use crate::cells::cut_cell;
 
-/// Cut points by the ends of their edges, the lower number first. Looked up, never listed.
+/// Cut points by the ends of their edges, lower index first. Only looked up, never iterated.
 pub(crate) type Cuts = HashMap<(u32, u32), Vector3<f64>>;
 
-/// Tetrahedra that fill the body; some points are used by none.
+/// Tetrahedra that fill the body; some points may be unused.
 pub(crate) struct Filled {
     pub(crate) vertices: Vec<Vector3<f64>>,
     pub(crate) tets: Vec<[u32; 4]>,
@@ -19,7 +19,7 @@ pub(crate) struct Filled {
     pub(crate) on_surface: Vec<bool>,
 }
 
-/// Finds all cuts, moves points that have one nearby onto it, and returns the cuts that are left.
+/// Finds all cuts, snaps points with a nearby cut onto it, and returns the remaining cuts.
 pub(crate) fn snap(lattice: &mut Lattice, solid: &Solid) -> Cuts {
     let mut cuts = Cuts::new();
     let n = lattice.points.len() as u32;
@@ -69,7 +69,7 @@ fn crossing(solid: &Solid, p: (Vector3<f64>, f64), q: (Vector3<f64>, f64)) -> Ve
     }
 }
 
-/// By regula falsi, with every third step a bisection.
+/// Regula falsi, with bisection in every third step.
 fn root(
     solid: &Solid,
     (mut p, mut phi_p): (Vector3<f64>, f64),
@@ -96,7 +96,8 @@ fn root(
     0.5 * (p + q)
 }
 
-/// Distances of a united body jump in sign only. No surface is nearer than |φ| to a point, so each leaves so much less to search.
+/// Distances of a united body change sign discontinuously. No surface is nearer than |φ| to a point, so each evaluation
+/// shortens the interval.
 fn jump(
     solid: &Solid,
     (p, phi_p): (Vector3<f64>, f64),
@@ -105,18 +106,18 @@ fn jump(
     let length = (q - p).norm();
     let (mut low, mut high) = (phi_p.abs(), length - phi_q.abs());
     while high - low > 1e-9 * length {
-        let middle = 0.5 * (low + high);
-        let phi = solid.signed_distance(&(p + (q - p) * (middle / length)));
+        let midpoint = 0.5 * (low + high);
+        let phi = solid.signed_distance(&(p + (q - p) * (midpoint / length)));
         if (phi < 0.0) == (phi_p < 0.0) {
-            low = middle + phi.abs();
+            low = midpoint + phi.abs();
         } else {
-            high = middle - phi.abs();
+            high = midpoint - phi.abs();
         }
     }
     p + (q - p) * (0.5 * (low + high) / length)
 }
 
-/// Keeps of each tetrahedron the part inside.
+/// Keeps the inner part of each tetrahedron.
 pub(crate) fn divide(lattice: &Lattice, cuts: Cuts) -> Filled {
     let mut vertices = lattice.points.clone();
     let mut on_surface: Vec<bool> = lattice.phi.iter().map(|phi| *phi == 0.0).collect();
@@ -152,13 +153,14 @@ pub(crate) fn divide(lattice: &Lattice, cuts: Cuts) -> Filled {
                 }
             }
         }
-        // The new face, in order: from each inner corner to the outer ones, to and fro; corners on the surface first.
+        // The new face, in order: from each inner corner to the outer ones, in alternating direction; corners on the
+        // surface first.
         let outer: Vec<usize> = (0..4).filter(|&i| phi[i] > 0.0).collect();
         let inner: Vec<usize> = (0..4).filter(|&i| phi[i] < 0.0).collect();
         faces[4].extend((0..4).filter(|&i| phi[i] == 0.0).map(|i| tet[i]));
-        for (turn, &i) in inner.iter().enumerate() {
+        for (row, &i) in inner.iter().enumerate() {
             for l in 0..outer.len() {
-                let j = if turn == 0 { l } else { outer.len() - 1 - l };
+                let j = if row == 0 { l } else { outer.len() - 1 - l };
                 faces[4].push(cut(i, outer[j]));
             }
         }

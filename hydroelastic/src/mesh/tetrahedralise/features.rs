@@ -1,26 +1,27 @@
-//! Sharp edges and corners of the surface: boundary vertices near them move onto them.
+//! Recovery of sharp edges and corners: nearby boundary vertices are moved onto them.
 
 use nalgebra::Vector3;
 
 use super::cut::Filled;
 use crate::mesh::tet_mesh::tet_quality;
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::shape::MeshShape;
 
-/// Edges where the normals turn by more than this are sharp: 30°.
+/// Edges whose face normals differ by more than 30° are sharp.
 const SHARP_COSINE: f64 = 0.866;
-/// A vertex moves only if no tetrahedron around it becomes worse than this.
+/// A vertex moves only if no adjacent tetrahedron falls below this quality.
 const QUALITY_MIN: f64 = 0.1;
 
 struct SharpEdge {
     ends: [Vector3<f64>; 2],
 }
 
-/// Moves the boundary vertex nearest to each corner onto it, then other boundary vertices near sharp edges onto those.
+/// Moves the boundary vertex nearest to each corner onto it, then other boundary vertices near sharp edges onto those
+/// edges.
 pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     let mut sharp = Vec::new();
     let mut degree = vec![0_u32; shape.vertices().len()];
-    let mut turn = vec![Vector3::zeros(); shape.vertices().len()];
+    let mut direction_sum = vec![Vector3::zeros(); shape.vertices().len()];
     for e in shape.edges() {
         let [m, n] = e.triangles.map(|t| *shape.normal(t));
         if m.dot(&n) < SHARP_COSINE {
@@ -28,7 +29,7 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
             let along = (ends[1] - ends[0]).normalize();
             for (v, sign) in e.vertices.iter().zip([1.0, -1.0]) {
                 degree[*v as usize] += 1;
-                turn[*v as usize] += along * sign;
+                direction_sum[*v as usize] += along * sign;
             }
             sharp.push(SharpEdge { ends });
         }
@@ -36,19 +37,19 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     if sharp.is_empty() {
         return;
     }
-    let around = Around::new(filled);
+    let around = Incidence::new(filled);
     let mut moved = vec![false; filled.vertices.len()];
     let boundary: Vec<u32> = (0..filled.vertices.len() as u32)
         .filter(|&v| filled.on_surface[v as usize] && !around.of(v).is_empty())
         .collect();
     let points = boundary
         .iter()
-        .map(|&v| Range::of_points([filled.vertices[v as usize]]));
-    let tree = RangeTree::new(&points.collect::<Vec<_>>());
+        .map(|&v| PressureBox::of_points([filled.vertices[v as usize]]));
+    let tree = PressureBvh::new(&points.collect::<Vec<_>>());
     let mut stack = Vec::new();
     for (v, p) in shape.vertices().iter().enumerate() {
-        // Two edges that go straight on are no corner.
-        if degree[v] == 0 || degree[v] == 2 && turn[v].norm() < 0.5 {
+        // Two collinear sharp edges do not form a corner.
+        if degree[v] == 0 || degree[v] == 2 && direction_sum[v].norm() < 0.5 {
             continue;
         }
         let mut near: Vec<(f64, u32)> = Vec::new();
@@ -69,8 +70,11 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
             }
         }
     }
-    let boxes: Vec<Range> = sharp.iter().map(|s| Range::of_points(s.ends)).collect();
-    let edges = RangeTree::new(&boxes);
+    let boxes: Vec<PressureBox> = sharp
+        .iter()
+        .map(|s| PressureBox::of_points(s.ends))
+        .collect();
+    let edges = PressureBvh::new(&boxes);
     let reach = Vector3::repeat(0.4 * edge);
     for &b in &boundary {
         if moved[b as usize] {
@@ -98,17 +102,17 @@ pub(crate) fn keep(filled: &mut Filled, shape: &MeshShape, edge: f64) {
     }
 }
 
-fn overlaps(r: &Range, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
+fn overlaps(r: &PressureBox, min: &Vector3<f64>, max: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= max[k] && min[k] <= r.max[k])
 }
 
-/// The tetrahedra around each vertex.
-struct Around {
+/// The tetrahedra adjacent to each vertex.
+struct Incidence {
     start: Vec<u32>,
     tets: Vec<u32>,
 }
 
-impl Around {
+impl Incidence {
     fn new(filled: &Filled) -> Self {
         let mut start = vec![0_u32; filled.vertices.len() + 1];
         for v in filled.tets.iter().flatten() {
@@ -133,27 +137,27 @@ impl Around {
         &self.tets[self.start[v] as usize..self.start[v + 1] as usize]
     }
 
-    /// Moves a vertex unless that spoils a tetrahedron.
+    /// Moves a vertex unless an adjacent tetrahedron would fall below the minimum quality.
     fn try_move(&self, filled: &mut Filled, vertex: u32, to: Vector3<f64>) -> bool {
         let from = filled.vertices[vertex as usize];
         let quality = |filled: &Filled, t: u32, sign: f64| {
             sign * tet_quality(filled.tets[t as usize].map(|v| filled.vertices[v as usize]))
         };
-        // Tetrahedra are not oriented yet: each must keep its own sign.
+        // Tetrahedra are not oriented yet: each must keep its sign.
         let signs: Vec<f64> = self
             .of(vertex)
             .iter()
             .map(|&t| quality(filled, t, 1.0).signum())
             .collect();
         filled.vertices[vertex as usize] = to;
-        let sound = self
+        let valid = self
             .of(vertex)
             .iter()
             .zip(&signs)
             .all(|(&t, s)| quality(filled, t, *s) >= QUALITY_MIN);
-        if !sound {
+        if !valid {
             filled.vertices[vertex as usize] = from;
         }
-        sound
+        valid
     }
 }

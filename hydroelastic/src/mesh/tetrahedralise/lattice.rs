@@ -1,4 +1,4 @@
-//! The body-centred cubic lattice: points at the corners and in the middle of cubes, joined to tetrahedra.
+//! The body-centred cubic lattice: points at the corners and centres of cubes, joined to tetrahedra.
 
 use nalgebra::Vector3;
 
@@ -7,27 +7,27 @@ use crate::mesh::moments::Bounds;
 
 /// Points of a lattice around a body, with their signed distances.
 pub(crate) struct Lattice {
-    /// Cubes along each axis.
+    /// Number of cubes along each axis.
     n: [u32; 3],
     pub(crate) points: Vec<Vector3<f64>>,
     /// φ, m; exactly 0 for a point that lies on the surface.
     pub(crate) phi: Vec<f64>,
 }
 
-/// A neighbour of a lattice point, and which of the two kinds of edges leads there.
+/// A neighbour of a lattice point, with the snapping threshold of the connecting edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     pub(crate) to: u32,
-    /// Moves onto the surface from nearer than this part of the edge, so that tetrahedra keep angles of 11° or more.
+    /// Fraction of the edge within which a cut snaps the point, chosen so that angles stay above 11°.
     pub(crate) snap: f64,
 }
 
-/// The published optima for the long and the short edges.
+/// Optimal thresholds for the long and the short edges (Labelle and Shewchuk 2007).
 const SNAP_LONG: f64 = 0.24999;
 const SNAP_SHORT: f64 = 0.41189;
 
 impl Lattice {
-    /// Cubes of side `edge` (m) around `bounds`, with one to spare on every side.
+    /// Cubes of side `edge` (m) around `bounds`, padded by one on every side.
     pub(crate) fn new(bounds: Bounds, edge: f64, solid: &Solid) -> Self {
         let n = [0, 1, 2].map(|k| (bounds.extent()[k] / edge).ceil() as u32 + 2);
         let spare = Vector3::from_fn(|k, _| f64::from(n[k]) * edge) - bounds.extent();
@@ -46,7 +46,7 @@ impl Lattice {
         let mut phi: Vec<f64> = Vec::with_capacity(points.len());
         for (i, p) in points.iter().enumerate() {
             phi.push(match i.checked_sub(1) {
-                Some(last) => solid.signed_distance_beside(p, (points[last], phi[last])),
+                Some(last) => solid.signed_distance_near(p, (points[last], phi[last])),
                 None => solid.signed_distance(p),
             });
         }
@@ -58,8 +58,8 @@ impl Lattice {
         i + (self.n[0] + 1) * (j + (self.n[1] + 1) * k)
     }
 
-    /// The middle of a cube.
-    fn middle(&self, [i, j, k]: [u32; 3]) -> u32 {
+    /// The centre of a cube.
+    fn center(&self, [i, j, k]: [u32; 3]) -> u32 {
         let corners = (self.n[0] + 1) * (self.n[1] + 1) * (self.n[2] + 1);
         corners + i + self.n[0] * (j + self.n[1] * k)
     }
@@ -92,7 +92,7 @@ impl Lattice {
                     let to = if is_corner {
                         self.corner(other)
                     } else {
-                        self.middle(other)
+                        self.center(other)
                     };
                     visit(Link {
                         to,
@@ -112,7 +112,7 @@ impl Lattice {
                 if (0..3).any(|a| [i, j, k][a] >= self.n[a]) {
                     continue;
                 }
-                self.middle([i, j, k])
+                self.center([i, j, k])
             } else {
                 self.corner([0, 1, 2].map(|k| own[k] + step[k]))
             };
@@ -123,7 +123,7 @@ impl Lattice {
         }
     }
 
-    /// Calls `visit` with every tetrahedron: two cubes that share a face, and one edge of that face.
+    /// Calls `visit` with every tetrahedron: the centres of two adjacent cubes and one edge of their common face.
     pub(crate) fn tets(&self, mut visit: impl FnMut([u32; 4])) {
         for axis in 0..3 {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -136,7 +136,7 @@ impl Lattice {
                         }
                         let mut next = cube;
                         next[axis] += 1;
-                        let (low, high) = (self.middle(cube), self.middle(next));
+                        let (low, high) = (self.center(cube), self.center(next));
                         let around = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(x, y)| {
                             let mut c = next;
                             c[u] += x;

@@ -1,18 +1,9 @@
-//! Which points a cell has: the old layout (count, then indices) and that of version 5 (offsets and connectivity).
+//! Connectivity of cells: the old layout (count, then indices) and that of version 5 (offsets and connectivity).
 
-use super::{Encoding, Reader};
+use super::reader::{Encoding, Lists, Reader};
 use crate::mesh::cursor::{Cursor, Word};
 use crate::mesh::error::{Flaw, MeshError, quote};
 use crate::mesh::scalar::{Endian, Scalar};
-
-/// The connectivity of one section, not yet of known kinds.
-#[derive(Default)]
-pub(super) struct Lists {
-    pub(super) ends: Vec<usize>,
-    pub(super) corners: Vec<u32>,
-    /// Empty for binary data.
-    pub(super) lines: Vec<u32>,
-}
 
 impl<'a> Reader<'a> {
     pub(super) fn binary_block(
@@ -31,12 +22,12 @@ impl<'a> Reader<'a> {
             self.cursor.syntax(
                 header.line,
                 what,
-                "It was cut off, or the count is too large",
+                "The file was truncated, or the count is too large",
             )
         })
     }
 
-    /// A block of integers, of `scalar` type in binary files, and the line of each in text files.
+    /// A block of integers, in binary files of type `scalar`, and in text files the line of each.
     pub(super) fn integers(
         &mut self,
         count: usize,
@@ -47,7 +38,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(Vec<i64>, Vec<u32>), MeshError> {
         match self.encoding {
             Encoding::Ascii => {
-                // Each takes at least a digit and a separator, so a count that lies cannot reserve much.
+                // Each takes at least a digit and a separator, which bounds the memory reserved for a wrong count.
                 let room = count.min(self.cursor.rest().len() / 2 + 1);
                 let (mut values, mut lines) = (Vec::with_capacity(room), Vec::with_capacity(room));
                 for k in 0..count {
@@ -111,7 +102,7 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| {
                 let what = format!("{section}, cell {cell} refers to point {value} of {n_points}");
                 MeshError::Index(Flaw::new(
-                    self.cursor.place(line),
+                    self.cursor.location(line),
                     what,
                     self.index_remedy(),
                 ))
@@ -120,8 +111,8 @@ impl<'a> Reader<'a> {
 
     fn index_remedy(&self) -> &'static str {
         match self.encoding {
-            Encoding::Ascii => "VTK counts points from 0",
-            Encoding::Binary => "VTK counts points from 0; binary VTK files are big-endian",
+            Encoding::Ascii => "VTK numbers points from 0",
+            Encoding::Binary => "VTK numbers points from 0; binary VTK files are big-endian",
         }
     }
 
@@ -133,11 +124,11 @@ impl<'a> Reader<'a> {
         needed: usize,
     ) -> MeshError {
         let what =
-            format!("{section}: {announced} numbers are announced, but its cells need {needed}");
+            format!("{section}: {announced} numbers are declared, but its cells need {needed}");
         self.cursor.syntax(
             header.line,
             what,
-            "The size counts each cell's points and its count: n + sum of counts",
+            "The size must be the number of cells plus the number of their points",
         )
     }
 
@@ -193,12 +184,13 @@ impl<'a> Reader<'a> {
                 .ok()
                 .and_then(|length| rest.get(1..=length));
             let Some(corners) = corners.filter(|_| !rest.is_empty()) else {
-                let what =
-                    format!("{section}, cell {c} has {length} points, more than the section holds");
+                let what = format!(
+                    "{section}, cell {c} has {length} points, more than the section contains"
+                );
                 return Err(self.cursor.syntax(
                     header.line,
                     what,
-                    "Binary VTK files are big-endian: is this one not?",
+                    "Binary VTK files must be big-endian",
                 ));
             };
             for corner in corners {
@@ -240,7 +232,7 @@ impl<'a> Reader<'a> {
             return Err(self.cursor.syntax(
                 word.line,
                 what,
-                "It follows OFFSETS; is the number of offsets right?",
+                "CONNECTIVITY must follow OFFSETS; check the number of offsets",
             ));
         }
         let scalar = self.integer_type("CONNECTIVITY")?;
@@ -254,10 +246,11 @@ impl<'a> Reader<'a> {
             let range = range.filter(|(start, end)| *start == lists.corners.len() && end >= start);
             let Some(corners) = range.and_then(|(start, end)| values.get(start..end)) else {
                 let what = format!(
-                    "{section}, cell {c} reaches from offset {} to {}",
+                    "{section}, cell {c} extends from offset {} to {}",
                     pair[0], pair[1]
                 );
-                let remedy = "Offsets start at 0 and grow up to the number of point references";
+                let remedy =
+                    "Offsets must start at 0 and increase up to the number of point references";
                 return Err(self.cursor.syntax(header.line, what, remedy));
             };
             let start = lists.corners.len();
@@ -276,7 +269,7 @@ impl<'a> Reader<'a> {
             return Err(self.cursor.syntax(
                 header.line,
                 what,
-                "The last offset is the number of point references",
+                "The last offset must be the number of point references",
             ));
         }
         if lists.lines.len() != lists.ends.len() {

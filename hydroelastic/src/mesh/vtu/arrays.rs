@@ -1,32 +1,32 @@
-//! The numbers of one `<DataArray>`, however they are encoded.
+//! Decoding the numbers of one `<DataArray>`.
 
 use crate::mesh::base64;
 use crate::mesh::cursor::Cursor;
-use crate::mesh::error::{FilePosition, Flaw, MeshError, Place, presentable, quote};
+use crate::mesh::error::{FilePosition, Flaw, Location, MeshError, presentable, quote};
 use crate::mesh::scalar::{Endian, Scalar};
 use roxmltree::Node;
 use std::cell::Cell;
 
-/// Deflate cannot shrink more than this, so a header that announces more is wrong.
+/// The largest compression ratio of deflate; a header that declares more is wrong.
 const DEFLATE_RATIO_MAX: usize = 1032;
 
-/// What the root element says about all arrays.
+/// Settings of the root element that apply to all arrays.
 pub(super) struct Context<'a> {
     pub(super) file: &'a str,
     pub(super) endian: Endian,
     pub(super) header: Scalar,
     pub(super) compression: Compression,
     pub(super) appended: Option<Appended<'a>>,
-    /// Bytes that may still be decoded: compressed or repeatedly referenced data must not outgrow their file by much.
+    /// Bytes that may still be decoded; limits the expansion of compressed or repeatedly referenced data.
     pub(super) budget: Cell<usize>,
 }
 
-/// How binary arrays are compressed.
+/// Compression of binary arrays.
 #[derive(PartialEq, Eq)]
 pub(super) enum Compression {
     None,
     Zlib,
-    /// Not supported; matters only when there are binary arrays.
+    /// Not supported; an error only if there are binary arrays.
     Other(String),
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Appended<'a> {
     Base64(&'a [u8]),
 }
 
-/// One array's numbers.
+/// The numbers of one array.
 pub(super) enum Values {
     Text {
         numbers: Vec<f64>,
@@ -69,7 +69,7 @@ impl Values {
 
     pub(super) fn integer(&self, k: usize) -> i64 {
         match self {
-            // Text arrays of integers are checked to hold integers below 2⁵³.
+            // Integers in text arrays are checked to be below 2⁵³ in magnitude.
             Self::Text { numbers, .. } => numbers[k] as i64,
             Self::Binary {
                 bytes,
@@ -102,11 +102,11 @@ impl Context<'_> {
 pub(super) fn read_array(
     node: Node<'_, '_>,
     context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Values, MeshError> {
     let name = presentable(node.attribute("Name").unwrap_or("Points"));
     let error =
-        |what: String, remedy: &str| MeshError::Syntax(Flaw::new(place(node), what, remedy));
+        |what: String, remedy: &str| MeshError::Syntax(Flaw::new(location(node), what, remedy));
     let type_name = node.attribute("type").unwrap_or("");
     let scalar = Scalar::of_xml_name(type_name).ok_or_else(|| {
         error(
@@ -120,11 +120,11 @@ pub(super) fn read_array(
         && format != "ascii"
     {
         let what = format!("compressor {}", quote(compressor.as_bytes()));
-        let flaw = Flaw::new(place(node), what, "Save it uncompressed or with zlib");
+        let flaw = Flaw::new(location(node), what, "Save it uncompressed or with zlib");
         return Err(MeshError::Unsupported(flaw));
     }
     let bytes = match format {
-        "ascii" => return read_text(node, text, scalar, context, place),
+        "ascii" => return read_text(node, text, scalar, context, location),
         "binary" => {
             let data = decode(text.as_bytes())
                 .map_err(|what| error(format!("{name}: {what}"), "Save it again"))?;
@@ -139,20 +139,20 @@ pub(super) fn read_array(
             let offset = offset.map_err(|_| {
                 error(
                     format!("{name}: no offset"),
-                    "Appended arrays need an offset",
+                    "Add the attribute offset, which appended arrays need",
                 )
             })?;
             let beyond = || {
                 error(
                     format!("{name}: offset {offset} lies beyond the data"),
-                    "Was the file cut off?",
+                    "The file may be truncated",
                 )
             };
             match &context.appended {
                 None => {
                     return Err(error(
                         format!("{name}: there is no <AppendedData>"),
-                        "Was the file cut off?",
+                        "The file may be truncated",
                     ));
                 }
                 Some(Appended::Raw(data)) => {
@@ -169,21 +169,21 @@ pub(super) fn read_array(
         }
         other => {
             let what = format!("{name}: format {}", quote(other.as_bytes()));
-            return Err(error(what, "It is ascii, binary or appended"));
+            return Err(error(what, "The format must be ascii, binary or appended"));
         }
     };
     let bytes = bytes.map_err(|what| {
         error(
             format!("{name}: {what}"),
-            "The file was cut off or its header is wrong",
+            "The file was truncated or its header is wrong",
         )
     })?;
     if bytes.len() % scalar.size() != 0 {
         let what = format!(
-            "{name}: {} bytes are no whole number of {type_name}",
+            "{name}: {} bytes are not a multiple of the size of {type_name}",
             bytes.len()
         );
-        return Err(error(what, "Is the type right?"));
+        return Err(error(what, "Check the type"));
     }
     Ok(Values::Binary {
         bytes,
@@ -197,11 +197,11 @@ fn read_text(
     text: &str,
     scalar: Scalar,
     context: &Context<'_>,
-    place: &dyn Fn(Node<'_, '_>) -> Place,
+    location: &dyn Fn(Node<'_, '_>) -> Location,
 ) -> Result<Values, MeshError> {
     let name = presentable(node.attribute("Name").unwrap_or("Points"));
     let first = node.first_child().map_or(node, |child| child);
-    let line = match place(first).spot {
+    let line = match location(first).position {
         FilePosition::Line(line) => line,
         _ => 1,
     };
@@ -225,7 +225,7 @@ fn decode(text: &[u8]) -> Result<Vec<u8>, String> {
     base64::decode(text).map_err(|at| format!("character {at} is not base64"))
 }
 
-/// The symbols of one array among all that are appended, as its header tells.
+/// The symbols of one array among all appended data, according to its header.
 fn base64_run<'d>(data: &'d [u8], context: &Context<'_>) -> &'d [u8] {
     let symbols = |bytes: usize| bytes.div_ceil(3).saturating_mul(4);
     let head = |bytes: usize| {
@@ -256,7 +256,7 @@ fn base64_run<'d>(data: &'d [u8], context: &Context<'_>) -> &'d [u8] {
     data.get(..length).unwrap_or(data)
 }
 
-/// Takes the bytes of one array out of its block: a length and the bytes, or zlib blocks behind their sizes.
+/// Extracts the bytes of one array: a length and the bytes, or zlib blocks preceded by their sizes.
 fn unpack(data: &[u8], context: &Context<'_>) -> Result<Vec<u8>, String> {
     let word = context.header.size();
     let number = |k: usize| {
@@ -272,7 +272,7 @@ fn unpack(data: &[u8], context: &Context<'_>) -> Result<Vec<u8>, String> {
         let bytes = word.checked_add(length).and_then(|end| data.get(word..end));
         let bytes = bytes.ok_or_else(|| {
             format!(
-                "{length} bytes are announced, {} are there",
+                "{length} bytes are declared, but {} are present",
                 data.len() - word
             )
         })?;

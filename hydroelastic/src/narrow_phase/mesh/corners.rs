@@ -1,17 +1,17 @@
-//! Corners of a partner above or below the faces of a mesh.
+//! Corners of a partner on the faces of a mesh.
 
 use nalgebra::{Point3, Vector3};
 
-use super::{MeshBuffers, SHALLOW, id_of};
+use super::features::{MeshBuffers, SHALLOW, id_of};
 use crate::aabb::Aabb;
-use crate::narrow_phase::convex::Placed;
+use crate::narrow_phase::convex::PosedCore;
 use crate::narrow_phase::manifold::{ManifoldBuffers, PairPoint};
 use crate::shape::{MeshFeature, MeshShape, TriangleFeature, closest_on_triangle};
 use crate::signed_distance::mesh_nearest;
 
-/// Corners of the features of A that look at the faces of the mesh.
+/// Corners of the features of A that face the mesh.
 pub(super) fn corners_on_faces(
-    a: &Placed<'_>,
+    a: &PosedCore<'_>,
     round_A: f64,
     mesh: &MeshShape,
     reach: f64,
@@ -29,14 +29,14 @@ pub(super) fn corners_on_faces(
             }
         }
     }
-    // A corner met from several triangles is one; rims give other points for other normals.
+    // A corner found from several triangles counts once; rims give different points for different normals.
     buffers.corners.sort_unstable_by(|x, y| {
-        let place = |p: &Vector3<f64>, q: &Vector3<f64>| {
+        let by_position = |p: &Vector3<f64>, q: &Vector3<f64>| {
             p.x.total_cmp(&q.x)
                 .then(p.y.total_cmp(&q.y))
                 .then(p.z.total_cmp(&q.z))
         };
-        x.0.cmp(&y.0).then(place(&x.1, &y.1))
+        x.0.cmp(&y.0).then(by_position(&x.1, &y.1))
     });
     buffers.corners.dedup();
     let shallow = SHALLOW * (a.core.thickness() + round_A);
@@ -53,7 +53,7 @@ pub(super) fn corners_on_faces(
     }
 }
 
-/// A ball (or point) of A against the faces of the mesh that it lies above, or has just entered.
+/// A ball (or point) of A against the faces of the mesh that it lies above or has just entered.
 pub(super) fn corner_on_faces(
     center: &Vector3<f64>,
     radius: f64,
@@ -69,8 +69,8 @@ pub(super) fn corner_on_faces(
         return;
     }
     let inside = nearest.value <= 0.0;
-    // In a hollow several faces hold the corner. Of the faces behind it those no deeper than twice the nearest, or shallow: not
-    // the far side of a plate.
+    // In a concave part several faces are in contact with the corner. Of the faces behind it, those are kept that are
+    // shallow or at most twice as deep as the nearest, which excludes the far side of a plate.
     let depth = if inside {
         (-2.0 * nearest.value).max(shallow)
     } else {
@@ -83,10 +83,10 @@ pub(super) fn corner_on_faces(
     let start = out.len();
     let push =
         |normal: Vector3<f64>, height: f64, feature: MeshFeature, out: &mut Vec<PairPoint>| {
-            let known = out[start..]
+            let is_duplicate = out[start..]
                 .iter()
                 .any(|p| p.normal.dot(&normal) > 1.0 - 1e-9);
-            if !known {
+            if !is_duplicate {
                 out.push(PairPoint {
                     p_A: center - normal * radius,
                     p_B: center - normal * height,
@@ -108,7 +108,7 @@ pub(super) fn corner_on_faces(
         if !in_front && !behind {
             continue;
         }
-        // Flat neighbours share their edges: a foot on the seam belongs to either, and is pushed once.
+        // Coplanar neighbours share their edges: a foot point on the seam belongs to either and counts once.
         let foot = at - normal * height;
         let (on, feature) = closest_on_triangle(&foot, &corners);
         let seam = 1e-9 * (corners[1] - corners[0]).norm();

@@ -24,7 +24,7 @@ fn l_mesh() -> Shape {
     Shape::mesh(&vertices, &triangles).unwrap()
 }
 
-/// Force along the normal and its centre of a patch of springs of 1 N/m.
+/// Force along the normal of a set of springs of 1 N/m, and its centre.
 fn load(points: &[PairPoint]) -> (f64, Vector3<f64>) {
     let force: f64 = points.iter().map(|p| p.share * (-p.phi).max(0.0)).sum();
     let center = points
@@ -35,7 +35,7 @@ fn load(points: &[PairPoint]) -> (f64, Vector3<f64>) {
 }
 
 #[test]
-fn box_meshes_and_boxes_rest_on_each_other_alike() {
+fn box_meshes_and_boxes_give_the_same_contact() {
     let at = Isometry3::translation(0.05, -0.1, 0.2 - 1e-5);
     let (upper, lower) = ([0.2, 0.3, 0.2], [0.6, 0.8, 0.2]);
     let (force, center) = load(&contact(&cuboid(upper), &cuboid(lower), &at, 1e-3));
@@ -52,7 +52,7 @@ fn box_meshes_and_boxes_rest_on_each_other_alike() {
             );
         }
         let (f, c) = load(&points);
-        // Edges of a mesh may add points between the corners, which carry part of a share.
+        // Edges of a mesh may add points between the corners, with a fraction of a share.
         assert!(
             f >= 0.99 * force && f <= 2.0 * force,
             "{a:?} {b:?}: {f} {force}"
@@ -74,7 +74,7 @@ fn a_mesh_that_is_larger_or_smaller_or_equal_to_the_box_is_held_by_its_corners()
             };
             let (force, center) = load(&points);
             assert!(force >= 3.9e-6, "{size}: {force}");
-            // Held on all sides; edge on edge the corners share unevenly.
+            // Supported on all sides; with edge on edge the corners share unevenly.
             assert!(center.xy().norm() < 0.03, "{size}: {center}");
             let reach = points
                 .iter()
@@ -89,8 +89,8 @@ fn a_mesh_that_is_larger_or_smaller_or_equal_to_the_box_is_held_by_its_corners()
 }
 
 #[test]
-fn the_seam_of_two_flat_triangles_gives_no_bump() {
-    // The diagonal of the top face runs under the ball and the box wherever they slide.
+fn the_seam_of_two_coplanar_triangles_gives_no_bump() {
+    // The diagonal of the top face passes under the ball and the box wherever they slide.
     let floor = mesh_box([2.0, 2.0, 0.2]);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for shape in [
@@ -124,7 +124,7 @@ fn the_seam_of_two_flat_triangles_gives_no_bump() {
 
 #[test]
 fn ball_in_a_hollow_corner_touches_both_faces() {
-    // The hollow edge of the L lies at x = 0.2, z = 0.2.
+    // The concave edge of the L is at x = 0.2, z = 0.2.
     let ball = Shape::sphere(0.05).unwrap();
     for depth in [-1e-4, 0.0, 1e-4] {
         let X_BA = Isometry3::translation(0.25 + depth, 0.15, 0.25 + depth);
@@ -172,15 +172,15 @@ fn shallow_contact_of_a_convex_mesh_is_as_deep_as_that_of_its_hull() {
             X_BA.translation.vector += random_unit(&mut rng);
             let s = crate::narrow_phase::convex_separation(a, &hull, &X_BA, f64::INFINITY).unwrap();
             X_BA.translation.vector -= s.normal * (s.distance + 1e-4);
-            let truth =
+            let exact =
                 crate::narrow_phase::convex_separation(a, &hull, &X_BA, f64::INFINITY).unwrap();
             for (x, y, X) in [(a, &mesh, X_BA), (&mesh, a, X_BA.inverse())] {
                 let points = contact(x, y, &X, 1e-3);
                 let lowest = points.iter().map(|p| p.phi).fold(f64::INFINITY, f64::min);
                 compared += 1;
                 // Never deeper than twice, never lost.
-                assert!(lowest < 0.0, "{x:?} {y:?}: {truth:?} {points:?}");
-                if (lowest - truth.distance).abs() > 1e-6 + 0.2 * truth.distance.abs() {
+                assert!(lowest < 0.0, "{x:?} {y:?}: {exact:?} {points:?}");
+                if (lowest - exact.distance).abs() > 1e-6 + 0.2 * exact.distance.abs() {
                     missed += 1;
                 }
             }

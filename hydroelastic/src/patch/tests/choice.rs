@@ -1,4 +1,4 @@
-//! Which pairs have a patch, which touch in points, and which are refused; what is foreseen.
+//! Choice between patch, points and refusal; speculative contacts.
 
 use super::*;
 
@@ -55,7 +55,7 @@ fn pairs_without_a_patch_are_refused_by_name_or_left_to_points() {
 }
 
 #[test]
-fn a_body_that_would_pass_through_within_the_step_is_met_by_its_path() {
+fn a_body_that_would_pass_through_within_the_step_gets_speculative_points() {
     let ball = Body::compliant(Shape::sphere(0.02).unwrap(), 1e-4);
     let wall = Body::rigid(Shape::cuboid(Vector3::new(1.0, 1.0, 0.01)).unwrap());
     let mut out = Vec::new();
@@ -82,7 +82,7 @@ fn a_body_that_would_pass_through_within_the_step_is_met_by_its_path() {
 }
 
 #[test]
-fn what_will_press_within_the_step_is_foreseen_and_nothing_else() {
+fn only_contacts_that_close_within_the_step_are_speculative() {
     let cube = Body::compliant(Shape::cuboid(Vector3::repeat(0.1)).unwrap(), 1e-3);
     let floor = Body::rigid(Shape::half_space());
     let found = |gap: f64, speed: f64| {
@@ -133,7 +133,7 @@ fn bad_poses_are_refused_and_leave_the_list_alone() {
 }
 
 #[test]
-fn what_is_swallowed_is_pushed_out_by_points() {
+fn an_enclosed_body_is_separated_by_points() {
     let ball = Body::compliant(Shape::sphere(0.02).unwrap(), 1e-4);
     let hard_box = Body::rigid(Shape::cuboid(Vector3::repeat(0.2)).unwrap());
     let floor = Body::rigid(Shape::half_space());
@@ -167,7 +167,7 @@ fn what_is_swallowed_is_pushed_out_by_points() {
             (deepest.signed_distance + depth + 0.02).abs() < 1e-3,
             "{deepest:?}"
         );
-        // Beside it: nothing.
+        // No contact beside it.
         let beside = Isometry3::translation(0.3, 0.0, 0.13);
         assert!(points(ball.at(beside), b).is_empty());
     }

@@ -1,12 +1,12 @@
-//! Poses at which planes coincide with faces, vertices with planes, frames with frames.
+//! Poses at which planes coincide with faces, vertices lie in planes, or frames coincide.
 
 use super::*;
 
-/// Poses at which planes coincide with faces, vertices with planes, frames with frames.
+/// Poses at which planes coincide with faces, vertices lie in planes, or frames coincide.
 fn degenerate_poses() -> Vec<Isometry3<f64>> {
     let quarter = std::f64::consts::FRAC_PI_2;
     let mut poses = Vec::new();
-    for turn in [
+    for rotation in [
         Vector3::zeros(),
         Vector3::x() * quarter,
         Vector3::y() * quarter,
@@ -27,8 +27,8 @@ fn degenerate_poses() -> Vec<Isometry3<f64>> {
             Vector3::z() * (0.1 - 1e-12),
             Vector3::new(0.0, 1e-16, 0.099),
         ] {
-            poses.push(Isometry3::new(shift, turn));
-            poses.push(Isometry3::new(-shift, turn));
+            poses.push(Isometry3::new(shift, rotation));
+            poses.push(Isometry3::new(-shift, rotation));
         }
     }
     poses
@@ -38,7 +38,7 @@ fn degenerate_poses() -> Vec<Isometry3<f64>> {
 fn degenerate_poses_give_finite_answers() {
     for margin in [0.0, 1e-3] {
         for (a, b) in pairs(margin) {
-            // Filled meshes have thousands of tetrahedra: some of the poses will do.
+            // Filled meshes have thousands of tetrahedra: a subset of the poses suffices.
             let every = if is_hollow(&a) || is_hollow(&b) { 9 } else { 1 };
             for X in degenerate_poses().into_iter().step_by(every) {
                 let s = *patch(a.at(X), b.at(Isometry3::identity())).summary();
@@ -55,10 +55,10 @@ fn degenerate_poses_give_finite_answers() {
     }
 }
 
-/// A field of your own may be without pressure on some of its faces, at half of the modulus on others, and in whole tetrahedra
-/// between those: there a rim lies on the other's skin alone. It was looked for there only if told from one of the two sides.
+/// A user-defined field may have zero pressure on some of its faces, half of the modulus on others, and zero in whole
+/// tetrahedra in between: there a rim lies on the other's skin only. It was once found only in one order of the sides.
 #[test]
-fn a_rim_where_a_field_has_no_pressure_inside_is_found_from_either_side() {
+fn a_rim_next_to_zero_interior_pressure_is_found_in_either_order() {
     let size = Vector3::new(0.02, 0.2, 0.1875858246550268);
     let mesh = crate::mesh::generate::tet_cuboid(0.5 * size, [2, 2, 2]).unwrap();
     let is_outside = |v: &Vector3<f64>| (0..3).any(|k| v[k].abs() > 0.49 * size[k]);
@@ -109,10 +109,11 @@ fn a_rim_where_a_field_has_no_pressure_inside_is_found_from_either_side() {
     assert!((there.force_W + back.force_W).norm() <= 1e-8 * back.force_W.norm());
 }
 
-/// Near the skin of a field 10⁷ times as hard as its partner, all of the partner's pressures are small against the hard one's modulus.
-/// Corners that count as lying on the skin there must not move the rim along it: from either side the patch is the same.
+/// Near the skin of a field 10⁷ times as stiff as its partner, all of the partner's pressures are small compared with
+/// the stiff field's modulus. The tolerance for corners on the skin must not move the rim: the patch is the same in
+/// either order.
 #[test]
-fn a_soft_body_on_one_ten_million_times_as_hard_has_the_same_patch_from_either_side() {
+fn a_soft_body_on_one_ten_million_times_stiffer_has_the_same_patch_in_either_order() {
     let body = |shape: Shape, hydroelastic_modulus: f64, margin: f64, edge: f64| {
         let compliance = Compliance {
             hydroelastic_modulus,
@@ -154,12 +155,13 @@ fn a_soft_body_on_one_ten_million_times_as_hard_has_the_same_patch_from_either_s
 }
 
 #[test]
-fn a_ball_of_ten_micrometres_in_a_soft_one_presses_with_all_of_its_facets() {
+fn all_facets_of_a_ten_micrometre_ball_in_a_soft_one_carry_load() {
     let soft = Body::compliant(Shape::sphere(0.17).unwrap(), 0.0);
     let grain = Body::rigid(Shape::sphere(1e-5).unwrap());
     let X = Isometry3::translation(0.03, 0.02, 0.0);
     let s = *patch(soft.at(Isometry3::identity()), grain.at(X)).summary();
-    // Facets count in full up to 112.5 degrees from where the pressure rises, not at all from 135: 0.69 and 0.85 of a ball.
+    // Facets have full weight up to 112.5 degrees from the pressure gradient and none from 135: 0.69 and 0.85 of a
+    // sphere.
     let ball = 4.0 * std::f64::consts::PI * 1e-10;
     assert!((0.6..0.9).contains(&(s.area / ball)), "{}", s.area / ball);
 }

@@ -1,4 +1,4 @@
-//! Filaments that bring their own pressure field.
+//! Filaments with their own pressure field.
 
 use super::*;
 use crate::{Filament, FlatSection, Outline};
@@ -47,12 +47,12 @@ fn on_plane(radius: f64, height: f64) -> f64 {
 }
 
 #[test]
-fn a_straight_filament_presses_on_a_plane_with_the_integral_of_its_pressure() {
+fn force_of_a_straight_filament_on_a_plane_is_the_integral_of_its_pressure() {
     let (radius, length) = (0.01, 0.2);
     let floor = Body::rigid(Shape::half_space());
     for depth in [0.1, 0.3, 0.6] {
         let height = radius * (1.0 - depth);
-        // Away from its ends, which add a cone each: the difference of two lengths.
+        // Without the cones at its ends: the difference of two lengths.
         let force = |length: f64| {
             let f = line(0, [0.0, 0.0, height], [length, 0.0, height], 7, radius);
             let f = f.with_field(&soft(0.001), &[]).unwrap();
@@ -69,7 +69,7 @@ fn a_straight_filament_presses_on_a_plane_with_the_integral_of_its_pressure() {
 }
 
 #[test]
-fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
+fn force_of_a_strip_on_a_plane_is_its_area_times_the_pressure_at_its_depth() {
     let (half_1, half_2, length, depth) = (0.01, 0.001, 0.1, 1e-4);
     let floor = Body::rigid(Shape::half_space());
     let height = half_2 - depth;
@@ -95,7 +95,7 @@ fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
         };
         let (found, moment) = force(2.0 * length);
         let between = found.z - force(length).0.z;
-        // At the rim the pressure rises over the same depth.
+        // At the rim the pressure increases over the same depth.
         let exact = E * depth / half_2 * length * (2.0 * half_1 - depth);
         assert!(
             (between - exact).abs() < 1e-6 * exact,
@@ -103,14 +103,14 @@ fn a_strip_presses_on_a_plane_with_its_area_times_the_pressure_of_its_depth() {
         );
         assert!(
             (moment.y / found.z + length).abs() < 1e-6,
-            "in the middle of its length"
+            "at half its length"
         );
         assert!(moment.x.abs() < 1e-9 * found.z);
     }
 }
 
 #[test]
-fn an_ellipse_presses_on_a_plane_with_the_integral_of_its_pressure() {
+fn force_of_an_elliptic_filament_on_a_plane_is_the_integral_of_its_pressure() {
     let (half_1, half_2, length) = (0.01, 0.003, 0.1);
     let floor = Body::rigid(Shape::half_space());
     for (m_1, wide, high) in [
@@ -142,7 +142,7 @@ fn an_ellipse_presses_on_a_plane_with_the_integral_of_its_pressure() {
 }
 
 #[test]
-fn what_a_round_filament_touches_with_hangs_on_its_segments_under_their_axis() {
+fn points_of_a_round_filament_are_attached_to_its_segments_below_their_axis() {
     let radius = 0.01;
     let f = line(0, [0.0, 0.0, 0.009], [0.2, 0.05, 0.009], 5, radius);
     let f = f.with_field(&soft(0.02), &[]).unwrap();
@@ -154,10 +154,10 @@ fn what_a_round_filament_touches_with_hangs_on_its_segments_under_their_axis() {
             panic!("{:?}", c.b.primitive);
         };
         let [a, b] = f.segments()[segment as usize].map(|v| f.points()[v as usize].coords);
-        let place = a * c.b.weights[0] + b * c.b.weights[1] + c.b.offset;
-        let (t, apart) = ((b - a).normalize(), place - c.p_WC.coords);
+        let position = a * c.b.weights[0] + b * c.b.weights[1] + c.b.offset;
+        let (t, apart) = ((b - a).normalize(), position - c.p_WC.coords);
         let sideways = t.cross(&c.normal_W);
-        // The normal passes through the axis, what is left is sideways from the point.
+        // The normal passes through the axis; the remainder is sideways from the point.
         assert!(sideways.dot(&c.b.offset).abs() < 1e-12);
         assert!(t.dot(&apart).abs() < 1e-12 && c.normal_W.dot(&apart).abs() < 1e-12);
         assert!((c.b.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
@@ -171,7 +171,7 @@ fn what_a_round_filament_touches_with_hangs_on_its_segments_under_their_axis() {
 }
 
 #[test]
-fn crossing_filaments_press_equally_from_either_side_and_apart() {
+fn crossing_filaments_repel_each_other_equally_in_either_order() {
     let radius = 0.01;
     let at = |id, height: f64| {
         line(id, [0.003, -0.1, height], [0.0, 0.12, height], 6, radius)
@@ -203,9 +203,9 @@ fn crossing_filaments_press_equally_from_either_side_and_apart() {
 }
 
 #[test]
-fn a_filament_presses_on_itself_where_it_crosses_and_nowhere_along_itself() {
+fn a_filament_touches_itself_only_where_it_crosses() {
     let radius = 0.01;
-    // Along x, round a corner, and back over itself along y.
+    // Along x, around a corner, and back over itself along y.
     let corners = [
         [-0.1, 0.0, 0.0],
         [0.1, 0.0, 0.0],
@@ -214,12 +214,12 @@ fn a_filament_presses_on_itself_where_it_crosses_and_nowhere_along_itself() {
         [0.0, -0.1, 0.019],
     ]
     .map(Point3::from);
-    let mut course = Vec::new();
+    let mut path = Vec::new();
     for leg in corners.windows(2) {
-        course.extend((0..9).map(|i| leg[0] + (leg[1] - leg[0]) * (f64::from(i) / 9.0)));
+        path.extend((0..9).map(|i| leg[0] + (leg[1] - leg[0]) * (f64::from(i) / 9.0)));
     }
-    course.push(corners[4]);
-    let f = along(3, &course, false, radius)
+    path.push(corners[4]);
+    let f = along(3, &path, false, radius)
         .with_field(&soft(0.02), &[])
         .unwrap();
     let out = found(Posed::Filament(&f), Posed::Filament(&f));
@@ -230,7 +230,7 @@ fn a_filament_presses_on_itself_where_it_crosses_and_nowhere_along_itself() {
         };
         assert!(!f.excludes(i as usize, j as usize) && i > j);
     }
-    // A ring touches itself nowhere.
+    // A ring has no self-contact.
     let ring: Vec<_> = (0..24)
         .map(|i| {
             let (s, c) = (std::f64::consts::TAU * f64::from(i) / 24.0).sin_cos();
@@ -244,7 +244,7 @@ fn a_filament_presses_on_itself_where_it_crosses_and_nowhere_along_itself() {
 }
 
 #[test]
-fn the_force_of_a_filament_on_a_compliant_box_and_on_a_rigid_one_is_finite_and_rises() {
+fn the_force_of_a_filament_on_a_compliant_box_and_on_a_rigid_one_is_finite_and_increases() {
     let radius = 0.01;
     for body in [
         Body::rigid(Shape::cuboid(Vector3::repeat(0.2)).unwrap()),
@@ -275,7 +275,7 @@ fn the_force_on_a_rolling_filament_changes_steadily() {
     let mut last: Option<f64> = None;
     let n = 400;
     for i in 0..=n {
-        // Turned about the vertical: the polygon of the section turns with the tangent, without a jump.
+        // Rotated about the vertical: the polygonal section rotates with the tangent, without a jump.
         let angle = std::f64::consts::TAU * f64::from(i) / f64::from(n);
         let (s, c) = angle.sin_cos();
         let f = line(0, [0.0, 0.0, 0.008], [0.1 * c, 0.1 * s, 0.008], 3, radius);
@@ -294,7 +294,7 @@ fn the_force_on_a_rolling_filament_changes_steadily() {
 }
 
 #[test]
-fn a_filament_that_flies_through_is_caught_by_its_path() {
+fn a_fast_filament_gets_speculative_points() {
     let radius = 0.001;
     let mut f = line(0, [-0.05, 0.0, 0.03], [0.05, 0.0, 0.03], 5, radius);
     f = f.with_field(&soft(0.02), &[]).unwrap();

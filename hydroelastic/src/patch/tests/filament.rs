@@ -1,4 +1,4 @@
-//! Fields whose vertices move: a filament.
+//! Fields with moving vertices: a filament.
 
 use super::*;
 
@@ -49,9 +49,9 @@ fn filament(points: &[Point3<f64>; 3], radius: f64) -> (PressureField, Vec<crate
     (field, attachments)
 }
 
-static STILL: [Vector3<f64>; 3] = [Vector3::new(0.0, 0.0, 0.0); 3];
+static AT_REST: [Vector3<f64>; 3] = [Vector3::new(0.0, 0.0, 0.0); 3];
 
-fn hung<'a>(
+fn attached<'a>(
     points: &'a [Point3<f64>; 3],
     field: &'a PressureField,
     exclusion: &'a crate::SelfExclusion,
@@ -60,7 +60,7 @@ fn hung<'a>(
         id: 1,
         points,
         radii: &[0.01; 3],
-        velocities: &STILL,
+        velocities: &AT_REST,
         exclusion,
         field: Some(field),
         mesh: None,
@@ -68,7 +68,7 @@ fn hung<'a>(
 }
 
 #[test]
-fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
+fn a_filaments_patch_is_attached_to_its_segments_and_moves_with_them() {
     let radius = 0.01;
     let lying = [0.0, 0.1, 0.2].map(|x| Point3::new(x, 0.0, 0.9 * radius));
     let (field, attachments) = filament(&lying, radius);
@@ -77,7 +77,7 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
     let mut out = Vec::new();
     let q = Query::new(1e-3, 9.81).unwrap();
     let loose = PatchContact.collide(
-        hung(&lying, &field, &exclusion),
+        attached(&lying, &field, &exclusion),
         floor.at(Isometry3::identity()),
         &q,
         &mut out,
@@ -94,7 +94,7 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
         let mut out = Vec::new();
         PatchContact
             .collide(
-                hung(points, field, &exclusion),
+                attached(points, field, &exclusion),
                 floor.at(Isometry3::identity()),
                 &q,
                 &mut out,
@@ -106,16 +106,16 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
                 panic!("{:?}", c.a.primitive);
             };
             let [s, t] = [segment, segment + 1].map(|i| points[i as usize].coords);
-            let place = s * c.a.weights[0] + t * c.a.weights[1] + c.a.offset;
+            let position = s * c.a.weights[0] + t * c.a.weights[1] + c.a.offset;
             assert!((c.a.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            assert!((place - c.p_WC.coords).norm() < 1e-12);
+            assert!((position - c.p_WC.coords).norm() < 1e-12);
             assert!((-1e-9..=1.0 + 1e-9).contains(&c.a.weights[0]));
         }
         wrench(&out)
     };
     let (flat, _) = force(&lying, &field);
     assert!(flat.z > 0.0 && flat.xy().norm() < 1e-9 * flat.z);
-    // Lift one end out: half of the length no longer presses, the force moves to the other end.
+    // Lift one end out: half of the length loses contact, and the force moves to the other end.
     let lifted = [lying[0], lying[1], Point3::new(0.2, 0.0, 0.05)];
     let mut vertices = field.vertices().to_vec();
     for v in &mut vertices[10..15] {
@@ -133,13 +133,13 @@ fn a_filaments_patch_hangs_on_its_segments_and_follows_when_it_moves() {
 }
 
 #[test]
-fn a_filament_and_a_compliant_body_press_on_each_other() {
+fn a_filament_and_a_compliant_body_have_a_patch() {
     let radius = 0.01;
     let points = [0.0, 0.1, 0.2].map(|x| Point3::new(x - 0.1, 0.0, 0.05 + 0.9 * radius));
     let (field, attachments) = filament(&points, radius);
     let field = field.attached(attachments).unwrap();
     let exclusion = crate::SelfExclusion::default();
-    let surface = hung(&points, &field, &exclusion);
+    let surface = attached(&points, &field, &exclusion);
     let cube = Body::compliant(Shape::cuboid(Vector3::repeat(0.1)).unwrap(), 0.0);
     let q = Query::new(1e-3, 9.81).unwrap();
     let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -164,7 +164,7 @@ fn a_filament_and_a_compliant_body_press_on_each_other() {
             .all(|c| matches!(c.b.primitive, Primitive::Edge(_))
                 && c.a.primitive == Primitive::Frame)
     );
-    // Its own surface is not its partner.
+    // A surface is not its own partner.
     assert!(
         PatchContact
             .collide(surface, surface, &q, &mut there)

@@ -1,4 +1,4 @@
-//! Filaments that end in a face: what it presses with, and how it resists tipping.
+//! Filaments with flat tips: force of the face, and its resistance to tipping.
 
 use std::f64::consts::PI;
 
@@ -8,8 +8,8 @@ use crate::{Filament, FlatSection, Outline, Tips};
 
 const RADIUS: f64 = 0.01;
 
-/// A round filament that stands on its flat tip in the plane z = 0: the middle of the face `sunk` below it, m, leaning towards x by
-/// an angle, rad.
+/// A round filament on its flat tip in the plane z = 0: the centre of the face is `sunk` (m) below it, and the filament
+/// leans towards x by an angle (rad).
 fn leaning(id: u64, sunk: f64, angle: f64) -> Filament {
     let top = [0.1 * angle.sin(), 0.0, 0.1 * angle.cos() - sunk];
     let f = line(id, [0.0, 0.0, -sunk], top, 3, RADIUS);
@@ -17,23 +17,23 @@ fn leaning(id: u64, sunk: f64, angle: f64) -> Filament {
     f.unwrap()
 }
 
-/// Of the floor on it.
+/// Contact points of the floor on the filament.
 fn points_of(f: &Filament) -> Vec<ContactPoint> {
     let floor = Body::rigid(Shape::half_space());
     points(Posed::Filament(f), floor.at(Isometry3::identity()))
 }
 
-/// Upward force and moment about y, about the middle of the face: E min(z/r, 1 − ρ/r) integrated over the plane, z from the
-/// face along the axis and ρ from the axis.
-fn pressed(sunk: f64, angle: f64) -> (f64, f64) {
+/// Upward force, and moment about y about the centre of the face: E min(z/r, 1 − ρ/r) integrated over the plane, with z
+/// from the face along the axis and ρ from the axis.
+fn exact_load(sunk: f64, angle: f64) -> (f64, f64) {
     let axis = Vector3::new(angle.sin(), 0.0, angle.cos());
     let n = 800;
     let cell = 2.2 * RADIUS / f64::from(n);
     let (mut force, mut moment) = (0.0, 0.0);
     for i in 0..n {
         for j in 0..n {
-            let place = |k: i32| (f64::from(k) + 0.5) * cell - 1.1 * RADIUS;
-            let (x, y) = (place(i), place(j));
+            let position = |k: i32| (f64::from(k) + 0.5) * cell - 1.1 * RADIUS;
+            let (x, y) = (position(i), position(j));
             let from_face = Vector3::new(x, y, sunk);
             let depth = from_face.dot(&axis);
             let off_axis = (from_face - axis * depth).norm();
@@ -62,7 +62,7 @@ fn oval() -> FlatSection {
 }
 
 #[test]
-fn a_flat_tip_presses_with_its_face_and_reaches_no_further_than_its_end() {
+fn force_of_a_flat_tip_is_that_of_its_face_and_ends_with_the_filament() {
     let disc = PI * RADIUS * RADIUS;
     for (sections, area, depth) in [
         (vec![], disc, RADIUS),
@@ -76,7 +76,8 @@ fn a_flat_tip_presses_with_its_face_and_reaches_no_further_than_its_end() {
         };
         for sunk in [1e-5, 1e-4] {
             let found = force(sunk, Tips::Flat);
-            // The pressure falls over the depth to all of the face, but at its rim over the same depth to the side.
+            // The pressure falls to zero over the depth towards the face, and towards the rim over the same depth
+            // sideways.
             let exact = E * sunk / depth * area;
             let rim = 2.5 * sunk / depth;
             assert!(
@@ -85,12 +86,12 @@ fn a_flat_tip_presses_with_its_face_and_reaches_no_further_than_its_end() {
             );
         }
         assert_eq!(force(-1e-5, Tips::Flat), Vector3::zeros());
-        assert!(force(-1e-5, Tips::Round).z > 0.0, "its cone is there");
+        assert!(force(-1e-5, Tips::Round).z > 0.0, "its cone is in contact");
     }
 }
 
 #[test]
-fn a_leaning_face_presses_with_the_integral_of_its_pressure() {
+fn force_of_a_tilted_face_is_the_integral_of_its_pressure() {
     for (sunk, angle) in [
         (2e-4, 0.0),
         (1e-3, 0.03),
@@ -100,7 +101,7 @@ fn a_leaning_face_presses_with_the_integral_of_its_pressure() {
         (1e-3, 0.2),
     ] {
         let (force, moment) = wrench(&points_of(&leaning(0, sunk, angle)));
-        let exact = pressed(sunk, angle);
+        let exact = exact_load(sunk, angle);
         let worst = 0.02 * exact.0;
         assert!(
             (force.z - exact.0).abs() < worst && force.xy().norm() < 1e-9 * exact.0,
@@ -116,14 +117,14 @@ fn a_leaning_face_presses_with_the_integral_of_its_pressure() {
 }
 
 #[test]
-fn the_points_of_a_face_resist_tipping_as_its_pressure_does() {
+fn the_points_of_a_face_have_the_tipping_stiffness_of_its_pressure() {
     let sunk = 5e-5;
     for sections in [vec![], vec![oval(); 3], vec![rectangle(); 3]] {
         let depth = sections.first().map_or(RADIUS, |s| s.half_2);
         let f = line(0, [0.0, 0.0, -sunk], [0.0, 0.0, 0.1], 3, RADIUS);
         let f = f.with_tips(Tips::Flat).with_field(&soft(0.001), &sections);
         let f = f.unwrap();
-        // What is behind the face, not behind its rim.
+        // Points behind the face, not behind its rim.
         let part = 1.0 - sunk / depth;
         let [about_x, about_y] = match sections.first() {
             None => [0.25 * PI * RADIUS.powi(4) * part.powi(4); 2],
@@ -148,7 +149,7 @@ fn the_points_of_a_face_resist_tipping_as_its_pressure_does() {
             (resists(|c| c.p_WC.x), about_y),
         ] {
             let exact = E / depth * second;
-            // What hangs on the rim of a section that is not round is too stiff.
+            // Points at the rim of a non-round section are too stiff.
             let rim = 2.0 * sunk / depth;
             assert!(
                 (found / exact - 1.0).abs() < 0.01 + rim,
@@ -159,17 +160,21 @@ fn the_points_of_a_face_resist_tipping_as_its_pressure_does() {
 }
 
 #[test]
-fn a_face_holds_until_the_load_leaves_its_edge() {
-    // So little of what it could bear that the pressure is all at the edge when it tips.
+fn a_face_is_stable_until_the_load_leaves_its_edge() {
+    // A small fraction of the possible load, so that all pressure is at the edge when it tips.
     let load = 1e-5 * E * PI * RADIUS * RADIUS;
     let mut most: f64 = 0.0;
     for angle in [1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1] {
-        // The depth that bears the load.
+        // The depth that carries the load.
         let (mut low, mut high) = (-RADIUS * angle, RADIUS);
         for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            let bears = wrench(&points_of(&leaning(0, middle, angle))).0.z > load;
-            (low, high) = if bears { (low, middle) } else { (middle, high) };
+            let midpoint = 0.5 * (low + high);
+            let carries = wrench(&points_of(&leaning(0, midpoint, angle))).0.z > load;
+            (low, high) = if carries {
+                (low, midpoint)
+            } else {
+                (midpoint, high)
+            };
         }
         let (force, moment) = wrench(&points_of(&leaning(0, high, angle)));
         let arm = -moment.y / force.z;
@@ -187,7 +192,7 @@ fn end_on_end_two_faces_touch_in_three_points_apart() {
     let lower = lower.unwrap();
     let found = points(Posed::Filament(&upper), Posed::Filament(&lower));
     let (force, moment) = wrench(&found);
-    // Each gives way by half.
+    // Each takes up half of the approach.
     let exact = E * 0.5e-4 / RADIUS * PI * RADIUS * RADIUS;
     assert!(
         (force.z / exact - 1.0).abs() < 0.02,

@@ -1,19 +1,19 @@
-//! The walk over a patch finds what looking at all pairs finds, once.
+//! The flood fill finds exactly the polygons of brute force.
 
 use super::*;
 
 #[test]
-fn flooding_finds_what_looking_at_all_pairs_finds() {
+fn flood_fill_agrees_with_brute_force() {
     let mut rng = ChaCha8Rng::seed_from_u64(11);
-    // In fields on a lattice vertices may dip below their neighbours, and a ridge of the other body's pressure may pass through a dip
-    // and nowhere else: these are found, too.
+    // In fields on a lattice, vertices may have lower pressure than their neighbours, and a ridge of the other body's
+    // pressure may cross such a minimum and nothing else: these are found, too.
     let (mut polygons, mut touching) = (0, 0);
     for margin in [0.0, 2e-3] {
         for (a, b) in pairs(margin) {
             for _ in 0..30 {
                 let X = Relative::new(&near(&mut rng));
                 let mut flood = Flood::default();
-                let (mut fast, mut all) = (Found::default(), Found::default());
+                let (mut fast, mut all) = (Pieces::default(), Pieces::default());
                 match (&a.patch, &b.patch) {
                     (PatchGeometry::Compliant(f), PatchGeometry::Compliant(g)) => {
                         field_on_field::find(f, g, &X, &mut flood, &mut fast);
@@ -29,8 +29,8 @@ fn flooding_finds_what_looking_at_all_pairs_finds() {
                 all.sort();
                 polygons += all.pieces.len();
                 touching += usize::from(!all.pieces.is_empty());
-                let keys = |found: &Found| -> Vec<_> {
-                    let key = |p: &found::Piece| (p.elements, p.group);
+                let keys = |found: &Pieces| -> Vec<_> {
+                    let key = |p: &pieces::Piece| (p.elements, p.group);
                     found.sorted().map(|(_, piece)| key(piece)).collect()
                 };
                 assert_eq!(
@@ -81,7 +81,7 @@ fn a_plane_through_a_layer_of_vertices_is_counted_once() {
     }
 }
 
-/// Vertices and cells of two copies of a mesh, each scaled and moved, as one.
+/// Vertices and cells of two copies of a mesh, each scaled and moved, combined.
 fn two_of<const N: usize>(
     vertices: &[Vector3<f64>],
     cells: &[[u32; N]],
@@ -97,13 +97,14 @@ fn two_of<const N: usize>(
     (moved.collect(), shifted.collect())
 }
 
-/// A small ball deep in a soft box, where its pressure rises downwards, and a larger one half in it: only that one has a rim.
+/// A small ball deep inside a soft box where the pressure increases downwards, and a larger one half inside: only the
+/// larger one has a rim.
 const BALLS: [(f64, Vector3<f64>); 2] = [
     (0.02, Vector3::new(0.0, 0.0, 0.05)),
     (0.05, Vector3::new(0.12, 0.0, 0.0)),
 ];
 
-/// Counts the small ball's area and that of the other.
+/// The patch areas of the small ball and of the other one.
 fn areas(patch: &ContactPatch) -> [f64; 2] {
     let mut areas = [0.0; 2];
     for p in patch.polygons() {
@@ -121,13 +122,14 @@ fn soft_box() -> Body {
 fn check_both_found(patch: &ContactPatch) {
     let [small, large] = areas(patch);
     let ball = 4.0 * std::f64::consts::PI * 0.02_f64.powi(2);
-    // Polygons count in full up to 112.5 degrees from where the pressure rises, not at all from 135: 0.69 and 0.85 of a ball.
+    // Polygons have full weight up to 112.5 degrees from the pressure gradient and none from 135: 0.69 and 0.85 of a
+    // sphere.
     assert!((0.6..0.9).contains(&(small / ball)), "{}", small / ball);
     assert!(large > ball);
 }
 
 #[test]
-fn a_surface_wholly_inside_is_found_beside_one_that_sticks_out() {
+fn a_surface_entirely_inside_is_found_beside_a_protruding_one() {
     let ball = RigidSurface::of_shape(&Shape::sphere(1.0).unwrap(), 0.4).unwrap();
     let (vertices, triangles) = two_of(ball.vertices(), ball.triangles(), BALLS);
     let vertices: Vec<Point3<f64>> = vertices.into_iter().map(Into::into).collect();
@@ -137,11 +139,11 @@ fn a_surface_wholly_inside_is_found_beside_one_that_sticks_out() {
 }
 
 #[test]
-fn a_field_wholly_inside_is_found_beside_one_that_sticks_out() {
+fn a_field_entirely_inside_is_found_beside_a_protruding_one() {
     let ball = PressureField::of_shape(
         &Shape::sphere(1.0).unwrap(),
         &Compliance {
-            // So hard that the balance lies on its skin.
+            // So stiff that the surface of equal pressure lies on its skin.
             hydroelastic_modulus: 1.0e9,
             margin: 0.0,
             mesh_resolution_hint: 0.4,

@@ -1,10 +1,10 @@
-//! Balls on a soft body: of their own, and those that stand for the segments of a filament.
+//! Balls on a soft body: vertices of other surfaces, and balls that represent segments of a filament.
 
 use super::*;
 use crate::{FlatSection, Outline};
 
 #[test]
-fn balls_touch_a_soft_body_outside_inside_and_on_their_way() {
+fn balls_touch_a_soft_body_outside_inside_and_on_their_path() {
     let soft = Soft::cube(0.0);
     let exclusion = SelfExclusion::default();
     let points = [
@@ -38,7 +38,7 @@ fn balls_touch_a_soft_body_outside_inside_and_on_their_way() {
 }
 
 #[test]
-fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
+fn a_long_segment_touches_a_triangle_between_its_ends() {
     let soft = Soft::cuboid(
         Vector3::new(0.05, 0.05, 0.05),
         [1, 1, 1],
@@ -51,7 +51,7 @@ fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
         let ends = [Point3::new(-0.2, 0.012, z), Point3::new(0.25, 0.02, z)];
         let rope = Filament::new(7, &ends, &[[0, 1]], &[radius; 2]).unwrap();
         let found = collide(Posed::Filament(&rope), soft.posed());
-        // Near the sides the way out is sideways.
+        // Near the sides the nearest surface is sideways.
         let over = |c: &&ContactPoint| c.signed_distance < 0.0 && c.p_WC.x.abs() < 0.04;
         let touching: Vec<_> = found.iter().filter(over).collect();
         assert!(touching.len() >= 9, "{}", touching.len());
@@ -62,8 +62,8 @@ fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
                 c.normal_W
             );
             assert_eq!(c.a.primitive, Primitive::Edge(0));
-            let place = ends[0].coords.lerp(&ends[1].coords, c.a.weights[1]) + c.a.offset;
-            let apart = (place - c.p_WC.coords).norm();
+            let position = ends[0].coords.lerp(&ends[1].coords, c.a.weights[1]) + c.a.offset;
+            let apart = (position - c.p_WC.coords).norm();
             assert!(
                 height < 0.0 || (apart + 0.5 * c.signed_distance).abs() < 1e-9,
                 "halfway between the surfaces"
@@ -76,7 +76,7 @@ fn a_long_segment_lies_on_a_triangle_that_none_of_its_ends_is_over() {
 }
 
 #[test]
-fn an_elliptic_segment_touches_at_the_semi_axis_that_it_lies_on_and_beside_an_edge_not_at_all() {
+fn an_elliptic_segment_touches_at_the_vertical_semi_axis_and_not_beside_an_edge() {
     let (soft, a, b) = (Soft::cube(0.0), 0.008, 0.002);
     let touching = |m_1: Vector3<f64>, at: [f64; 2]| {
         let end = |x: f64| Point3::new(x, at[0], 0.05 + at[1]);
@@ -109,7 +109,7 @@ fn an_elliptic_segment_touches_at_the_semi_axis_that_it_lies_on_and_beside_an_ed
         assert!((-1e-9..=allowed).contains(&off), "{m_1:?}: off by {off}");
         let keys: std::collections::BTreeSet<_> = points.iter().map(|c| c.key).collect();
         assert_eq!(keys.len(), points.len());
-        // The points are on the ellipse's surface, below its line.
+        // The points are on the ellipse's surface, below its centreline.
         for c in points.iter().filter(|c| c.signed_distance < 0.0) {
             let (x, y) = (
                 c.a.offset.dot(&m_1),
@@ -119,11 +119,11 @@ fn an_elliptic_segment_touches_at_the_semi_axis_that_it_lies_on_and_beside_an_ed
             assert!((0.75..1.0 + 1e-9).contains(&on_surface), "{on_surface}");
         }
     }
-    // Lying flat with its middle beyond the edge of the block by half of its semi-axis, where it is 0.87 b thick.
+    // Flat, with its centre beyond the edge of the block by half of its semi-axis, where it is 0.87 b thick.
     let over_edge = touching(Vector3::y(), [0.05 + 0.5 * a, 0.8 * b]);
     let sunk = -deepest(&over_edge) / b;
     assert!((0.0..0.1).contains(&sunk), "{over_edge:?}");
-    // Upright beside the block.
+    // Upright next to the block.
     let beside = touching(Vector3::z(), [0.05 + 1.2 * b, -a]);
     assert!(beside.iter().all(|c| c.signed_distance > 0.0));
 }

@@ -13,7 +13,7 @@ fn compliance() -> Compliance {
     }
 }
 
-/// Along x over the middle of the cube, its centreline at height z, falling with `speed`.
+/// Along x over the centre of the cube, with its centreline at height z, falling with `speed`.
 fn filament(z: f64, flat: bool, speed: f64) -> Filament {
     let n = 8;
     let x = |i: usize| Point3::new(-0.03 + 0.06 * i as f64 / n as f64, 0.004, z);
@@ -44,20 +44,20 @@ fn filament(z: f64, flat: bool, speed: f64) -> Filament {
     filament
 }
 
-/// The cube with its upper face at z = 0, as something soft.
+/// The cube with its upper face at z = 0, as a soft body.
 fn soft() -> Soft {
     Soft::cube(-0.05)
 }
 
 #[test]
-fn a_field_presses_on_a_soft_face_as_on_a_rigid_one() {
+fn force_of_a_field_on_a_soft_face_equals_that_on_a_rigid_one() {
     let soft = soft();
     let shape = Shape::cuboid(Vector3::repeat(0.1)).unwrap();
     let rigid = PatchGeometry::rigid(&shape, 0.02).unwrap();
     let X = Isometry3::translation(0.0, 0.0, -0.05);
     let floor = Posed::Rigid(RigidShape {
         patch: Some(&rigid),
-        ..RigidShape::still(&shape, X)
+        ..RigidShape::at_rest(&shape, X)
     });
     for flat in [false, true] {
         for depth in [1e-4, 1e-3, 4e-3] {
@@ -71,7 +71,7 @@ fn a_field_presses_on_a_soft_face_as_on_a_rigid_one() {
                 .unwrap();
             let expected = wrench(&on_rigid);
             assert!(force.z > 0.0, "{flat} {depth}: {force}");
-            // The area is the same however it is cut; a round field is cut at the diagonals of its own prisms, too.
+            // The area is independent of the mesh; a round field is also cut at the diagonals of its own prisms.
             assert!(
                 (force - expected.0).norm() < 1e-6 * expected.0.norm(),
                 "{flat} {depth}: {force} {}",
@@ -83,14 +83,17 @@ fn a_field_presses_on_a_soft_face_as_on_a_rigid_one() {
                 .patch(Posed::Filament(&f), soft.posed(), 1.0, &mut patch)
                 .unwrap()
                 .unwrap();
-            let drawn = patch.summary().force_W;
-            assert!((drawn - force).norm() < 1e-6 * force.norm(), "{drawn}");
+            let recorder = patch.summary().force_W;
+            assert!(
+                (recorder - force).norm() < 1e-6 * force.norm(),
+                "{recorder}"
+            );
         }
     }
 }
 
 #[test]
-fn both_orders_tell_the_same_and_points_hang_on_segment_and_triangle() {
+fn both_orders_agree_and_points_are_attached_to_segment_and_triangle() {
     let soft = soft();
     let f = filament(RADIUS - 1e-3, false, 0.0);
     let one = collide(Posed::Filament(&f), soft.posed());
@@ -103,19 +106,20 @@ fn both_orders_tell_the_same_and_points_hang_on_segment_and_triangle() {
         };
         let [from, to] = f.ends(segment as usize);
         let on_axis = from.coords * a.a.weights[0] + to.coords * a.a.weights[1];
-        // The normal passes through the axis; the segment is straight, so all points lie beside the axis alike.
+        // The normal passes through the axis; the segment is straight, so all points have the same offset from the
+        // axis.
         let apart = on_axis + a.a.offset - a.p_WC.coords;
         let sideways = (to - from).cross(&a.normal_W).normalize();
         assert!(sideways.dot(&a.a.offset).abs() < 1e-12);
         assert!((apart - sideways * sideways.dot(&apart)).norm() < 1e-12);
-        assert!((soft.place(&a.b) - a.p_WC.coords).norm() < 1e-12);
+        assert!((soft.position(&a.b) - a.p_WC.coords).norm() < 1e-12);
         // From the soft body into the filament.
         assert!(a.normal_W.z > 0.99);
     }
 }
 
 #[test]
-fn a_field_that_would_fly_through_in_one_step_is_foreseen() {
+fn a_field_that_would_pass_through_in_one_step_gets_speculative_points() {
     let soft = soft();
     for flat in [false, true] {
         let near = collide(Posed::Filament(&filament(0.06, flat, 0.0)), soft.posed());

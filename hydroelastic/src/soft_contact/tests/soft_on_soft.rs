@@ -3,10 +3,10 @@
 use super::*;
 
 #[test]
-fn two_soft_cubes_push_each_other_by_the_area_they_share() {
+fn two_soft_cubes_have_a_force_proportional_to_their_common_area() {
     let depth = 1e-3;
     let (lower, mut upper) = (Soft::cube(0.0), Soft::cube(0.1 - depth));
-    // Off by a part of a cell, so that nothing lies on anything.
+    // Shifted by a fraction of a cell, so that no features coincide.
     upper
         .points
         .iter_mut()
@@ -28,8 +28,8 @@ fn two_soft_cubes_push_each_other_by_the_area_they_share() {
 }
 
 #[test]
-fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
-    let (half, overlap, turn) = (0.05, 1e-5, 1e-4);
+fn bricks_face_to_face_touch_in_their_common_triangles() {
+    let (half, overlap, tilt) = (0.05, 1e-5, 1e-4);
     let lower = Soft::cuboid(
         Vector3::repeat(half),
         [1, 1, 1],
@@ -38,22 +38,28 @@ fn bricks_side_on_side_touch_in_the_triangles_that_they_share() {
     );
     let X = Isometry3::new(
         Vector3::new(0.0, 0.0, 2.0 * half - overlap),
-        Vector3::new(0.0, turn, 0.0),
+        Vector3::new(0.0, tilt, 0.0),
     );
     let mut upper = Soft::cuboid(Vector3::repeat(half), [1, 1, 1], &X, Vector3::zeros());
     upper.id = 2;
     let points = collide(upper.posed(), lower.posed());
-    // Two triangles on two with one diagonal, three points each; along their edges no slivers.
-    let pressing = points.iter().filter(|c| c.signed_distance < 0.0).count();
-    assert_eq!(pressing, 6);
-    // The gap is −δ − θx: ∫ over the side.
+    // Two triangles on two with the same diagonal, three points each; no slivers along their edges.
+    let loaded = points.iter().filter(|c| c.signed_distance < 0.0).count();
+    assert_eq!(loaded, 6);
+    // The gap is −δ − θx: integrated over the side.
     let (force, moment) = wrench(&points);
     let side = 2.0 * half;
     let of_area = 1.0 / lower.mesh.vertex_area();
-    let wanted = of_area * side * side * overlap;
-    assert!((force.z / wanted - 1.0).abs() < 1e-3, "{force} {wanted}");
-    let wanted = -of_area * turn * side.powi(4) / 12.0;
-    assert!((moment.y / wanted - 1.0).abs() < 1e-2, "{moment} {wanted}");
+    let expected = of_area * side * side * overlap;
+    assert!(
+        (force.z / expected - 1.0).abs() < 1e-3,
+        "{force} {expected}"
+    );
+    let expected = -of_area * tilt * side.powi(4) / 12.0;
+    assert!(
+        (moment.y / expected - 1.0).abs() < 1e-2,
+        "{moment} {expected}"
+    );
 }
 
 #[test]
@@ -66,20 +72,20 @@ fn a_body_at_rest_does_not_touch_itself_and_a_folded_one_does() {
         Vector3::x() * 30.0,
     );
     assert!(collide(strip.posed(), strip.posed()).is_empty());
-    // The right half over the left one, 2 mm into it, as if it were without thickness.
+    // The right half over the left one, 2 mm into it, ignoring its thickness.
     let fold = |p: &Point3<f64>| match p.x > 0.02 {
         true => Point3::new(-p.x, p.y, 0.008 - p.z),
         false => *p,
     };
     let strip = strip.moved(fold, |_| false);
     let points = collide(strip.posed(), strip.posed());
-    let pressing: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
-    assert!(pressing.len() > 20, "{}", pressing.len());
+    let loaded: Vec<_> = points.iter().filter(|c| c.signed_distance < 0.0).collect();
+    assert!(loaded.len() > 20, "{}", loaded.len());
     let keys: std::collections::BTreeSet<_> = points.iter().map(|c| c.key).collect();
-    assert_eq!(keys.len(), points.len(), "each pair once");
-    // Away from the crease, whose elements are crushed, layer lies on layer; the rest are slivers along the rim.
+    assert_eq!(keys.len(), points.len(), "each pair is reported once");
+    // Away from the crease, whose elements are crushed, the layers overlap; the rest are slivers along the rim.
     let (mut all, mut flat) = (0.0, 0.0);
-    for c in pressing.iter().filter(|c| c.p_WC.x < -0.04) {
+    for c in loaded.iter().filter(|c| c.p_WC.x < -0.04) {
         let share = c.stiffness.of_pair(1.0);
         all += share;
         flat += if c.normal_W.z.abs() > 0.9 { share } else { 0.0 };
@@ -93,7 +99,7 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
     let mut upper = Soft::cube(0.099);
     upper.id = 2;
     let upright = collide(upper.posed(), lower.posed()).len();
-    // The same cube turned inside out, where it was: what is still found lies apart.
+    // The same cube rotated inside out, in position: the remaining points are separated.
     let mirror = |p: &Point3<f64>| Point3::new(p.x, p.y, 0.198 - p.z);
     let upper = upper.moved(mirror, |_| true);
     let mirrored = collide(upper.posed(), lower.posed());
@@ -102,25 +108,25 @@ fn inverted_elements_do_not_touch_soft_bodies_or_their_own() {
         upright > 0 && gaps.iter().all(|gap| *gap >= 0.0),
         "{gaps:?} {mirrored:?}"
     );
-    // The right half of a strip in its left one, turned over or mirrored.
+    // The right half of a strip in its left one, rotated or mirrored.
     let strip = || {
         let half = Vector3::new(0.2, 0.02, 0.005);
         let X = Isometry3::identity();
         Soft::cuboid(half, [40, 4, 1], &X, Vector3::zeros())
     };
     let right = |p: &Point3<f64>| p.x > 0.02;
-    let fold = |turn: f64| {
+    let fold = |tilt: f64| {
         move |p: &Point3<f64>| match p.x > 0.02 {
-            true => Point3::new(-p.x, p.y, 0.008 + turn * p.z),
+            true => Point3::new(-p.x, p.y, 0.008 + tilt * p.z),
             false => *p,
         }
     };
     let away = |strip: &Soft| {
         let points = collide(strip.posed(), strip.posed());
-        let pressing = points.iter().filter(|c| c.signed_distance < 0.0);
-        pressing.filter(|c| c.p_WC.x < -0.04).count()
+        let loaded = points.iter().filter(|c| c.signed_distance < 0.0);
+        loaded.filter(|c| c.p_WC.x < -0.04).count()
     };
-    let turned = away(&strip().moved(fold(-1.0), |_| false));
+    let rotated = away(&strip().moved(fold(-1.0), |_| false));
     let mirrored = away(&strip().moved(fold(1.0), right));
-    assert!(turned > 20 && mirrored == 0, "{turned} {mirrored}");
+    assert!(rotated > 20 && mirrored == 0, "{rotated} {mirrored}");
 }

@@ -1,4 +1,4 @@
-//! Which format a file is taken for.
+//! Detection of the file format.
 
 use pliant_hydroelastic::mesh::{MeshError, TetOptions};
 
@@ -9,15 +9,15 @@ use super::vtk::ONE_TET_VTK;
 use super::{check_corner, check_error, check_one_tet, surface, tets};
 
 #[test]
-fn content_is_believed_over_the_name_with_a_remark() {
+fn content_overrides_the_name_with_a_report_entry() {
     check_one_tet(
         tets(ONE_TET_VTK.as_bytes(), "a.msh"),
-        "suspicious: the name says Gmsh, the content is legacy VTK",
+        "suspicious: the name suggests Gmsh, but the content is legacy VTK",
     );
     check_one_tet(tets(ONE_TET_GMSH_41.as_bytes(), "mesh"), "$PhysicalNames");
     check_corner(
         surface(&corner_binary_stl([0.0; 3]), "a.obj"),
-        "the name says OBJ, the content is STL",
+        "the name suggests OBJ, but the content is STL",
     );
 }
 
@@ -29,7 +29,7 @@ fn unknown_formats_and_wrong_kinds_are_refused_with_what_is_supported() {
     );
     check_error(
         tets(CORNER_OBJ.as_bytes(), "a.obj"),
-        &["OBJ files hold surfaces"],
+        &["OBJ files contain surfaces only"],
     );
     check_error(
         surface(ONE_TET_VTK.as_bytes(), "a.vtk"),

@@ -93,7 +93,7 @@ fn gmsh_errors_point_at_their_line() {
         &["a.msh:9:", "do not fit"],
     );
     check_error(with("3 1 4 1\n", "3 1 77 1\n"), &["a.msh:26:", "type 77"]);
-    check_error(with("9\n3\n", "9\n9\n"), &["node 9 is there twice"]);
+    check_error(with("9\n3\n", "9\n9\n"), &["node 9 occurs twice"]);
     check_error(
         with("$EndPhysicalNames", ""),
         &["a.msh:4:", "inside the section `$PhysicalNames`"],

@@ -1,4 +1,4 @@
-//! Each format, spelled in small: what is read, what is remarked, and where an error points.
+//! Small files of each format: what is read, what is reported, and the locations in errors.
 
 mod formats;
 mod gmsh;
@@ -22,23 +22,23 @@ fn tets(bytes: &[u8], name: &str) -> Result<(TetMesh, LoadReport), MeshError> {
 
 /// The corner tetrahedron of the unit cube as a closed surface.
 #[track_caller]
-fn check_corner(result: Result<(TriMesh, LoadReport), MeshError>, remark: &str) {
+fn check_corner(result: Result<(TriMesh, LoadReport), MeshError>, entry: &str) {
     let (mesh, report) = result.unwrap();
     assert_eq!((mesh.vertices().len(), mesh.triangles().len()), (4, 4));
     assert!((mesh.solid_moments().unwrap().volume - 1.0 / 6.0).abs() < 1e-15);
-    if remark.is_empty() {
+    if entry.is_empty() {
         assert!(report.entries.is_empty(), "{report}");
     } else {
         assert!(
-            report.to_string().contains(remark),
-            "`{remark}` is not in:\n{report}"
+            report.to_string().contains(entry),
+            "`{entry}` is not in:\n{report}"
         );
     }
 }
 
 /// The same as one tetrahedron.
 #[track_caller]
-fn check_one_tet(result: Result<(TetMesh, LoadReport), MeshError>, remark: &str) {
+fn check_one_tet(result: Result<(TetMesh, LoadReport), MeshError>, entry: &str) {
     let (mesh, report) = result.unwrap();
     assert_eq!(
         (
@@ -49,12 +49,12 @@ fn check_one_tet(result: Result<(TetMesh, LoadReport), MeshError>, remark: &str)
         (4, 1, 4)
     );
     assert!((mesh.solid_moments().volume - 1.0 / 6.0).abs() < 1e-15);
-    if remark.is_empty() {
+    if entry.is_empty() {
         assert!(report.entries.is_empty(), "{report}");
     } else {
         assert!(
-            report.to_string().contains(remark),
-            "`{remark}` is not in:\n{report}"
+            report.to_string().contains(entry),
+            "`{entry}` is not in:\n{report}"
         );
     }
 }

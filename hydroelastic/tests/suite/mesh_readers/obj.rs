@@ -10,7 +10,7 @@ pub(crate) const CORNER_OBJ: &str =
     "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
 #[test]
-fn obj_knows_comments_continuations_groups_and_colours() {
+fn obj_supports_comments_continuations_groups_and_colours() {
     check_corner(surface(CORNER_OBJ.as_bytes(), "a.obj"), "");
     let text = CORNER_OBJ.replace("f 1 3 2", "f 1 \\\n 3 2 # bottom");
     check_corner(surface(text.as_bytes(), "a.obj"), "");
@@ -39,7 +39,7 @@ fn obj_knows_comments_continuations_groups_and_colours() {
 }
 
 #[test]
-fn obj_faces_may_stand_before_their_vertices() {
+fn obj_faces_may_precede_their_vertices() {
     let (vertices, faces) = CORNER_OBJ.split_at(CORNER_OBJ.find('f').unwrap());
     check_corner(
         surface(format!("{faces}{vertices}").as_bytes(), "a.obj"),
@@ -80,7 +80,7 @@ fn cloth(text: &str) -> (TriMesh, LoadReport) {
 }
 
 #[test]
-fn a_dart_is_cut_along_the_diagonal_inside_it() {
+fn a_dart_is_split_along_its_inner_diagonal() {
     for face in ["f 1 2 3 4", "f 2 3 4 1", "f 3 4 1 2", "f 4 1 2 3"] {
         let (mesh, report) = cloth(&format!("v 0 0 0\nv 2 1 0\nv 0 2 0\nv 1 1 0\n{face}\n"));
         assert!(report.entries.is_empty(), "{report}");
@@ -93,7 +93,7 @@ fn a_dart_is_cut_along_the_diagonal_inside_it() {
 }
 
 #[test]
-fn a_polygon_that_no_fan_fills_is_remarked() {
+fn a_polygon_that_no_fan_covers_is_reported() {
     let corners = [
         (0, 0),
         (3, 0),

@@ -44,7 +44,7 @@ fn stl_is_welded_in_both_kinds() {
 }
 
 #[test]
-fn stl_oddities_are_remarked() {
+fn stl_oddities_are_reported() {
     let mut coloured = corner_binary_stl([0.0; 3]);
     coloured[84 + 48] = 7;
     check_corner(
@@ -64,7 +64,7 @@ fn stl_oddities_are_remarked() {
 }
 
 #[test]
-fn stl_errors_point_at_their_place() {
+fn stl_errors_point_at_their_location() {
     let with = |from: &str, to: &str| {
         surface(corner_ascii_stl().replacen(from, to, 1).as_bytes(), "a.stl")
     };

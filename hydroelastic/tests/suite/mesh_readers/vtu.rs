@@ -126,7 +126,7 @@ fn one_tet_arrays() -> [Vec<u8>; 4] {
     ]
 }
 
-/// One block: how many, block size, size of the last, compressed size, data.
+/// One block: number of blocks, block size, size of the last, compressed size, data.
 fn zlib_blocks(bytes: &[u8]) -> Vec<u8> {
     let packed = miniz_oxide::deflate::compress_to_vec_zlib(bytes, 6);
     let header = [1, bytes.len() as u32, 0, packed.len() as u32];
@@ -166,7 +166,7 @@ fn vtu_appended_raw_arrays_are_read_plain_and_compressed() {
 }
 
 #[test]
-fn vtu_blocks_that_lie_about_their_size_are_refused() {
+fn vtu_blocks_with_wrong_sizes_are_refused() {
     let lie = |bytes: &[u8]| {
         let mut block = zlib_blocks(bytes);
         block[4..8].copy_from_slice(&4_000_000_000_u32.to_le_bytes());
@@ -186,9 +186,9 @@ fn vtu_blocks_that_lie_about_their_size_are_refused() {
     };
     check_error(
         tets(&vtu_with_binary("", true, one_tet_arrays(), &lie), "a.vtu"),
-        &["4000000000 bytes are announced"],
+        &["4000000000 bytes are declared"],
     );
-    // 64 MB of zeros in 64 kB: honest, but no mesh of four points.
+    // 64 MB of zeros in 64 kB: valid, but not a mesh of four points.
     let bomb = vec![0; 64 << 20];
     let arrays = [bomb, Vec::new(), Vec::new(), Vec::new()];
     check_error(

@@ -1,9 +1,9 @@
-//! What must hold whatever the shapes: balance, symmetry, keys, continuity.
+//! Properties that hold for all shapes: equilibrium, symmetry, keys, continuity.
 
 use super::*;
 
 #[test]
-fn points_carry_force_and_moment_of_the_patch() {
+fn points_have_force_and_moment_of_the_patch() {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     for (a, b) in pairs(1e-3) {
         for _ in 0..20 {
@@ -17,18 +17,18 @@ fn points_carry_force_and_moment_of_the_patch() {
                 .map(|p| p.pressure * p.area)
                 .sum::<f64>();
             assert!((force - s.force_W).norm() <= 1e-9 * scale);
-            let wanted = s.moment_W + s.center_of_pressure.coords.cross(&s.force_W);
+            let expected = s.moment_W + s.center_of_pressure.coords.cross(&s.force_W);
             assert!(
-                (moment - wanted).norm() <= 1e-9 * scale,
+                (moment - expected).norm() <= 1e-9 * scale,
                 "{}",
-                (moment - wanted).norm() / scale
+                (moment - expected).norm() / scale
             );
         }
     }
 }
 
 #[test]
-fn exchanging_the_sides_changes_nothing_but_the_names() {
+fn exchanging_the_sides_swaps_the_contact() {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     for (a, b) in pairs(1e-3) {
         for _ in 0..10 {
@@ -45,7 +45,7 @@ fn exchanging_the_sides_changes_nothing_but_the_names() {
                 .sum::<f64>();
             assert!((f + g).norm() <= 1e-10 * scale && (m + n).norm() <= 1e-10 * scale);
             assert_eq!(there.len(), back.len());
-            // Groups are in another order, and two points of a group may have changed names.
+            // Groups may be in another order, and two points of a group may have swapped keys.
             let mut sorted: Vec<ContactPoint> = back.iter().map(ContactPoint::swapped).collect();
             for c in &there {
                 let nearest = sorted
@@ -73,7 +73,7 @@ fn exchanging_the_sides_changes_nothing_but_the_names() {
 }
 
 #[test]
-fn a_common_motion_moves_force_and_patch_along() {
+fn a_common_motion_transforms_force_and_patch() {
     let mut rng = ChaCha8Rng::seed_from_u64(14);
     for (a, b) in pairs(1e-3) {
         for _ in 0..10 {
@@ -92,7 +92,7 @@ fn a_common_motion_moves_force_and_patch_along() {
 }
 
 #[test]
-fn every_point_is_sound_and_its_key_is_its_own() {
+fn every_point_is_valid_and_its_key_unique() {
     let mut rng = ChaCha8Rng::seed_from_u64(15);
     for (a, b) in pairs(2e-3) {
         for _ in 0..10 {
@@ -104,16 +104,16 @@ fn every_point_is_sound_and_its_key_is_its_own() {
             for c in &found {
                 let PointStiffness::OfPatch {
                     stiffness,
-                    part_of_A,
+                    fraction_A,
                     ..
                 } = c.stiffness
                 else {
-                    // One has swallowed the other.
+                    // One is enclosed by the other.
                     assert!(patch(a.at(X_WA), b.at(X_WB)).polygons().is_empty());
                     continue;
                 };
                 assert!(
-                    stiffness > 0.0 && stiffness.is_finite() && (0.0..=1.0).contains(&part_of_A)
+                    stiffness > 0.0 && stiffness.is_finite() && (0.0..=1.0).contains(&fraction_A)
                 );
                 assert!(c.signed_distance.is_finite() && (c.normal_W.norm() - 1.0).abs() < 1e-12);
                 assert_eq!(
@@ -126,7 +126,7 @@ fn every_point_is_sound_and_its_key_is_its_own() {
             assert_eq!(
                 found,
                 points(a.at(X_WA), b.at(X_WB)),
-                "the same question, the same answer"
+                "repeated queries give the same result"
             );
         }
     }
@@ -145,13 +145,13 @@ fn force_is_continuous_along_random_paths() {
             let (from, to) = (near(&mut rng), near(&mut rng));
             let force = |s: f64| {
                 let shift = from.translation.vector.lerp(&to.translation.vector, s);
-                let turn = from.rotation.slerp(&to.rotation, s);
-                let X = Isometry3::from_parts(Translation3::from(shift), turn);
+                let rotation = from.rotation.slerp(&to.rotation, s);
+                let X = Isometry3::from_parts(Translation3::from(shift), rotation);
                 patch(a.at(X), b.at(Isometry3::identity()))
                     .summary()
                     .force_W
             };
-            // A jump does not shrink with the step: halve where it is largest and compare.
+            // A jump does not shrink with the step size: bisect where it is largest and compare.
             let forces: Vec<_> = (0..=n)
                 .map(|i| force(f64::from(i) / f64::from(n)))
                 .collect();
@@ -168,12 +168,12 @@ fn force_is_continuous_along_random_paths() {
                 (worst + 1) as f64 / f64::from(n),
             );
             for _ in 0..24 {
-                let middle = 0.5 * (low + high);
-                let (f, g, h) = (force(low), force(middle), force(high));
+                let midpoint = 0.5 * (low + high);
+                let (f, g, h) = (force(low), force(midpoint), force(high));
                 if (g - f).norm() > (h - g).norm() {
-                    high = middle;
+                    high = midpoint;
                 } else {
-                    low = middle;
+                    low = midpoint;
                 }
             }
             let jump = (force(high) - force(low)).norm();

@@ -1,4 +1,4 @@
-//! The nearest points of two disjoint convex sets to round-off, from a coarse guess, by Newton's method.
+//! Newton refinement of the nearest points of two disjoint convex sets.
 //!
 //! For disjoint convex sets
 //!
@@ -6,19 +6,20 @@
 //! distance(A, B) = min over x of φ_A(x) + φ_B(x)
 //! ```
 //!
-//! and the minimum is attained on the whole segment between the nearest points, where ∇φ_A = −∇φ_B is the normal. Both terms
-//! are convex and have closed-form Hessians, faces, edges, corners and curved sides alike, so Newton converges in a few
-//! steps however small the gap is against the curvature, where GJK and alternating projections creep.
+//! and the minimum is attained on the whole segment between the nearest points, where ∇φ_A = −∇φ_B is the normal. Both
+//! terms are convex and have closed-form Hessians (for faces, edges, corners and curved sides), so Newton converges in
+//! a few steps however small the gap is compared with the curvature, where GJK and alternating projections converge
+//! slowly.
 
 use nalgebra::Matrix3;
 
-use super::convex::{Core, Placed};
+use super::convex::{Core, PosedCore};
 use super::gjk::Nearest;
 
 const ROUNDS_MAX: usize = 30;
 
-/// `coarse` with its points and its normal exact. Two polytopes are returned as they are: GJK ends on their features.
-pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest {
+/// Refines `coarse`. Two polytopes are returned unchanged: GJK terminates at their features.
+pub(crate) fn refine(a: &PosedCore<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest {
     if a.core.is_polytope() && b.is_polytope() {
         return coarse;
     }
@@ -32,11 +33,11 @@ pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest 
         let (phi_A, phi_B) = (a.distance_from(&x), b.distance_from(&x));
         let distance = phi_A.value + phi_B.value;
         let slope = phi_A.gradient + phi_B.gradient;
-        // The sum must fall; where it is flat to round-off its slope must.
+        // The sum must decrease; where it is flat to round-off, its slope must.
         let better = distance < best.distance - round_off
             || distance <= best.distance + round_off && slope.norm() < best_slope;
         if best_slope.is_finite() && !better {
-            // Too far across a kink of the Hessian: back, most of the way.
+            // Too far across a kink of the Hessian: backtrack.
             x = best_x + (x - best_x) * 0.25;
             if (x - best_x).norm() <= round_off {
                 break;
@@ -57,14 +58,14 @@ pub(crate) fn sharpen(a: &Placed<'_>, b: &Core<'_>, coarse: Nearest) -> Nearest 
         if best_slope <= 1e-10 {
             break;
         }
-        // Regularised so that a step is no longer than the shapes: a flat feature ends somewhere. Vanishes with the slope.
+        // Regularised so that a step is not longer than the shapes: flat features are bounded. Vanishes with the slope.
         let curvature = phi_A.hessian + phi_B.hessian;
         let floor = best_slope / extent;
         let Some(factor) = (curvature + Matrix3::identity() * floor).cholesky() else {
             break;
         };
         let step = factor.solve(&slope);
-        // Along the normal the sum is constant: stay halfway, where both gradients are best defined.
+        // The sum is constant along the normal: use the midpoint, where both gradients are best defined.
         let along = 0.5 * (phi_A.value - phi_B.value) + normal.dot(&step);
         x += normal * along - step;
     }

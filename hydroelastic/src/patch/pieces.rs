@@ -1,21 +1,15 @@
-//! The polygons of one pair, as they are found and then in a fixed order.
+//! The polygons found for one pair, and their deterministic order.
 
 use nalgebra::Vector3;
 
 use super::balance::Balance;
-use super::polygon::{Affine, Moments, Polygon};
+use super::polygon::{Moments, Polygon, Sign};
+use crate::field::Affine;
 
-/// Polygons of no more than this part of the square of the depth that a partner may sink in are dropped.
+/// Polygons of area up to this fraction of the square of the field depth are dropped.
 const AREA_MIN: f64 = 1e-12;
 
-/// Whether a piece presses now or is only foreseen by the margin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sign {
-    Pressing,
-    Foreseen,
-}
-
-/// Pieces of one group lie in one plane under one linear pressure, or about one stretch of the axis of a round filament.
+/// Pieces of one group lie in one plane under one linear pressure, or on one segment of a round filament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Group {
     pub(crate) first: u32,
@@ -23,14 +17,14 @@ pub(crate) struct Group {
     pub(crate) sign: Sign,
 }
 
-/// A polygon of the patch.
+/// A polygon of the patch with constant normal and linear pressure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) group: Group,
-    /// The elements that made it.
+    /// The elements whose intersection it is.
     pub(crate) elements: (u32, u32),
     pub(crate) balance: Balance,
-    /// Pa, in the frame of the corners.
+    /// Pressure, Pa, in the frame of the corners.
     pub(crate) pressure: Affine,
     pub(crate) moments: Moments,
     first_corner: u32,
@@ -39,16 +33,16 @@ pub(crate) struct Piece {
 
 /// All polygons of a pair.
 #[derive(Default)]
-pub(crate) struct Found {
-    /// As they were found.
+pub(crate) struct Pieces {
+    /// In order of discovery.
     pub(crate) pieces: Vec<Piece>,
     order: Vec<u32>,
     corners: Vec<Vector3<f64>>,
-    /// Smaller ones are dropped, m².
+    /// Smaller areas are dropped, m².
     area_min: f64,
 }
 
-impl Found {
+impl Pieces {
     pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.order.clear();
@@ -56,23 +50,23 @@ impl Found {
         self.area_min = 0.0;
     }
 
-    /// Polygons below [`AREA_MIN`] of the square of this length (m) are dropped.
+    /// Sets the length (m) whose square times [`AREA_MIN`] is the smallest area kept.
     pub(crate) fn set_scale(&mut self, length: f64) {
         self.area_min = AREA_MIN * length * length;
     }
 
-    /// Polygons of no more than this area (m²) are dropped, too.
+    /// Also drops polygons up to this area (m²).
     pub(crate) fn drop_up_to(&mut self, area: f64) {
         self.area_min = self.area_min.max(area);
     }
 
-    /// Whether a polygon of this area vector (m²) is too small to count.
+    /// Whether a polygon with this area vector (m²) is too small to be kept.
     pub(crate) fn drops(&self, area: &Vector3<f64>) -> bool {
         let counts = area.norm_squared() > self.area_min * self.area_min;
         !counts
     }
 
-    /// Polygons of no more than this area are dropped, m².
+    /// Polygons up to this area are dropped, m².
     pub(crate) fn area_min(&self) -> f64 {
         self.area_min
     }
@@ -81,13 +75,14 @@ impl Found {
         &self.corners[piece.first_corner as usize..][..piece.corner_count as usize]
     }
 
-    /// Highest pressure at a corner of a piece, Pa; not below zero.
+    /// Highest pressure at a corner of a piece, Pa; non-negative.
     pub(crate) fn pressure_max(&self, piece: &Piece) -> f64 {
         let corners = self.corners(piece).iter();
         corners.fold(0.0, |most, x| most.max(piece.pressure.at(x)))
     }
 
-    /// Adds a polygon; what presses and what does not apart. `groups`: what its plane and its pressure are told by.
+    /// Adds a polygon, split by the sign of its pressure. `groups`: identifiers of its plane and of its pressure
+    /// function.
     pub(crate) fn push(
         &mut self,
         polygon: &mut Polygon,
@@ -127,24 +122,23 @@ impl Found {
                 corner_count: part.corners().len() as u32,
             });
         };
-        // Most polygons press as a whole, or not at all.
+        // On most polygons the pressure has one sign.
         match polygon.one_sign(pressure) {
             Some(sign) => add(polygon, sign),
             None => {
-                let [pressing, foreseen] = polygon.split(pressure);
-                add(&pressing, Sign::Pressing);
-                add(&foreseen, Sign::Foreseen);
+                let [loaded, speculative] = polygon.split(pressure);
+                add(&loaded, Sign::Loaded);
+                add(&speculative, Sign::Speculative);
             }
         }
     }
 
-    /// The pieces, and where they are among all, in an order that does not depend on how they were found; [`Self::sort`] comes
-    /// first.
+    /// The pieces with their indices, in an order independent of the search; requires [`Self::sort`].
     pub(crate) fn sorted(&self) -> impl Iterator<Item = (u32, &Piece)> {
         self.order.iter().map(|&i| (i, &self.pieces[i as usize]))
     }
 
-    /// Settles the order of [`Self::sorted`]. A pair of elements has at most one piece of a group.
+    /// Sorts for [`Self::sorted`]. A pair of elements has at most one piece of a group.
     pub(crate) fn sort(&mut self) {
         self.order.clear();
         self.order.extend(0..self.pieces.len() as u32);

@@ -1,21 +1,23 @@
-//! Patches without a rim: where one body has swallowed a part of the other.
+//! Closed patches without a rim, where a part of one body is enclosed by the other.
 //!
-//! The rim of a patch lies on a skin, and is how patches are found. What closes in itself inside of a body has none. It is found from
-//! what it encloses: a place where a field is highest, a valley that a ridge of the other passes over, or a part of a rigid surface that no skin cuts.
+//! The rim of a patch lies on a skin, and patches are normally found from it. A closed patch inside a body has no rim.
+//! It is found from what it encloses: a local maximum of a field, a valley crossed by a ridge of the other field, or a
+//! component of a rigid surface that no skin intersects.
 
 use nalgebra::Vector3;
 
-use super::surface::RigidSurface;
 use crate::field::{OUTSIDE, Peak, PressureField, Tetrahedron};
-use crate::range_tree::{Range, Relative};
+use crate::patch_geometry::RigidSurface;
+use crate::pressure_bvh::{PressureBox, Relative};
 
-/// Reused storage of a walk over a tree.
+/// Reused storage of a tree traversal.
 type Stack = Vec<(u32, u32)>;
 
-/// Adds the pairs of tetrahedra, (host, other), through which the surfaces of balance around the peaks of `host` pass.
+/// Adds the pairs of tetrahedra, (host, other), crossed by the surfaces of equal pressure around the peaks of `host`.
 ///
-/// Around a peak inside of `other` the host's pressure is the higher one, out to the first surface of balance. Where a straight way
-/// from the peak meets it is a seed; where the way leaves `other` first there is a rim.
+/// Around a peak inside `other` the host's pressure is higher, out to the first surface of equal pressure. The
+/// intersection of that surface with a ray from the peak is a seed; if the ray leaves `other` first, the patch has a
+/// rim.
 pub(super) fn around_peaks(
     host: &PressureField,
     other: &PressureField,
@@ -33,33 +35,33 @@ pub(super) fn around_peaks(
     }
 }
 
-/// Adds the pairs of tetrahedra of which one is beside a valley of its field's pressure.
+/// Adds the pairs of tetrahedra of which one is next to a valley of its field's pressure.
 ///
-/// Where p_A − p_B is lowest inside of both bodies, p_A is convex about that place and p_B concave, or one of them is linear and the
-/// place a vertex. A ridge of B above a valley of A makes a closed surface about it that holds no peak of either. Valleys are few and
-/// lie deep: a shallow contact has none of their pressures.
-pub(super) fn through_dips(
+/// At an interior minimum of p_A − p_B, p_A is locally convex and p_B concave, or one of them is linear and the minimum
+/// is at a vertex. A ridge of B above a valley of A gives a closed surface around it that contains no peak of either.
+/// Valleys are few and deep inside: a shallow contact does not reach their pressures.
+pub(super) fn through_valleys(
     first: &PressureField,
     second: &PressureField,
     X: &Relative,
     stack: &mut Stack,
     mut seed: impl FnMut(u32, u32),
 ) {
-    let dips = first.dip_tree();
+    let dips = first.valley_tree();
     dips.visit_pairs(X, second.tet_tree(), stack, &mut seed);
-    let dips = second.dip_tree();
+    let dips = second.valley_tree();
     first.tet_tree().visit_pairs(X, dips, stack, &mut seed);
 }
 
-/// A straight way in both fields, from place `origin` along `direction`, each in its own frame.
-struct Way<'a> {
+/// A ray in both fields, from `origin` along `direction`, each in its own frame.
+struct Ray<'a> {
     field: &'a PressureField,
     origin: Vector3<f64>,
     direction: Vector3<f64>,
     tet: u32,
 }
 
-impl Way<'_> {
+impl Ray<'_> {
     fn functions(&self) -> &Tetrahedron {
         self.field.functions_of(self.tet)
     }
@@ -69,7 +71,7 @@ impl Way<'_> {
         p.at(&self.origin) + s * p.gradient.dot(&self.direction)
     }
 
-    /// Where it leaves its tetrahedron, and across which face.
+    /// Ray parameter and face where it leaves its tetrahedron.
     fn exit(&self) -> (f64, usize) {
         let mut exit = (f64::INFINITY, 0);
         for (face, side) in self.functions().sides.iter().enumerate() {
@@ -91,54 +93,54 @@ fn first_balance(
     stack: &mut Stack,
 ) -> Option<(u32, u32)> {
     let start = host.vertices()[peak.vertex as usize];
-    let middle = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
-    let direction = middle - start;
-    // A little off the vertex, so that the way does not run along faces that both meshes share.
+    let centroid = host.corner_points(peak.tet).iter().sum::<Vector3<f64>>() / 4.0;
+    let direction = centroid - start;
+    // Slightly off the vertex, so that the ray does not run along faces common to both meshes.
     let origin = start + 1e-3 * direction;
     let in_other = X.point(&origin);
-    let mut ways = (
-        Way {
+    let mut rays = (
+        Ray {
             field: host,
             origin,
             direction,
             tet: peak.tet,
         },
-        Way {
+        Ray {
             field: other,
             origin: in_other,
             direction: X.rotation * direction,
             tet: tet_at(other, &in_other, stack)?,
         },
     );
-    if ways.0.pressure(0.0) <= ways.1.pressure(0.0) {
+    if rays.0.pressure(0.0) <= rays.1.pressure(0.0) {
         return None;
     }
     for _ in 0..host.tets().len() + other.tets().len() {
-        if ways.0.functions().is_flat() || ways.1.functions().is_flat() {
+        if rays.0.functions().is_flat() || rays.1.functions().is_flat() {
             return None;
         }
-        let (leaves_host, leaves_other) = (ways.0.exit(), ways.1.exit());
+        let (leaves_host, leaves_other) = (rays.0.exit(), rays.1.exit());
         let s = leaves_host.0.min(leaves_other.0);
         if !s.is_finite() {
             return None;
         }
-        if ways.0.pressure(s) <= ways.1.pressure(s) {
-            return Some((ways.0.tet, ways.1.tet));
+        if rays.0.pressure(s) <= rays.1.pressure(s) {
+            return Some((rays.0.tet, rays.1.tet));
         }
-        let (way, face) = if leaves_host.0 <= leaves_other.0 {
-            (&mut ways.0, leaves_host.1)
+        let (ray, face) = if leaves_host.0 <= leaves_other.0 {
+            (&mut rays.0, leaves_host.1)
         } else {
-            (&mut ways.1, leaves_other.1)
+            (&mut rays.1, leaves_other.1)
         };
-        way.tet = way.field.across(way.tet)[face];
-        if way.tet == OUTSIDE {
+        ray.tet = ray.field.across(ray.tet)[face];
+        if ray.tet == OUTSIDE {
             return None;
         }
     }
     None
 }
 
-/// Adds the pairs (tetrahedron, triangle) of those parts of `surface` that hang together and begin inside of `field`.
+/// Adds the pairs (tetrahedron, triangle) at which connected components of `surface` start inside `field`.
 pub(super) fn parts_inside(
     field: &PressureField,
     surface: &RigidSurface,
@@ -155,7 +157,7 @@ pub(super) fn parts_inside(
     }
 }
 
-fn contains(r: &Range, x: &Vector3<f64>) -> bool {
+fn contains(r: &PressureBox, x: &Vector3<f64>) -> bool {
     (0..3).all(|k| r.min[k] <= x[k] && x[k] <= r.max[k])
 }
 

@@ -1,11 +1,11 @@
-//! What a field tells of itself.
+//! Accessors of a pressure field.
 
 use nalgebra::Vector3;
 
 use super::{Attachment, Peak, PressureField, SkinFace, Tetrahedron};
 use crate::Aabb;
 use crate::mesh::TetIdx;
-use crate::range_tree::RangeTree;
+use crate::pressure_bvh::PressureBvh;
 
 impl PressureField {
     /// Vertices, m.
@@ -34,13 +34,13 @@ impl PressureField {
     /// ∇p in a tetrahedron, Pa/m; zero if it is flat or inverted.
     ///
     /// # Panics
-    /// For a tetrahedron that is not there.
+    /// If the tetrahedron does not exist.
     #[must_use]
     pub fn gradient(&self, tet: TetIdx) -> Vector3<f64> {
         self.tets[tet.index()].pressure.gradient
     }
 
-    /// Pressure at a point, Pa; `None` outside of the mesh. Walks the tree.
+    /// Pressure at a point, Pa; `None` outside the mesh. Searches the tree.
     #[must_use]
     pub fn pressure_at(&self, p_GQ: &Vector3<f64>) -> Option<f64> {
         let mut found: Option<f64> = None;
@@ -58,25 +58,25 @@ impl PressureField {
         found
     }
 
-    /// How deep the deepest point lies under the surface, m.
+    /// Depth of the deepest point below the surface, m.
     #[must_use]
     pub fn depth(&self) -> f64 {
         self.depth
     }
 
-    /// The highest pressure, Pa: the hydroelastic modulus, but for fields of your own.
+    /// The highest pressure, Pa: the hydroelastic modulus, unless the field is user-defined.
     #[must_use]
     pub fn pressure_max(&self) -> f64 {
         let highest = self.peaks.first();
         highest.map_or(0.0, |peak| self.pressures[peak.vertex as usize])
     }
 
-    /// How fast pressure rises from the surface to the deepest point, on average, Pa/m.
+    /// Mean rise of the pressure from the surface to the deepest point, Pa/m.
     pub(crate) fn steepness(&self) -> f64 {
         self.pressure_max() / self.depth
     }
 
-    /// How far the field reaches outside of the shape, m.
+    /// How far the field extends outside the shape, m.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
@@ -132,30 +132,30 @@ impl PressureField {
         corners.map(|v| self.vertices[v as usize])
     }
 
-    pub(crate) fn tet_tree(&self) -> &RangeTree {
+    pub(crate) fn tet_tree(&self) -> &PressureBvh {
         &self.tet_tree
     }
 
-    /// The tetrahedra by what they have of pressures up to `pressure`: where that is the highest pressure on a partner's skin, a
-    /// shell is all that can balance it.
-    pub(crate) fn tree_up_to(&self, pressure: f64) -> &RangeTree {
+    /// The tetrahedra bounded by their parts of pressure up to `pressure`: if that is the highest pressure on a
+    /// partner's skin, only the shell can balance it.
+    pub(crate) fn tree_up_to(&self, pressure: f64) -> &PressureBvh {
         match &self.shell_tree {
             Some(shell) if pressure <= 0.0 => shell,
             _ => &self.tet_tree,
         }
     }
 
-    /// The tetrahedra in which what lies on the skin, as far as pressure goes, lies inside.
-    pub(crate) fn hollow_tree(&self) -> &RangeTree {
-        &self.hollow_tree
+    /// The tetrahedra with interior faces at pressures as low as on the skin.
+    pub(crate) fn low_tree(&self) -> &PressureBvh {
+        &self.low_tree
     }
 
-    /// The tetrahedra in which the pressure may be lower than all around.
-    pub(crate) fn dip_tree(&self) -> &RangeTree {
-        &self.dip_tree
+    /// The tetrahedra in which the pressure may have an interior minimum.
+    pub(crate) fn valley_tree(&self) -> &PressureBvh {
+        &self.valley_tree
     }
 
-    pub(crate) fn skin_tree(&self) -> &RangeTree {
+    pub(crate) fn skin_tree(&self) -> &PressureBvh {
         &self.skin_tree
     }
 
@@ -165,17 +165,17 @@ impl PressureField {
         Some(self.vertices[peak.vertex as usize])
     }
 
-    /// Where the pressure is highest among neighbours, the highest of all first.
+    /// Local maxima of the pressure, in descending order.
     pub(crate) fn peaks(&self) -> &[Peak] {
         &self.peaks
     }
 
-    /// Whether each tetrahedron hangs on something.
+    /// Whether each tetrahedron is attached to a primitive.
     pub(crate) fn is_attached(&self) -> bool {
         !self.attachments.is_empty()
     }
 
-    /// What the tetrahedron hangs on; `None` for a rigid field.
+    /// The attachment of a tetrahedron; `None` for a rigid field.
     pub(crate) fn attachment(&self, tet: u32) -> Option<&Attachment> {
         self.attachments.get(tet as usize)
     }

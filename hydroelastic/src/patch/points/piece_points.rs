@@ -1,26 +1,26 @@
-//! Three points, or one, in place of a plane piece: with its force, its moment and what it resists turning with.
+//! Representation of a plane piece by three points, or one, with the same force, moment and rotational stiffness.
 
 use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
 
-use crate::patch::found::Sign;
 use crate::patch::polygon::Moments;
+use crate::patch::polygon::Sign;
 
-/// A group whose own second moment is less than this part of the patch's is one point, from twice that on three; between, the three
-/// move apart.
+/// A group whose second moment is less than this fraction of the patch's is one point, from twice that on three; in
+/// between, the three points separate continuously.
 const SMALL_GROUP: f64 = 0.01;
 
-/// Up to three points that stand for a plane piece of a patch under a linear pressure.
-pub(crate) struct Spread {
+/// Up to three points that represent a plane piece of a patch under a linear pressure.
+pub(crate) struct PiecePoints {
     pub(crate) count: u32,
-    /// Of the points from the centroid.
+    /// From the centroid to the points.
     pub(crate) offsets: [Vector3<f64>; 3],
-    /// From the centroid to where the pressure is that of the point.
+    /// From the centroid to the positions whose pressure the points have.
     pub(crate) arms: [Vector3<f64>; 3],
 }
 
-impl Spread {
-    /// Three points about the centre have the second moments of the area, or a single one where it is small against a patch of
-    /// second moment `extent` (trace, m⁴). `mean`, `gradient`: of the pressure, at the centroid.
+impl PiecePoints {
+    /// Three points about the centroid with the second moments of the area, or a single one if it is small compared
+    /// with a patch of second moment `extent` (trace, m⁴). `mean`, `gradient`: of the pressure, at the centroid.
     pub(crate) fn of(
         m: &Moments,
         normal: &Vector3<f64>,
@@ -30,36 +30,39 @@ impl Spread {
         extent: f64,
     ) -> Self {
         let part = m.second.trace() / extent;
-        let mut spread = ((part - SMALL_GROUP) / SMALL_GROUP)
+        let mut piece_points = ((part - SMALL_GROUP) / SMALL_GROUP)
             .clamp(0.0, 1.0)
             .max(0.0);
         let second = m.second / m.area;
-        let arms = match spread > 0.0 {
+        let arms = match piece_points > 0.0 {
             true => arms_of(normal, &second),
             false => [Vector3::zeros(); 3],
         };
-        // A pressing group has pressing points: three that hung over a rim would pull on one side and push too much on the other.
+        // A group in contact must have points with positive pressure only: points beyond a rim would pull on one side
+        // and push too much on the other.
         for arm in &arms {
             let change = gradient.dot(arm);
-            if mean * (mean + spread * change) < 0.0 {
-                spread = -mean / change;
+            if mean * (mean + piece_points * change) < 0.0 {
+                piece_points = -mean / change;
             }
         }
-        // What moment the arms do not carry is carried by moving all points towards the centre of pressure.
+        // The moment not represented by the arms is represented by shifting all points towards the centre of pressure.
         let shift = match sign {
-            Sign::Pressing if mean > 0.0 => second * gradient * ((1.0 - spread * spread) / mean),
+            Sign::Loaded if mean > 0.0 => {
+                second * gradient * ((1.0 - piece_points * piece_points) / mean)
+            }
             _ => Vector3::zeros(),
         };
-        let arms = arms.map(|arm| arm * spread);
+        let arms = arms.map(|arm| arm * piece_points);
         Self {
-            count: if spread > 0.0 { 3 } else { 1 },
+            count: if piece_points > 0.0 { 3 } else { 1 },
             offsets: arms.map(|arm| arm + shift),
             arms,
         }
     }
 }
 
-/// The arms of three equal points that have the second moment `second` (m², of a unit area) across the normal.
+/// The arms of three equal points with the second moment `second` (m², of a unit area) perpendicular to the normal.
 fn arms_of(normal: &Vector3<f64>, second: &Matrix3<f64>) -> [Vector3<f64>; 3] {
     let [t1, t2] = tangents(normal);
     let (s1, s2) = (second * t1, second * t2);
@@ -72,8 +75,8 @@ fn arms_of(normal: &Vector3<f64>, second: &Matrix3<f64>) -> [Vector3<f64>; 3] {
     })
 }
 
-/// Two unit vectors across the normal: the same two for the opposite normal, so that a pair told from the other side has the same
-/// points.
+/// Two unit vectors perpendicular to the normal; the same two for the opposite normal, so that exchanging A and B gives
+/// the same points.
 fn tangents(normal: &Vector3<f64>) -> [Vector3<f64>; 2] {
     let magnitude = normal.abs();
     let axis = Vector3::ith_axis(magnitude.imin()).into_inner();

@@ -1,5 +1,5 @@
-//! Two fields of few tetrahedra, such as two bricks: which pairs of tetrahedra can balance is told for all pairs at once, by the faces
-//! that the vertices of either field lie beyond.
+//! Pairs of tetrahedra of two small fields, such as two bricks. Pairs that cannot intersect are excluded by bit sets of
+//! the vertices beyond each face.
 
 use nalgebra::Vector3;
 
@@ -9,16 +9,16 @@ use crate::field::{PressureField, Tetrahedron};
 /// One bit for each vertex of a field.
 type Vertices = u64;
 
-/// Of more tetrahedra than this on either side, a walk from where skins cross looks at fewer pairs than there are.
+/// For more tetrahedra than this on either side, a walk from intersecting skins visits fewer pairs.
 const TETRAHEDRA_MAX: usize = 24;
 
-/// Whether [`visit_pairs`] is for this field.
+/// Whether [`visit_pairs`] applies to this field.
 pub(super) fn is_small(field: &PressureField) -> bool {
     field.tets().len() <= TETRAHEDRA_MAX && field.vertices().len() <= Vertices::BITS as usize
 }
 
-/// Visits the pairs of tetrahedra, of two small fields in one frame, that may have a polygon in common: all pairs, but for those
-/// that a face of one of them parts, and those in which one pressure is above the other everywhere.
+/// Visits the pairs of tetrahedra of two small fields in one frame that may have a polygon in common: all pairs except
+/// those separated by a face of one of them, and those in which one pressure is everywhere above the other.
 pub(super) fn visit_pairs(
     first: &PressureField,
     second: &PressureField,
@@ -28,9 +28,9 @@ pub(super) fn visit_pairs(
     if !root_1.overlaps(&root_2) {
         return;
     }
-    let mut tets_1 = [Seen::default(); TETRAHEDRA_MAX];
-    for (i, seen) in (0_u32..).zip(&mut tets_1[..first.tets().len()]) {
-        *seen = Seen {
+    let mut tets_1 = [TetSets::default(); TETRAHEDRA_MAX];
+    for (i, sets) in (0_u32..).zip(&mut tets_1[..first.tets().len()]) {
+        *sets = TetSets {
             corners: corners_of(first, i),
             beyond: beyond(first.functions_of(i), second.vertices()),
         };
@@ -57,9 +57,9 @@ pub(super) fn visit_pairs(
 
 /// A tetrahedron of the first field.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct TetSets {
     corners: Vertices,
-    /// The vertices of the second field beyond each of its faces.
+    /// For each of its faces, the vertices of the second field beyond it.
     beyond: [Vertices; 4],
 }
 
@@ -72,7 +72,7 @@ fn lies_in(corners: Vertices, set: Vertices) -> bool {
     corners & !set == 0
 }
 
-/// The vertices beyond each face; none beyond those of a flat tetrahedron.
+/// The vertices beyond each face; empty for a flat tetrahedron.
 fn beyond(tet: &Tetrahedron, vertices: &[Vector3<f64>]) -> [Vertices; 4] {
     let mut sets = [0; 4];
     for (v, x) in vertices.iter().enumerate() {
@@ -83,8 +83,8 @@ fn beyond(tet: &Tetrahedron, vertices: &[Vector3<f64>]) -> [Vertices; 4] {
     sets
 }
 
-/// The vertices of the first field where its pressure is above that of the tetrahedron, and those where it is below, by more than
-/// what [`Polygon::slice`](super::Polygon::slice) takes for equal at the corners of any of its tetrahedra.
+/// The vertices of the first field where its pressure is above that of the tetrahedron, and those where it is below, by
+/// more than the tolerance of [`Polygon::slice`](super::Polygon::slice) at the corners of any of its tetrahedra.
 fn signs(first: &PressureField, tet_2: &Tetrahedron) -> [Vertices; 2] {
     let mut differences = [0.0; Vertices::BITS as usize];
     let terms = first.vertices().iter().zip(first.pressures());

@@ -1,7 +1,7 @@
-//! Patches against closed forms and against quadrature of the pressure that a shape has at every point.
+//! Patches against closed forms and against quadrature of the exact pressure of a shape.
 //!
-//! The quadrature goes by levels. The points of a box that lie deeper than t form the box shrunk by t; so with A(t) the area of the
-//! contact plane inside of the shrunk body
+//! The quadrature uses level sets. The points of a box deeper than t form the box shrunk by t; with A(t) the area of
+//! the contact plane inside the shrunk body
 //!
 //! ```text
 //! ∫ p dA = E/H ∫ A(t) dt
@@ -70,11 +70,11 @@ fn floor() -> Body {
 }
 
 #[track_caller]
-fn check(what: &str, found: f64, wanted: f64, relative: f64) {
-    let error = (found / wanted - 1.0).abs();
+fn check(what: &str, found: f64, expected: f64, relative: f64) {
+    let error = (found / expected - 1.0).abs();
     assert!(
         error <= relative,
-        "{what}: {found}, wanted {wanted}, off by {error:.2e}"
+        "{what}: {found}, expected {expected}, relative error {error:.2e}"
     );
 }
 
@@ -83,9 +83,10 @@ fn rim_integral(a: f64, b: f64, d: f64) -> f64 {
     a * b * d - (a + b) * d * d + 4.0 / 3.0 * d.powi(3)
 }
 
-/// The numbers of `docs/patches.md`: beyond half of its thickness the pressure over the middle of a box points the other way.
+/// The values of `docs/patches.md`: beyond half of its thickness the pressure gradient over the centre of a box points
+/// the other way.
 #[test]
-fn a_cube_pushes_hardest_halfway_in_and_less_from_there_on_without_a_jump() {
+fn force_of_a_cube_is_largest_at_half_its_thickness_and_then_decreases_continuously() {
     let half = 0.05;
     let cube = Body::compliant(
         Shape::cuboid(Vector3::repeat(2.0 * half)).unwrap(),
@@ -99,19 +100,19 @@ fn a_cube_pushes_hardest_halfway_in_and_less_from_there_on_without_a_jump() {
     let most = 4.0 / 3.0 * E * half * half;
     for depth in [0.2, 0.6, 0.9] {
         let x = depth * half;
-        let wanted = E / half * rim_integral(2.0 * half, 2.0 * half, x);
-        check("as deep as the sides", force(x).z, wanted, 1e-9);
-        // What is left of it above the plane: the ring that is nearer to its sides than to its top, 8 ∫ s (H − s) ds up to t.
+        let expected = E / half * rim_integral(2.0 * half, 2.0 * half, x);
+        check("depth of the sides", force(x).z, expected, 1e-9);
+        // The remainder above the plane: the ring nearer to its sides than to its top, 8 ∫ s (H − s) ds up to t.
         let t = x;
-        let wanted = E / half * 8.0 * (half * t * t / 2.0 - t.powi(3) / 3.0);
-        check("beyond", force(2.0 * half - t).z, wanted, 1e-9);
+        let expected = E / half * 8.0 * (half * t * t / 2.0 - t.powi(3) / 3.0);
+        check("beyond", force(2.0 * half - t).z, expected, 1e-9);
     }
     check("half of the most", force(1.5 * half).z, 0.5 * most, 1e-9);
     for x in [half - 1e-7, half + 1e-7] {
         check("halfway in", force(x).z, most, 1e-5);
     }
     assert!(force(2.0 * half - 1e-6).norm() < 1e-3 * most);
-    // A ball half in: the integral of E (1 - r/R) over its largest disc.
+    // A ball half inside: the integral of E (1 - r/R) over its largest disc.
     let ball = Body::compliant(Shape::sphere(half).unwrap(), &compliance(0.005));
     let s = summary(
         ball.at(Isometry3::translation(0.0, 0.0, 1e-4)),
@@ -130,7 +131,7 @@ fn flat_box_on_a_half_space_has_the_force_of_the_closed_form() {
             let X = Isometry3::translation(0.31, -0.17, 0.5 * c - d);
             let s = summary(body.at(X), floor().at(Isometry3::identity()));
             check("area", s.area, a * b, 1e-9);
-            // The depth is the difference of two lengths of order one: what is left of its digits.
+            // The depth is the difference of two lengths of order one, which limits its accuracy.
             let digits = 1e-9_f64.max(4e-16 / d);
             check(
                 "force",
@@ -144,7 +145,7 @@ fn flat_box_on_a_half_space_has_the_force_of_the_closed_form() {
     }
 }
 
-/// Plane z = 0 inside of a box: its corners in the plane, by cutting a large square with the six sides.
+/// The plane z = 0 inside a box: its corners in the plane, by clipping a large square with the six sides.
 fn section(X_WG: &Isometry3<f64>, half: &Vector3<f64>) -> Vec<[f64; 2]> {
     let mut polygon = vec![[-9.0, -9.0], [9.0, -9.0], [9.0, 9.0], [-9.0, 9.0]];
     for axis in 0..3 {
@@ -263,7 +264,7 @@ fn a_box_on_a_wider_box_or_slab_shares_the_depth_by_the_compliances() {
     );
     let X = |z: f64| Isometry3::new(Vector3::new(0.013, 0.021, z), Vector3::z() * 0.3);
     let s = summary(body.at(X(w - d)), plate.at(Isometry3::identity()));
-    // Equal depths of both fields: the patch lies half way, and follows the pressure of the upper box up its rim.
+    // Equal depths of both fields: the patch lies halfway, and follows the pressure of the upper box up its rim.
     check(
         "force of box on box",
         s.force_W.z,
@@ -273,7 +274,7 @@ fn a_box_on_a_wider_box_or_slab_shares_the_depth_by_the_compliances() {
     assert!(s.force_W.xy().norm() < 1e-9 * s.force_W.z);
     let slab = Body::compliant(Shape::half_space(), &compliance(0.02));
     let s = summary(body.at(X(0.5 * w - d)), slab.at(Isometry3::identity()));
-    // Slab of thickness w/2: the same stiffness as the box's.
+    // Slab of thickness w/2: the same stiffness as the box.
     check(
         "force of box on slab",
         s.force_W.z,
@@ -307,7 +308,7 @@ fn sphere_force(radius: f64, h: f64) -> f64 {
     2.0 * PI * E * (0.5 * (radius * radius - h * h) - (radius.powi(3) - h.powi(3)) / (3.0 * radius))
 }
 
-/// A lying cylinder whose axis is h above the plane, by levels.
+/// A cylinder on its side with its axis h above the plane, by level sets.
 fn cylinder_force(radius: f64, half_length: f64, h: f64) -> f64 {
     let n = 200_000;
     let dt = (radius - h) / f64::from(n);
@@ -329,11 +330,11 @@ fn turns(n: u32) -> impl Iterator<Item = UnitQuaternion<f64>> {
     })
 }
 
-/// Relative errors of the force over several turns: mean and root mean square.
+/// Relative errors of the force over several rotations: mean and root mean square.
 fn errors(
     body: &Body,
     h: f64,
-    wanted: f64,
+    expected: f64,
     turns: impl Iterator<Item = UnitQuaternion<f64>>,
 ) -> (f64, f64) {
     let errors: Vec<f64> = turns
@@ -342,7 +343,7 @@ fn errors(
             summary(body.at(X), floor().at(Isometry3::identity()))
                 .force_W
                 .z
-                / wanted
+                / expected
                 - 1.0
         })
         .collect();
@@ -355,20 +356,20 @@ fn errors(
 fn sphere_on_a_plane_converges_at_second_order_and_beats_the_inscribed_mesh() {
     for radius in [0.05, 0.1, 0.15] {
         let h = 0.7 * radius;
-        let wanted = sphere_force(radius, h);
+        let expected = sphere_force(radius, h);
         let mut last: Option<f64> = None;
         for edge in [0.02, 0.01, 0.005] {
             let body = Body::compliant(Shape::sphere(radius).unwrap(), &compliance(edge));
-            let (mean, rms) = errors(&body, h, wanted, turns(40));
+            let (mean, rms) = errors(&body, h, expected, turns(40));
             eprintln!(
-                "sphere R = {radius} m, edge {edge} m, depth 0.3 R: force {:+.3} % on average over 40 turns, {:.3} % rms \
+                "sphere R = {radius} m, edge {edge} m, depth 0.3 R: force {:+.3} % on average over 40 rotations, {:.3} % rms \
                  (Drake at edge 0.02 m: -4.8 %)",
                 100.0 * mean,
                 100.0 * rms
             );
             assert!(rms < 0.048 * (edge / 0.02));
             if let Some(coarser) = last {
-                // Fourfold each time but for where facets happen to lie.
+                // Fourfold each time except for the random position of facets.
                 assert!(rms < coarser / 2.5, "{coarser} then {rms}");
             }
             last = Some(rms);
@@ -380,7 +381,7 @@ fn sphere_on_a_plane_converges_at_second_order_and_beats_the_inscribed_mesh() {
 fn lying_cylinder_converges_at_second_order() {
     let (radius, half_length) = (0.1, 0.15);
     let h = 0.7 * radius;
-    let wanted = cylinder_force(radius, half_length, h);
+    let expected = cylinder_force(radius, half_length, h);
     let mut last: Option<f64> = None;
     for edge in [0.04, 0.02, 0.01] {
         let body = Body::compliant(
@@ -391,7 +392,7 @@ fn lying_cylinder_converges_at_second_order() {
         let rolled = (0..40).map(|i| {
             lying * UnitQuaternion::from_scaled_axis(Vector3::z() * (0.01 * f64::from(i)))
         });
-        let (mean, rms) = errors(&body, h, wanted, rolled);
+        let (mean, rms) = errors(&body, h, expected, rolled);
         eprintln!(
             "cylinder R = {radius} m, edge {edge} m: force {:+.3} %, {:.3} % rms",
             100.0 * mean,
@@ -405,7 +406,7 @@ fn lying_cylinder_converges_at_second_order() {
 }
 
 #[test]
-fn two_equal_balls_meet_half_way() {
+fn two_equal_balls_touch_halfway() {
     let ball = Body::compliant(Shape::sphere(0.1).unwrap(), &compliance(0.005));
     for turn in turns(5) {
         let X = Isometry3::from_parts(Translation3::new(0.0, 0.0, 0.16), turn);
@@ -417,15 +418,15 @@ fn two_equal_balls_meet_half_way() {
 }
 
 #[test]
-fn a_flat_cylinder_presses_like_a_flat_box() {
+fn force_of_a_flat_cylinder_has_the_form_of_a_flat_box() {
     let (radius, d) = (0.05, 0.001);
     let body = Body::compliant(Shape::cylinder(radius, 0.2).unwrap(), &compliance(0.002));
     let s = summary(
         body.at(Isometry3::translation(0.0, 0.0, 0.1 - d)),
         floor().at(Isometry3::identity()),
     );
-    // By levels: discs of radius R − t.
-    let wanted = E / radius * PI * (radius.powi(3) - (radius - d).powi(3)) / 3.0;
-    check("force", s.force_W.z, wanted, 1e-4);
+    // By level sets: discs of radius R − t.
+    let expected = E / radius * PI * (radius.powi(3) - (radius - d).powi(3)) / 3.0;
+    check("force", s.force_W.z, expected, 1e-4);
     check("area", s.area, PI * radius * radius, 1e-9);
 }

@@ -1,20 +1,26 @@
-//! What a shape brings to patch contact: a field, a surface, or half of space.
+//! Patch geometry of a shape: a pressure field, a rigid surface, or a half space.
 
-use super::Side;
-use super::surface::RigidSurface;
+mod rigid_surface;
+mod side;
+mod slab;
+
+pub use rigid_surface::RigidSurface;
+pub(crate) use side::Side;
+pub use slab::Slab;
+
 use crate::field::{Compliance, PressureField};
 use crate::{Aabb, GeometryError, Shape};
 
-/// The stand-in of a shape in patch contact, in the shape's own frame.
+/// The representation of a shape in patch contact, in the shape's own frame.
 ///
-/// Compliant bodies are those of [`PressureField`], those whose vertices move included, and filaments
-/// [with a field](crate::Filament::with_field), which also have patches with themselves; every bounded shape has a rigid surface. Which
-/// two have a patch, [`meets`](Self::meets) says; the table is in `docs/patches.md` of the repository. [`check_pair`](Self::check_pair)
-/// refuses a pair without one before a simulation begins.
+/// Compliant bodies are represented by a [`PressureField`], which may deform, as may filaments [with a
+/// field](crate::Filament::with_field), which also have patches with themselves. Every bounded shape has a rigid
+/// surface. [`has_patch_with`](Self::has_patch_with) decides which pairs have a patch; the table is in
+/// `docs/patches.md` of the repository. [`check_pair`](Self::check_pair) refuses other pairs before a simulation begins.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
-    reason = "there are few, and each has its vertices elsewhere"
+    reason = "few values exist, and their vertices are on the heap"
 )]
 pub enum PatchGeometry {
     /// A compliant body.
@@ -25,52 +31,6 @@ pub enum PatchGeometry {
     Rigid(RigidSurface),
     /// A rigid half space.
     RigidHalfSpace,
-}
-
-/// A compliant half space z ≤ 0: p = E·(−z)/thickness, also above, where it is negative.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slab {
-    stiffness: f64,
-    thickness: f64,
-    margin: f64,
-}
-
-impl Slab {
-    /// # Errors
-    /// [`GeometryError::Material`] for parameters out of range, or without a thickness.
-    pub fn new(compliance: &Compliance) -> Result<Self, GeometryError> {
-        compliance.validate()?;
-        let Some(thickness) = compliance.slab_thickness else {
-            return Err(GeometryError::Material {
-                parameter: "slab_thickness (m)",
-                value: f64::NAN,
-                allowed: "must be given for a compliant half space: pressure rises to the modulus over this depth",
-            });
-        };
-        Ok(Self {
-            stiffness: compliance.hydroelastic_modulus / thickness,
-            thickness,
-            margin: compliance.margin,
-        })
-    }
-
-    /// −∂p/∂z, Pa/m.
-    #[must_use]
-    pub fn stiffness(&self) -> f64 {
-        self.stiffness
-    }
-
-    /// m.
-    #[must_use]
-    pub fn thickness(&self) -> f64 {
-        self.thickness
-    }
-
-    /// m.
-    #[must_use]
-    pub fn margin(&self) -> f64 {
-        self.margin
-    }
 }
 
 impl PatchGeometry {
@@ -96,7 +56,7 @@ impl PatchGeometry {
         })
     }
 
-    /// The words for it in messages.
+    /// Name in messages.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -107,51 +67,61 @@ impl PatchGeometry {
         }
     }
 
-    /// Whether the two have a patch.
+    /// Whether the two form a patch.
     #[must_use]
-    pub fn meets(&self, other: &Self) -> bool {
-        Side::of_geometry(self).meets(&Side::of_geometry(other))
+    pub fn has_patch_with(&self, other: &Self) -> bool {
+        self.side().has_patch_with(&other.side())
     }
 
-    /// Refuses a pair that is to have a patch and can have none; for the time when a world is built. Each side: its name, and what
-    /// it brings (`None`: nothing).
+    pub(crate) fn side(&self) -> Side<'_> {
+        match self {
+            Self::Compliant(field) => Side::Field(field),
+            Self::CompliantHalfSpace(slab) => Side::Slab(slab),
+            Self::Rigid(surface) => Side::Surface(surface),
+            Self::RigidHalfSpace => Side::Plane,
+        }
+    }
+
+    /// Checks when a world is built that a pair can have a patch. Each side: its name and its patch geometry (`None`
+    /// for point contact only).
     ///
     /// # Errors
-    /// [`GeometryError::NoPatch`] naming both.
+    /// [`GeometryError::NoPatch`] with both names.
     pub fn check_pair(
         (name_A, a): (&str, Option<&Self>),
         (name_B, b): (&str, Option<&Self>),
     ) -> Result<(), GeometryError> {
         if let (Some(a), Some(b)) = (a, b)
-            && a.meets(b)
+            && a.has_patch_with(b)
         {
             return Ok(());
         }
-        let said = |name: &str, side: Option<&Self>| {
+        let describe = |name: &str, side: Option<&Self>| {
             format!(
                 "\"{name}\" ({})",
                 side.map_or("point contact only", Self::name)
             )
         };
         Err(GeometryError::NoPatch {
-            a: said(name_A, a),
-            b: said(name_B, b),
+            a: describe(name_A, a),
+            b: describe(name_B, b),
             why: match (a, b) {
                 (
                     Some(Self::CompliantHalfSpace(_) | Self::RigidHalfSpace),
                     Some(Self::CompliantHalfSpace(_) | Self::RigidHalfSpace),
-                ) => "two half spaces have no finite patch",
+                ) => "two half spaces have no bounded patch",
                 (Some(_), Some(_)) => {
-                    "two rigid surfaces have no pressure between them; make one compliant"
+                    "no pressure is defined between two rigid surfaces; make one compliant"
                 }
                 _ => {
-                    "both need a hydroelastic property: make one compliant and the other compliant or rigid"
+                    "both sides need hydroelastic properties: make one compliant and the other compliant or rigid"
                 }
             },
         })
     }
 
-    /// The highest pressure of a compliant body, Pa, beyond which it does not push back harder; `None` for all else.
+    /// The highest pressure of a compliant body, Pa, above which its contact force does not grow; `None` for all
+    /// others.
     #[must_use]
     pub fn pressure_max(&self) -> Option<f64> {
         match self {
@@ -160,7 +130,7 @@ impl PatchGeometry {
         }
     }
 
-    /// A box around it; [`Aabb::ALL`] for half spaces.
+    /// A bounding box; [`Aabb::ALL`] for half spaces.
     #[must_use]
     pub fn local_aabb(&self) -> Aabb {
         match self {

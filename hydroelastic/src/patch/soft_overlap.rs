@@ -1,33 +1,35 @@
-//! Two soft bodies, or one with itself: the surfaces on which both are equally deep below their skins.
+//! Patches between two soft bodies, or of one with itself: the surfaces of equal depth below both skins.
 
 use nalgebra::Isometry3;
 
-use super::contact_patch::{ContactPatch, PairStrength};
+use super::contact_patch::{ContactPatch, PressureSource};
 use super::flood::Flood;
-use super::found::Found;
-use super::points::{PointBuffers, Strength};
-use super::{Order, Placed, Side, field_on_field, small_fields};
+use super::pair::{Order, PairFrame};
+use super::pieces::Pieces;
+use super::points::{PointBuffers, StiffnessSource};
+use super::{bitset_culling, field_on_field};
 use crate::contact_geometry::Query;
 use crate::contact_point::ContactPoint;
 use crate::field::{OUTSIDE, PressureField};
+use crate::patch_geometry::Side;
 use crate::posed::Posed;
-use crate::range_tree::Relative;
+use crate::pressure_bvh::Relative;
 use crate::soft_mesh::SoftMesh;
 
-/// Polygons up to this part of a vertex's area count nothing, those from twice that in full: where two meshes lie almost alike,
-/// hundreds of slivers along their edges would bear a thousandth of the load.
+/// Polygons up to this fraction of a vertex's area have zero weight, those from twice that full weight: where two
+/// meshes nearly coincide, hundreds of slivers along their edges would otherwise carry a thousandth of the load.
 const SLIVER: f64 = 1e-3;
 
 /// Reused storage.
 #[derive(Default)]
-pub(crate) struct CarriedOverlap {
+pub(crate) struct SoftOverlap {
     flood: Flood,
-    found: Found,
+    found: Pieces,
     points: PointBuffers,
 }
 
-impl CarriedOverlap {
-    /// Appends the points where A and B overlap; both of one number: where a body overlaps with itself.
+impl SoftOverlap {
+    /// Appends the points where A and B overlap; with equal ids, where a body overlaps with itself.
     pub(crate) fn collide(
         &mut self,
         (a, mesh_A): (&Posed<'_>, &SoftMesh),
@@ -35,13 +37,13 @@ impl CarriedOverlap {
         q: &Query,
         out: &mut Vec<ContactPoint>,
     ) {
-        let (placed, area) = self.overlap((a, mesh_A), (b, mesh_B));
-        let strength = Strength::OfArea(area);
+        let (frame, area) = self.overlap((a, mesh_A), (b, mesh_B));
+        let source = StiffnessSource::Pair(area);
         self.points
-            .emit(&self.found, &placed, (a, b), q, strength, out);
+            .emit(&self.found, &frame, (a, b), q, source, out);
     }
 
-    /// The surfaces themselves, with the pressure that the stiffness of the pair (N/m) makes of the overlap.
+    /// The patch, with the pressure given by the pair's stiffness (N/m) and the overlap.
     pub(crate) fn patch(
         &mut self,
         a: (&Posed<'_>, &SoftMesh),
@@ -49,22 +51,22 @@ impl CarriedOverlap {
         stiffness: f64,
         out: &mut ContactPatch,
     ) {
-        let (placed, area) = self.overlap(a, b);
-        let strength = PairStrength::OfArea(stiffness / area);
-        out.fill(&self.found, &placed, &strength);
+        let (frame, area) = self.overlap(a, b);
+        let source = PressureSource::Depth(stiffness / area);
+        out.fill(&self.found, &frame, &source);
     }
 
-    /// Finds the polygons; the area (m²) for which the pair has its stiffness.
+    /// Finds the polygons; returns the area (m²) that corresponds to the pair's stiffness.
     fn overlap<'a>(
         &mut self,
         (a, mesh_A): (&Posed<'_>, &'a SoftMesh),
         (b, mesh_B): (&Posed<'_>, &'a SoftMesh),
-    ) -> (Placed<'a>, f64) {
+    ) -> (PairFrame<'a>, f64) {
         let is_self = super::is_self(a, b);
         let (first, second) = (mesh_A.depth(), mesh_B.depth());
         let area = 0.5 * (mesh_A.vertex_area() + mesh_B.vertex_area());
         self.find(first, second, is_self.then_some(mesh_A), SLIVER * area);
-        if self.found.pieces.is_empty() && !is_self && swallowed(first, second) {
+        if self.found.pieces.is_empty() && !is_self && enclosed(first, second) {
             let identity = Relative::new(&Isometry3::identity());
             let Self { flood, found, .. } = self;
             field_on_field::find_among_all(first, second, &identity, flood, found);
@@ -75,17 +77,17 @@ impl CarriedOverlap {
             piece.balance.weight > 0.0
         });
         self.found.sort();
-        let placed = Placed {
+        let frame = PairFrame {
             order: Order::AsGiven,
             first: Side::Field(first),
             second: Side::Field(second),
             X_WF: Isometry3::identity(),
         };
-        (placed, area)
+        (frame, area)
     }
 
-    /// Finds the polygons; of a body with itself each once, those of tetrahedra near each other in `own` left out. Those up to `sliver`
-    /// (m²) are not kept.
+    /// Finds the polygons; for self-contact, each once and without tetrahedra near each other in `own`. Polygons up to
+    /// `sliver` (m²) are dropped.
     fn find(
         &mut self,
         first: &PressureField,
@@ -97,15 +99,15 @@ impl CarriedOverlap {
         found.clear();
         found.set_scale(first.depth().min(second.depth()));
         found.drop_up_to(sliver);
-        if own.is_none() && small_fields::is_small(first) && small_fields::is_small(second) {
+        if own.is_none() && bitset_culling::is_small(first) && bitset_culling::is_small(second) {
             field_on_field::find_in_small(first, second, found);
         } else {
             self.walk(first, second, own);
         }
     }
 
-    /// Looks where the skin of one is in the other, and from there over all pairs of tetrahedra that the surface of equal depth
-    /// passes through. Polygons too small to be kept lead the search on.
+    /// Starts where the skin of one body is inside the other, and walks over all pairs of tetrahedra that the surface
+    /// of equal depth passes through. Polygons too small to be kept continue the walk.
     fn walk(&mut self, first: &PressureField, second: &PressureField, own: Option<&SoftMesh>) {
         let Self { flood, found, .. } = self;
         flood.begin();
@@ -152,13 +154,13 @@ impl CarriedOverlap {
     }
 }
 
-/// Whether the tetrahedra that carry two of the field's share a vertex or are joined by an edge.
+/// Whether the tetrahedra that carry two of the field's share a vertex or are connected by an edge.
 fn near(mesh: &SoftMesh, i: u32, j: u32) -> bool {
-    mesh.are_near(mesh.carrier_of(i), mesh.carrier_of(j))
+    mesh.are_adjacent(mesh.carrier_of(i), mesh.carrier_of(j))
 }
 
-/// Whether one may be inside of the other as a whole.
-fn swallowed(first: &PressureField, second: &PressureField) -> bool {
+/// Whether one body may be entirely inside the other.
+fn enclosed(first: &PressureField, second: &PressureField) -> bool {
     let holds = |field: &PressureField, other: &PressureField| {
         let root = field.tet_tree().root();
         let deepest = other.deepest_point();
@@ -170,7 +172,7 @@ fn swallowed(first: &PressureField, second: &PressureField) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::balance::Balance;
-    use super::super::found::Group;
+    use super::super::pieces::Group;
     use super::super::polygon::Moments;
     use super::*;
     use crate::mesh::generate::tet_cuboid;
@@ -199,7 +201,7 @@ mod tests {
 
     type Key = ((u32, u32), Group, Moments, Balance);
 
-    fn keys(found: &mut Found) -> Vec<Key> {
+    fn keys(found: &mut Pieces) -> Vec<Key> {
         found.sort();
         let sorted = found.sorted();
         sorted
@@ -207,17 +209,17 @@ mod tests {
             .collect()
     }
 
-    fn found(lower: &SoftMesh, upper: &SoftMesh) -> CarriedOverlap {
+    fn found(lower: &SoftMesh, upper: &SoftMesh) -> SoftOverlap {
         let sliver = SLIVER * upper.vertex_area();
-        let mut overlap = CarriedOverlap::default();
+        let mut overlap = SoftOverlap::default();
         overlap.find(lower.depth(), upper.depth(), None, sliver);
         overlap
     }
 
-    /// What looking at all pairs of tetrahedra finds, which is what has been found.
-    fn found_by_looking_at_all_pairs(lower: &SoftMesh, upper: &SoftMesh) -> Found {
+    /// The polygons of all pairs of tetrahedra, from which the result is expected to differ only in order.
+    fn found_by_brute_force(lower: &SoftMesh, upper: &SoftMesh) -> Pieces {
         let sliver = SLIVER * upper.vertex_area();
-        let (mut flood, mut all) = (Flood::default(), Found::default());
+        let (mut flood, mut all) = (Flood::default(), Pieces::default());
         let identity = Relative::new(&Isometry3::identity());
         let (first, second) = (lower.depth(), upper.depth());
         field_on_field::find_among_all(first, second, &identity, &mut flood, &mut all);
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_is_what_looking_at_all_pairs_finds() {
+    fn overlap_agrees_with_brute_force() {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let half = Vector3::repeat(0.05);
         for cells in [[1, 1, 1], [2, 2, 1]] {
@@ -237,11 +239,11 @@ mod tests {
                     for _ in 0..20 {
                         let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
                         let shift = Vector3::new(any(0.05), any(0.05), 0.095 + any(5e-3));
-                        let turn = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
-                        let X = Isometry3::from_parts(shift.into(), turn);
+                        let rotation = UnitQuaternion::new(Vector3::from_fn(|_, _| any(tilt)));
+                        let X = Isometry3::from_parts(shift.into(), rotation);
                         let lower = cuboid(0.02, half, cells, &Isometry3::identity(), &mut rng);
                         let upper = cuboid(0.02, half, upper, &X, &mut rng);
-                        polygons += found_by_looking_at_all_pairs(&lower, &upper).pieces.len();
+                        polygons += found_by_brute_force(&lower, &upper).pieces.len();
                     }
                 }
             }
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_of_sides_that_lie_in_one_plane_is_what_a_walk_finds() {
+    fn overlap_of_coplanar_sides_agrees_with_the_walk() {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let half = Vector3::repeat(0.05);
         for (x, y) in [(0.0, 0.0), (0.03, 0.02), (0.0, 0.1)] {
@@ -268,18 +270,19 @@ mod tests {
         }
     }
 
-    /// Depth in a long brick of twelve tetrahedra falls from its middle on, and balances what is deeper in itself.
+    /// The depth in a long brick of twelve tetrahedra decreases from its centre, and balances larger depths of the
+    /// other brick.
     #[test]
-    fn a_brick_wholly_inside_of_another_is_found() {
+    fn a_brick_entirely_inside_another_is_found() {
         let mut rng = ChaCha8Rng::seed_from_u64(6);
         let [long, small] = [Vector3::new(0.2, 0.05, 0.05), Vector3::repeat(0.02)];
         for _ in 0..20 {
             let mut any = |most: f64| rng.random_range(-1.0..1.0) * most;
-            let place = Vector3::new(0.15 + any(5e-3), any(5e-3), any(5e-3));
-            let X = Isometry3::new(place, Vector3::from_fn(|_, _| any(0.3)));
+            let position = Vector3::new(0.15 + any(5e-3), any(5e-3), any(5e-3));
+            let X = Isometry3::new(position, Vector3::from_fn(|_, _| any(0.3)));
             let outer = cuboid(0.02, long, [1, 1, 1], &Isometry3::identity(), &mut rng);
             let inner = cuboid(0.02, small, [1, 1, 1], &X, &mut rng);
-            let found = found_by_looking_at_all_pairs(&outer, &inner);
+            let found = found_by_brute_force(&outer, &inner);
             assert!(!found.pieces.is_empty());
         }
     }

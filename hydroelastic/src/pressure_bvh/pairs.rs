@@ -1,14 +1,14 @@
-//! Walks over the pairs of items of two trees whose boxes and pressures overlap.
+//! Traversal of two trees: pairs of items with overlapping boxes and pressures.
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use super::{LEAF, Probe, RangeTree};
+use super::{LEAF, PressureBvh, Probe};
 
-/// A flat item of a moved tree as it lies: its box and its plane normal · x = offset. A zero normal and offset: not flat.
+/// A flat item of a moved tree: its box and its plane normal · x = offset. Zero normal and offset: not flat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facet {
     pub(crate) corners: [Vector3<f64>; 3],
-    /// Twice the area long.
+    /// Twice the area vector.
     pub(crate) normal: Vector3<f64>,
     pub(crate) offset: f64,
     center: Vector3<f64>,
@@ -29,68 +29,72 @@ impl Facet {
         }
     }
 
-    /// Whether a box reaches the box and the plane.
+    /// Whether a box intersects the facet's box and plane.
     #[inline]
-    pub(super) fn meets(&self, node: &Probe) -> bool {
-        let (apart, room) = ((self.center - node.center).abs(), self.half + node.half);
-        let near = (apart.x <= room.x) & (apart.y <= room.y) & (apart.z <= room.z);
+    pub(super) fn intersects(&self, node: &Probe) -> bool {
+        let (apart, reach_sum) = ((self.center - node.center).abs(), self.half + node.half);
+        let near = (apart.x <= reach_sum.x) & (apart.y <= reach_sum.y) & (apart.z <= reach_sum.z);
         let height = self.normal.dot(&node.center) - self.offset;
-        // A little more than round-off of the height.
-        let reach = self.normal.abs().dot(&(node.half + room * FACET_TOLERANCE));
+        // Slightly more than the round-off of the height.
+        let reach = self
+            .normal
+            .abs()
+            .dot(&(node.half + reach_sum * FACET_TOLERANCE));
         near & (height.abs() <= reach)
     }
 }
 
-/// Boxes this part of their size away from a plane still meet it.
+/// Relative tolerance of the distance between a box and a plane.
 const FACET_TOLERANCE: f64 = 1e-9;
 
-/// A ball around all of a tree.
+/// A bounding sphere of a tree.
 struct Ball {
     center: Vector3<f64>,
     radius: f64,
 }
 
 impl Ball {
-    fn meets_box(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
+    fn intersects_box(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
         let outside = ((center - self.center).abs() - half).sup(&Vector3::zeros());
         outside.norm_squared() <= self.radius * self.radius
     }
 
-    fn meets_plane(&self, facet: &Facet) -> bool {
+    fn intersects_plane(&self, facet: &Facet) -> bool {
         let height = facet.normal.dot(&self.center) - facet.offset;
-        // Not the other way round: what has no area, or no end, meets.
+        // In this form, NaN and infinite values count as overlap.
         let apart = height * height > self.radius * self.radius * facet.normal.norm_squared();
         !apart
     }
 }
 
-/// What two trees can share lies where low ≤ normal · x ≤ high.
+/// The slab low ≤ normal · x ≤ high that contains the overlap of two trees.
 #[derive(Clone, Copy, Debug)]
-struct Between {
+struct OverlapSlab {
     normal: Vector3<f64>,
-    middle: f64,
+    midpoint: f64,
     half_width: f64,
 }
 
-impl Between {
-    /// The thinnest of seven, across the sides of both boxes and between the balls around both; `None` if one is empty.
-    fn of(X: &Relative, a: &RangeTree, b: &RangeTree) -> Option<Self> {
+impl OverlapSlab {
+    /// The thinnest of seven slabs: along the sides of both boxes and between the centres of both bounding spheres;
+    /// `None` if one is empty.
+    fn of(X: &Relative, a: &PressureBvh, b: &PressureBvh) -> Option<Self> {
         let (root_A, root_B) = (a.probes.first()?, b.probes.first()?);
         let center_A = X.point(&root_A.center);
         let apart = center_A - root_B.center;
         let mut thinnest = Self {
             normal: Vector3::zeros(),
-            middle: 0.0,
+            midpoint: 0.0,
             half_width: f64::INFINITY,
         };
-        // Along a unit vector, seen from the centre of B: A reaches from `at` − `reach_A` to `at` + `reach_A`.
+        // Along a unit vector, relative to the centre of B: A extends from `at` − `reach_A` to `at` + `reach_A`.
         let mut consider = |normal: Vector3<f64>, at: f64, reach_A: f64, reach_B: f64| {
             let (low, high) = ((at - reach_A).max(-reach_B), (at + reach_A).min(reach_B));
             let half_width = 0.5 * (high - low);
             if half_width < thinnest.half_width {
                 thinnest = Self {
                     normal,
-                    middle: normal.dot(&root_B.center) + 0.5 * (low + high),
+                    midpoint: normal.dot(&root_B.center) + 0.5 * (low + high),
                     half_width,
                 };
             }
@@ -112,12 +116,12 @@ impl Between {
     }
 
     fn reaches(&self, center: &Vector3<f64>, half: &Vector3<f64>) -> bool {
-        let height = self.normal.dot(center) - self.middle;
+        let height = self.normal.dot(center) - self.midpoint;
         height.abs() <= self.half_width + self.normal.abs().dot(half)
     }
 }
 
-/// A node of one tree, its box moved into the frame of the other, and a node of the other: their boxes overlap.
+/// A node of one tree, with its box in the frame of the other, and a node of the other tree with an overlapping box.
 #[derive(Clone, Copy, Debug)]
 struct Overlap {
     center: Vector3<f64>,
@@ -126,14 +130,14 @@ struct Overlap {
     b: u32,
 }
 
-/// Reused storage of a walk over pairs.
+/// Reused storage of a pair traversal.
 #[derive(Default)]
-pub(crate) struct PairWalk {
+pub(crate) struct PairTraversal {
     overlaps: Vec<Overlap>,
     nodes: Vec<u32>,
 }
 
-/// A rigid motion as its matrix, for boxes.
+/// A rigid motion as a matrix, for boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relative {
     pub(crate) rotation: Matrix3<f64>,
@@ -167,8 +171,8 @@ impl Relative {
     }
 }
 
-impl RangeTree {
-    /// Visits the pairs of items of this tree, moved by `X`, and of `other` whose boxes and pressures overlap.
+impl PressureBvh {
+    /// Visits the pairs of items of this tree, moved by `X`, and of `other` with overlapping boxes and pressures.
     pub(crate) fn visit_pairs(
         &self,
         X: &Relative,
@@ -186,8 +190,8 @@ impl RangeTree {
                 continue;
             }
             let (center, half) = (X.point(&a.center), X.magnitude * a.half);
-            let (apart, room) = ((center - b.center).abs(), half + b.half);
-            if apart.x > room.x || apart.y > room.y || apart.z > room.z {
+            let (apart, reach_sum) = ((center - b.center).abs(), half + b.half);
+            if apart.x > reach_sum.x || apart.y > reach_sum.y || apart.z > reach_sum.z {
                 continue;
             }
             let down_A = match (a.right == LEAF, b.right == LEAF) {
@@ -209,17 +213,17 @@ impl RangeTree {
         }
     }
 
-    /// [`Self::visit_pairs`] for a tree of triangles, whose corners `corners` tells in the frame of `other`: only pairs of which the
-    /// triangle's box and its plane meet the box of the other.
+    /// [`Self::visit_pairs`] for a tree of triangles, whose corners in the frame of `other` are given by `corners`:
+    /// only pairs in which the triangle's box and plane intersect the box of the other item.
     pub(crate) fn visit_triangle_pairs(
         &self,
         X: &Relative,
         other: &Self,
-        walk: &mut PairWalk,
+        walk: &mut PairTraversal,
         mut corners: impl FnMut(u32) -> [Vector3<f64>; 3],
         mut visit: impl FnMut(u32, &Facet, u32),
     ) {
-        let Some(between) = Between::of(X, self, other) else {
+        let Some(between) = OverlapSlab::of(X, self, other) else {
             return;
         };
         let (tree_A, tree_B) = (&self.probes[..], &other.probes[..]);
@@ -227,12 +231,13 @@ impl RangeTree {
             center: other.root().center(),
             radius: other.radius * (1.0 + FACET_TOLERANCE),
         };
-        let PairWalk { overlaps, nodes } = walk;
+        let PairTraversal { overlaps, nodes } = walk;
         let overlap = |a: u32, b: u32, center: &Vector3<f64>, half: &Vector3<f64>| {
             let (node_A, node_B) = (&tree_A[a as usize], &tree_B[b as usize]);
-            let (apart, room) = ((center - node_B.center).abs(), half + node_B.half);
-            // Without short cuts: most pairs fail, each in its own way, and no branch is foreseen.
-            let near = (apart.x <= room.x) & (apart.y <= room.y) & (apart.z <= room.z);
+            let (apart, reach_sum) = ((center - node_B.center).abs(), half + node_B.half);
+            // Without short-circuiting: most tests fail, each at another comparison, so branches would be mispredicted.
+            let near =
+                (apart.x <= reach_sum.x) & (apart.y <= reach_sum.y) & (apart.z <= reach_sum.z);
             near & node_A.balances(node_B)
         };
         let moved = |a: u32| {
@@ -251,12 +256,12 @@ impl RangeTree {
             if node_A.right == LEAF {
                 let facet = Facet::of(corners(node_A.item));
                 nodes.clear();
-                if ball.meets_plane(&facet) {
+                if ball.intersects_plane(&facet) {
                     nodes.push(b);
                 }
                 while let Some(b) = nodes.pop() {
                     let node_B = &tree_B[b as usize];
-                    if !(facet.meets(node_B) & node_A.balances(node_B)) {
+                    if !(facet.intersects(node_B) & node_A.balances(node_B)) {
                         continue;
                     }
                     if node_B.right == LEAF {
@@ -266,13 +271,13 @@ impl RangeTree {
                         nodes.push(b + 1);
                     }
                 }
-            // Rather down this tree: what is left of it is then an item, whose box is exact.
+            // Descend this tree first: its leaves are single items, whose boxes are exact.
             } else if node_B.right == LEAF || 4.0 * half.norm_squared() > node_B.half.norm_squared()
             {
                 for a in [node_A.right, a + 1] {
                     let (center, half) = moved(a);
                     if between.reaches(&center, &half)
-                        && ball.meets_box(&center, &half)
+                        && ball.intersects_box(&center, &half)
                         && overlap(a, b, &center, &half)
                     {
                         overlaps.push(Overlap { center, half, a, b });

@@ -1,33 +1,33 @@
-//! The surface of a rigid body, as patch contact needs it.
+//! The surface of a rigid body in patch contact.
 
 use nalgebra::Vector3;
 
 use crate::field::{geodesic_frequency, unit_sphere};
-use crate::range_tree::{Range, RangeTree};
+use crate::pressure_bvh::{PressureBox, PressureBvh};
 use crate::shape::MeshShape;
 use crate::{GeometryError, Shape};
 
-/// A closed triangle surface with neighbours and a tree.
+/// A closed triangle surface with adjacency and a tree.
 #[derive(Clone, Debug)]
 pub struct RigidSurface {
     vertices: Vec<Vector3<f64>>,
     triangles: Vec<[u32; 3]>,
     normals: Vec<Vector3<f64>>,
     neighbours: Vec<[u32; 3]>,
-    /// Triangles of one number lie in one plane.
+    /// Coplanar connected triangles have the same number.
     planes: Vec<u32>,
-    /// A triangle of each part that hangs together.
+    /// One triangle of each connected component.
     parts: Vec<u32>,
-    tree: RangeTree,
+    tree: PressureBvh,
 }
 
 impl RigidSurface {
-    /// The surface of a bounded shape; where it is curved, of facets with edges of about `edge_length` (m) that enclose
-    /// the true volume.
+    /// The surface of a bounded shape; curved sides become facets with edges of about `edge_length` (m) that enclose
+    /// the exact volume.
     ///
     /// # Errors
-    /// [`GeometryError::Material`] unless the edge length is finite and positive, [`GeometryError::NoField`] for a half space or
-    /// a shape of your own.
+    /// [`GeometryError::Material`] unless the edge length is finite and positive, [`GeometryError::NoField`] for a half
+    /// space, an elliptic cylinder or a custom shape.
     pub fn of_shape(shape: &Shape, edge_length: f64) -> Result<Self, GeometryError> {
         if !edge_length.is_finite() || edge_length <= 0.0 {
             return Err(GeometryError::Material {
@@ -58,7 +58,7 @@ impl RigidSurface {
                     shape: shape.name(),
                 });
             }
-            // The skin of the field: one mesh for a shape, whether it is rigid or compliant.
+            // The skin of the field: a shape has the same mesh whether it is rigid or compliant.
             Shape::Box(_) | Shape::Cylinder(_) | Shape::Capsule(_) | Shape::Cone(_) => {
                 let field = crate::PressureField::of_shape(
                     shape,
@@ -78,7 +78,7 @@ impl RigidSurface {
         Ok(Self::of_mesh(&MeshShape::new(&points, &triangles)?))
     }
 
-    /// A mesh as it is.
+    /// The surface of a mesh, unchanged.
     pub(crate) fn of_mesh(mesh: &MeshShape) -> Self {
         let vertices: Vec<Vector3<f64>> = mesh.vertices().iter().map(|p| p.coords).collect();
         let triangles = mesh.triangles().to_vec();
@@ -93,14 +93,14 @@ impl RigidSurface {
                 })
             })
             .collect();
-        let ranges: Vec<Range> = triangles
+        let ranges: Vec<PressureBox> = triangles
             .iter()
-            .map(|t| Range::of_points(t.map(|v| vertices[v as usize])))
+            .map(|t| PressureBox::of_points(t.map(|v| vertices[v as usize])))
             .collect();
         let size = mesh.local_aabb().half_extents().norm();
         let planes = planes(&vertices, &triangles, &normals, &neighbours, size);
         Self {
-            tree: RangeTree::new(&ranges).around(&vertices),
+            tree: PressureBvh::new(&ranges).around(&vertices),
             parts: parts(&neighbours),
             vertices,
             triangles,
@@ -116,7 +116,7 @@ impl RigidSurface {
         &self.vertices
     }
 
-    /// Triangles, counter-clockwise seen from outside.
+    /// Triangles, counter-clockwise visited from outside.
     #[must_use]
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
@@ -139,7 +139,7 @@ impl RigidSurface {
         self.planes[triangle as usize]
     }
 
-    /// A triangle of each part that hangs together.
+    /// One triangle of each connected component.
     pub(crate) fn parts(&self) -> &[u32] {
         &self.parts
     }
@@ -149,23 +149,23 @@ impl RigidSurface {
         self.tree.root().half().max()
     }
 
-    pub(crate) fn tree(&self) -> &RangeTree {
+    pub(crate) fn tree(&self) -> &PressureBvh {
         &self.tree
     }
 }
 
-/// The first triangle of each part that hangs together.
+/// The first triangle of each connected component.
 fn parts(neighbours: &[[u32; 3]]) -> Vec<u32> {
-    let mut seen = vec![false; neighbours.len()];
+    let mut visited = vec![false; neighbours.len()];
     let (mut parts, mut open) = (Vec::new(), Vec::new());
     for start in 0..neighbours.len() as u32 {
-        if seen[start as usize] {
+        if visited[start as usize] {
             continue;
         }
         parts.push(start);
         open.push(start);
         while let Some(t) = open.pop() {
-            if !std::mem::replace(&mut seen[t as usize], true) {
+            if !std::mem::replace(&mut visited[t as usize], true) {
                 open.extend(neighbours[t as usize]);
             }
         }
@@ -173,7 +173,7 @@ fn parts(neighbours: &[[u32; 3]]) -> Vec<u32> {
     parts
 }
 
-/// Joins neighbours that lie in one plane.
+/// Groups coplanar neighbours.
 fn planes(
     vertices: &[Vector3<f64>],
     triangles: &[[u32; 3]],

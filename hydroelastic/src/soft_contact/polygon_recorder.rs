@@ -1,26 +1,27 @@
-//! Polygons of a soft body's triangles in a rigid shape, kept to be looked at.
+//! Polygons of a soft body's triangles in a rigid shape, kept for visualisation.
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::patch::{Affine, ContactPatch, Moments, Order, PatchSums, Polygon};
+use crate::field::Affine;
+use crate::patch::{ContactPatch, Moments, Order, PatchSums, Polygon};
 
 /// Whether polygons are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Keeping {
+enum Recording {
     #[default]
     Off,
     On,
 }
 
-/// What presses, in the frame of the shape.
+/// Polygons in contact, in the frame of the shape.
 #[derive(Default)]
-pub(super) struct Drawn {
-    keeping: Keeping,
+pub(super) struct PolygonRecorder {
+    recording: Recording,
     corners: Vec<Vector3<f64>>,
-    polygons: Vec<DrawnPolygon>,
+    polygons: Vec<RecordedPolygon>,
 }
 
-struct DrawnPolygon {
+struct RecordedPolygon {
     count: usize,
     moments: Moments,
     weight: f64,
@@ -29,21 +30,21 @@ struct DrawnPolygon {
     normal: Vector3<f64>,
 }
 
-impl Drawn {
-    /// Keeps nothing from now on.
-    pub(super) fn leave_out(&mut self) {
-        self.keeping = Keeping::Off;
+impl PolygonRecorder {
+    /// Stops recording polygons.
+    pub(super) fn stop(&mut self) {
+        self.recording = Recording::Off;
     }
 
-    /// Keeps everything from now on.
+    /// Starts recording polygons.
     pub(super) fn keep(&mut self) {
-        self.keeping = Keeping::On;
+        self.recording = Recording::On;
         self.corners.clear();
         self.polygons.clear();
     }
 
-    /// A part of a triangle, its corners counter-clockwise seen from the shape; `weight` of its area counts. `pressure` is called for
-    /// only if it is kept.
+    /// Adds a part of a triangle, with its corners counter-clockwise seen from the shape and its area multiplied by
+    /// `weight`. `pressure` is evaluated only if polygons are kept.
     pub(super) fn add(
         &mut self,
         part: &Polygon,
@@ -52,11 +53,11 @@ impl Drawn {
         normal: &Vector3<f64>,
         pressure: impl FnOnce() -> Affine,
     ) {
-        if self.keeping == Keeping::Off {
+        if self.recording == Recording::Off {
             return;
         }
         self.corners.extend(part.corners().iter().rev());
-        self.polygons.push(DrawnPolygon {
+        self.polygons.push(RecordedPolygon {
             count: part.corners().len(),
             moments: *moments,
             weight,
@@ -65,7 +66,7 @@ impl Drawn {
         });
     }
 
-    /// Fills a patch with what was kept; the soft body is the first in `order`.
+    /// Fills a patch with the polygons; the soft body is the first in `order`.
     pub(super) fn fill(&self, X_WG: &Isometry3<f64>, order: Order, out: &mut ContactPatch) {
         let mut sums = PatchSums::new(out, *X_WG, order);
         let mut corners = &self.corners[..];

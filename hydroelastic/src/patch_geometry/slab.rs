@@ -1,0 +1,52 @@
+//! Pressure of a compliant half space.
+
+use crate::GeometryError;
+use crate::field::Compliance;
+
+/// A compliant half space z ≤ 0 with pressure p = E·(−z)/thickness, negative above the surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slab {
+    stiffness: f64,
+    thickness: f64,
+    margin: f64,
+}
+
+impl Slab {
+    /// A slab of the given compliance.
+    ///
+    /// # Errors
+    /// [`GeometryError::Material`] for parameters out of range, or without a thickness.
+    pub fn new(compliance: &Compliance) -> Result<Self, GeometryError> {
+        compliance.validate()?;
+        let Some(thickness) = compliance.slab_thickness else {
+            return Err(GeometryError::Material {
+                parameter: "slab_thickness (m)",
+                value: f64::NAN,
+                allowed: "must be specified for a compliant half space: the pressure reaches the modulus at this depth",
+            });
+        };
+        Ok(Self {
+            stiffness: compliance.hydroelastic_modulus / thickness,
+            thickness,
+            margin: compliance.margin,
+        })
+    }
+
+    /// −∂p/∂z, Pa/m.
+    #[must_use]
+    pub fn stiffness(&self) -> f64 {
+        self.stiffness
+    }
+
+    /// Thickness, m.
+    #[must_use]
+    pub fn thickness(&self) -> f64 {
+        self.thickness
+    }
+
+    /// Margin, m.
+    #[must_use]
+    pub fn margin(&self) -> f64 {
+        self.margin
+    }
+}

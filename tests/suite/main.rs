@@ -8,6 +8,7 @@
 mod bundled_scenes;
 mod command_line;
 mod crowned_pulley;
+mod documentation_links;
 mod force_fields;
 mod impulse_exchange;
 mod material_point_faults;

@@ -31,4 +31,5 @@ mod scene_settings;
 mod shoelace_in_points;
 mod soft_body_faults;
 mod soft_scene_features;
+mod tutorial_scenes;
 mod validate;

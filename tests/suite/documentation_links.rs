@@ -1,4 +1,4 @@
-//! Relative links of the Markdown pages lead to files of the repository.
+//! Relative links of the Markdown pages, and source files that `docs` names, are files of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,4 +44,25 @@ fn no_relative_link_is_dead() {
     }
     assert!(pages.len() > 10, "pages are found");
     assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
+fn every_source_file_that_docs_name_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = Vec::new();
+    markdown_below(&root.join("docs"), &mut pages);
+    let mut missing = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("a readable page");
+        // Whole paths only: `convex.rs` may follow one, and `mpm/src/material/NAME.rs` is a file to be written.
+        let named = text.split('`').filter(|name| {
+            name.ends_with(".rs") && name.contains('/') && !name.contains([' ', '\n', 'N'])
+        });
+        for name in named {
+            if !root.join(name).exists() {
+                missing.push(format!("{}: {name}", page.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
 }

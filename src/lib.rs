@@ -15,3 +15,8 @@ pub mod validate;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct ReadmeProgram;
+
+/// The program of the tutorial on solvers, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/tutorials/own-solver.md")]
+pub struct OwnSolverProgram;

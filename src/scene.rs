@@ -1,6 +1,6 @@
 //! Scene files: what is in the world, what happens to it, what is measured and what is expected, as data.
 //!
-//! A [`Scene`] is read from TOML and checked as far as the file alone can tell; `docs/scenes.md` lists every key. Names
+//! A [`Scene`] is read from TOML and checked as far as the file alone can tell; `docs/reference/scene` lists every key. Names
 //! inside robot files are looked up later, when the [`runner`](crate::runner) builds the world; the scene keeps the
 //! places of all names for that.
 //!

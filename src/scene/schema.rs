@@ -1,4 +1,4 @@
-//! The keys of a scene file as data: the reader refuses what is not here, and `docs/scenes.md` prints it.
+//! The keys of a scene file as data: the reader refuses what is not here, and `docs/reference/scene` prints it.
 
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]

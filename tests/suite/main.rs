@@ -8,6 +8,7 @@
 mod bundled_scenes;
 mod command_line;
 mod crowned_pulley;
+mod documentation_links;
 mod force_fields;
 mod impulse_exchange;
 mod material_point_faults;
@@ -30,4 +31,5 @@ mod scene_settings;
 mod shoelace_in_points;
 mod soft_body_faults;
 mod soft_scene_features;
+mod tutorial_scenes;
 mod validate;

@@ -1,7 +1,8 @@
-//! `docs/scenes.md` says what the program accepts: its tables are the schema's, its examples are a scene that runs.
+//! `docs/reference/scene` says what the program accepts: its tables are the schema's, its examples are one scene that runs.
 //!
 //! `PLIANT_UPDATE_DOCS=1 cargo test --test suite scene_documentation` prints the tables anew after a change of the schema.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,12 +11,26 @@ use pliant::scene::{Scene, SceneOptions, quantities_markdown, tables};
 use pliant_contact_sap::SolverKind;
 use pliant_fem::MATERIAL_PRESETS;
 
-fn page() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/scenes.md")
+const FOLDER: &str = "docs/reference/scene";
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(FOLDER)
 }
 
-fn text() -> String {
-    fs::read_to_string(page()).expect("docs/scenes.md is there")
+fn read(page: &str) -> String {
+    fs::read_to_string(folder().join(page)).unwrap_or_else(|e| panic!("{FOLDER}/{page}: {e}"))
+}
+
+/// The index, then the pages that it links to, in its order.
+fn pages() -> Vec<String> {
+    let index = read("README.md");
+    let linked = index.split("](").skip(1).filter_map(|rest| {
+        let target = rest.split(')').next()?;
+        (target.ends_with(".md") && !target.contains('/')).then(|| target.to_owned())
+    });
+    std::iter::once("README.md".to_owned())
+        .chain(linked)
+        .collect()
 }
 
 /// The Markdown that belongs under a marker line such as `<!-- keys: [contact] -->`.
@@ -23,9 +38,8 @@ fn table_of(marker: &str) -> Option<String> {
     let inner = marker.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     if let Some(name) = inner.strip_prefix("keys: ") {
         let table = tables().into_iter().find(|table| table.name == name);
-        let table = table.unwrap_or_else(|| {
-            panic!("docs/scenes.md asks for the keys of {name:?}, which is no table")
-        });
+        let table = table
+            .unwrap_or_else(|| panic!("{FOLDER}: no table of the schema has the name {name:?}"));
         if table.keys.is_empty() {
             return Some(format!("`{name}` has no keys: `{{}}`.\n"));
         }
@@ -33,7 +47,7 @@ fn table_of(marker: &str) -> Option<String> {
     }
     match inner {
         "quantities" => Some(quantities_markdown()),
-        "stuffs" => {
+        "presets" => {
             let mut table = String::from(
                 "Presets of `made_of`\n\n| name | E, Pa | ν | density, kg/m³ | source |\n|---|---|---|---|---|\n",
             );
@@ -56,7 +70,7 @@ fn table_of(marker: &str) -> Option<String> {
                 .collect();
             Some(format!("Solvers: {}.\n", names.join(", ")))
         }
-        _ => panic!("docs/scenes.md has an unknown marker {inner:?}"),
+        _ => panic!("{FOLDER}: unknown marker {inner:?}"),
     }
 }
 
@@ -87,36 +101,52 @@ fn renewed(text: &str) -> String {
 }
 
 #[test]
-fn tables_of_the_page_are_those_of_the_schema() {
-    let text = text();
-    let renewed = renewed(&text);
-    if std::env::var_os("PLIANT_UPDATE_DOCS").is_some() {
-        fs::write(page(), &renewed).expect("docs/scenes.md can be written");
-        return;
+fn tables_of_the_pages_are_those_of_the_schema() {
+    for page in pages() {
+        let text = read(&page);
+        let renewed = renewed(&text);
+        if std::env::var_os("PLIANT_UPDATE_DOCS").is_some() {
+            fs::write(folder().join(&page), &renewed).unwrap_or_else(|e| panic!("{page}: {e}"));
+            continue;
+        }
+        for (number, (found, expected)) in text.lines().zip(renewed.lines()).enumerate() {
+            assert_eq!(
+                found,
+                expected,
+                "{FOLDER}/{page}:{}: run with PLIANT_UPDATE_DOCS=1 to print the tables anew",
+                number + 1
+            );
+        }
+        assert_eq!(text, renewed, "{FOLDER}/{page}");
     }
-    for (number, (found, expected)) in text.lines().zip(renewed.lines()).enumerate() {
-        assert_eq!(
-            found,
-            expected,
-            "docs/scenes.md:{}: run with PLIANT_UPDATE_DOCS=1 to print the tables anew",
-            number + 1
-        );
-    }
-    assert_eq!(text, renewed);
 }
 
 #[test]
-fn every_table_of_the_schema_is_on_the_page() {
-    let text = text();
+fn every_table_of_the_schema_is_on_one_page() {
+    let text: String = pages().iter().map(|page| read(page)).collect();
     for table in tables() {
         let marker = format!("<!-- keys: {} -->", table.name);
-        assert!(text.contains(&marker), "docs/scenes.md lacks {marker}");
+        assert_eq!(text.matches(&marker).count(), 1, "{FOLDER}: {marker}");
     }
 }
 
-/// All `toml` blocks, one after the other.
+#[test]
+fn the_index_links_to_every_page() {
+    let files = fs::read_dir(folder()).expect("the folder exists");
+    let files: BTreeSet<String> = files
+        .map(|file| {
+            file.expect("a readable entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    assert_eq!(files, pages().into_iter().collect());
+}
+
+/// All `toml` blocks of all pages, one after the other.
 fn example() -> String {
-    let text = text();
+    let text: String = pages().iter().map(|page| read(page)).collect();
     let mut example = String::new();
     let mut inside = false;
     for line in text.lines() {
@@ -134,8 +164,8 @@ fn example() -> String {
 }
 
 #[test]
-fn examples_of_the_page_are_one_scene_that_runs_as_expected() {
-    let scene = Scene::parse("docs/scenes.md", &example(), &SceneOptions::default())
+fn examples_of_the_pages_are_one_scene_that_runs_as_expected() {
+    let scene = Scene::parse(FOLDER, &example(), &SceneOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     let options = RunOptions {
         length: RunLength::Smoke,

@@ -57,9 +57,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pliant_contact_sap::SolverKind;
 use pliant_coupling::ContactSettings;
 
+use crate::registry::Registry;
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
 pub use constraint::{ConstraintEntry, ConstraintKind};
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
@@ -74,7 +74,7 @@ pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
 pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown};
-pub use schema::{Key, REQUIRED, TableSchema, tables};
+pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
 pub use soft::{
@@ -83,6 +83,8 @@ pub use soft::{
     Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
 };
 pub use solver::Solver;
+pub(crate) use solver::register as register_solvers;
+pub use table::TableReader;
 pub use text::{Place, SceneText};
 pub use track::{PoseTrack, Track, TrackInterpolation};
 
@@ -96,8 +98,10 @@ pub struct SceneOptions {
     pub parameters: Vec<ParameterOverride>,
     /// Δt in s that replaces the file's; `dt` in expressions too.
     pub time_step_s: Option<f64>,
-    /// The solver that replaces the file's.
-    pub solver: Option<SolverKind>,
+    /// Name of the solver that replaces the file's.
+    pub solver: Option<String>,
+    /// The parts that names in the file stand for; the built-in ones by default.
+    pub registry: Registry,
 }
 
 /// A scene, read and checked.

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::registry::Registry;
+use crate::scene::Scene;
 use clap::Args;
-use pliant::scene::{Scene, SceneOptions};
 use pliant_hydroelastic::mesh::{
     Bounds, MeshError, SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
 };
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
 
 use super::output::{number, print};
-use super::{Ending, Failure};
+use super::{Ending, Failure, with};
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
@@ -66,23 +67,23 @@ fn kind(path: &Path, bytes: &[u8]) -> FileKind {
     }
 }
 
-pub(super) fn main(arguments: &CheckArguments) -> Result<Ending, Failure> {
+pub(super) fn main(arguments: &CheckArguments, registry: &Registry) -> Result<Ending, Failure> {
     let path = &arguments.file;
     let named = path.to_string_lossy();
     if !path.exists() && path.extension().is_none() {
-        return scene(&named);
+        return scene(&named, registry);
     }
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(path, &bytes) {
-        FileKind::Scene => scene(&named),
+        FileKind::Scene => scene(&named, registry),
         FileKind::Robot => robot(path, &bytes, &arguments.packages),
         FileKind::Mesh => mesh(&named, &bytes, arguments.scale),
     }
 }
 
-fn scene(name: &str) -> Result<Ending, Failure> {
-    let scene = Scene::load(name, &SceneOptions::default())?;
-    let assembly = pliant::runner::check(&scene)?;
+fn scene(name: &str, registry: &Registry) -> Result<Ending, Failure> {
+    let scene = Scene::load(name, &with(registry))?;
+    let assembly = crate::runner::check(&scene)?;
     let mut text: String = assembly
         .notes
         .iter()

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use pliant::runner::Progress;
+use crate::runner::Progress;
 
 use super::Failure;
 

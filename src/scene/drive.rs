@@ -6,7 +6,7 @@ use super::error::SceneError;
 use super::item::{Item, Mention};
 use super::pose::pose;
 use super::read::each;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::TableReader;
 use super::track::{PoseTrack, Track, TrackInterpolation};
 
@@ -25,35 +25,35 @@ pub(super) static TABLES: [&TableSchema; 10] = [
 
 const MODEL: Key = Key {
     name: "model",
-    value: "name",
+    value: ValueKind::Described("name"),
     unit: "",
     default: REQUIRED,
     about: "one of `[[models]]`",
 };
 const JOINTS: Key = Key {
     name: "joints",
-    value: "list of names",
+    value: ValueKind::Described("list of names"),
     unit: "",
     default: REQUIRED,
     about: "joints of that model with one degree of freedom each",
 };
 const INTERPOLATION: Key = Key {
     name: "interpolation",
-    value: "`cubic`, `linear` or `hold`",
+    value: ValueKind::Choice(&["cubic", "linear", "hold"]),
     unit: "",
     default: "`cubic`",
     about: "from knot to knot: smooth without overshoot, straight, or in steps; values stay before the first and after the last knot",
 };
 const AT: Key = Key {
     name: "at_s",
-    value: "number",
+    value: ValueKind::Number,
     unit: "s",
     default: REQUIRED,
     about: "time of the knot; times ascend",
 };
 const POSITIONS: Key = Key {
     name: "positions",
-    value: "list of numbers",
+    value: ValueKind::Described("list of numbers"),
     unit: "rad or m",
     default: REQUIRED,
     about: "one for each joint",
@@ -62,7 +62,7 @@ const POSITIONS: Key = Key {
 const fn knots(about: &'static str) -> Key {
     Key {
         name: "knots",
-        value: "list of tables",
+        value: ValueKind::Described("list of tables"),
         unit: "",
         default: REQUIRED,
         about,
@@ -87,14 +87,14 @@ static FRAME_TARGETS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "frame",
-            value: "`MODEL/FRAME`",
+            value: ValueKind::Described("`MODEL/FRAME`"),
             unit: "",
             default: REQUIRED,
             about: "a link or named frame; the actuators between it and the root follow by differential inverse kinematics",
         },
         Key {
             name: "follow",
-            value: "`pose` or `position`",
+            value: ValueKind::Choice(&["pose", "position"]),
             unit: "",
             default: "`pose`",
             about: "whether the orientation matters",
@@ -111,7 +111,7 @@ static POSE_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: REQUIRED,
             about: "in the world",
@@ -135,7 +135,7 @@ static EFFORTS_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "efforts",
-            value: "list of numbers",
+            value: ValueKind::Described("list of numbers"),
             unit: "N·m or N",
             default: REQUIRED,
             about: "one for each joint",
@@ -158,7 +158,7 @@ static BODY_MOTIONS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "body",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "one of `[[bodies]]`",
@@ -174,21 +174,21 @@ static LOADS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "on",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force evenly",
         },
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "where the force acts, in the frame of the body",
         },
         Key {
             name: "interpolation",
-            value: "`linear`, `cubic` or `hold`",
+            value: ValueKind::Choice(&["linear", "cubic", "hold"]),
             unit: "",
             default: "`linear`",
             about: "as above",
@@ -202,14 +202,14 @@ static LOAD_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "force",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "N",
             default: "[0, 0, 0]",
             about: "world axes",
         },
         Key {
             name: "torque",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "N·m",
             default: "[0, 0, 0]",
             about: "world axes",

@@ -24,6 +24,9 @@ pub enum SceneError {
         /// What the system says.
         reason: String,
     },
+    /// A name that two parts of one kind have in the registry.
+    #[error("{0} is registered twice")]
+    RegisteredTwice(String),
     /// A `--set` that does not fit the scene.
     #[error("--set {text}: {reason}")]
     Override {

@@ -3,7 +3,7 @@
 use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, Mention};
 use super::observable::ObservableEntry;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::settings::Simulation;
 use super::table::{Context, TableReader};
 
@@ -14,70 +14,70 @@ static EXPECT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "observable",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "one of `[[observables]]`",
         },
         Key {
             name: "at_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "none",
             about: "at this time, interpolated between steps; runs that end before skip the expectation",
         },
         Key {
             name: "from_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "the start",
             about: "instead of `at_s`: the window's begin",
         },
         Key {
             name: "until_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "the end",
             about: "the window's end; runs that end before skip the expectation",
         },
         Key {
             name: "take",
-            value: "`final`, `min`, `max`, `mean`, `rms` or `spread`",
+            value: ValueKind::Choice(&["final", "min", "max", "mean", "rms", "spread"]),
             unit: "",
             default: "`final`",
             about: "what of the window: `rms` is the root of the mean square, `spread` is `max` minus `min`",
         },
         Key {
             name: "equals",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "the expected value, together with `within`",
         },
         Key {
             name: "within",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "the observable's",
             default: "none",
             about: "how far from `equals` it may be",
         },
         Key {
             name: "at_least",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "lower bound",
         },
         Key {
             name: "at_most",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "upper bound",
         },
         Key {
             name: "source",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "where the bounds come from: a formula, a paper, an argument",

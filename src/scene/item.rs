@@ -7,9 +7,10 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::error::{SceneError, SceneFault, quoted_list, remedy};
-use super::schema::TableSchema;
+use super::schema::{TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 use super::text::Place;
+use crate::registry::{Part, Parts};
 
 /// A name written at a place: something to look up, or to complain about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,6 +114,27 @@ impl<'a> Item<'a> {
             return Err(self.out_of_range(value, "must be a number"));
         }
         Ok(value)
+    }
+
+    /// A number in the range of `kind`.
+    pub(super) fn number_of(&self, kind: ValueKind) -> Result<f64, SceneError> {
+        match kind {
+            ValueKind::Positive => self.positive(),
+            ValueKind::NonNegative => self.non_negative(),
+            ValueKind::Integer(least, most) => self.integer(least, most).map(|n| n as f64),
+            ValueKind::Between(low, high) => {
+                let value = self.number()?;
+                if low < value && value < high {
+                    return Ok(value);
+                }
+                Err(self.out_of_range(value, &format!("must lie between {low} and {high}")))
+            }
+            ValueKind::Number
+            | ValueKind::Choice(_)
+            | ValueKind::Vector3
+            | ValueKind::Text
+            | ValueKind::Described(_) => self.number(),
+        }
     }
 
     pub(super) fn positive(&self) -> Result<f64, SceneError> {
@@ -262,16 +284,31 @@ impl<'a> Item<'a> {
             return Ok(*value);
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        let remedy = super::error::nearest(word, names.iter().copied())
+        Err(self.unknown_choice(word, &names))
+    }
+
+    fn unknown_choice(&self, word: &str, known: &[&str]) -> SceneError {
+        let remedy = super::error::nearest(word, known.iter().copied())
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
-        Err(self.error(SceneFault::UnknownChoice {
+        self.error(SceneFault::UnknownChoice {
             table: self.table.clone(),
             key: self.key.clone(),
             value: word.into(),
-            choices: quoted_list(&names),
+            choices: quoted_list(known),
             remedy,
-        }))
+        })
+    }
+
+    /// The registered part of this name.
+    pub(super) fn part<'p, F: ?Sized>(
+        &self,
+        parts: &'p Parts<F>,
+    ) -> Result<&'p Part<F>, SceneError> {
+        let name = self.text()?;
+        parts
+            .get(name)
+            .ok_or_else(|| self.unknown_choice(name, &parts.names()))
     }
 
     pub(super) fn table(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::item::Item;
-use super::schema::{Key, TableSchema};
+use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&MATERIAL];
@@ -14,63 +14,63 @@ static MATERIAL: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "stiffness",
-            value: "number > 0 or `inf`",
+            value: ValueKind::Described("number > 0 or `inf`"),
             unit: "N/m",
             default: "1000000",
             about: "k of one contact point; in series with the partner's: k = k₁k₂/(k₁+k₂)",
         },
         Key {
             name: "dissipation",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s/m",
             default: "50",
             about: "d of Hunt and Crossley: rebound is slower than 1/d; the softer partner's counts more",
         },
         Key {
             name: "relaxation_time_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "0.1",
             about: "τ, used by the contact model `sap` instead of `dissipation`; partners' add",
         },
         Key {
             name: "friction",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "",
             default: "0.5",
             about: "Coulomb's μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
         Key {
             name: "hydroelastic",
-            value: "`absent`, `compliant` or `rigid`",
+            value: ValueKind::Choice(&["absent", "compliant", "rigid"]),
             unit: "",
             default: "`absent`",
             about: "what the shape or rod is in patch contact: a body with a pressure field, a rigid surface (no rod), or nothing (it touches in points); two `rigid` ones touch in points",
         },
         Key {
             name: "hydroelastic_modulus",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: "10000000",
             about: "of a `compliant` shape: the pressure at its deepest point, of a rod on its centreline; a flat body of thickness H sinks by f H/(E A)",
         },
         Key {
             name: "hydroelastic_margin",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "0.0001",
             about: "of a `compliant` shape: how far ahead of touching its field is felt by the solver, so that faces at rest do not lose and find each other",
         },
         Key {
             name: "mesh_resolution_hint",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "0.02",
             about: "of a `compliant` or `rigid` shape: edge length where it is curved",
         },
         Key {
             name: "slab_thickness",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "none",
             about: "of a `compliant` half space, which needs it: the pressure rises to the modulus over this depth",

@@ -6,7 +6,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Expression;
 use super::item::{Item, Mention};
 use super::quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject};
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&OBSERVABLE];
@@ -16,70 +16,70 @@ static OBSERVABLE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "its column; names of one body share what stands before the first dot: `box.z`, `box.speed`",
         },
         Key {
             name: "quantity",
-            value: "see the list below",
+            value: ValueKind::Described("see the list below"),
             unit: "",
             default: REQUIRED,
             about: "what is measured",
         },
         Key {
             name: "of",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: "everything",
             about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a constraint, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
         },
         Key {
             name: "with",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: "anything",
             about: "for contacts: only those of `of` with this",
         },
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "for `position` and `velocity`: which point, in the frame of the body",
         },
         Key {
             name: "component",
-            value: "see the list below",
+            value: ValueKind::Described("see the list below"),
             unit: "",
             default: "the first listed",
             about: "which number of a quantity that has several",
         },
         Key {
             name: "along",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "",
             default: "none",
             about: "instead of `component`: the part of a vector along this direction, world axes",
         },
         Key {
             name: "among",
-            value: "`min`, `max`, `mean` or `sum`",
+            value: ValueKind::Choice(&["min", "max", "mean", "sum"]),
             unit: "",
             default: "none",
             about: "what becomes of the numbers of several bodies, where `of` is a repeat or stands for copies",
         },
         Key {
             name: "expression",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: "none",
             about: "for `quantity = \"expression\"`: arithmetic of parameters, `t` (the time), `dt`, and observables above this one",
         },
         Key {
             name: "unit",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: "the quantity's",
             about: "for `quantity = \"expression\"`: what is printed",

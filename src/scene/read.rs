@@ -13,7 +13,7 @@ use super::material::Materials;
 use super::names::{NameKind, Names};
 use super::pairs::FilterEntry;
 use super::quantity::Subject;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 use super::text::{Place, SceneText};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
@@ -26,7 +26,7 @@ const fn section(
 ) -> Key {
     Key {
         name,
-        value,
+        value: ValueKind::Described(value),
         unit: "",
         default,
         about,
@@ -178,6 +178,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             reason: "the time step must be positive".into(),
         });
     }
+    if let Some(part) = options.registry.duplicate() {
+        return Err(SceneError::RegisteredTwice(part));
+    }
     let mut document = DeTable::parse(text.as_str()).map_err(|error| {
         let place = error.span().map_or(Place::default(), Place::from);
         text.error(place, SceneFault::Syntax(error.message().trim().to_owned()))
@@ -193,6 +196,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     let mut context = Context {
         text: Arc::clone(&text),
         scope: Scope::default(),
+        registry: Arc::new(options.registry.clone()),
     };
     let parameters = {
         let table = open(&context, document.get_ref())?;
@@ -269,7 +273,11 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         parameters,
         simulation,
         contact: super::settings::contact(table.optional("contact").as_ref())?,
-        solver: super::solver::solver(table.optional("solver").as_ref(), options.solver)?,
+        solver: super::solver::solver(
+            &context,
+            table.optional("solver").as_ref(),
+            options.solver.as_deref(),
+        )?,
         recording: super::settings::recording(table.optional("recording").as_ref())?,
         camera: super::settings::camera(table.optional("camera").as_ref())?,
         filters: each(&table, "filters", super::pairs::filter)?,

@@ -24,7 +24,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::item::{Item, Mention};
 use super::material::{Materials, Surface};
 use super::pose::pose;
-use super::schema::{Key, TableSchema};
+use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 
 pub use centreline::CentrelineEntry;
@@ -75,42 +75,42 @@ pub(super) const KEYS: [Key; 10] = [
     body::NAME,
     Key {
         name: "copies",
-        value: "whole number",
+        value: ValueKind::Described("whole number"),
         unit: "",
         default: "none",
         about: "that many bodies `NAME_0`, `NAME_1`, ..., each read anew with `i` = 0, 1, ... in its expressions; `NAME` stands for all of them",
     },
     Key {
         name: "pose",
-        value: "pose",
+        value: ValueKind::Described("pose"),
         unit: "",
         default: "identity",
         about: "of the body's own frame in the world, at the start",
     },
     Key {
         name: "velocity",
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "m/s",
         default: "[0, 0, 0]",
         about: "of the centre of mass at the start, world axes",
     },
     Key {
         name: "angular_velocity",
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "rad/s",
         default: "[0, 0, 0]",
         about: "about the centre of mass at the start, world axes",
     },
     Key {
         name: "material",
-        value: "name or table",
+        value: ValueKind::Described("name or table"),
         unit: "",
         default: "`default`",
         about: "surface: the name of a `[materials.NAME]`, or its keys in place",
     },
     Key {
         name: "regions",
-        value: "table of name = region",
+        value: ValueKind::Described("table of name = region"),
         unit: "",
         default: "none",
         about: "parts of the body that `NAME/REGION` stands for, in the body's own frame at rest",
@@ -118,14 +118,21 @@ pub(super) const KEYS: [Key; 10] = [
     body::COLOR,
     Key {
         name: "color_by",
-        value: "`color`, `displacement`, `speed`, `stress`, `pressure` or `plastic-strain`",
+        value: ValueKind::Choice(&[
+            "color",
+            "displacement",
+            "speed",
+            "stress",
+            "pressure",
+            "plastic-strain",
+        ]),
         unit: "",
         default: "`color`",
         about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or, if they can flow, the plastic strain so far",
     },
     Key {
         name: "color_max",
-        value: "number > 0",
+        value: ValueKind::Positive,
         unit: "as `color_by`",
         default: "the largest that occurs",
         about: "what is drawn brightest; 0 is drawn darkest",
@@ -257,6 +264,7 @@ impl SoftBodies {
             let context = Context {
                 text: context.text.clone(),
                 scope,
+                registry: context.registry.clone(),
             };
             let mut entry = read(&context, &item.within(&context))?;
             entry.name.name = format!("{}_{index}", name.name);

@@ -1,7 +1,7 @@
-//! Reading a TOML table by its schema: typed values, with the place of whatever is wrong.
+//! Reads a TOML table by its schema: typed values, and errors with their location.
 //!
-//! In tests a reader also checks the schema: keys it asks for must be listed, all listed keys must be asked for, and
-//! a number's default must be the one the documentation prints.
+//! In tests a reader also checks the schema: keys it reads must be listed, all listed keys must be read, and a number's
+//! default must be the one the documentation prints.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,22 +12,41 @@ use toml::de::DeTable;
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Scope;
 use super::item::Item;
-use super::schema::{REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::text::{Place, SceneText};
+use crate::registry::{Part, Parts, Registry};
 
-/// What every reader needs: the text for messages, the values of parameters for expressions.
+/// What every reader needs: the text for messages, the values of parameters for expressions, the parts that names stand
+/// for.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) text: Arc<SceneText>,
     pub(super) scope: Scope,
+    pub(super) registry: Arc<Registry>,
 }
 
-/// A table being read.
-pub(super) struct TableReader<'a> {
+#[cfg(test)]
+impl Context {
+    /// No text, no parameters, the built-in parts.
+    pub(super) fn empty() -> Self {
+        Self {
+            text: SceneText::new("test", ""),
+            scope: Scope::default(),
+            registry: Arc::default(),
+        }
+    }
+}
+
+/// A table of a scene file, as the reader of a registered part sees it.
+///
+/// Numbers may be written as expressions of the scene's parameters. Errors carry file, line and column.
+pub struct TableReader<'a> {
     pub(super) context: &'a Context,
     pub(super) at: Place,
     table: &'a DeTable<'a>,
     schema: &'static TableSchema,
+    /// Keys of the registered part that the table names, besides those of the schema.
+    part_keys: &'static [Key],
     label: String,
     asked: RefCell<Vec<&'static str>>,
 }
@@ -40,27 +59,153 @@ impl<'a> TableReader<'a> {
         at: Place,
         schema: &'static TableSchema,
     ) -> Result<Self, SceneError> {
-        let mut unknown: Vec<_> = table
-            .keys()
-            .filter(|key| schema.key(key.get_ref()).is_none())
-            .collect();
-        unknown.sort_by_key(|key| key.span().start);
-        if let Some(key) = unknown.first() {
-            let fault = SceneFault::UnknownKey {
-                table: schema.name.into(),
-                key: key.get_ref().to_string(),
-                remedy: super::material::drake_remedy(key.get_ref())
-                    .unwrap_or_else(|| remedy(key.get_ref(), schema.keys.iter().map(|k| k.name))),
-            };
-            return Err(context.text.error(key.span().into(), fault));
-        }
-        Ok(Self {
+        let reader = Self::new(context, table, at, schema);
+        reader.refuse_unknown_keys(|_| None)?;
+        Ok(reader)
+    }
+
+    /// Begins to read `table`, which names one of `parts` under `name_key`; refuses keys that neither `schema` nor that part
+    /// lists. Without a name the first part is meant.
+    pub(super) fn open_part<F: ?Sized>(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: Place,
+        schema: &'static TableSchema,
+        name_key: &'static str,
+        parts: &'a Parts<F>,
+    ) -> Result<(Self, &'a Part<F>), SceneError> {
+        let mut reader = Self::new(context, table, at, schema);
+        let part = match reader.optional(name_key) {
+            Some(item) => item.part(parts)?,
+            None => parts.first().ok_or_else(|| reader.missing(name_key))?,
+        };
+        reader.part_keys = part.keys();
+        reader.label = format!("{} {:?}", schema.name, part.name());
+        reader.refuse_unknown_keys(|key| parts.owners(key))?;
+        Ok((reader, part))
+    }
+
+    /// Reads the same table for another part: keys that it does not list are ignored.
+    pub(super) fn for_part<F: ?Sized>(&self, part: &Part<F>) -> Self {
+        let mut reader = Self::new(self.context, self.table, self.at, self.schema);
+        reader.part_keys = part.keys();
+        reader.label = format!("{} {:?}", self.schema.name, part.name());
+        reader
+    }
+
+    pub(super) fn new(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: Place,
+        schema: &'static TableSchema,
+    ) -> Self {
+        Self {
             context,
             at,
             table,
             schema,
+            part_keys: &[],
             label: schema.name.into(),
             asked: RefCell::default(),
+        }
+    }
+
+    fn refuse_unknown_keys(
+        &self,
+        owners: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), SceneError> {
+        let unknown = self
+            .table
+            .keys()
+            .filter(|key| self.key(key.get_ref()).is_none())
+            .min_by_key(|key| key.span().start);
+        let Some(key) = unknown else {
+            return Ok(());
+        };
+        let word: &str = key.get_ref();
+        let known = self.schema.keys.iter().chain(self.part_keys);
+        let fault = SceneFault::UnknownKey {
+            table: self.label.clone(),
+            key: word.to_owned(),
+            remedy: (super::material::drake_remedy(word))
+                .or_else(|| owners(word))
+                .unwrap_or_else(|| remedy(word, known.map(|k| k.name))),
+        };
+        Err(self.context.text.error(key.span().into(), fault))
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        let part_key = || self.part_keys.iter().find(|key| key.name == name);
+        self.schema.key(name).or_else(part_key)
+    }
+
+    /// The number of a declared key: the one given, or its default.
+    ///
+    /// # Errors
+    /// A value outside the key's [`ValueKind`]; a required key that is absent; a key that is not declared or whose default is
+    /// not a number.
+    pub fn number(&self, key: &'static str) -> Result<f64, SceneError> {
+        let declared = self.declared(key)?;
+        match (self.find(key), declared.default.parse()) {
+            (Some(item), _) => item.number_of(declared.value),
+            (None, Ok(default)) => Ok(default),
+            (None, Err(_)) => Err(self.missing(key)),
+        }
+    }
+
+    /// The number of a declared key that may be absent.
+    ///
+    /// # Errors
+    /// As [`Self::number`], but for an absent key.
+    pub fn number_if_given(&self, key: &'static str) -> Result<Option<f64>, SceneError> {
+        let kind = self.declared(key)?.value;
+        self.find(key).map(|item| item.number_of(kind)).transpose()
+    }
+
+    /// The whole number of a key declared as [`ValueKind::Integer`]: the one given, or its default.
+    ///
+    /// # Errors
+    /// As [`Self::number`].
+    pub fn integer(&self, key: &'static str) -> Result<u64, SceneError> {
+        self.number(key).map(|value| value as u64)
+    }
+
+    /// The word of a key declared as [`ValueKind::Choice`]: the one given, or the first.
+    ///
+    /// # Errors
+    /// A word that is not among them; a key that is not declared as a choice.
+    pub fn word(&self, key: &'static str) -> Result<&'static str, SceneError> {
+        let declared = self.declared(key)?;
+        let ValueKind::Choice(words) = declared.value else {
+            return Err(self.conflict(format!("`{key}` is not declared as a choice")));
+        };
+        let choices: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+        match (self.find(key), words.first()) {
+            (Some(item), _) => item.choice(&choices),
+            (None, Some(first)) if declared.default != REQUIRED => Ok(first),
+            _ => Err(self.missing(key)),
+        }
+    }
+
+    /// Three numbers of a declared key that may be absent.
+    ///
+    /// # Errors
+    /// Anything but a list of three numbers.
+    pub fn vector3_if_given(&self, key: &'static str) -> Result<Option<Vector3<f64>>, SceneError> {
+        self.declared(key)?;
+        self.find(key).map(|item| item.vector3()).transpose()
+    }
+
+    /// Whether the file has this key.
+    pub fn is_given(&self, key: &'static str) -> bool {
+        self.find(key).is_some()
+    }
+
+    fn declared(&self, key: &'static str) -> Result<&'static Key, SceneError> {
+        self.key(key).ok_or_else(|| {
+            self.conflict(format!(
+                "its reader asks for `{key}`, which it does not declare"
+            ))
         })
     }
 
@@ -72,7 +217,7 @@ impl<'a> TableReader<'a> {
     /// The value of a key that may be left out.
     pub(super) fn optional(&self, key: &'static str) -> Option<Item<'a>> {
         debug_assert!(
-            self.schema.key(key).is_some_and(|k| k.default != REQUIRED),
+            self.key(key).is_some_and(|k| k.default != REQUIRED),
             "{}: `{key}` is read as optional, the schema says otherwise",
             self.schema.name
         );
@@ -82,22 +227,22 @@ impl<'a> TableReader<'a> {
     /// The value of a key that must be there.
     pub(super) fn required(&self, key: &'static str) -> Result<Item<'a>, SceneError> {
         debug_assert!(
-            self.schema.key(key).is_some_and(|k| k.default == REQUIRED),
+            self.key(key).is_some_and(|k| k.default == REQUIRED),
             "{}: `{key}` is read as required, the schema says otherwise",
             self.schema.name
         );
         self.find(key).ok_or_else(|| self.missing(key))
     }
 
-    /// The complaint that `key` is not there.
+    /// The error that `key` is absent.
     pub(super) fn missing(&self, key: &str) -> SceneError {
-        let value = self.schema.key(key).map_or("", |k| k.value);
+        let value = self.key(key).map_or(String::new(), |k| k.value.to_string());
         self.context.text.error(
             self.at,
             SceneFault::MissingKey {
                 table: self.label.clone(),
                 key: key.into(),
-                value: value.into(),
+                value,
             },
         )
     }
@@ -112,8 +257,8 @@ impl<'a> TableReader<'a> {
         })
     }
 
-    /// The complaint that the keys of this table do not go together.
-    pub(super) fn conflict(&self, reason: impl Into<String>) -> SceneError {
+    /// The error that the keys of this table contradict each other.
+    pub fn conflict(&self, reason: impl Into<String>) -> SceneError {
         self.context.text.error(
             self.at,
             SceneFault::Conflict {
@@ -124,7 +269,7 @@ impl<'a> TableReader<'a> {
     }
 
     fn default_agrees(&self, key: &str, default: f64) -> bool {
-        let printed = self.schema.key(key).map_or("", |k| k.default);
+        let printed = self.key(key).map_or("", |k| k.default);
         printed.parse::<f64>().is_ok_and(|value| value == default)
     }
 
@@ -157,9 +302,7 @@ impl<'a> TableReader<'a> {
     /// Three numbers, or zeros.
     pub(super) fn vector3_or_zero(&self, key: &'static str) -> Result<Vector3<f64>, SceneError> {
         debug_assert!(
-            self.schema
-                .key(key)
-                .is_some_and(|k| k.default == "[0, 0, 0]"),
+            self.key(key).is_some_and(|k| k.default == "[0, 0, 0]"),
             "{}: {key}",
             self.schema.name
         );
@@ -180,8 +323,7 @@ impl<'a> TableReader<'a> {
         choices: &[(&'static str, T)],
     ) -> Result<T, SceneError> {
         debug_assert!(
-            self.schema
-                .key(key)
+            self.key(key)
                 .is_some_and(|k| k.default.trim_matches(['`', '"']) == choices[0].0),
             "{}: the first choice of `{key}` is not the default of the schema",
             self.schema.name

@@ -310,13 +310,13 @@ fn overrides_replace_parameters_and_what_follows_from_them() {
 fn time_step_and_solver_can_be_replaced() {
     let options = SceneOptions {
         time_step_s: Some(0.01),
-        solver: Some(SolverKind::Newton),
+        solver: Some("gauss-seidel".into()),
         ..SceneOptions::default()
     };
     let text = format!("{HEAD}{BALL}density = \"dt*1000\"\n");
     let scene = Scene::parse("s.toml", &text, &options).unwrap();
     assert_eq!(scene.simulation.time_step_s, 0.01);
-    assert_eq!(scene.solver.kind, SolverKind::Newton);
+    assert_eq!(scene.solver.name(), "gauss-seidel");
     assert_eq!(scene.bodies[0].body.shapes[0].density, 10.0);
     let options = SceneOptions {
         time_step_s: Some(-1.0),

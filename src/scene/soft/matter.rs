@@ -9,12 +9,12 @@ use pliant_mpm::{
 
 use crate::scene::error::{SceneError, SceneFault, remedy};
 use crate::scene::item::Item;
-use crate::scene::schema::{Key, TableSchema};
+use crate::scene::schema::{Key, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
 const fn constant(
     name: &'static str,
-    value: &'static str,
+    value: ValueKind,
     unit: &'static str,
     default: &'static str,
     about: &'static str,
@@ -33,58 +33,77 @@ pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
     keys: &[
         constant(
             "law",
-            "`linear-corotated`, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+            ValueKind::Choice(&[
+                "linear-corotated",
+                "corotated",
+                "neo-hookean",
+                "hencky",
+                "sand",
+                "liquid",
+            ]),
             "",
             "`linear-corotated`",
             "the first makes a step one linear problem; it and `hencky` flow at a yield stress",
         ),
         constant(
             "youngs_modulus",
-            "number > 0",
+            ValueKind::Positive,
             "Pa",
             "none",
             "E; needed by all but `liquid`",
         ),
         constant(
             "poissons_ratio",
-            "number in (-1, 0.5)",
+            ValueKind::Between(-1.0, 0.5),
             "",
             "none",
             "ν; needed by all but `liquid`; locks beyond 0.45 or so",
         ),
         constant(
             "yield_stress",
-            "number > 0",
+            ValueKind::Positive,
             "Pa",
             "none: elastic",
             "of `linear-corotated`: bound of the Frobenius norm of the deviator, √(2/3) of that in tension; of `hencky`: in tension",
         ),
         constant(
             "friction_angle",
-            "number in (0, pi/2)",
+            ValueKind::Described("number in (0, pi/2)"),
             "rad",
             "none",
             "needed by `sand`",
         ),
         constant(
             "friction_cone",
-            "`plane-strain` or `triaxial-compression`",
+            ValueKind::Choice(&["plane-strain", "triaxial-compression"]),
             "",
             "`plane-strain`",
             "of `sand`: the tests in which its angle is `friction_angle`",
         ),
         constant(
             "bulk_modulus",
-            "number > 0",
+            ValueKind::Positive,
             "Pa",
             "none",
             "κ, needed by `liquid`: p = κ(J^-γ - 1); 200 ρ g depth/γ keeps the density within 1%",
         ),
-        constant("exponent", "number in (1, 20]", "", "7", "γ of `liquid`"),
-        constant("viscosity", "number >= 0", "Pa s", "0", "of `liquid`"),
+        constant(
+            "exponent",
+            ValueKind::Described("number in (1, 20]"),
+            "",
+            "7",
+            "γ of `liquid`",
+        ),
+        constant(
+            "viscosity",
+            ValueKind::NonNegative,
+            "Pa s",
+            "0",
+            "of `liquid`",
+        ),
         constant(
             "tension",
-            "`none` or `full`",
+            ValueKind::Choice(&["none", "full"]),
             "",
             "`none`",
             "of `liquid`: whether it holds together when pulled",

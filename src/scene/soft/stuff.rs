@@ -6,7 +6,7 @@ use pliant_fem::{FemError, LawKind, Material, MooneyRivlin, lame_parameters, mat
 
 use crate::scene::error::{SceneError, SceneFault};
 use crate::scene::item::Item;
-use crate::scene::schema::{Key, TableSchema};
+use crate::scene::schema::{Key, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
 pub(super) static MADE_OF: TableSchema = TableSchema {
@@ -14,49 +14,57 @@ pub(super) static MADE_OF: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "law",
-            value: "`linear-corotated`, `corotational`, `stable-neo-hookean`, `neo-hookean`, `st-venant-kirchhoff`, `linear` or `mooney-rivlin`",
+            value: ValueKind::Choice(&[
+                "linear-corotated",
+                "corotational",
+                "stable-neo-hookean",
+                "neo-hookean",
+                "st-venant-kirchhoff",
+                "linear",
+                "mooney-rivlin",
+            ]),
             unit: "",
             default: "`linear-corotated`",
             about: "the hyperelastic law; the first needs one linear solve a step",
         },
         Key {
             name: "preset",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: "none",
             about: "moduli and density of a stuff, see above; its other keys replace what it says",
         },
         Key {
             name: "youngs_modulus",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: "the preset's",
             about: "E",
         },
         Key {
             name: "poissons_ratio",
-            value: "number in (-1, 0.5)",
+            value: ValueKind::Between(-1.0, 0.5),
             unit: "",
             default: "the preset's",
             about: "ν; linear tetrahedra lock beyond 0.45 or so",
         },
         Key {
             name: "c1",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: "none",
             about: "C₁ of `mooney-rivlin`",
         },
         Key {
             name: "c2",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "Pa",
             default: "none",
             about: "C₂ of `mooney-rivlin`",
         },
         Key {
             name: "bulk_modulus",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: "none",
             about: "K of `mooney-rivlin`, at rest",

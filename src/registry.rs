@@ -1,0 +1,44 @@
+//! Names of scene files and what they stand for: solvers and other parts, built in or one's own.
+
+mod parts;
+mod solver;
+
+pub use parts::{Part, Parts};
+pub use solver::{MakeSolver, ReadSolver};
+
+/// The parts that scene files choose by name.
+///
+/// [`Registry::default`] holds the built-in ones; a program adds its own and passes the registry on, in
+/// [`SceneOptions`](crate::scene::SceneOptions) or to [`cli::main`](crate::cli::main). A part comes with the keys of its
+/// settings, which stand in the table that names it, and with a function that reads them.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    pub(crate) solvers: Parts<ReadSolver>,
+}
+
+impl Registry {
+    fn empty() -> Self {
+        Self {
+            solvers: Parts::new("solver"),
+        }
+    }
+
+    /// The solvers of the contact problem.
+    pub fn solvers(&self) -> &Parts<ReadSolver> {
+        &self.solvers
+    }
+
+    /// The first name that is registered twice for the same kind of part.
+    pub(crate) fn duplicate(&self) -> Option<String> {
+        self.solvers.duplicate()
+    }
+}
+
+impl Default for Registry {
+    /// The built-in parts.
+    fn default() -> Self {
+        let mut registry = Self::empty();
+        crate::scene::register_solvers(&mut registry);
+        registry
+    }
+}

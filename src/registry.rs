@@ -1,8 +1,10 @@
 //! Names of scene files and what they stand for: solvers and other parts, built in or one's own.
 
+mod material;
 mod parts;
 mod solver;
 
+pub use material::{ReadFemMaterial, ReadParticleMaterial};
 pub use parts::{Part, Parts};
 pub use solver::{MakeSolver, ReadSolver};
 
@@ -14,12 +16,16 @@ pub use solver::{MakeSolver, ReadSolver};
 #[derive(Clone, Debug)]
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,
+    pub(crate) fem_materials: Parts<ReadFemMaterial>,
+    pub(crate) particle_materials: Parts<ReadParticleMaterial>,
 }
 
 impl Registry {
     fn empty() -> Self {
         Self {
             solvers: Parts::new("solver"),
+            fem_materials: Parts::new("material of finite elements"),
+            particle_materials: Parts::new("material of material points"),
         }
     }
 
@@ -30,7 +36,9 @@ impl Registry {
 
     /// The first name that is registered twice for the same kind of part.
     pub(crate) fn duplicate(&self) -> Option<String> {
-        self.solvers.duplicate()
+        (self.solvers.duplicate())
+            .or_else(|| self.fem_materials.duplicate())
+            .or_else(|| self.particle_materials.duplicate())
     }
 }
 
@@ -39,6 +47,7 @@ impl Default for Registry {
     fn default() -> Self {
         let mut registry = Self::empty();
         crate::scene::register_solvers(&mut registry);
+        crate::scene::register_materials(&mut registry);
         registry
     }
 }

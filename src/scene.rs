@@ -77,6 +77,7 @@ pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quant
 pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
+pub(crate) use soft::register_materials;
 pub use soft::{
     CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
     NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact,

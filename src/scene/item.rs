@@ -321,6 +321,21 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A table that names a registered part, and the part.
+    pub(super) fn part_table<F: ?Sized>(
+        &self,
+        schema: &'static TableSchema,
+        name_key: &'static str,
+        parts: &'a Parts<F>,
+    ) -> Result<(TableReader<'a>, &'a Part<F>), SceneError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => {
+                TableReader::open_part(self.context, table, self.at(), schema, name_key, parts)
+            }
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
     /// The entries of a table whose keys are names, in the order of the file.
     pub(super) fn entries(&self) -> Result<Vec<(Mention, Item<'a>)>, SceneError> {
         let DeValue::Table(table) = self.value.get_ref() else {

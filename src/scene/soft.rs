@@ -26,6 +26,7 @@ use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
+use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
@@ -38,14 +39,22 @@ pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
+    tables.extend(stuff::TABLES);
     tables.extend(mesh::MESHES);
     tables.push(&mesh::PART);
     tables.extend(points::TABLES);
+    tables.extend(matter::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
     tables.extend(region::TABLES);
     tables
+}
+
+/// Registers the built-in constitutive materials.
+pub(crate) fn register_materials(registry: &mut Registry) {
+    stuff::register(registry);
+    matter::register(registry);
 }
 
 /// Elements of one list are at most so many.

@@ -196,6 +196,11 @@ impl<'a> TableReader<'a> {
         self.find(key).map(|item| item.vector3()).transpose()
     }
 
+    /// Whether the part that the table names declares this key.
+    pub(super) fn declares(&self, key: &str) -> bool {
+        self.key(key).is_some()
+    }
+
     /// Whether the file has this key.
     pub fn is_given(&self, key: &'static str) -> bool {
         self.find(key).is_some()

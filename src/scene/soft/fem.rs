@@ -6,7 +6,7 @@ use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
 
 use super::force_density::{ForceDensity, force_density};
 use super::mesh::{SolidMesh, mesh};
-use super::stuff::{MADE_OF, stuff};
+use super::stuff::stuff;
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
@@ -14,7 +14,7 @@ use crate::scene::material::Materials;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 3] = [&FEM, &MADE_OF, &FIXED];
+pub(super) static TABLES: [&TableSchema; 2] = [&FEM, &FIXED];
 
 static FEM: TableSchema = TableSchema {
     name: "[[fem]]",

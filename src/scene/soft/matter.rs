@@ -1,4 +1,4 @@
-//! What material points are made of: `made_of = "pizza-dough"`, or a law and its constants.
+//! Constitutive materials of `[[material_points]]`: `made_of = "pizza-dough"`, or a law and its constants.
 
 use std::sync::Arc;
 
@@ -7,10 +7,14 @@ use pliant_mpm::{
     NeoHookean, Preset, Sand, Tension,
 };
 
+use crate::registry::Registry;
 use crate::scene::error::{SceneError, SceneFault, remedy};
 use crate::scene::item::Item;
-use crate::scene::schema::{Key, TableSchema, ValueKind};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
+
+/// `made_of` of `[[material_points]]`.
+pub(super) static TABLES: [&TableSchema; 5] = [&MADE_OF, &ELASTIC, &PLASTIC, &SAND, &LIQUID];
 
 const fn constant(
     name: &'static str,
@@ -28,37 +32,35 @@ const fn constant(
     }
 }
 
-pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
+static MADE_OF: TableSchema = TableSchema {
     name: "material_points.made_of",
+    keys: &[constant(
+        "law",
+        ValueKind::Described("name of a law"),
+        "",
+        "`linear-corotated`",
+        "`linear-corotated`, which makes a step one linear problem, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+    )],
+};
+
+const YOUNGS_MODULUS: Key = constant("youngs_modulus", ValueKind::Positive, "Pa", REQUIRED, "E");
+const POISSONS_RATIO: Key = constant(
+    "poissons_ratio",
+    ValueKind::Between(-1.0, 0.5),
+    "",
+    REQUIRED,
+    "ν; locks beyond 0.45 or so",
+);
+
+static ELASTIC: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"corotated\" or \"neo-hookean\"",
+    keys: &[YOUNGS_MODULUS, POISSONS_RATIO],
+};
+static PLASTIC: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"linear-corotated\" or \"hencky\"",
     keys: &[
-        constant(
-            "law",
-            ValueKind::Choice(&[
-                "linear-corotated",
-                "corotated",
-                "neo-hookean",
-                "hencky",
-                "sand",
-                "liquid",
-            ]),
-            "",
-            "`linear-corotated`",
-            "the first makes a step one linear problem; it and `hencky` flow at a yield stress",
-        ),
-        constant(
-            "youngs_modulus",
-            ValueKind::Positive,
-            "Pa",
-            "none",
-            "E; needed by all but `liquid`",
-        ),
-        constant(
-            "poissons_ratio",
-            ValueKind::Between(-1.0, 0.5),
-            "",
-            "none",
-            "ν; needed by all but `liquid`; locks beyond 0.45 or so",
-        ),
+        YOUNGS_MODULUS,
+        POISSONS_RATIO,
         constant(
             "yield_stress",
             ValueKind::Positive,
@@ -66,47 +68,53 @@ pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
             "none: elastic",
             "of `linear-corotated`: bound of the Frobenius norm of the deviator, √(2/3) of that in tension; of `hencky`: in tension",
         ),
+    ],
+};
+static SAND: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"sand\"",
+    keys: &[
+        YOUNGS_MODULUS,
+        POISSONS_RATIO,
         constant(
             "friction_angle",
             ValueKind::Described("number in (0, pi/2)"),
             "rad",
-            "none",
-            "needed by `sand`",
+            REQUIRED,
+            "of Drucker and Prager's cone",
         ),
         constant(
             "friction_cone",
             ValueKind::Choice(&["plane-strain", "triaxial-compression"]),
             "",
             "`plane-strain`",
-            "of `sand`: the tests in which its angle is `friction_angle`",
+            "the tests in which its angle is `friction_angle`",
         ),
+    ],
+};
+static LIQUID: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"liquid\"",
+    keys: &[
         constant(
             "bulk_modulus",
             ValueKind::Positive,
             "Pa",
-            "none",
-            "κ, needed by `liquid`: p = κ(J^-γ - 1); 200 ρ g depth/γ keeps the density within 1%",
+            REQUIRED,
+            "κ in p = κ(J^-γ - 1); 200 ρ g depth/γ keeps the density within 1%",
         ),
         constant(
             "exponent",
             ValueKind::Described("number in (1, 20]"),
             "",
             "7",
-            "γ of `liquid`",
+            "γ",
         ),
-        constant(
-            "viscosity",
-            ValueKind::NonNegative,
-            "Pa s",
-            "0",
-            "of `liquid`",
-        ),
+        constant("viscosity", ValueKind::NonNegative, "Pa s", "0", "dynamic"),
         constant(
             "tension",
             ValueKind::Choice(&["none", "full"]),
             "",
             "`none`",
-            "of `liquid`: whether it holds together when pulled",
+            "whether it resists tension",
         ),
     ],
 };
@@ -117,96 +125,39 @@ pub(super) struct Stuff {
     pub(super) density: Option<f64>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Law {
-    LinearCorotated,
-    Corotated,
-    NeoHookean,
-    Hencky,
-    Sand,
-    Liquid,
-}
-
-const LAWS: [(&str, Law); 6] = [
-    ("linear-corotated", Law::LinearCorotated),
-    ("corotated", Law::Corotated),
-    ("neo-hookean", Law::NeoHookean),
-    ("hencky", Law::Hencky),
-    ("sand", Law::Sand),
-    ("liquid", Law::Liquid),
-];
-
-const SOLID: [&str; 2] = ["youngs_modulus", "poissons_ratio"];
-const GRAINS: [&str; 2] = ["friction_angle", "friction_cone"];
-const FLUID: [&str; 4] = ["bulk_modulus", "exponent", "viscosity", "tension"];
-const YIELD: &str = "yield_stress";
-
-/// `made_of`.
-pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
-    if item.is_text() {
-        return preset(item);
-    }
-    let table = item.table(&MADE_OF_POINTS)?;
-    let law = table.choice_or_first("law", &LAWS)?;
-    let own: Vec<&'static str> = match law {
-        Law::Liquid => FLUID.to_vec(),
-        Law::Sand => [SOLID, GRAINS].concat(),
-        Law::LinearCorotated | Law::Hencky => [&SOLID[..], &[YIELD]].concat(),
-        Law::Corotated | Law::NeoHookean => SOLID.to_vec(),
-    };
-    let all = SOLID.into_iter().chain(GRAINS).chain(FLUID).chain([YIELD]);
-    for key in all.filter(|key| !own.contains(key)) {
-        if table.optional(key).is_some() {
-            let word = LAWS.iter().find(|(_, l)| *l == law).map_or("", |(w, _)| w);
-            return Err(table.conflict(format!(
-                "`{key}` is no constant of the law `{word}`, which takes `{}`",
-                own.join("`, `")
-            )));
-        }
-    }
-    let made = build(law, &table)?;
-    table.finish();
-    Ok(Stuff {
-        law: made.map_err(|error| refused(item, &error))?,
-        density: None,
-    })
-}
-
-fn build(
-    law: Law,
-    table: &TableReader<'_>,
-) -> Result<Result<Arc<dyn Material>, MpmError>, SceneError> {
-    let number = |key| match table.optional(key) {
-        Some(item) => item.number(),
-        None => Err(table.missing(key)),
-    };
-    let yields = table
-        .optional(YIELD)
-        .map(|item| item.positive())
-        .transpose()?;
-    if law == Law::Liquid {
-        let bulk = number("bulk_modulus")?;
-        let exponent = table.positive_or("exponent", 7.0)?;
-        let viscosity = table.non_negative_or("viscosity", 0.0)?;
-        let tension = table.choice_or_first(
-            "tension",
-            &[("none", Tension::None), ("full", Tension::Full)],
-        )?;
-        return Ok(Liquid::new(bulk, exponent)
-            .and_then(|liquid| liquid.with_viscosity(viscosity))
-            .map(|liquid| Arc::new(liquid.with_tension(tension)) as _));
-    }
-    let [e, nu] = [number("youngs_modulus")?, number("poissons_ratio")?];
-    Ok(match law {
-        Law::LinearCorotated => LinearCorotated::new(e, nu)
-            .and_then(|solid| yields.map_or(Ok(solid), |eta| solid.with_yield_stress(eta)))
-            .map(|solid| Arc::new(solid) as _),
-        Law::Corotated => Corotated::new(e, nu).map(|solid| Arc::new(solid) as _),
-        Law::NeoHookean => NeoHookean::new(e, nu).map(|solid| Arc::new(solid) as _),
-        Law::Hencky => HenckyVonMises::new(e, nu, yields.unwrap_or(f64::INFINITY))
-            .map(|solid| Arc::new(solid) as _),
-        Law::Sand | Law::Liquid => {
-            let angle = number("friction_angle")?.to_degrees();
+/// Registers the built-in laws, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    registry
+        .particle_material("linear-corotated", PLASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let solid = LinearCorotated::new(e, nu);
+            legal(
+                table,
+                match table.number_if_given("yield_stress")? {
+                    Some(stress) => solid.and_then(|solid| solid.with_yield_stress(stress)),
+                    None => solid,
+                },
+            )
+        })
+        .particle_material("corotated", ELASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            legal(table, Corotated::new(e, nu))
+        })
+        .particle_material("neo-hookean", ELASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            legal(table, NeoHookean::new(e, nu))
+        })
+        .particle_material("hencky", PLASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let stress = table.number_if_given("yield_stress")?;
+            legal(
+                table,
+                HenckyVonMises::new(e, nu, stress.unwrap_or(f64::INFINITY)),
+            )
+        })
+        .particle_material("sand", SAND.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let angle = table.number("friction_angle")?.to_degrees();
             let cone = table.choice_or_first(
                 "friction_cone",
                 &[
@@ -214,8 +165,41 @@ fn build(
                     ("triaxial-compression", FrictionAngle::TriaxialCompression),
                 ],
             )?;
-            Sand::new(e, nu, angle, cone).map(|sand| Arc::new(sand) as _)
-        }
+            legal(table, Sand::new(e, nu, angle, cone))
+        })
+        .particle_material("liquid", LIQUID.keys, |table| {
+            let liquid = Liquid::new(table.number("bulk_modulus")?, table.number("exponent")?);
+            let viscosity = table.number("viscosity")?;
+            let tension = table.choice_or_first(
+                "tension",
+                &[("none", Tension::None), ("full", Tension::Full)],
+            )?;
+            let liquid = legal(table, liquid.and_then(|l| l.with_viscosity(viscosity)))?;
+            Ok(liquid.with_tension(tension))
+        });
+}
+
+fn moduli(table: &TableReader<'_>) -> Result<[f64; 2], SceneError> {
+    Ok([
+        table.number("youngs_modulus")?,
+        table.number("poissons_ratio")?,
+    ])
+}
+
+fn legal<M>(table: &TableReader<'_>, material: Result<M, MpmError>) -> Result<M, SceneError> {
+    material.map_err(|error| table.conflict(error.to_string()))
+}
+
+/// `made_of`.
+pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
+    if item.is_text() {
+        return preset(item);
+    }
+    let laws = &item.context.registry.particle_materials;
+    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    Ok(Stuff {
+        law: law.read()(&table)?,
+        density: None,
     })
 }
 
@@ -225,7 +209,7 @@ fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
     let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == mention.name) else {
         let words: Vec<String> = Preset::ALL.iter().map(word).collect();
         return Err(item.error(SceneFault::UnknownName {
-            what: "stuff of material points".into(),
+            what: "constitutive material of material points".into(),
             name: mention.name.clone(),
             remedy: remedy(&mention.name, words.iter().map(String::as_str)),
         }));
@@ -233,12 +217,5 @@ fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
     Ok(Stuff {
         law: preset.material(),
         density: Some(preset.density()),
-    })
-}
-
-fn refused(item: &Item<'_>, error: &MpmError) -> SceneError {
-    item.error(SceneFault::Conflict {
-        table: item.table.clone(),
-        reason: error.to_string(),
     })
 }

@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
 
 use super::flow::{SinkEntry, SourceEntry, finite, sink, source};
-use super::matter::{MADE_OF_POINTS, stuff};
+use super::matter::stuff;
 use super::{Matter, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
@@ -15,7 +15,7 @@ use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::ShapeEntry;
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 4] = [&GRID, &WALL, &POINTS, &MADE_OF_POINTS];
+pub(super) static TABLES: [&TableSchema; 3] = [&GRID, &WALL, &POINTS];
 
 static GRID: TableSchema = TableSchema {
     name: "[grid]",

@@ -1,38 +1,40 @@
-//! What soft bodies are made of: `made_of = "rubber"`, or a law and its constants.
+//! Constitutive materials of `[[fem]]`: `made_of = "rubber"`, or a law and its constants.
 
 use std::sync::Arc;
 
-use pliant_fem::{FemError, LawKind, Material, MooneyRivlin, lame_parameters, material_preset};
+use pliant_fem::{
+    FemError, LawKind, Material, MaterialPreset, MooneyRivlin, lame_parameters, material_preset,
+};
 
+use crate::registry::Registry;
 use crate::scene::error::{SceneError, SceneFault};
 use crate::scene::item::Item;
-use crate::scene::schema::{Key, TableSchema, ValueKind};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
-pub(super) static MADE_OF: TableSchema = TableSchema {
+/// `made_of` of `[[fem]]`.
+pub(super) static TABLES: [&TableSchema; 3] = [&MADE_OF, &TWO_MODULI, &MOONEY_RIVLIN];
+
+static MADE_OF: TableSchema = TableSchema {
     name: "fem.made_of",
+    keys: &[Key {
+        name: "law",
+        value: ValueKind::Described("name of a law"),
+        unit: "",
+        default: "`linear-corotated`",
+        about: "the hyperelastic law: `linear-corotated`, which needs one linear solve per time step, `corotational`, `stable-neo-hookean`, `neo-hookean`, `st-venant-kirchhoff`, `linear` or `mooney-rivlin`",
+    }],
+};
+
+static TWO_MODULI: TableSchema = TableSchema {
+    name: "fem.made_of of all laws but `mooney-rivlin`",
     keys: &[
-        Key {
-            name: "law",
-            value: ValueKind::Choice(&[
-                "linear-corotated",
-                "corotational",
-                "stable-neo-hookean",
-                "neo-hookean",
-                "st-venant-kirchhoff",
-                "linear",
-                "mooney-rivlin",
-            ]),
-            unit: "",
-            default: "`linear-corotated`",
-            about: "the hyperelastic law; the first needs one linear solve a step",
-        },
         Key {
             name: "preset",
             value: ValueKind::Described("name"),
             unit: "",
             default: "none",
-            about: "moduli and density of a stuff, see above; its other keys replace what it says",
+            about: "moduli and density of a material, see above; the other keys replace its values",
         },
         Key {
             name: "youngs_modulus",
@@ -48,26 +50,32 @@ pub(super) static MADE_OF: TableSchema = TableSchema {
             default: "the preset's",
             about: "ν; linear tetrahedra lock beyond 0.45 or so",
         },
+    ],
+};
+
+static MOONEY_RIVLIN: TableSchema = TableSchema {
+    name: "fem.made_of law = \"mooney-rivlin\"",
+    keys: &[
         Key {
             name: "c1",
             value: ValueKind::Positive,
             unit: "Pa",
-            default: "none",
-            about: "C₁ of `mooney-rivlin`",
+            default: REQUIRED,
+            about: "C₁",
         },
         Key {
             name: "c2",
             value: ValueKind::NonNegative,
             unit: "Pa",
-            default: "none",
-            about: "C₂ of `mooney-rivlin`",
+            default: REQUIRED,
+            about: "C₂",
         },
         Key {
             name: "bulk_modulus",
             value: ValueKind::Positive,
             unit: "Pa",
-            default: "none",
-            about: "K of `mooney-rivlin`, at rest",
+            default: REQUIRED,
+            about: "K, at rest",
         },
     ],
 };
@@ -78,107 +86,72 @@ pub(super) struct Stuff {
     pub(super) density: Option<f64>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Law {
-    Lame(LawKind),
-    MooneyRivlin,
+/// Registers the built-in laws, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    let of_two_moduli = [
+        LawKind::LinearCorotated,
+        LawKind::Corotational,
+        LawKind::StableNeoHookean,
+        LawKind::NeoHookean,
+        LawKind::StVenantKirchhoff,
+        LawKind::Linear,
+    ];
+    for kind in of_two_moduli {
+        registry.shared_fem_material(kind.name(), TWO_MODULI.keys, move |table| {
+            let preset = preset(table)?;
+            let stiffness = modulus(table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
+            let ratio = modulus(table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
+            let lame = lame_parameters(stiffness, ratio);
+            lame.and_then(|lame| kind.of(lame))
+                .map_err(|error| table.conflict(error.to_string()))
+        });
+    }
+    registry.fem_material("mooney-rivlin", MOONEY_RIVLIN.keys, |table| {
+        let [c1, c2] = [table.number("c1")?, table.number("c2")?];
+        MooneyRivlin::new(c1, c2, table.number("bulk_modulus")?)
+            .map_err(|error| table.conflict(error.to_string()))
+    });
 }
-
-const LAWS: [(&str, Law); 7] = [
-    ("linear-corotated", Law::Lame(LawKind::LinearCorotated)),
-    ("corotational", Law::Lame(LawKind::Corotational)),
-    ("stable-neo-hookean", Law::Lame(LawKind::StableNeoHookean)),
-    ("neo-hookean", Law::Lame(LawKind::NeoHookean)),
-    ("st-venant-kirchhoff", Law::Lame(LawKind::StVenantKirchhoff)),
-    ("linear", Law::Lame(LawKind::Linear)),
-    ("mooney-rivlin", Law::MooneyRivlin),
-];
-
-/// The constants of a law of Lamé's two parameters, and of Mooney and Rivlin's.
-const MODULI: [&str; 2] = ["youngs_modulus", "poissons_ratio"];
-const MOONEY_RIVLIN: [&str; 3] = ["c1", "c2", "bulk_modulus"];
 
 /// `made_of`.
 pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
     if item.is_text() {
         let preset = material_preset(&item.mention()?.name).map_err(|e| refused(item, &e))?;
+        let law = LawKind::default().of(preset.lame());
         return Ok(Stuff {
-            law: LawKind::default()
-                .of(preset.lame())
-                .map_err(|e| refused(item, &e))?,
+            law: law.map_err(|e| refused(item, &e))?,
             density: Some(preset.density),
         });
     }
-    let table = item.table(&MADE_OF)?;
-    let law = table.choice_or_first("law", &LAWS)?;
-    let preset = match table.optional("preset") {
-        Some(item) => Some(material_preset(&item.mention()?.name).map_err(|e| refused(&item, &e))?),
-        None => None,
+    let laws = &item.context.registry.fem_materials;
+    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    let preset = match table.declares("preset") {
+        true => preset(&table)?,
+        false => None,
     };
-    let stuff = Stuff {
+    Ok(Stuff {
+        law: law.read()(&table)?,
         density: preset.map(|preset| preset.density),
-        law: match law {
-            Law::Lame(kind) => {
-                without(&table, &MOONEY_RIVLIN, kind.name(), &MODULI)?;
-                let modulus = constant(&table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
-                let ratio = constant(&table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
-                let of_ratio = |e: &FemError| matches!(e, FemError::PoissonsRatio(_));
-                let lame = lame_parameters(modulus.0, ratio.0).map_err(|error| {
-                    let place = if of_ratio(&error) { ratio.1 } else { modulus.1 };
-                    refused(place.as_ref().unwrap_or(item), &error)
-                })?;
-                kind.of(lame).map_err(|error| refused(item, &error))?
-            }
-            Law::MooneyRivlin => {
-                if preset.is_some() {
-                    return Err(table.conflict(
-                        "presets have no C1 and C2; give `c1`, `c2` and `bulk_modulus` with `law = \"mooney-rivlin\"`",
-                    ));
-                }
-                without(&table, &MODULI, "mooney-rivlin", &MOONEY_RIVLIN)?;
-                let [c1, c2, bulk] = [
-                    constant(&table, "c1", None)?.0,
-                    constant(&table, "c2", None)?.0,
-                    constant(&table, "bulk_modulus", None)?.0,
-                ];
-                Arc::new(MooneyRivlin::new(c1, c2, bulk).map_err(|error| refused(item, &error))?)
-            }
-        },
-    };
-    table.finish();
-    Ok(stuff)
+    })
 }
 
-/// A constant of the law with its place, or the preset's.
-fn constant<'a>(
-    table: &TableReader<'a>,
+fn preset(table: &TableReader<'_>) -> Result<Option<&'static MaterialPreset>, SceneError> {
+    let Some(item) = table.optional("preset") else {
+        return Ok(None);
+    };
+    let preset = material_preset(&item.mention()?.name);
+    preset.map(Some).map_err(|error| refused(&item, &error))
+}
+
+/// A constant of the law, or the preset's.
+fn modulus(
+    table: &TableReader<'_>,
     key: &'static str,
     preset: Option<f64>,
-) -> Result<(f64, Option<Item<'a>>), SceneError> {
-    match (table.optional(key), preset) {
-        (Some(item), _) => Ok((item.number()?, Some(item))),
-        (None, Some(value)) => Ok((value, None)),
+) -> Result<f64, SceneError> {
+    match (table.number_if_given(key)?, preset) {
+        (Some(value), _) | (None, Some(value)) => Ok(value),
         (None, None) => Err(table.missing(key)),
-    }
-}
-
-/// Refuses constants of other laws; `own` are those of this one.
-fn without(
-    table: &TableReader<'_>,
-    keys: &[&'static str],
-    law: &str,
-    own: &[&str],
-) -> Result<(), SceneError> {
-    let given: Vec<_> = keys
-        .iter()
-        .filter(|key| table.optional(key).is_some())
-        .collect();
-    match given.first() {
-        Some(key) => Err(table.conflict(format!(
-            "`{key}` is no constant of the law `{law}`, which takes `{}`",
-            own.join("`, `")
-        ))),
-        None => Ok(()),
     }
 }
 

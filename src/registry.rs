@@ -2,10 +2,14 @@
 
 mod material;
 mod parts;
+mod quantity;
 mod solver;
 
+pub(crate) use crate::runner::built_in_quantities;
 pub use material::{ReadFemMaterial, ReadParticleMaterial};
 pub use parts::{Part, Parts};
+pub(crate) use quantity::{Measure, Value, of_vector};
+pub use quantity::{Quantity, ReadQuantity, Snapshot};
 pub use solver::{MakeSolver, ReadSolver};
 
 /// The parts that scene files choose by name.
@@ -16,6 +20,7 @@ pub use solver::{MakeSolver, ReadSolver};
 #[derive(Clone, Debug)]
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,
+    pub(crate) quantities: Parts<ReadQuantity>,
     pub(crate) fem_materials: Parts<ReadFemMaterial>,
     pub(crate) particle_materials: Parts<ReadParticleMaterial>,
 }
@@ -24,6 +29,7 @@ impl Registry {
     fn empty() -> Self {
         Self {
             solvers: Parts::new("solver"),
+            quantities: Parts::new("quantity"),
             fem_materials: Parts::new("material of finite elements"),
             particle_materials: Parts::new("material of material points"),
         }
@@ -37,6 +43,7 @@ impl Registry {
     /// The first name that is registered twice for the same kind of part.
     pub(crate) fn duplicate(&self) -> Option<String> {
         (self.solvers.duplicate())
+            .or_else(|| self.quantities.duplicate())
             .or_else(|| self.fem_materials.duplicate())
             .or_else(|| self.particle_materials.duplicate())
     }
@@ -48,6 +55,9 @@ impl Default for Registry {
         let mut registry = Self::empty();
         crate::scene::register_solvers(&mut registry);
         crate::scene::register_materials(&mut registry);
+        for quantity in built_in_quantities() {
+            registry.built_in_quantity(quantity);
+        }
         registry
     }
 }

@@ -20,6 +20,7 @@ mod soft;
 mod stepping;
 mod summary;
 mod untrusted_steps;
+pub(crate) mod views;
 
 use std::time::{Duration, Instant};
 
@@ -31,9 +32,11 @@ pub use series::{Outcome, Series, Verdict};
 pub use summary::{RunSummary, Stages};
 
 use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
+use crate::registry::Snapshot;
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
-use observer::{Moment, Observer};
+use observer::Observer;
+pub(crate) use observer::built_in_quantities;
 use stepping::Stepping;
 use summary::Tally;
 
@@ -318,14 +321,14 @@ impl<'s> Run<'s> {
     }
 
     fn observe(&mut self, state: &State, step: Option<(&StepReport, &State)>) {
-        let moment = Moment {
+        let snapshot = Snapshot {
             world: &self.assembly.world,
             state,
             step,
         };
         let (observer, directory) = (&mut self.observer, &self.assembly.directory);
         self.series.push(state.time_s, |row| {
-            observer.measure(directory, &moment, row)
+            observer.measure(directory, &snapshot, row)
         });
     }
 

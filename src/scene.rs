@@ -73,7 +73,7 @@ pub use names::{NameKind, Names};
 pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
-pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown};
+pub use quantity::{Component, Subject, quantities_markdown};
 pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};

@@ -371,7 +371,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
     }
     check_drives(&scene.drives, &check)?;
     for observable in &scene.observables {
-        let allowed: &[NameKind] = match observable.quantity.info().subject {
+        let allowed: &[NameKind] = match observable.quantity.subject() {
             Subject::Frame if observable.among.is_some() => &[NameKind::Repeat, NameKind::Copies],
             Subject::Frame => &[
                 NameKind::Body,
@@ -381,9 +381,9 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             ],
             Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
             Subject::Soft => &[NameKind::Soft],
-            Subject::Filament => &[NameKind::Soft, NameKind::Copies],
+            Subject::Rod => &[NameKind::Soft, NameKind::Copies],
             Subject::Joint => &[NameKind::Model],
-            Subject::Touching => TOUCHING,
+            Subject::Contact => TOUCHING,
             Subject::Mass => &[
                 NameKind::Body,
                 NameKind::Model,

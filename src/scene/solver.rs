@@ -272,7 +272,7 @@ pub(super) fn solver(
     })?;
     Ok(Solver {
         name: name.to_owned(),
-        make: part.read()(&table.for_part(part))?,
+        make: part.read()(&table.for_part("name", part))?,
         ..in_file
     })
 }

@@ -75,21 +75,23 @@ impl<'a> TableReader<'a> {
         parts: &'a Parts<F>,
     ) -> Result<(Self, &'a Part<F>), SceneError> {
         let mut reader = Self::new(context, table, at, schema);
-        let part = match reader.optional(name_key) {
-            Some(item) => item.part(parts)?,
-            None => parts.first().ok_or_else(|| reader.missing(name_key))?,
+        let required = schema.key(name_key).is_some_and(|k| k.default == REQUIRED);
+        let part = match (reader.find(name_key), parts.first()) {
+            (Some(item), _) => item.part(parts)?,
+            (None, Some(first)) if !required => first,
+            (None, _) => return Err(reader.missing(name_key)),
         };
         reader.part_keys = part.keys();
-        reader.label = format!("{} {:?}", schema.name, part.name());
+        reader.label = format!("{} {name_key} = {:?}", schema.name, part.name());
         reader.refuse_unknown_keys(|key| parts.owners(key))?;
         Ok((reader, part))
     }
 
     /// Reads the same table for another part: keys that it does not list are ignored.
-    pub(super) fn for_part<F: ?Sized>(&self, part: &Part<F>) -> Self {
+    pub(super) fn for_part<F: ?Sized>(&self, name_key: &str, part: &Part<F>) -> Self {
         let mut reader = Self::new(self.context, self.table, self.at, self.schema);
         reader.part_keys = part.keys();
-        reader.label = format!("{} {:?}", self.schema.name, part.name());
+        reader.label = format!("{} {name_key} = {:?}", self.schema.name, part.name());
         reader
     }
 

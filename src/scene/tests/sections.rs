@@ -261,7 +261,7 @@ fn faults_of_the_solver_are_refused() {
     check_fragment(
         "[solver]\nname = \"quasi-newton\"\nfriction_tangent = \"plain\"\n",
         &[
-            "[solver] \"quasi-newton\" has no key `friction_tangent`; it belongs to `newton`, `newton-cg`",
+            "[solver] name = \"quasi-newton\" has no key `friction_tangent`; it belongs to `newton`, `newton-cg`",
         ],
     );
     for (name, key) in [

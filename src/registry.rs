@@ -1,11 +1,13 @@
 //! Names of scene files and what they stand for: solvers and other parts, built in or one's own.
 
+mod body;
 mod material;
 mod parts;
 mod quantity;
 mod solver;
 
 pub(crate) use crate::runner::built_in_quantities;
+pub use body::{MakeBody, ReadBody, SceneBody};
 pub use material::{ReadFemMaterial, ReadParticleMaterial};
 pub use parts::{Part, Parts};
 pub(crate) use quantity::{Measure, Value, of_vector};
@@ -20,6 +22,7 @@ pub use solver::{MakeSolver, ReadSolver};
 #[derive(Clone, Debug)]
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,
+    pub(crate) bodies: Parts<ReadBody>,
     pub(crate) quantities: Parts<ReadQuantity>,
     pub(crate) fem_materials: Parts<ReadFemMaterial>,
     pub(crate) particle_materials: Parts<ReadParticleMaterial>,
@@ -29,6 +32,7 @@ impl Registry {
     fn empty() -> Self {
         Self {
             solvers: Parts::new("solver"),
+            bodies: Parts::new("kind of body"),
             quantities: Parts::new("quantity"),
             fem_materials: Parts::new("material of finite elements"),
             particle_materials: Parts::new("material of material points"),
@@ -43,6 +47,7 @@ impl Registry {
     /// The first name that is registered twice for the same kind of part.
     pub(crate) fn duplicate(&self) -> Option<String> {
         (self.solvers.duplicate())
+            .or_else(|| self.bodies.duplicate())
             .or_else(|| self.quantities.duplicate())
             .or_else(|| self.fem_materials.duplicate())
             .or_else(|| self.particle_materials.duplicate())

@@ -80,8 +80,9 @@ pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
     CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
-    NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact,
-    Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
+    NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry,
+    RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry,
+    TouchesBy,
 };
 pub use solver::Solver;
 pub(crate) use solver::register as register_solvers;

@@ -77,7 +77,7 @@ impl<F: ?Sized> Parts<F> {
         Some(format!("the {} `{}`", self.kind, part.name))
     }
 
-    fn iter(&self) -> impl Iterator<Item = &Part<F>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Part<F>> {
         self.parts.iter().map(Arc::as_ref)
     }
 }

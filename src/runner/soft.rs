@@ -1,6 +1,7 @@
 //! What scenes measure and draw of a soft body, besides what every
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
+mod own;
 mod points;
 mod ribbon;
 
@@ -14,6 +15,7 @@ use pliant_multibody::CapsuleChain;
 use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
+pub(crate) use own::OwnBody;
 pub(crate) use points::{Members, PointsObject};
 use ribbon::ribbon;
 pub(crate) use ribbon::{is_flat, ribbon_triangles};

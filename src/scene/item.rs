@@ -336,6 +336,20 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A table of a registered kind.
+    pub(super) fn table_of_kind<F: ?Sized>(
+        &self,
+        schema: &'static TableSchema,
+        kind: &Part<F>,
+    ) -> Result<TableReader<'a>, SceneError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => {
+                TableReader::open_kind(self.context, table, self.at(), schema, kind)
+            }
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
     /// The entries of a table whose keys are names, in the order of the file.
     pub(super) fn entries(&self) -> Result<Vec<(Mention, Item<'a>)>, SceneError> {
         let DeValue::Table(table) = self.value.get_ref() else {

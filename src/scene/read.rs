@@ -17,6 +17,7 @@ use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 use super::text::{Place, SceneText};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
+use crate::registry::{Part, ReadBody};
 
 const fn section(
     name: &'static str,
@@ -178,7 +179,10 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             reason: "the time step must be positive".into(),
         });
     }
-    if let Some(part) = options.registry.duplicate() {
+    let is_table = |kind: &&Part<ReadBody>| SCENE.key(kind.name()).is_some();
+    let taken = options.registry.bodies.iter().find(is_table);
+    let taken = taken.map(|kind| format!("the table `{}`", kind.name()));
+    if let Some(part) = options.registry.duplicate().or(taken) {
         return Err(SceneError::RegisteredTwice(part));
     }
     let mut document = DeTable::parse(text.as_str()).map_err(|error| {

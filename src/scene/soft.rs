@@ -9,6 +9,7 @@ mod flow;
 mod force_density;
 mod matter;
 mod mesh;
+mod own;
 mod points;
 mod region;
 mod rod;
@@ -33,6 +34,7 @@ pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use flow::{SinkEntry, SourceEntry};
 pub use force_density::ForceDensity;
 pub use mesh::{FilledPart, SolidMesh};
+pub use own::OwnBodyEntry;
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
 pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
@@ -194,6 +196,8 @@ pub struct SoftEntry {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Matter {
+    /// A body of a registered kind.
+    Own(OwnBodyEntry),
     /// Finite elements.
     Fem(Box<FemEntry>),
     /// Particles on the scene's grid.
@@ -250,6 +254,13 @@ pub(super) fn soft_bodies(
         bodies.add(context, &item, |context, item| {
             rod::rod(context, item, materials)
         })?;
+    }
+    for kind in context.registry.bodies.iter() {
+        for item in table.of_kind(kind)? {
+            bodies
+                .entries
+                .push(own::own(context, &item, materials, kind)?);
+        }
     }
     Ok(bodies)
 }
@@ -337,7 +348,7 @@ fn common(
         (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
         (Matter::Fem(_), shown) => shown == Shown::Stress,
         (Matter::Points(_), shown) => shown != Shown::Stress,
-        (Matter::Rod(_), _) => false,
+        (Matter::Rod(_) | Matter::Own(_), _) => false,
     };
     if !known {
         return Err(table.conflict(

@@ -87,6 +87,35 @@ impl<'a> TableReader<'a> {
         Ok((reader, part))
     }
 
+    /// Begins to read a `[[table]]` that is named after the part `kind`.
+    pub(super) fn open_kind<F: ?Sized>(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: Place,
+        schema: &'static TableSchema,
+        kind: &Part<F>,
+    ) -> Result<Self, SceneError> {
+        let mut reader = Self::new(context, table, at, schema);
+        reader.part_keys = kind.keys();
+        reader.label = format!("[[{}]]", kind.name());
+        reader.refuse_unknown_keys(|_| None)?;
+        Ok(reader)
+    }
+
+    /// The tables of a registered kind of body.
+    pub(super) fn of_kind<F: ?Sized>(&self, kind: &Part<F>) -> Result<Vec<Item<'a>>, SceneError> {
+        let Some(value) = self.table.get(kind.name()) else {
+            return Ok(Vec::new());
+        };
+        let item = Item {
+            context: self.context,
+            value,
+            key: kind.name().to_owned(),
+            table: self.label.clone(),
+        };
+        item.tables()
+    }
+
     /// Reads the same table for another part: keys that it does not list are ignored.
     pub(super) fn for_part<F: ?Sized>(&self, name_key: &str, part: &Part<F>) -> Self {
         let mut reader = Self::new(self.context, self.table, self.at, self.schema);
@@ -119,7 +148,7 @@ impl<'a> TableReader<'a> {
         let unknown = self
             .table
             .keys()
-            .filter(|key| self.key(key.get_ref()).is_none())
+            .filter(|key| self.key(key.get_ref()).is_none() && !self.is_kind(key.get_ref()))
             .min_by_key(|key| key.span().start);
         let Some(key) = unknown else {
             return Ok(());
@@ -134,6 +163,12 @@ impl<'a> TableReader<'a> {
                 .unwrap_or_else(|| remedy(word, known.map(|k| k.name))),
         };
         Err(self.context.text.error(key.span().into(), fault))
+    }
+
+    /// Whether this is the scene file as a whole and `name` a registered kind of body.
+    fn is_kind(&self, name: &str) -> bool {
+        let is_scene = std::ptr::eq(self.schema, &super::read::SCENE);
+        is_scene && self.context.registry.bodies.get(name).is_some()
     }
 
     fn key(&self, name: &str) -> Option<&'static Key> {

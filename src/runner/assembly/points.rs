@@ -29,7 +29,7 @@ impl Draft<'_> {
         let entries: Vec<_> = entries
             .filter_map(|entry| match &entry.matter {
                 Matter::Points(points) => Some((entry, points)),
-                Matter::Fem(_) | Matter::Rod(_) => None,
+                Matter::Fem(_) | Matter::Rod(_) | Matter::Own(_) => None,
             })
             .collect();
         let (Some(grid), Some((first, _))) = (&self.scene.soft.grid, entries.first()) else {

@@ -361,8 +361,12 @@ fn registered_parts_are_refused_under_names_that_are_taken() {
             .to_string()
     };
     let mut registry = Registry::default();
-    registry.quantity("speed", "m/s", &[], |_| Ok(|_: &crate::registry::Snapshot<'_>| 0.0));
-    registry.quantity("speed", "m/s", &[], |_| Ok(|_: &crate::registry::Snapshot<'_>| 1.0));
+    registry.quantity("speed", "m/s", &[], |_| {
+        Ok(|_: &crate::registry::Snapshot<'_>| 0.0)
+    });
+    registry.quantity("speed", "m/s", &[], |_| {
+        Ok(|_: &crate::registry::Snapshot<'_>| 1.0)
+    });
     assert_eq!(
         message(registry),
         "the quantity `speed` is registered twice"

@@ -66,7 +66,7 @@ pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
-pub use item::Mention;
+pub use item::NamedReference;
 pub use material::{Hydroelastic, Materials, Surface};
 pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
@@ -87,7 +87,7 @@ pub use soft::{
 pub use solver::Solver;
 pub(crate) use solver::register as register_solvers;
 pub use table::TableReader;
-pub use text::{Place, SceneText};
+pub use text::{SceneText, SourceLocation};
 pub use track::{PoseTrack, Track, TrackInterpolation};
 
 /// The version of the schema this program reads.
@@ -136,7 +136,7 @@ pub struct Scene {
     /// Rigid bodies, those of repeats after the written ones.
     pub bodies: Vec<BodyEntry>,
     /// Names of repeats and the indices of their bodies.
-    pub repeats: Vec<(Mention, std::ops::Range<usize>)>,
+    pub repeats: Vec<(NamedReference, std::ops::Range<usize>)>,
     /// Soft bodies.
     pub soft: SoftBodies,
     /// Robots.

@@ -26,7 +26,7 @@ use pliant_multibody::Model;
 
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
-pub(crate) use directory::{Directory, JointRef, SoftSpot, Spot, Weighed};
+pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
 pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
 pub(crate) use soft::SoftBody;

@@ -12,16 +12,18 @@ use pliant_multibody::{DofKind, Workspace};
 
 pub(crate) use self::quantities::built_in_quantities;
 use self::strands::Strands;
-use super::assembly::{Assembly, Directory, JointRef, SoftSpot, Spot, Weighed};
+use super::assembly::{Assembly, Directory, FrameRef, JointRef, MassRef, SoftPart};
 use crate::registry::{Measure, Snapshot, Value};
 use crate::runner::views::{ConstraintView, ContactView, FrameView, JointView, MassView, SoftView};
 use crate::scene::expression::{Expression, Scope};
-use crate::scene::{Among, Component, Mention, ObservableEntry, Scene, SceneError, SceneFault};
+use crate::scene::{
+    Among, Component, NamedReference, ObservableEntry, Scene, SceneError, SceneFault,
+};
 
 /// What a column is read from, with the measurement.
 enum Reading {
-    Frames(Vec<Spot>, Point3<f64>, fn(&FrameView) -> Value),
-    Soft(Vec<SoftSpot>, fn(&SoftView<'_>) -> Value),
+    Frames(Vec<FrameRef>, Point3<f64>, fn(&FrameView) -> Value),
+    Soft(Vec<SoftPart>, fn(&SoftView<'_>) -> Value),
     Joint(JointRef, fn(&JointView<'_>) -> f64),
     /// Whether each geometry belongs to the one side and to the other.
     Contact {
@@ -29,7 +31,7 @@ enum Reading {
         with: Vec<bool>,
         measure: fn(&ContactView<'_>) -> Value,
     },
-    Mass(Vec<Weighed>, fn(&MassView<'_>) -> Value),
+    Mass(Vec<MassRef>, fn(&MassView<'_>) -> Value),
     Constraints(Vec<ConstraintIdx>, fn(&ConstraintView<'_>) -> Value),
     /// All steps so far.
     Strands(Strands),
@@ -129,13 +131,13 @@ impl Observer {
 impl Reading {
     /// The bodies whose kinematics it needs.
     fn links(&self) -> impl Iterator<Item = BodyIdx> + '_ {
-        let spots = match self {
-            Self::Frames(spots, ..) => spots.as_slice(),
+        let frames = match self {
+            Self::Frames(frames, ..) => frames.as_slice(),
             _ => &[],
         };
-        spots.iter().filter_map(|spot| match spot {
-            Spot::Link { body, .. } => Some(*body),
-            Spot::World(_) => None,
+        frames.iter().filter_map(|frame| match frame {
+            FrameRef::Link { body, .. } => Some(*body),
+            FrameRef::World(_) => None,
         })
     }
 }
@@ -146,7 +148,7 @@ fn reading(
     n_geometries: usize,
     entry: &ObservableEntry,
 ) -> Result<Reading, SceneError> {
-    let flags = |name: &Option<Mention>| -> Result<Vec<bool>, SceneError> {
+    let flags = |name: &Option<NamedReference>| -> Result<Vec<bool>, SceneError> {
         let Some(name) = name else {
             return Ok(vec![true; n_geometries]);
         };
@@ -168,10 +170,10 @@ fn reading(
     };
     Ok(match &entry.quantity.measure {
         Measure::Point { soft, .. } if directory.is_soft(of()?) => {
-            Reading::Soft(soft_spots(scene, directory, entry, of()?)?, *soft)
+            Reading::Soft(soft_parts(scene, directory, entry, of()?)?, *soft)
         }
         Measure::Point { rigid, .. } => {
-            Reading::Frames(directory.spots(scene, of()?)?, entry.point, *rigid)
+            Reading::Frames(directory.frames(scene, of()?)?, entry.point, *rigid)
         }
         Measure::Frame(_) if directory.is_soft(of()?) => {
             return Err(refused(
@@ -182,26 +184,26 @@ fn reading(
             ));
         }
         Measure::Frame(measure) => {
-            Reading::Frames(directory.spots(scene, of()?)?, entry.point, *measure)
+            Reading::Frames(directory.frames(scene, of()?)?, entry.point, *measure)
         }
         Measure::Soft(measure) => {
-            Reading::Soft(soft_spots(scene, directory, entry, of()?)?, *measure)
+            Reading::Soft(soft_parts(scene, directory, entry, of()?)?, *measure)
         }
         Measure::SamePoints(measure) => {
-            let spots = soft_spots(scene, directory, entry, of()?)?;
-            if spots.iter().any(|s| !directory.soft[s.soft].points_stay) {
+            let parts = soft_parts(scene, directory, entry, of()?)?;
+            if parts.iter().any(|s| !directory.soft[s.soft].points_stay) {
                 let reason = "is of a body whose particles stay; this scene has sources or sinks";
                 return Err(refused(scene, entry, of()?, reason));
             }
-            Reading::Soft(spots, *measure)
+            Reading::Soft(parts, *measure)
         }
         Measure::SoftBody(measure) => {
-            let spots = soft_spots(scene, directory, entry, of()?)?;
-            if spots.iter().any(|spot| spot.points.is_some()) {
+            let parts = soft_parts(scene, directory, entry, of()?)?;
+            if parts.iter().any(|part| part.points.is_some()) {
                 let reason = "is of a whole body, not of a region";
                 return Err(refused(scene, entry, of()?, reason));
             }
-            Reading::Soft(spots, *measure)
+            Reading::Soft(parts, *measure)
         }
         Measure::StrandCrossings => Reading::Strands(strands(scene, directory, entry, of()?)?),
         Measure::Joint(measure) => Reading::Joint(directory.joint_path(scene, of()?)?, *measure),
@@ -212,8 +214,8 @@ fn reading(
         },
         Measure::Mass(measure) => {
             let bodies = match &entry.of {
-                Some(of) => directory.weighed(scene, of)?,
-                None => directory.all_weighed(),
+                Some(of) => directory.with_mass(scene, of)?,
+                None => directory.all_with_mass(),
             };
             Reading::Mass(bodies, *measure)
         }
@@ -234,14 +236,14 @@ fn strands(
     scene: &Scene,
     directory: &Directory,
     entry: &ObservableEntry,
-    of: &Mention,
+    of: &NamedReference,
 ) -> Result<Strands, SceneError> {
-    let spots = directory.soft_spots(scene, of)?;
-    let whole = spots.iter().all(|spot| {
-        spot.points.is_none() && !directory.soft[spot.soft].model.segments().is_empty()
+    let parts = directory.soft_parts(scene, of)?;
+    let whole = parts.iter().all(|part| {
+        part.points.is_none() && !directory.soft[part.soft].model.segments().is_empty()
     });
     if whole {
-        return Ok(Strands::new(directory, spots));
+        return Ok(Strands::new(directory, parts));
     }
     let fault = SceneFault::Conflict {
         table: format!("[[observables]] {:?}", entry.name.name),
@@ -254,12 +256,12 @@ fn strands(
 }
 
 /// Soft bodies or a region, without a `point`.
-fn soft_spots(
+fn soft_parts(
     scene: &Scene,
     directory: &Directory,
     entry: &ObservableEntry,
-    of: &Mention,
-) -> Result<Vec<SoftSpot>, SceneError> {
+    of: &NamedReference,
+) -> Result<Vec<SoftPart>, SceneError> {
     if entry.point != Point3::origin() {
         return Err(refused(
             scene,
@@ -268,10 +270,15 @@ fn soft_spots(
             "takes no `point` on a soft body; name a region, such as `{ nearest = { to = [...] } }`",
         ));
     }
-    directory.soft_spots(scene, of)
+    directory.soft_parts(scene, of)
 }
 
-fn refused(scene: &Scene, entry: &ObservableEntry, of: &Mention, reason: &str) -> SceneError {
+fn refused(
+    scene: &Scene,
+    entry: &ObservableEntry,
+    of: &NamedReference,
+    reason: &str,
+) -> SceneError {
     let fault = SceneFault::Conflict {
         table: format!("[[observables]] {:?}", entry.name.name),
         reason: format!("the quantity `{}` {reason}", entry.quantity.name()),

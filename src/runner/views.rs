@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use pliant_contact_sap::{BodyState, Energy};
 use pliant_coupling::{BodyIdx, ConstraintIdx, ContactForce, State, StepReport};
 
-use super::assembly::{Directory, JointRef, SoftBody, Weighed};
+use super::assembly::{Directory, JointRef, MassRef, SoftBody};
 use super::soft::middle;
 use crate::registry::Snapshot;
 use crate::scene::Component;
@@ -136,7 +136,7 @@ impl<'a> ContactView<'a> {
         (total > 0.0).then(|| moment / total)
     }
 
-    /// Moment of the forces about `centre`, N·m.
+    /// Snapshot of the forces about `centre`, N·m.
     pub(crate) fn moment_about(&self, centre: &Vector3<f64>) -> Vector3<f64> {
         let moment = |(contact, sign): (&ContactForce, f64)| {
             (point_of_action(contact, sign) - centre).cross(&(contact.force_W * sign))
@@ -156,7 +156,7 @@ fn point_of_action(contact: &ContactForce, sign: f64) -> Vector3<f64> {
 
 /// Bodies that have mass.
 pub(crate) struct MassView<'a> {
-    pub(crate) bodies: &'a [Weighed],
+    pub(crate) bodies: &'a [MassRef],
     pub(crate) directory: &'a Directory,
     pub(crate) snapshot: Snapshot<'a>,
 }
@@ -164,9 +164,9 @@ pub(crate) struct MassView<'a> {
 impl MassView<'_> {
     /// kg.
     pub(crate) fn mass(&self) -> f64 {
-        let mass = |body: &Weighed| match *body {
-            Weighed::Body(body) => self.directory.tree(body).moving_mass(),
-            Weighed::Soft(soft) => {
+        let mass = |body: &MassRef| match *body {
+            MassRef::Body(body) => self.directory.tree(body).moving_mass(),
+            MassRef::Soft(soft) => {
                 let soft = &self.directory.soft[soft];
                 soft.model.masses(self.state(soft.body)).iter().sum()
             }
@@ -188,8 +188,8 @@ impl MassView<'_> {
         let mut sum = Energy::default();
         for body in self.bodies {
             let (body, shared) = match *body {
-                Weighed::Body(body) => (body, None),
-                Weighed::Soft(soft) => {
+                MassRef::Body(body) => (body, None),
+                MassRef::Soft(soft) => {
                     let soft = &self.directory.soft[soft];
                     let state = self.state(soft.body);
                     (soft.body, soft.model.share_of_energy(state, gravity))

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Vector3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
@@ -183,7 +183,7 @@ pub struct PlacedShape {
     /// The shape.
     pub shape: ShapeEntry,
     /// Where `shape = ...` stands in the file.
-    pub at: super::text::Place,
+    pub at: super::text::SourceLocation,
     /// Its pose in the body's frame, or in the world.
     pub pose: Isometry3<f64>,
     /// Its surface, before `[materials.default]` fills what is open.
@@ -200,7 +200,7 @@ pub struct PlacedShape {
 #[derive(Clone, Debug)]
 pub struct FixedEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The shape; its pose is in the world.
     pub shape: PlacedShape,
 }
@@ -238,7 +238,7 @@ pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
 #[derive(Clone, Debug)]
 pub struct BodyEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Its frame in the world at the start.
     pub pose: Isometry3<f64>,
     /// All else.

@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&CONSTRAINT];
@@ -60,11 +60,11 @@ static CONSTRAINT: TableSchema = TableSchema {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// What it holds.
     pub kind: ConstraintKind,
     /// The two bodies, links or `world`.
-    pub between: [Mention; 2],
+    pub between: [NamedReference; 2],
     /// Where it holds on, each in the frame of its body, m.
     pub points: [Vector3<f64>; 2],
     /// When it lets go, s.
@@ -126,7 +126,7 @@ pub(super) fn constraint(item: &Item<'_>) -> Result<ConstraintEntry, SceneError>
             Kind::Ball => ConstraintKind::Ball,
             Kind::Distance => ConstraintKind::Distance(length),
         },
-        between: table.required("between")?.two_mentions()?,
+        between: table.required("between")?.two_references()?,
         points,
         release_at_s: table
             .optional("release_at_s")

@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Point3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::pose::pose;
 use super::read::each;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
@@ -221,9 +221,9 @@ static LOAD_KNOT: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The model.
-    pub model: Mention,
+    pub model: NamedReference,
     /// Its joints.
-    pub joints: Vec<Mention>,
+    pub joints: Vec<NamedReference>,
     /// One number for each joint.
     pub track: Track,
 }
@@ -232,7 +232,7 @@ pub struct JointDrive {
 #[derive(Clone, Debug)]
 pub struct FrameTarget {
     /// `MODEL/FRAME`.
-    pub frame: Mention,
+    pub frame: NamedReference,
     /// Whether the orientation matters.
     pub follow: Follow,
     /// Poses in the world.
@@ -252,7 +252,7 @@ pub enum Follow {
 #[derive(Clone, Debug)]
 pub struct BodyMotion {
     /// One of `[[bodies]]`.
-    pub body: Mention,
+    pub body: NamedReference,
     /// Where it is.
     pub track: PoseTrack,
 }
@@ -261,7 +261,7 @@ pub struct BodyMotion {
 #[derive(Clone, Debug)]
 pub struct LoadEntry {
     /// A body or link.
-    pub on: Mention,
+    pub on: NamedReference,
     /// Where the force acts, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Force (N), then torque (N·m), world axes.
@@ -350,9 +350,9 @@ fn joints(
     key: &'static str,
 ) -> Result<JointDrive, SceneError> {
     let table = item.table(schema)?;
-    let model = table.required("model")?.mention()?;
+    let model = table.required("model")?.reference()?;
     let list = table.required("joints")?;
-    let joints = list.mentions()?;
+    let joints = list.references()?;
     if joints.is_empty() {
         return Err(list.out_of_range("[]", "must name at least one joint"));
     }
@@ -387,7 +387,7 @@ fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
     let table = item.table(&FRAME_TARGETS)?;
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let target = FrameTarget {
-        frame: table.required("frame")?.mention()?,
+        frame: table.required("frame")?.reference()?,
         follow: table.choice_or_first(
             "follow",
             &[("pose", Follow::Pose), ("position", Follow::Position)],
@@ -402,7 +402,7 @@ fn body_motion(item: &Item<'_>) -> Result<BodyMotion, SceneError> {
     let table = item.table(&BODY_MOTIONS)?;
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let motion = BodyMotion {
-        body: table.required("body")?.mention()?,
+        body: table.required("body")?.reference()?,
         track: PoseTrack::new(interpolation, &pose_knots(&table)?),
     };
     table.finish();
@@ -429,7 +429,7 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
         return Err(table.conflict("does nothing; give some of its knots `force` or `torque`"));
     }
     let load = LoadEntry {
-        on: table.required("on")?.mention()?,
+        on: table.required("on")?.reference()?,
         point: table.vector3_or_zero("point")?.into(),
         track: Track::new(interpolation, &knots),
     };

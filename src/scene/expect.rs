@@ -1,7 +1,7 @@
 //! `[[expect]]`: the scene's own check as data.
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::observable::ObservableEntry;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::settings::Simulation;
@@ -150,7 +150,7 @@ impl Bounds {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Which observable.
-    pub observable: Mention,
+    pub observable: NamedReference,
     /// Its index among the scene's.
     pub index: usize,
     /// When.
@@ -171,7 +171,7 @@ pub(super) fn expectation(
     simulation: &Simulation,
 ) -> Result<Expectation, SceneError> {
     let mut table = item.table(&EXPECT)?;
-    let observable = table.required("observable")?.mention()?;
+    let observable = table.required("observable")?.reference()?;
     table.called(&observable.name);
     let Some(index) = observables
         .iter()
@@ -192,7 +192,7 @@ pub(super) fn expectation(
         window: window(&table, simulation)?,
         take: table.choice_or_first("take", &Reduction::WORDS)?,
         bounds: bounds(&table)?,
-        source: table.required("source")?.mention()?.name,
+        source: table.required("source")?.reference()?.name,
         observable,
     };
     if matches!(entry.window, Window::At(_)) && entry.take != Reduction::Final {

@@ -155,10 +155,10 @@ impl Materials {
     /// `[materials]`.
     pub(super) fn read(item: Option<&Item<'_>>) -> Result<Self, SceneError> {
         let mut materials = BTreeMap::new();
-        for (mention, entry) in item.map_or(Ok(Vec::new()), Item::entries)? {
+        for (reference, entry) in item.map_or(Ok(Vec::new()), Item::entries)? {
             let mut table = entry.table(&MATERIAL)?;
-            table.called(&mention.name);
-            materials.insert(mention.name, material_keys(&table)?);
+            table.called(&reference.name);
+            materials.insert(reference.name, material_keys(&table)?);
             table.finish();
         }
         Ok(Self(materials))
@@ -184,14 +184,14 @@ impl Materials {
             table.finish();
             return Ok(surface);
         }
-        let mention = item.mention()?;
-        self.0.get(&mention.name).copied().ok_or_else(|| {
+        let reference = item.reference()?;
+        self.0.get(&reference.name).copied().ok_or_else(|| {
             let fault = SceneFault::UnknownName {
                 what: "material".into(),
-                remedy: remedy(&mention.name, self.0.keys().map(String::as_str)),
-                name: mention.name,
+                remedy: remedy(&reference.name, self.0.keys().map(String::as_str)),
+                name: reference.name,
             };
-            context.text.error(mention.at, fault)
+            context.text.error(reference.at, fault)
         })
     }
 }

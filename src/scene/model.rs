@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::body::{GRAVITY, GravityEntry};
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
@@ -188,11 +188,11 @@ static ACTUATOR: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct ModelEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The file as written.
-    pub urdf: Mention,
+    pub urdf: NamedReference,
     /// `package://` roots as written.
-    pub packages: Vec<(Mention, Mention)>,
+    pub packages: Vec<(NamedReference, NamedReference)>,
     /// How its root hangs in the world.
     pub root: RootEntry,
     /// Of the root, in the world.
@@ -210,24 +210,24 @@ pub struct ModelEntry {
     /// What is welded on, in this order.
     pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m; as many as the joint has coordinates.
-    pub positions: Vec<(Mention, Vec<f64>)>,
+    pub positions: Vec<(NamedReference, Vec<f64>)>,
     /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
-    pub velocities: Vec<(Mention, Vec<f64>)>,
+    pub velocities: Vec<(NamedReference, Vec<f64>)>,
     /// Locked joints.
-    pub held: Vec<Mention>,
+    pub held: Vec<NamedReference>,
     /// By joint name or `*`.
-    pub actuators: Vec<(Mention, ActuatorEntry)>,
+    pub actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
 /// A robot welded on another.
 #[derive(Clone, Debug)]
 pub struct AttachedEntry {
     /// Its name within the model.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The file as written.
-    pub urdf: Mention,
+    pub urdf: NamedReference,
     /// The link or frame that carries it.
-    pub on: Mention,
+    pub on: NamedReference,
     /// Of its root, in the frame of what carries it.
     pub pose: Isometry3<f64>,
 }
@@ -261,7 +261,7 @@ pub(super) fn model(
     let mut table = item.table(&MODEL)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
-    let numbers = |key| -> Result<Vec<(Mention, Vec<f64>)>, SceneError> {
+    let numbers = |key| -> Result<Vec<(NamedReference, Vec<f64>)>, SceneError> {
         let Some(item) = table.optional(key) else {
             return Ok(Vec::new());
         };
@@ -271,13 +271,13 @@ pub(super) fn model(
             .collect()
     };
     let entry = ModelEntry {
-        urdf: table.required("urdf")?.mention()?,
+        urdf: table.required("urdf")?.reference()?,
         packages: match table.optional("packages") {
             None => Vec::new(),
             Some(item) => item
                 .entries()?
                 .into_iter()
-                .map(|(package, path)| Ok((package, path.mention()?)))
+                .map(|(package, path)| Ok((package, path.reference()?)))
                 .collect::<Result<_, SceneError>>()?,
         },
         root: table.choice_or_first(
@@ -305,7 +305,7 @@ pub(super) fn model(
         velocities: numbers("velocities")?,
         held: table
             .optional("held")
-            .map_or(Ok(Vec::new()), |item| item.mentions())?,
+            .map_or(Ok(Vec::new()), |item| item.references())?,
         actuators: match table.optional("actuators") {
             None => Vec::new(),
             Some(item) => item
@@ -332,8 +332,8 @@ fn attached(item: &Item<'_>) -> Result<AttachedEntry, SceneError> {
     table.called(&name.name);
     let entry = AttachedEntry {
         name,
-        urdf: table.required("urdf")?.mention()?,
-        on: table.required("on")?.mention()?,
+        urdf: table.required("urdf")?.reference()?,
+        on: table.required("on")?.reference()?,
         pose: pose(table.optional("pose").as_ref())?,
     };
     table.finish();

@@ -4,7 +4,7 @@ use nalgebra::Point3;
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Expression;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::quantity::{Component, Subject};
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
@@ -105,13 +105,13 @@ pub enum Among {
 #[derive(Clone, Debug)]
 pub struct ObservableEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// What is measured.
     pub quantity: Quantity,
     /// Of what.
-    pub of: Option<Mention>,
+    pub of: Option<NamedReference>,
     /// Contacts with what.
-    pub with: Option<Mention>,
+    pub with: Option<NamedReference>,
     /// Which point, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Which number of several.
@@ -144,7 +144,7 @@ fn observable(
 ) -> Result<ObservableEntry, SceneError> {
     let quantities = &context.registry.quantities;
     let (mut table, part) = item.part_table(&OBSERVABLE, "quantity", quantities)?;
-    let name = table.required("name")?.mention()?;
+    let name = table.required("name")?.reference()?;
     table.called(&name.name);
     if let Some(first) = earlier.iter().find(|e| e.name.name == name.name) {
         let fault = SceneFault::DuplicateName {
@@ -194,10 +194,10 @@ fn observable(
     Ok(entry)
 }
 
-fn subject(table: &TableReader<'_>, info: &Quantity) -> Result<Option<Mention>, SceneError> {
+fn subject(table: &TableReader<'_>, info: &Quantity) -> Result<Option<NamedReference>, SceneError> {
     let of = table
         .optional("of")
-        .map(|item| item.mention())
+        .map(|item| item.reference())
         .transpose()?;
     match (info.subject(), &of) {
         (
@@ -215,14 +215,14 @@ fn subject(table: &TableReader<'_>, info: &Quantity) -> Result<Option<Mention>, 
 fn contact_partner(
     table: &TableReader<'_>,
     info: &Quantity,
-) -> Result<Option<Mention>, SceneError> {
+) -> Result<Option<NamedReference>, SceneError> {
     let Some(item) = table.optional("with") else {
         return Ok(None);
     };
     if info.subject() != Subject::Contact || table.optional("of").is_none() {
         return Err(table.conflict("`with` goes with quantities of contacts, together with `of`"));
     }
-    item.mention().map(Some)
+    item.reference().map(Some)
 }
 
 fn point(table: &TableReader<'_>, info: &Quantity) -> Result<Point3<f64>, SceneError> {

@@ -3,7 +3,7 @@
 use pliant_hydroelastic::ContactChoice;
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Surface, surface_keys};
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
@@ -88,16 +88,16 @@ pub(super) const CONTACT_KINDS: [(&str, ContactChoice); 3] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterEntry {
     /// Between the one and the other.
-    Between([Mention; 2]),
+    Between([NamedReference; 2]),
     /// Among all of these.
-    Within(Vec<Mention>),
+    Within(Vec<NamedReference>),
 }
 
 /// Contact parameters of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairEntry {
     /// Whose contact.
-    pub between: [Mention; 2],
+    pub between: [NamedReference; 2],
     /// What replaces the combination of both surfaces.
     pub surface: Surface,
     /// Points or a patch.
@@ -108,9 +108,9 @@ pub struct PairEntry {
 pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
     let table = item.table(&FILTER)?;
     let filter = match (table.optional("between"), table.optional("within")) {
-        (Some(item), None) => FilterEntry::Between(item.two_mentions()?),
+        (Some(item), None) => FilterEntry::Between(item.two_references()?),
         (None, Some(item)) => {
-            let list = item.mentions()?;
+            let list = item.references()?;
             if list.is_empty() {
                 return Err(item.out_of_range("[]", "must name something"));
             }
@@ -125,7 +125,7 @@ pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
 /// An element of `[[pairs]]`.
 pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let table = item.table(&PAIR)?;
-    let between = table.required("between")?.two_mentions()?;
+    let between = table.required("between")?.two_references()?;
     let surface = surface_keys(&table)?;
     let kind = table
         .optional("kind")

@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
 use super::expression::Scope;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::key_override;
 use super::material::Materials;
 use super::names::{NameKind, Names};
@@ -15,7 +15,7 @@ use super::pairs::FilterEntry;
 use super::quantity::Subject;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
-use super::text::{Place, SceneText};
+use super::text::{SceneText, SourceLocation};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
 use crate::registry::{Part, ReadBody};
 
@@ -186,7 +186,9 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         return Err(SceneError::RegisteredTwice(part));
     }
     let mut document = DeTable::parse(text.as_str()).map_err(|error| {
-        let place = error.span().map_or(Place::default(), Place::from);
+        let place = error
+            .span()
+            .map_or(SourceLocation::default(), SourceLocation::from);
         text.error(place, SceneFault::Syntax(error.message().trim().to_owned()))
     })?;
     let of_keys = options
@@ -225,7 +227,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         table.required(key)?;
     }
     table.optional("parameters");
-    let title = table.required("title")?.mention()?.name;
+    let title = table.required("title")?.reference()?.name;
     let materials = Materials::read(table.optional("materials").as_ref())?;
     let mut names = Names::default();
     let fixed = each(&table, "fixed", |item| {
@@ -310,7 +312,7 @@ fn open<'a>(
     context: &'a Context,
     document: &'a DeTable<'a>,
 ) -> Result<TableReader<'a>, SceneError> {
-    TableReader::open(context, document, Place::default(), &SCENE)
+    TableReader::open(context, document, SourceLocation::default(), &SCENE)
 }
 
 fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
@@ -347,15 +349,18 @@ const TOUCHING: &[NameKind] = &[
 
 /// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
 fn check_references(scene: &Scene) -> Result<(), SceneError> {
-    let check = |mention: &Mention, allowed: &[NameKind]| {
-        scene.names.find(&scene.text, mention, allowed).map(|_| ())
+    let check = |reference: &NamedReference, allowed: &[NameKind]| {
+        scene
+            .names
+            .find(&scene.text, reference, allowed)
+            .map(|_| ())
     };
     for filter in &scene.filters {
-        let mentions = match filter {
+        let references = match filter {
             FilterEntry::Between(pair) => pair.as_slice(),
             FilterEntry::Within(list) => list.as_slice(),
         };
-        mentions.iter().try_for_each(|m| check(m, TOUCHING))?;
+        references.iter().try_for_each(|m| check(m, TOUCHING))?;
     }
     for pair in &scene.pairs {
         pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
@@ -410,7 +415,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
 
 fn check_drives(
     drives: &Drives,
-    check: &impl Fn(&Mention, &[NameKind]) -> Result<(), SceneError>,
+    check: &impl Fn(&NamedReference, &[NameKind]) -> Result<(), SceneError>,
 ) -> Result<(), SceneError> {
     let model = [NameKind::Model];
     let by_joint = [

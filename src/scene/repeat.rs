@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::body::{BodyEntry, BodyTemplate, template, with_body_keys};
 use super::error::{SceneError, SceneFault};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::Materials;
 use super::random::Random;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
@@ -175,7 +175,7 @@ pub(super) fn repeat(
     context: &Context,
     item: &Item<'_>,
     materials: &Materials,
-) -> Result<(Mention, Vec<BodyEntry>), SceneError> {
+) -> Result<(NamedReference, Vec<BodyEntry>), SceneError> {
     let mut table = item.table(&REPEAT)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
@@ -284,7 +284,7 @@ fn region(item: &Item<'_>) -> Result<Layout, SceneError> {
 }
 
 fn place(
-    name: &Mention,
+    name: &NamedReference,
     count: usize,
     seed: u64,
     orientation: Orientation,
@@ -338,7 +338,7 @@ fn place(
             Orientation::Random => random.rotation(),
         };
         bodies.push(BodyEntry {
-            name: Mention {
+            name: NamedReference {
                 name: format!("{}_{index}", name.name),
                 at: name.at,
             },

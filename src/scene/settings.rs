@@ -12,7 +12,7 @@ use super::item::Item;
 use super::pairs::CONTACT_KINDS;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::TableReader;
-use super::text::Place;
+use super::text::SourceLocation;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SIMULATION, &CONTACT, &RECORDING, &CAMERA];
 
@@ -223,7 +223,7 @@ pub struct Simulation {
     /// How wrong steps may be whose length follows their error.
     pub accuracy: Option<Accuracy>,
     /// Where its table stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Simulated time of a plain run, s.
     pub smoke_s: f64,
     /// Simulated time of a full run, s.

@@ -3,7 +3,7 @@
 use nalgebra::{Point3, Vector3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 9] = [
@@ -167,7 +167,7 @@ pub enum ShapeEntry {
     /// A mesh from a file.
     Mesh {
         /// The path as written.
-        file: Mention,
+        file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
         /// The surface or its hull.
@@ -228,7 +228,7 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
             ShapeEntry::ConvexHull { points }
         }
         _ => ShapeEntry::Mesh {
-            file: table.required("file")?.mention()?,
+            file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
             used: table.choice_or_first(
                 "use",

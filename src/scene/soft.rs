@@ -5,15 +5,15 @@
 
 mod centreline;
 mod fem;
+mod fem_material;
 mod flow;
 mod force_density;
-mod matter;
 mod mesh;
 mod own;
+mod particle_material;
 mod points;
 mod region;
 mod rod;
-mod stuff;
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ use pliant_mpm::{Material, Strain};
 
 use super::body;
 use super::error::{SceneError, SceneFault, remedy};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
 use super::schema::{Key, TableSchema, ValueKind};
@@ -41,11 +41,11 @@ pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
-    tables.extend(stuff::TABLES);
+    tables.extend(fem_material::TABLES);
     tables.extend(mesh::MESHES);
     tables.push(&mesh::PART);
     tables.extend(points::TABLES);
-    tables.extend(matter::TABLES);
+    tables.extend(particle_material::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
@@ -55,8 +55,8 @@ pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
 
 /// Registers the built-in constitutive materials.
 pub(crate) fn register_materials(registry: &mut Registry) {
-    stuff::register(registry);
-    matter::register(registry);
+    fem_material::register(registry);
+    particle_material::register(registry);
 }
 
 /// Elements of one list are at most so many.
@@ -171,7 +171,7 @@ pub enum Shown {
 #[derive(Clone, Debug)]
 pub struct SoftEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Its frame in the world, at the start.
     pub pose: Isometry3<f64>,
     /// Of the centre of mass, m/s, world axes.
@@ -212,7 +212,7 @@ pub struct SoftBodies {
     /// Every body, copies one by one.
     pub entries: Vec<SoftEntry>,
     /// Names of entries with `copies`, and the indices of those.
-    pub copies: Vec<(Mention, Range<usize>)>,
+    pub copies: Vec<(NamedReference, Range<usize>)>,
     /// The grid of the material points; always there if there are any.
     pub grid: Option<GridEntry>,
 }
@@ -296,7 +296,7 @@ impl SoftBodies {
 }
 
 /// The name of an element with `copies`, and how many they are.
-fn copies(item: &Item<'_>) -> Result<Option<(Mention, u64)>, SceneError> {
+fn copies(item: &Item<'_>) -> Result<Option<(NamedReference, u64)>, SceneError> {
     let entries = item.entries()?;
     let of = |key: &str| entries.iter().find(|(m, _)| m.name == key);
     match (of("copies"), of("name")) {
@@ -378,20 +378,20 @@ fn common(
     })
 }
 
-/// The region of a body that `mention` names.
+/// The region of a body that `reference` names.
 fn region_named(
     context: &Context,
     regions: &[RegionEntry],
-    mention: &Mention,
+    reference: &NamedReference,
 ) -> Result<usize, SceneError> {
-    let found = regions.iter().position(|r| r.name.name == mention.name);
+    let found = regions.iter().position(|r| r.name.name == reference.name);
     found.ok_or_else(|| {
         let known = regions.iter().map(|r| r.name.name.as_str());
         let fault = SceneFault::UnknownName {
             what: "region of the body".into(),
-            name: mention.name.clone(),
-            remedy: remedy(&mention.name, known),
+            name: reference.name.clone(),
+            remedy: remedy(&reference.name, known),
         };
-        context.text.error(mention.at, fault)
+        context.text.error(reference.at, fault)
     })
 }

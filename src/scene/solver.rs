@@ -11,7 +11,7 @@ use super::error::{SceneError, remedy};
 use super::item::Item;
 use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
-use super::text::Place;
+use super::text::SourceLocation;
 use crate::registry::{MakeSolver, Registry};
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SOLVER, &NEWTON, &NEWTON_CG, &QUASI_NEWTON];
@@ -245,7 +245,7 @@ pub(super) fn solver(
 ) -> Result<Solver, SceneError> {
     let empty = DeTable::new();
     let (table, at) = match item.map(|item| (item.value.get_ref(), item)) {
-        None => (&empty, Place::default()),
+        None => (&empty, SourceLocation::default()),
         Some((DeValue::Table(table), item)) => (table, item.at()),
         Some((_, item)) => return Err(item.wrong_type("a table")),
     };
@@ -288,7 +288,8 @@ mod tests {
         assert_eq!(solver.name(), "newton");
         assert_eq!(solver.stop(), StopCriteria::default());
         let table = DeTable::new();
-        let settings = |schema| TableReader::new(&context, &table, Place::default(), schema);
+        let settings =
+            |schema| TableReader::new(&context, &table, SourceLocation::default(), schema);
         assert_eq!(
             newton(&settings(&NEWTON)).unwrap(),
             NewtonSettings::default()

@@ -13,7 +13,7 @@ use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Scope;
 use super::item::Item;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
-use super::text::{Place, SceneText};
+use super::text::{SceneText, SourceLocation};
 use crate::registry::{Part, Parts, Registry};
 
 /// What every reader needs: the text for messages, the values of parameters for expressions, the parts that names stand
@@ -42,13 +42,13 @@ impl Context {
 /// Numbers may be written as expressions of the scene's parameters. Errors carry file, line and column.
 pub struct TableReader<'a> {
     pub(super) context: &'a Context,
-    pub(super) at: Place,
+    pub(super) at: SourceLocation,
     table: &'a DeTable<'a>,
     schema: &'static TableSchema,
     /// Keys of the registered part that the table names, besides those of the schema.
     part_keys: &'static [Key],
     label: String,
-    asked: RefCell<Vec<&'static str>>,
+    read_keys: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> TableReader<'a> {
@@ -56,7 +56,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn open(
         context: &'a Context,
         table: &'a DeTable<'a>,
-        at: Place,
+        at: SourceLocation,
         schema: &'static TableSchema,
     ) -> Result<Self, SceneError> {
         let reader = Self::new(context, table, at, schema);
@@ -69,7 +69,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn open_part<F: ?Sized>(
         context: &'a Context,
         table: &'a DeTable<'a>,
-        at: Place,
+        at: SourceLocation,
         schema: &'static TableSchema,
         name_key: &'static str,
         parts: &'a Parts<F>,
@@ -91,7 +91,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn open_kind<F: ?Sized>(
         context: &'a Context,
         table: &'a DeTable<'a>,
-        at: Place,
+        at: SourceLocation,
         schema: &'static TableSchema,
         kind: &Part<F>,
     ) -> Result<Self, SceneError> {
@@ -127,7 +127,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn new(
         context: &'a Context,
         table: &'a DeTable<'a>,
-        at: Place,
+        at: SourceLocation,
         schema: &'static TableSchema,
     ) -> Self {
         Self {
@@ -137,7 +137,7 @@ impl<'a> TableReader<'a> {
             schema,
             part_keys: &[],
             label: schema.name.into(),
-            asked: RefCell::default(),
+            read_keys: RefCell::default(),
         }
     }
 
@@ -290,7 +290,7 @@ impl<'a> TableReader<'a> {
     }
 
     fn find(&self, key: &'static str) -> Option<Item<'a>> {
-        self.asked.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         self.table.get(key).map(|value| Item {
             context: self.context,
             value,
@@ -377,13 +377,13 @@ impl<'a> TableReader<'a> {
 
 impl Drop for TableReader<'_> {
     fn drop(&mut self) {
-        // Readers that end early, by an error, have not asked for everything: only complete ones reach `finish`.
+        // Readers that end early, by an error, have not read_keys for everything: only complete ones reach `finish`.
         if cfg!(debug_assertions) && !std::thread::panicking() {
-            let asked = self.asked.borrow();
-            if asked.last() == Some(&FINISHED) {
+            let read_keys = self.read_keys.borrow();
+            if read_keys.last() == Some(&FINISHED) {
                 for key in self.schema.keys {
                     assert!(
-                        asked.contains(&key.name),
+                        read_keys.contains(&key.name),
                         "{}: the schema lists `{}`, which nobody reads",
                         self.schema.name,
                         key.name
@@ -397,8 +397,8 @@ impl Drop for TableReader<'_> {
 const FINISHED: &str = "";
 
 impl TableReader<'_> {
-    /// Ends reading: every key of the schema was asked for.
+    /// Ends reading: every key of the schema was read_keys for.
     pub(super) fn finish(self) {
-        self.asked.borrow_mut().push(FINISHED);
+        self.read_keys.borrow_mut().push(FINISHED);
     }
 }

@@ -14,7 +14,7 @@ impl Draft<'_> {
         &self,
         shape: &Shape,
         surface: Surface,
-        at: crate::scene::Place,
+        at: crate::scene::SourceLocation,
         what: &str,
     ) -> Result<Option<Arc<PatchGeometry>>, SceneError> {
         let surface = self.filled(surface);

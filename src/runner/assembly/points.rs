@@ -18,8 +18,8 @@ use super::solids;
 use crate::recording::{Color, VisualShape};
 use crate::runner::soft::{Members, PointsObject, SoftModel};
 use crate::scene::{
-    GridEntry, Matter, Place, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry,
-    SoftEntry, SourceEntry, Surface,
+    GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry, SoftEntry,
+    SourceEntry, SourceLocation, Surface,
 };
 
 impl Draft<'_> {
@@ -173,7 +173,7 @@ impl Draft<'_> {
         &mut self,
         entry: &SoftEntry,
         points: &PointsEntry,
-        (shape, at): (&ShapeEntry, Place),
+        (shape, at): (&ShapeEntry, SourceLocation),
         X_WS: &Isometry3<f64>,
         grid: &GridEntry,
     ) -> Result<ParticleSet, SceneError> {
@@ -183,7 +183,11 @@ impl Draft<'_> {
             .map_err(|error| self.refused(at, name, &error))
     }
 
-    fn finished_shape(&mut self, shape: &ShapeEntry, at: Place) -> Result<Shape, SceneError> {
+    fn finished_shape(
+        &mut self,
+        shape: &ShapeEntry,
+        at: SourceLocation,
+    ) -> Result<Shape, SceneError> {
         let placed = PlacedShape {
             shape: shape.clone(),
             at,
@@ -196,7 +200,7 @@ impl Draft<'_> {
         solids::shape(self.scene, &placed, &mut self.notes)
     }
 
-    fn refused(&self, at: Place, what: &str, error: &MpmError) -> SceneError {
+    fn refused(&self, at: SourceLocation, what: &str, error: &MpmError) -> SceneError {
         let text = format!("material points {what:?}: {error}");
         self.scene.text.error(at, SceneFault::World(text))
     }

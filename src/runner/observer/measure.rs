@@ -5,7 +5,7 @@ use pliant_multibody::Workspace;
 
 use super::{Column, Reading};
 use crate::registry::Snapshot;
-use crate::runner::assembly::{Directory, SoftSpot, Spot};
+use crate::runner::assembly::{Directory, FrameRef, SoftPart};
 use crate::runner::views::{ConstraintView, ContactView, FrameView, JointView, MassView, SoftView};
 use crate::scene::Among;
 use crate::scene::expression::Scope;
@@ -22,25 +22,25 @@ impl Column {
         let component = self.component;
         let bodies = &snapshot.state.bodies;
         match &mut self.reading {
-            Reading::Frames(spots, point, measure) => {
-                let value = |spot: &Spot| {
-                    let view = frame_view(spot, point, directory, workspaces);
+            Reading::Frames(frames, point, measure) => {
+                let value = |frame: &FrameRef| {
+                    let view = frame_view(frame, point, directory, workspaces);
                     view.map_or(f64::NAN, |view| measure(&view).component(component))
                 };
-                combined(self.among, spots.iter().map(value))
+                combined(self.among, frames.iter().map(value))
             }
-            Reading::Soft(spots, measure) => {
-                let value = |spot: &SoftSpot| {
-                    let body = &directory.soft[spot.soft];
+            Reading::Soft(parts, measure) => {
+                let value = |part: &SoftPart| {
+                    let body = &directory.soft[part.soft];
                     let view = SoftView {
                         body,
-                        region: spot.points.as_deref(),
+                        region: part.points.as_deref(),
                         state: &bodies[body.body.0],
                         component,
                     };
                     measure(&view).component(component)
                 };
-                combined(self.among, spots.iter().map(value))
+                combined(self.among, parts.iter().map(value))
             }
             Reading::Joint(joint, measure) => measure(&JointView {
                 joint: *joint,
@@ -95,7 +95,7 @@ fn combined(among: Option<Among>, mut values: impl ExactSizeIterator<Item = f64>
 }
 
 fn frame_view(
-    spot: &Spot,
+    frame: &FrameRef,
     point: &Point3<f64>,
     directory: &Directory,
     workspaces: &[Option<Workspace>],
@@ -106,9 +106,9 @@ fn frame_view(
         linear_velocity: Vector3::zeros(),
         angular_velocity: Vector3::zeros(),
     };
-    match spot {
-        Spot::World(X_WF) => Some(at_rest(*X_WF)),
-        Spot::Link { body, link, X_LF } => {
+    match frame {
+        FrameRef::World(X_WF) => Some(at_rest(*X_WF)),
+        FrameRef::Link { body, link, X_LF } => {
             let tree = directory.tree(*body);
             let workspace = workspaces[body.0].as_ref()?;
             let view = at_rest(workspace.positions.link_pose(tree, *link) * X_LF);

@@ -139,7 +139,7 @@ pub(crate) fn built_in_quantities() -> Vec<Quantity> {
             let centre = view.centre_of_pressure();
             Value::Vector(centre.map_or_else(Vector3::zeros, |centre| view.moment_about(&centre)))
         }),
-        "on `of` from `with` about the centre of pressure during the last step: friction against turning on the spot, and what curved patches give",
+        "on `of` from `with` about the centre of pressure during the last step: friction against rotation about the normal, and what curved patches give",
     );
     add(
         "patch-area",

@@ -1,5 +1,5 @@
 use super::*;
-use crate::scene::{Bounds, Mention, Place};
+use crate::scene::{Bounds, NamedReference, SourceLocation};
 
 /// x = t² on t = 0, 0.5, ..., 2, without a value at first.
 fn squares() -> Series {
@@ -15,9 +15,9 @@ fn squares() -> Series {
 
 fn judged(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
     let expectation = Expectation {
-        observable: Mention {
+        observable: NamedReference {
             name: "x".into(),
-            at: Place::default(),
+            at: SourceLocation::default(),
         },
         index: 0,
         window,
@@ -25,7 +25,7 @@ fn judged(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
         bounds: Bounds { least, most },
         source: "test".into(),
     };
-    squares().judge(&expectation, 0.25)
+    squares().verdict(&expectation, 0.25)
 }
 
 #[track_caller]

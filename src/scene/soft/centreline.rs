@@ -4,7 +4,7 @@ use nalgebra::Point3;
 use pliant_der::{Centreline, Closure};
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
+use crate::scene::item::{Item, NamedReference};
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 
@@ -118,7 +118,7 @@ pub enum CentrelineEntry {
     /// In a file.
     File {
         /// Its path.
-        file: Mention,
+        file: NamedReference,
         /// Whether it is a ring.
         closure: Closure,
     },
@@ -162,7 +162,7 @@ pub(super) fn centreline(
         }
         _ => {
             let entry = CentrelineEntry::File {
-                file: table.required("file")?.mention()?,
+                file: table.required("file")?.reference()?,
                 closure: ends(&table)?,
             };
             table.finish();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
 
+use super::fem_material::constitutive;
 use super::force_density::{ForceDensity, force_density};
 use super::mesh::{SolidMesh, mesh};
-use super::stuff::stuff;
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
@@ -52,7 +52,7 @@ static FEM: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0.01",
-            about: "β of Rayleigh: a viscosity of the stuff",
+            about: "β of Rayleigh: a viscosity of the material",
         },
         Key {
             name: "force_density",
@@ -139,7 +139,7 @@ pub struct FemEntry {
     /// Its tetrahedra.
     pub mesh: SolidMesh,
     /// Where `mesh = ...` stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// Its law.
     pub material: Arc<dyn Material>,
     /// kg/m³ at rest.
@@ -210,7 +210,7 @@ fn own(
     table: &TableReader<'_>,
     regions: &[RegionEntry],
 ) -> Result<FemEntry, SceneError> {
-    let stuff = stuff(&table.required("made_of")?)?;
+    let material = constitutive(&table.required("made_of")?)?;
     let item = table.required("mesh")?;
     let contact_radius = table.non_negative_or("contact_radius", 0.0)?;
     let self_contact = table.choice_or_first(
@@ -236,10 +236,10 @@ fn own(
     Ok(FemEntry {
         mesh: mesh(&item)?,
         at: item.at(),
-        material: stuff.law,
+        material: material.law,
         density: match table.optional("density") {
             Some(item) => item.positive()?,
-            None => stuff.density.unwrap_or(1000.0),
+            None => material.density.unwrap_or(1000.0),
         },
         damping: Rayleigh {
             mass: table.non_negative_or("mass_damping", 0.0)?,
@@ -288,7 +288,7 @@ fn fixed(
     regions: &[RegionEntry],
 ) -> Result<FixedRegion, SceneError> {
     let table = item.table(&FIXED)?;
-    let mention = table.required("region")?.mention()?;
+    let reference = table.required("region")?.reference()?;
     let axes = match table.optional("axes") {
         None => Axis::ALL.to_vec(),
         Some(item) => {
@@ -310,7 +310,7 @@ fn fixed(
         }
     };
     let fixed = FixedRegion {
-        region: region_named(context, regions, &mention)?,
+        region: region_named(context, regions, &reference)?,
         axes,
     };
     table.finish();

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::scene::Place;
+use crate::scene::SourceLocation;
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::pose::pose;
@@ -85,7 +85,7 @@ pub struct SourceEntry {
     /// What is filled each time.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
     /// Of new particles, m/s, world axes.
@@ -104,7 +104,7 @@ pub struct SinkEntry {
     /// What takes them in.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
 }

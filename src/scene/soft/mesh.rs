@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Vector3};
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
+use crate::scene::item::{Item, NamedReference};
 use crate::scene::pose::pose;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::{ShapeEntry, shape};
@@ -231,7 +231,7 @@ pub enum SolidMesh {
     /// As a file has them.
     File {
         /// The path as written.
-        file: Mention,
+        file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
     },
@@ -250,7 +250,7 @@ pub struct FilledPart {
     /// The shape.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// In the body's frame.
     pub pose: Isometry3<f64>,
 }
@@ -292,7 +292,7 @@ pub(super) fn mesh(item: &Item<'_>) -> Result<SolidMesh, SceneError> {
         },
         "hexahedron" => SolidMesh::Hexahedron(corners(&table.required("corners")?)?),
         "tetrahedra" => SolidMesh::File {
-            file: table.required("file")?.mention()?,
+            file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
         },
         _ => SolidMesh::Filled {

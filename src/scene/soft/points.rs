@@ -6,7 +6,7 @@ use nalgebra::{Point3, Vector3};
 use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
 
 use super::flow::{SinkEntry, SourceEntry, finite, sink, source};
-use super::matter::stuff;
+use super::particle_material::constitutive;
 use super::{Matter, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
@@ -179,7 +179,7 @@ static POINTS: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct GridEntry {
     /// Where `[grid]` stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// m.
     pub spacing: f64,
     /// Which velocity gradient particles feel.
@@ -202,7 +202,7 @@ pub struct PointsEntry {
     /// What is filled at the start.
     pub shape: Option<ShapeEntry>,
     /// Where `shape = ...`, or else `sources`, stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// Where more comes from.
     pub sources: Vec<SourceEntry>,
     /// How.
@@ -300,7 +300,7 @@ enum Layout {
 }
 
 fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
-    let stuff = stuff(&table.required("made_of")?)?;
+    let material = constitutive(&table.required("made_of")?)?;
     let sources = table.optional("sources");
     let item = match (table.optional("shape"), &sources) {
         (Some(item), _) => Some(item),
@@ -339,10 +339,10 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
             Layout::Random => Sampling::PoissonDisk { per_cell, seed },
             Layout::Conforming => Sampling::Conforming { per_cell, seed },
         },
-        material: stuff.law,
+        material: material.law,
         density: match table.optional("density") {
             Some(item) => item.positive()?,
-            None => stuff.density.unwrap_or(1000.0),
+            None => material.density.unwrap_or(1000.0),
         },
         contact_radius: radius.map(|item| item.non_negative()).transpose()?,
         drawn_max: drawn_max.map_or(Ok(20_000), |item| item.integer(1, 1_000_000))? as usize,

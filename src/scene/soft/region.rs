@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
+use crate::scene::item::{Item, NamedReference};
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 6] =
@@ -103,7 +103,7 @@ static SURFACE: TableSchema = TableSchema {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionEntry {
     /// Its name within the body.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Where it is.
     pub shape: RegionShape,
 }
@@ -187,7 +187,7 @@ impl RegionShape {
 /// The regions of a body.
 pub(super) fn regions(item: Option<&Item<'_>>) -> Result<Vec<RegionEntry>, SceneError> {
     let entries = item.map_or(Ok(Vec::new()), Item::entries)?;
-    let entry = |(name, item): (Mention, Item<'_>)| {
+    let entry = |(name, item): (NamedReference, Item<'_>)| {
         Ok(RegionEntry {
             shape: region(&item)?,
             name,

@@ -83,7 +83,7 @@ static ROD: TableSchema = TableSchema {
             value: ValueKind::Positive,
             unit: "kg/m³",
             default: "1000",
-            about: "of the stuff",
+            about: "of the material",
         },
         given(
             "stretching_stiffness",
@@ -115,7 +115,7 @@ static ROD: TableSchema = TableSchema {
             value: ValueKind::NonNegative,
             unit: "s",
             default: "0",
-            about: "β of Rayleigh: a viscosity of the stuff",
+            about: "β of Rayleigh: a viscosity of the material",
         },
         Key {
             name: "linearised",

@@ -120,7 +120,7 @@ static LIQUID: TableSchema = TableSchema {
 };
 
 /// A law with its constants, and the density of a preset.
-pub(super) struct Stuff {
+pub(super) struct Constitutive {
     pub(super) law: Arc<dyn Material>,
     pub(super) density: Option<f64>,
 }
@@ -191,30 +191,30 @@ fn legal<M>(table: &TableReader<'_>, material: Result<M, MpmError>) -> Result<M,
 }
 
 /// `made_of`.
-pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
+pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
     if item.is_text() {
         return preset(item);
     }
     let laws = &item.context.registry.particle_materials;
     let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
-    Ok(Stuff {
+    Ok(Constitutive {
         law: law.read()(&table)?,
         density: None,
     })
 }
 
-fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
-    let mention = item.mention()?;
+fn preset(item: &Item<'_>) -> Result<Constitutive, SceneError> {
+    let reference = item.reference()?;
     let word = |preset: &Preset| preset.name().replace('_', "-");
-    let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == mention.name) else {
+    let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == reference.name) else {
         let words: Vec<String> = Preset::ALL.iter().map(word).collect();
         return Err(item.error(SceneFault::UnknownName {
             what: "constitutive material of material points".into(),
-            name: mention.name.clone(),
-            remedy: remedy(&mention.name, words.iter().map(String::as_str)),
+            name: reference.name.clone(),
+            remedy: remedy(&reference.name, words.iter().map(String::as_str)),
         }));
     };
-    Ok(Stuff {
+    Ok(Constitutive {
         law: preset.material(),
         density: Some(preset.density()),
     })

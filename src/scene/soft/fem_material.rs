@@ -81,7 +81,7 @@ static MOONEY_RIVLIN: TableSchema = TableSchema {
 };
 
 /// A law with its constants, and the density of a preset.
-pub(super) struct Stuff {
+pub(super) struct Constitutive {
     pub(super) law: Arc<dyn Material>,
     pub(super) density: Option<f64>,
 }
@@ -114,11 +114,11 @@ pub(crate) fn register(registry: &mut Registry) {
 }
 
 /// `made_of`.
-pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
+pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
     if item.is_text() {
-        let preset = material_preset(&item.mention()?.name).map_err(|e| refused(item, &e))?;
+        let preset = material_preset(&item.reference()?.name).map_err(|e| refused(item, &e))?;
         let law = LawKind::default().of(preset.lame());
-        return Ok(Stuff {
+        return Ok(Constitutive {
             law: law.map_err(|e| refused(item, &e))?,
             density: Some(preset.density),
         });
@@ -129,7 +129,7 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
         true => preset(&table)?,
         false => None,
     };
-    Ok(Stuff {
+    Ok(Constitutive {
         law: law.read()(&table)?,
         density: preset.map(|preset| preset.density),
     })
@@ -139,7 +139,7 @@ fn preset(table: &TableReader<'_>) -> Result<Option<&'static MaterialPreset>, Sc
     let Some(item) = table.optional("preset") else {
         return Ok(None);
     };
-    let preset = material_preset(&item.mention()?.name);
+    let preset = material_preset(&item.reference()?.name);
     preset.map(Some).map_err(|error| refused(&item, &error))
 }
 

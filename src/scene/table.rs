@@ -310,15 +310,33 @@ impl<'a> TableReader<'a> {
         )
     }
 
-    fn default_agrees(&self, key: &str, default: f64) -> bool {
-        let printed = self.key(key).map_or("", |k| k.default);
-        printed.parse::<f64>().is_ok_and(|value| value == default)
+    /// Whether the schema promises a number of this kind with this default.
+    fn promises(&self, key: &str, kind: ValueKind, default: f64) -> bool {
+        self.key(key).is_some_and(|declared| {
+            let printed = declared.default.parse::<f64>();
+            declared.value == kind && printed.is_ok_and(|value| value == default)
+        })
+    }
+
+    /// Whether the schema promises these words, the first as default.
+    fn promises_choice<T>(&self, key: &str, choices: &[(&'static str, T)]) -> bool {
+        self.key(key).is_some_and(|declared| {
+            let first = declared.default.trim_matches(['`', '"']);
+            let listed = match declared.value {
+                ValueKind::Choice(words) => {
+                    let is_listed = |(word, _): &(&str, T)| words.contains(word);
+                    words.len() == choices.len() && choices.iter().all(is_listed)
+                }
+                _ => true,
+            };
+            listed && choices.first().is_some_and(|(word, _)| *word == first)
+        })
     }
 
     /// A positive number, or `default`.
     pub(super) fn positive_or(&self, key: &'static str, default: f64) -> Result<f64, SceneError> {
         debug_assert!(
-            self.default_agrees(key, default),
+            self.promises(key, ValueKind::Positive, default),
             "{}: {key}",
             self.schema.name
         );
@@ -333,7 +351,7 @@ impl<'a> TableReader<'a> {
         default: f64,
     ) -> Result<f64, SceneError> {
         debug_assert!(
-            self.default_agrees(key, default),
+            self.promises(key, ValueKind::NonNegative, default),
             "{}: {key}",
             self.schema.name
         );
@@ -365,9 +383,8 @@ impl<'a> TableReader<'a> {
         choices: &[(&'static str, T)],
     ) -> Result<T, SceneError> {
         debug_assert!(
-            self.key(key)
-                .is_some_and(|k| k.default.trim_matches(['`', '"']) == choices[0].0),
-            "{}: the first choice of `{key}` is not the default of the schema",
+            self.promises_choice(key, choices),
+            "{}: the choices of `{key}` are not those of the schema",
             self.schema.name
         );
         self.optional(key)

@@ -139,7 +139,7 @@ pub struct RunOutcome {
     pub summary: RunSummary,
     /// Where it ended.
     pub state: State,
-    /// What files and steps had to say, each once.
+    /// Remarks on files and warnings of steps, each once.
     pub notes: Vec<String>,
 }
 

@@ -93,7 +93,7 @@ pub use track::{PoseTrack, Track, TrackInterpolation};
 /// The version of the schema this program reads.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What is said from outside about a scene.
+/// Settings that replace those of a scene file, and the parts it may name.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
     /// Values that replace the file's.

@@ -128,7 +128,7 @@ fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Endi
         }
     })?;
     let model = &loaded.model;
-    said(
+    report_on(
         &loaded.report.to_string(),
         &path.to_string_lossy(),
         &format!(
@@ -161,7 +161,7 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
                 number(mesh.solid_moments().volume),
                 extent(&mesh.bounds(), mesh.component_count())
             );
-            return said(&report.to_string(), name, &found);
+            return report_on(&report.to_string(), name, &found);
         }
         Err(error) => error,
     };
@@ -184,7 +184,7 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
         .map_or(String::new(), |m| {
             format!(", volume {} m3", number(m.volume))
         });
-    said(
+    report_on(
         &report.to_string(),
         name,
         &format!(
@@ -209,7 +209,7 @@ fn extent(bounds: &Bounds, components: usize) -> String {
     )
 }
 
-fn said(report: &str, name: &str, found: &str) -> Result<Ending, Failure> {
+fn report_on(report: &str, name: &str, found: &str) -> Result<Ending, Failure> {
     print(&format!("{report}{name}: {found}\n"))?;
     Ok(Ending::AsExpected)
 }

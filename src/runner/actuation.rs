@@ -1,4 +1,4 @@
-//! Drives over time: what bodies are asked for in each step.
+//! Drives over time: set points, prescribed motions and loads of each step.
 //!
 //! Actuators are implicit, so a step is given what holds at its end.
 
@@ -16,7 +16,7 @@ use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
 
-/// Joints and what they are asked for.
+/// Joints and their set points.
 struct Joints {
     joints: Vec<JointRef>,
     track: Track,
@@ -28,7 +28,7 @@ struct Follower {
     tree: Arc<Model>,
     solver: InverseKinematics,
     track: PoseTrack,
-    /// Positions asked for, on the way since the first knot.
+    /// Requested positions, along the path from the first knot.
     commanded: Option<Vec<f64>>,
     /// Degrees of freedom that follow.
     driven: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Who moves what: no joint and no body is asked for two things that cannot both be, and nothing is asked in vain.
+//! Refuses scenes that drive a joint or a body in two incompatible ways, or drive what cannot move.
 
 use std::collections::BTreeMap;
 

@@ -5,7 +5,7 @@ use pliant_contact_sap::{BodyState, Energy};
 use pliant_coupling::{BodyIdx, ConstraintIdx, ContactForce, State, StepReport};
 
 use super::assembly::{Directory, JointRef, MassRef, SoftBody};
-use super::soft::middle;
+use super::soft::weighted_mean;
 use crate::registry::Snapshot;
 use crate::scene::Component;
 
@@ -86,9 +86,9 @@ impl SoftView<'_> {
         match self.region {
             Some(region) => {
                 let own = region.iter().map(|p| vectors[*p as usize]);
-                middle(own, std::iter::repeat(1.0))
+                weighted_mean(own, std::iter::repeat(1.0))
             }
-            None => middle(
+            None => weighted_mean(
                 vectors.iter().copied(),
                 self.body.model.masses(self.state).into_iter(),
             ),

@@ -76,7 +76,7 @@ macro_rules! with_body_keys {
                 value: ValueKind::Described("shape"),
                 unit: "",
                 default: "none",
-                about: "the body's shape, unless `shapes` says that it has several",
+                about: "the body's shape, unless `shapes` lists several",
             },
             Key {
                 name: "shapes",

@@ -206,7 +206,7 @@ pub(super) fn expectation(
 
 fn window(table: &TableReader<'_>, simulation: &Simulation) -> Result<Window, SceneError> {
     let end_s = simulation.full_s;
-    // Half a step of slack: a run ends at the step nearest to what is asked for.
+    // Half a step of slack: a run ends at the step nearest to the requested time.
     let last_s = end_s + 0.5 * simulation.time_step_s;
     let time = |key| -> Result<Option<f64>, SceneError> {
         let Some(item) = table.optional(key) else {

@@ -91,8 +91,8 @@ const DRAKE: [(&str, &str); 7] = [
 
 /// What a property of `drake:proximity_properties` is called here, as a clause.
 pub(super) fn drake_remedy(key: &str) -> Option<String> {
-    let said = DRAKE.iter().find(|(name, _)| *name == key);
-    said.map(|(_, here)| format!("; the material's key for it is `{here}`"))
+    let found = DRAKE.iter().find(|(name, _)| *name == key);
+    found.map(|(_, here)| format!("; the material's key for it is `{here}`"))
 }
 
 /// A surface, each property only where it is given.
@@ -147,7 +147,7 @@ impl Surface {
     }
 }
 
-/// The named materials of a scene; `default` holds where nothing else is said.
+/// The named materials of a scene; `default` holds where none is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials(BTreeMap<String, Surface>);
 

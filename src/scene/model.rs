@@ -76,7 +76,7 @@ static MODEL: TableSchema = TableSchema {
             value: ValueKind::Described("name or table"),
             unit: "",
             default: "`default`",
-            about: "surface of its shapes, where the file says nothing",
+            about: "surface of its shapes, where the file gives none",
         },
         Key {
             name: "color",
@@ -203,7 +203,7 @@ pub struct ModelEntry {
     pub angular_velocity: Vector3<f64>,
     /// Whether gravity acts.
     pub gravity: GravityEntry,
-    /// Of shapes for which the file says nothing.
+    /// Of shapes for which the file gives none.
     pub surface: Surface,
     /// Of all shapes.
     pub color: Option<[f64; 4]>,

@@ -63,14 +63,14 @@ pub(super) static SCENE: TableSchema = TableSchema {
         section(
             "camera",
             "table",
-            "sees everything",
+            "frames everything",
             "where the replay looks from",
         ),
         section(
             "materials",
             "table of name = table",
             "none",
-            "named surfaces; the one called `default` holds where nothing else is said",
+            "named surfaces; the one called `default` holds where none is given",
         ),
         section(
             "fixed",
@@ -127,13 +127,13 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "joint_targets",
             "list of tables",
             "none",
-            "where actuators shall be over time",
+            "set points of actuators over time",
         ),
         section(
             "frame_targets",
             "list of tables",
             "none",
-            "where end effectors shall be over time",
+            "set points of end effectors over time",
         ),
         section(
             "joint_efforts",
@@ -145,13 +145,13 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "joint_motions",
             "list of tables",
             "none",
-            "where joints are, whatever it takes",
+            "prescribed motions of joints",
         ),
         section(
             "body_motions",
             "list of tables",
             "none",
-            "where bodies are, whatever it takes",
+            "prescribed motions of bodies",
         ),
         section(
             "loads",

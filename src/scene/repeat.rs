@@ -139,7 +139,7 @@ static REGION: TableSchema = TableSchema {
             value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "the other corner; balls around the bodies do not overlap, so ask for enough room",
+            about: "the other corner; balls around the bodies do not overlap, so leave enough room",
         },
     ],
 };

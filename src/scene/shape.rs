@@ -117,7 +117,7 @@ static MESH: TableSchema = TableSchema {
     ],
 };
 
-/// A shape as a scene file says it; lengths in m, axes of symmetry along z.
+/// A shape as a scene file gives it; lengths in m, axes of symmetry along z.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeEntry {

@@ -1,4 +1,4 @@
-//! Soft bodies: what every kind of them says in the same words, and `copies` of one entry.
+//! Soft bodies: the keys that all kinds share, and `copies` of one entry.
 //!
 //! A kind is a list of its own, `[[fem]]`, `[[material_points]]` or `[[rods]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
 //! reads them with [`common`].
@@ -352,7 +352,7 @@ fn common(
     };
     if !known {
         return Err(table.conflict(
-            "`color_by` asks for what such a body does not know: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
+            "`color_by` names a value that such a body does not have: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
         ));
     }
     if let (Matter::Points(points), Shown::PlasticStrain, Some(item)) =
@@ -361,7 +361,7 @@ fn common(
     {
         return Err(item.error(SceneFault::Conflict {
             table: item.table.clone(),
-            reason: "`color_by = \"plastic-strain\"`, but what it is made of never flows: give the law `linear-corotated` or `hencky` a `yield_stress`, take `sand`, or color by `pressure`, `speed` or `displacement`".into(),
+            reason: "`color_by = \"plastic-strain\"`, but its material has no plastic flow: give the law `linear-corotated` or `hencky` a `yield_stress`, take `sand`, or color by `pressure`, `speed` or `displacement`".into(),
         }));
     }
     Ok(SoftEntry {

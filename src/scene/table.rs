@@ -245,9 +245,7 @@ impl<'a> TableReader<'a> {
 
     fn declared(&self, key: &'static str) -> Result<&'static Key, SceneError> {
         self.key(key).ok_or_else(|| {
-            self.conflict(format!(
-                "its reader asks for `{key}`, which it does not declare"
-            ))
+            self.conflict(format!("its reader reads `{key}`, which is not declared"))
         })
     }
 
@@ -260,7 +258,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn optional(&self, key: &'static str) -> Option<Item<'a>> {
         debug_assert!(
             self.key(key).is_some_and(|k| k.default != REQUIRED),
-            "{}: `{key}` is read as optional, the schema says otherwise",
+            "{}: `{key}` is read as optional, unlike in the schema",
             self.schema.name
         );
         self.find(key)
@@ -270,7 +268,7 @@ impl<'a> TableReader<'a> {
     pub(super) fn required(&self, key: &'static str) -> Result<Item<'a>, SceneError> {
         debug_assert!(
             self.key(key).is_some_and(|k| k.default == REQUIRED),
-            "{}: `{key}` is read as required, the schema says otherwise",
+            "{}: `{key}` is read as required, unlike in the schema",
             self.schema.name
         );
         self.find(key).ok_or_else(|| self.missing(key))

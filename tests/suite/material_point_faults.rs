@@ -96,13 +96,13 @@ fn plastic_strain_is_shown_of_what_can_flow_alone() {
             &[
                 "test.toml:12",
                 "\"cube\"",
-                "never flows",
+                "no plastic flow",
                 "a `yield_stress`",
             ],
         );
     }
     for stuff in ["\"foam-cube\"", "\"shallow-water\""] {
-        check_refused(&shown(stuff), &["test.toml:12", "never flows", "`sand`"]);
+        check_refused(&shown(stuff), &["test.toml:12", "no plastic flow", "`sand`"]);
     }
     for made_of in [
         "\"pizza-dough\"",

@@ -307,7 +307,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             soft("-0.05]", "-0.06]"),
-            "region \"foot\" holds no point: in its own frame the body lies between (-0.0500",
+            "region \"foot\" contains no point: in its own frame the body lies between (-0.0500",
         ),
         (
             format!("{CUBE}fixed = [{{ region = \"foo\" }}]\n"),

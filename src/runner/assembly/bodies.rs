@@ -148,7 +148,7 @@ fn inertia(template: &BodyTemplate, shapes: &[Shape]) -> Result<SpatialInertia, 
             i + (Matrix3::identity() * r.norm_squared() - r * r.transpose()) * *m
         })
         .sum();
-    let scale = template.mass.map_or(1.0, |wanted| wanted / mass);
+    let scale = template.mass.map_or(1.0, |requested| requested / mass);
     Ok(SpatialInertia::new(mass * scale, com, rotational * scale))
 }
 

@@ -60,7 +60,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What an entry says of all pairs of shapes that it is about.
+    /// The rule of an entry for each pair of its shapes.
     fn pair(&self, pair: &PairEntry) -> Result<Vec<PairOfShapes>, SceneError> {
         let a = self.directory.geometries(self.scene, &pair.between[0])?;
         let b = self.directory.geometries(self.scene, &pair.between[1])?;

@@ -42,7 +42,7 @@ pub(crate) struct SoftPart {
 /// An end of a rod that a constraint of its node holds with tangent and spin.
 #[derive(Clone, Debug)]
 pub(crate) struct WeldedEnd {
-    /// The key that asked for it.
+    /// The key that requested it.
     pub(crate) key: &'static str,
     /// Its node.
     pub(crate) point: u32,
@@ -185,9 +185,9 @@ impl Directory {
         reference: &NamedReference,
     ) -> Result<Vec<GeometryIdx>, SceneError> {
         let (kind, head, part) = scene.names.find(&scene.text, reference, TOUCHING)?;
-        let of = |wanted: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
+        let of = |requested: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
             let touches =
-                |owner: &Owner| matches!(owner, Owner::Link(body, link) if wanted(*body, *link));
+                |owner: &Owner| matches!(owner, Owner::Link(body, link) if requested(*body, *link));
             let found = self
                 .owners
                 .iter()
@@ -212,8 +212,8 @@ impl Directory {
             (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
             (_, None) => of(&|body, _| body == self.bodies[head]),
             (_, Some(part)) => {
-                let (body, wanted, _) = self.frame_of(scene, reference, head, part)?;
-                of(&|b, link| (b, link) == (body, wanted))
+                let (body, requested, _) = self.frame_of(scene, reference, head, part)?;
+                of(&|b, link| (b, link) == (body, requested))
             }
         })
     }

@@ -17,7 +17,7 @@ impl BundledOrPath {
     /// The content.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The reason that the operating system gives.
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Bundled(text) => Ok(text.as_bytes().to_vec()),

@@ -216,7 +216,7 @@ fn settings(grid: &GridEntry) -> MpmSettings {
     }
 }
 
-/// Fills that follow each other as `source` says.
+/// Fills that follow each other at the rate of `source`.
 fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Source {
     let speed = source.velocity.norm();
     let along = |p: &Point3<f64>| p.coords.dot(&source.velocity) / speed;
@@ -229,7 +229,7 @@ fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) 
     let passing_s = (high - low + batch.spacing()) / speed;
     let interval_s = source.every_s.unwrap_or(passing_s);
     let batches = source.until_s.map_or(u32::MAX, |until| {
-        // One that falls on the end comes, whatever round-off says.
+        // One at the very end counts, regardless of round-off.
         let last = ((until - source.from_s) / interval_s + 1e-9).floor();
         last.min(f64::from(u32::MAX - 1)) as u32 + 1
     });

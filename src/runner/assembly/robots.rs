@@ -281,7 +281,7 @@ impl Draft<'_> {
         Ok(actuators)
     }
 
-    /// A drive never gives more than its file says.
+    /// A drive never exceeds the limit of its file.
     fn note_cut_efforts(
         &mut self,
         entry: &ModelEntry,
@@ -317,8 +317,8 @@ impl Draft<'_> {
             let surface = refined(entry.surface, &collision.proximity);
             let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
             let idle = super::patch::idle(&collision.proximity, self.filled(surface));
-            let said = idle.iter().map(|text| format!("{geometry_name}: {text}"));
-            self.notes.extend(said);
+            let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
+            self.notes.extend(notes);
             looks.push((collision.X_LG, solids::look(&shape), None));
             geometries.push(Geometry {
                 name: geometry_name,

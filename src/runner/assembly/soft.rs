@@ -201,7 +201,7 @@ impl Draft<'_> {
                 && let Some(beyond) = numbers.iter().find(|k| **k as usize >= points.len())
             {
                 return complain(format!(
-                    "asks for vertex {beyond}; the body has {}, counted from 0",
+                    "names vertex {beyond}; the body has {}, counted from 0",
                     points.len()
                 ));
             }
@@ -214,7 +214,7 @@ impl Draft<'_> {
                     format!("({:.4}, {:.4}, {:.4})", end.x, end.y, end.z)
                 };
                 return complain(format!(
-                    "holds no point: in its own frame the body lies between {} and {} m",
+                    "contains no point: in its own frame the body lies between {} and {} m",
                     bound(f64::min, f64::INFINITY),
                     bound(f64::max, f64::NEG_INFINITY)
                 ));

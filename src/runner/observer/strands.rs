@@ -105,17 +105,17 @@ fn pass(before: &[[Point3<f64>; 2]; 2], after: &[[Point3<f64>; 2]; 2]) -> bool {
         return false;
     }
     for _ in 0..60 {
-        let middle = 0.5 * (early + late);
-        if (side(middle) > 0.0) == (first > 0.0) {
-            early = middle;
+        let midpoint = 0.5 * (early + late);
+        if (side(midpoint) > 0.0) == (first > 0.0) {
+            early = midpoint;
         } else {
-            late = middle;
+            late = midpoint;
         }
     }
     cross(&at(late))
 }
 
-/// Six times the signed volume of the tetrahedron of four ends, m³: its sign says on which side of each other they run.
+/// Six times the signed volume of the tetrahedron of four ends, m³: its sign gives the side on which they pass.
 fn volume([a, b]: &[[Point3<f64>; 2]; 2]) -> f64 {
     (a[1] - a[0]).cross(&(b[1] - b[0])).dot(&(b[0] - a[0]))
 }

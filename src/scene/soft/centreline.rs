@@ -240,9 +240,9 @@ fn evenly(
     }
     let mut nodes = Vec::with_capacity(count);
     for n in 0..count {
-        let wanted = lengths[fine] * n as f64 / edges as f64;
-        let k = lengths.partition_point(|l| *l < wanted).clamp(1, fine);
-        let part = (wanted - lengths[k - 1]) / (lengths[k] - lengths[k - 1]).max(f64::MIN_POSITIVE);
+        let target = lengths[fine] * n as f64 / edges as f64;
+        let k = lengths.partition_point(|l| *l < target).clamp(1, fine);
+        let part = (target - lengths[k - 1]) / (lengths[k] - lengths[k - 1]).max(f64::MIN_POSITIVE);
         nodes.push(at((k as f64 - 1.0 + part) / fine as f64)?);
     }
     Ok(nodes)

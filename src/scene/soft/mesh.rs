@@ -83,7 +83,7 @@ static TORUS: TableSchema = TableSchema {
     keys: &[
         length(
             "major_radius",
-            "from the centre to the middle of the tube, around z",
+            "from the centre to the centre line of the tube, around z",
         ),
         length("minor_radius", "of the tube; the mesh is inscribed"),
         count("segments", "around z"),
@@ -202,7 +202,7 @@ pub enum SolidMesh {
     },
     /// A disc of triangles, swept around z.
     Torus {
-        /// From the centre to the middle of the tube.
+        /// From the centre to the centre line of the tube.
         major_radius: f64,
         /// Of the tube.
         minor_radius: f64,

@@ -41,7 +41,7 @@ static BOX: TableSchema = TableSchema {
 static BALL: TableSchema = TableSchema {
     name: "region.ball",
     keys: &[
-        place("center", "its middle"),
+        place("center", "its centre"),
         Key {
             name: "radius",
             value: ValueKind::Positive,
@@ -81,7 +81,7 @@ static VERTICES: TableSchema = TableSchema {
 static SURFACE: TableSchema = TableSchema {
     name: "region.shell",
     keys: &[
-        place("center", "the middle of both spheres"),
+        place("center", "the centre of both spheres"),
         Key {
             name: "inner",
             value: ValueKind::NonNegative,
@@ -120,7 +120,7 @@ pub enum RegionShape {
     },
     /// Between two spheres; a ball if the inner one has no radius.
     Shell {
-        /// The middle.
+        /// The centre.
         center: Vector3<f64>,
         /// Radius of the inner sphere.
         inner: f64,

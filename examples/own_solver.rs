@@ -88,7 +88,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     };
     let scene = Scene::load("box-on-incline", &options)?;
     let summary = run(&scene, &RunOptions::default(), &mut |_| {})?.summary;
-    println!(
+    eprintln!(
         "{}: {} iterations on average",
         scene.solver.name(),
         summary.iterations_mean

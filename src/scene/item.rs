@@ -127,7 +127,7 @@ impl<'a> Item<'a> {
                 if low < value && value < high {
                     return Ok(value);
                 }
-                Err(self.out_of_range(value, &format!("must lie between {low} and {high}")))
+                Err(self.out_of_range(value, &format!("must lie in ({low}, {high})")))
             }
             ValueKind::Number
             | ValueKind::Choice(_)

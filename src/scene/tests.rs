@@ -397,7 +397,7 @@ fn settings_of_a_registered_part_are_checked_by_its_keys() {
     };
     assert!(parse("\"pressure\"\ngain = \"sqrt(2)\"").is_ok());
     for (keys, expected) in [
-        ("\"pressure\"\ngain = 2", "must lie between 0 and 2"),
+        ("\"pressure\"\ngain = 2", "must lie in (0, 2)"),
         ("\"pressure\"\ngian = 1", "did you mean `gain`?"),
         ("\"pressur\"", "did you mean `pressure`?"),
         ("\"energy\"\ngain = 1", "it belongs to `pressure`"),

@@ -102,7 +102,10 @@ fn plastic_strain_is_shown_of_what_can_flow_alone() {
         );
     }
     for stuff in ["\"foam-cube\"", "\"shallow-water\""] {
-        check_refused(&shown(stuff), &["test.toml:12", "no plastic flow", "`sand`"]);
+        check_refused(
+            &shown(stuff),
+            &["test.toml:12", "no plastic flow", "`sand`"],
+        );
     }
     for made_of in [
         "\"pizza-dough\"",

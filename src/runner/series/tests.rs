@@ -94,7 +94,10 @@ fn what_has_no_value_fails() {
         ("", Reduction::Spread),
         ("", Reduction::Final),
     ] {
-        assert_eq!(verdict_of(nothing, take, -1.0, 1.0).outcome, Outcome::Failed);
+        assert_eq!(
+            verdict_of(nothing, take, -1.0, 1.0).outcome,
+            Outcome::Failed
+        );
     }
 }
 

@@ -27,7 +27,7 @@ static MADE_OF: TableSchema = TableSchema {
 };
 
 static TWO_MODULI: TableSchema = TableSchema {
-    name: "fem.made_of of all laws but `mooney-rivlin`",
+    name: "fem.made_of, laws of two moduli",
     keys: &[
         Key {
             name: "preset",

@@ -161,7 +161,7 @@ fn faults_of_observables_are_refused() {
     );
     check_fragment(
         &observable("quantity = \"orientation\"\nof = \"ball\"\nalong = [1, 0, 0]"),
-        &["an orientation has no part along a direction"],
+        &["an orientation has no component along a direction"],
     );
     check_fragment(
         &observable("quantity = \"energy\"\nwith = \"ball\""),
@@ -252,7 +252,7 @@ fn faults_of_the_solver_are_refused() {
     );
     check_fragment(
         "[solver]\nslope_tolerance = 1\n",
-        &["slope_tolerance = 1 must be less than 1"],
+        &["slope_tolerance = 1 must lie in (0, 1)"],
     );
     check_fragment(
         "[solver]\nline_search = \"armijo\"\nslope_tolerance = 0.1\n",

@@ -287,7 +287,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             made_of("{ youngs_modulus = 0, poissons_ratio = 0.3 }"),
-            "youngs_modulus = 0 Pa must be positive",
+            "youngs_modulus = 0 must be positive",
         ),
         (
             made_of("{ youngs_modulus = 1e5 }"),

@@ -77,12 +77,15 @@ impl<'a> TableReader<'a> {
         let mut reader = Self::new(context, table, at, schema);
         let required = schema.key(name_key).is_some_and(|k| k.default == REQUIRED);
         let part = match (reader.find(name_key), parts.first()) {
-            (Some(item), _) => item.part(parts)?,
+            (Some(item), _) => {
+                let part = item.part(parts)?;
+                reader.label = format!("{} {name_key} = {:?}", schema.name, part.name());
+                part
+            }
             (None, Some(first)) if !required => first,
             (None, _) => return Err(reader.missing(name_key)),
         };
         reader.part_keys = part.keys();
-        reader.label = format!("{} {name_key} = {:?}", schema.name, part.name());
         reader.refuse_unknown_keys(|key| parts.owners(key))?;
         Ok((reader, part))
     }

@@ -1,6 +1,7 @@
-//! Commands. Results go to stdout, everything else to stderr.
+//! The command line of `pliant`, and of programs that add parts of their own to it.
 //!
-//! Exit codes: 0 all well, 1 something expected did not happen, 2 it could not be done.
+//! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 an expectation failed, 2 the command could not
+//! be carried out.
 
 mod check;
 mod compare;
@@ -8,22 +9,27 @@ mod list;
 mod output;
 mod results;
 mod run;
+#[cfg(feature = "validate")]
 mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::registry::Registry;
+use crate::scene::SceneOptions;
 
 /// Convex frictional contact between rigid robots and soft things.
 #[derive(Parser)]
 #[command(name = "pliant", version, about, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    task: Task,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum Task {
     /// Run a scene and leave a replay, tables, and whether it went as expected
     Run(run::RunArguments),
     /// Read a scene, robot or mesh and say what was found in it
@@ -31,6 +37,7 @@ enum Command {
     /// List the bundled scenes
     Scenes,
     /// Compare cases with known answers against those answers
+    #[cfg(feature = "validate")]
     Validate(validate::ValidateArguments),
     /// Run a scene with several solvers and time steps, and print a table
     Compare(compare::CompareArguments),
@@ -38,27 +45,40 @@ enum Command {
     Results(results::ResultsArguments),
 }
 
-/// How a command ended, where nothing was wrong with how it was asked.
+/// How a command ended that could be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// All well.
+    /// Everything as expected.
     AsExpected,
-    /// Something expected did not happen.
+    /// An expectation failed.
     NotAsExpected,
 }
 
-/// Anything that keeps a command from being done.
+/// Anything that keeps a command from being carried out.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Reads the arguments, does it, and says how it ended.
-pub(crate) fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Run(arguments) => run::main(&arguments),
-        Command::Check(arguments) => check::main(&arguments),
-        Command::Scenes => list::main(),
-        Command::Validate(arguments) => validate::main(&arguments),
-        Command::Compare(arguments) => compare::main(&arguments),
-        Command::Results(arguments) => results::main(&arguments),
+/// Reads the arguments of the program and carries out their command; scenes may name the parts of `registry`.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     let registry = pliant::Registry::default();
+///     // Register parts here.
+///     pliant::cli::main(&registry)
+/// }
+/// ```
+pub fn main(registry: &Registry) -> ExitCode {
+    let matches = command(registry).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match arguments.task {
+        Task::Run(arguments) => run::main(&arguments, registry),
+        Task::Check(arguments) => check::main(&arguments, registry),
+        Task::Scenes => list::main(registry),
+        #[cfg(feature = "validate")]
+        Task::Validate(arguments) => validate::main(&arguments),
+        Task::Compare(arguments) => compare::main(&arguments, registry),
+        Task::Results(arguments) => results::main(&arguments, registry),
     };
     match result {
         Ok(Ending::AsExpected) => ExitCode::SUCCESS,
@@ -67,5 +87,26 @@ pub(crate) fn main() -> ExitCode {
             eprintln!("error: {failure}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// The command line, with the registered solvers as values of `--solver`.
+fn command(registry: &Registry) -> Command {
+    let solvers = || {
+        let names = registry.solvers().names();
+        PossibleValuesParser::new(names.into_iter().map(str::to_owned))
+    };
+    let with_solvers =
+        |command: Command| command.mut_arg("solver", |argument| argument.value_parser(solvers()));
+    Arguments::command()
+        .mut_subcommand("run", with_solvers)
+        .mut_subcommand("compare", with_solvers)
+}
+
+/// A scene as its file is, with the parts of `registry`.
+fn with(registry: &Registry) -> SceneOptions {
+    SceneOptions {
+        registry: registry.clone(),
+        ..SceneOptions::default()
     }
 }

@@ -1,9 +1,7 @@
 //! The command line: `pliant run SCENE` and what belongs to it.
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    pliant::cli::main(&pliant::Registry::default())
 }

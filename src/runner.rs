@@ -1,4 +1,4 @@
-//! Runs a scene: builds its world, drives it, steps it, records it, and judges what was expected.
+//! Runs a scene: builds its world, drives it, steps it, records it, and checks its expectations.
 //!
 //! ```
 //! use pliant::runner::{RunLength, RunOptions, run};
@@ -13,13 +13,14 @@
 
 mod actuation;
 mod assembly;
-mod claims;
+mod drive_conflicts;
 mod observer;
 mod series;
 mod soft;
 mod stepping;
 mod summary;
-mod untrusted_steps;
+mod suspicious_input;
+pub(crate) mod views;
 
 use std::time::{Duration, Instant};
 
@@ -31,9 +32,11 @@ pub use series::{Outcome, Series, Verdict};
 pub use summary::{RunSummary, Stages};
 
 use crate::recording::{Observable, Recording, RecordingError, Viewpoint};
+use crate::registry::Snapshot;
 use crate::scene::{Scene, SceneError};
 use actuation::Actuation;
-use observer::{Moment, Observer};
+use observer::Observer;
+pub(crate) use observer::built_in_quantities;
 use stepping::{AdaptiveSteps, stepper};
 use summary::Tally;
 
@@ -136,14 +139,14 @@ pub struct RunOutcome {
     pub summary: RunSummary,
     /// Where it ended.
     pub state: State,
-    /// What files and steps had to say, each once.
+    /// Remarks on files and warnings of steps, each once.
     pub notes: Vec<String>,
 }
 
 /// More different warnings of steps than this say nothing new.
 const WARNINGS_MAX: usize = 20;
 
-/// Runs `scene`, telling `progress` after each step.
+/// Runs `scene`, calling `progress` after each step.
 ///
 /// # Errors
 /// [`RunError`]. Expectations that fail are no error: the summary has them.
@@ -152,7 +155,7 @@ pub fn run(
     options: &RunOptions,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<RunOutcome, RunError> {
-    Run::new(scene)?.go(options, progress)
+    Run::new(scene)?.simulate(options, progress)
 }
 
 /// Builds the world of `scene`, looks up every name in it and tries its first step: what `pliant check` does.
@@ -223,7 +226,7 @@ impl<'s> Run<'s> {
         })
     }
 
-    fn go(
+    fn simulate(
         mut self,
         options: &RunOptions,
         progress: &mut dyn FnMut(&Progress),
@@ -276,7 +279,7 @@ impl<'s> Run<'s> {
         self.recording.fit_scales(self.assembly.picture.unscaled());
         let expectations = self.scene.expectations.iter();
         let verdicts = expectations
-            .map(|e| self.series.judge(e, 0.5 * dt))
+            .map(|e| self.series.verdict(e, 0.5 * dt))
             .collect();
         let summary =
             self.tally
@@ -314,21 +317,21 @@ impl<'s> Run<'s> {
         self.adaptive_steps.add(&report);
         if state.step == 0 {
             self.notes
-                .extend(untrusted_steps::overlaps(world, state, &report));
+                .extend(suspicious_input::overlaps(world, state, &report));
         }
-        self.remember(&report);
+        self.note_warnings(&report);
         Ok(report)
     }
 
     fn observe(&mut self, state: &State, step: Option<(&StepReport, &State)>) {
-        let moment = Moment {
+        let snapshot = Snapshot {
             world: &self.assembly.world,
             state,
             step,
         };
         let (observer, directory) = (&mut self.observer, &self.assembly.directory);
         self.series.push(state.time_s, |row| {
-            observer.measure(directory, &moment, row)
+            observer.measure(directory, &snapshot, row)
         });
     }
 
@@ -357,7 +360,7 @@ impl<'s> Run<'s> {
             .map_err(|source| recording_error(self.scene, source))
     }
 
-    fn remember(&mut self, report: &StepReport) {
+    fn note_warnings(&mut self, report: &StepReport) {
         for warning in &report.warnings {
             if self.notes.len() < WARNINGS_MAX && !self.notes.contains(warning) {
                 self.notes.push(warning.clone());

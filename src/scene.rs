@@ -57,47 +57,53 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pliant_contact_sap::SolverKind;
 use pliant_coupling::ContactSettings;
 
+use crate::registry::Registry;
 pub use body::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, PlacedShape};
 pub use constraint::{ConstraintEntry, ConstraintKind};
 pub use drive::{BodyMotion, Drives, Follow, FrameTarget, JointDrive, LoadEntry};
 pub(crate) use error::remedy;
 pub use error::{SceneError, SceneFault};
 pub use expect::{Bounds, Expectation, Reduction, Window};
-pub use item::Mention;
+pub use item::NamedReference;
 pub use material::{Hydroelastic, Materials, Surface};
 pub use model::{ActuatorEntry, AttachedEntry, ModelEntry, RootEntry};
 pub use names::{NameKind, Names};
 pub use observable::{Among, ObservableEntry};
 pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
-pub use quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject, quantities_markdown};
-pub use schema::{Key, REQUIRED, TableSchema, tables};
+pub use quantity::{Component, Subject, quantities_markdown};
+pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
 pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
 pub use shape::{MeshUse, ShapeEntry};
+pub(crate) use soft::register_materials;
 pub use soft::{
     CentrelineEntry, FemEntry, FilledPart, FixedRegion, ForceDensity, GridEntry, Matter,
-    NaturalScatter, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry, RodModel, SelfContact,
-    Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry, TouchesBy,
+    NaturalScatter, OwnBodyEntry, PointsEntry, RegionEntry, RegionShape, RodEnd, RodEntry,
+    RodModel, SelfContact, Shown, SinkEntry, SoftBodies, SoftEntry, SolidMesh, SourceEntry,
+    TouchesBy,
 };
 pub use solver::Solver;
-pub use text::{Place, SceneText};
+pub(crate) use solver::register as register_solvers;
+pub use table::TableReader;
+pub use text::{SceneText, SourceLocation};
 pub use track::{PoseTrack, Track, TrackInterpolation};
 
 /// The version of the schema this program reads.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What is said from outside about a scene.
+/// Settings that replace those of a scene file, and the parts it may name.
 #[derive(Clone, Debug, Default)]
 pub struct SceneOptions {
     /// Values that replace the file's.
     pub parameters: Vec<ParameterOverride>,
     /// Δt in s that replaces the file's; `dt` in expressions too.
     pub time_step_s: Option<f64>,
-    /// The solver that replaces the file's.
-    pub solver: Option<SolverKind>,
+    /// Name of the solver that replaces the file's.
+    pub solver: Option<String>,
+    /// The parts that names in the file stand for; the built-in ones by default.
+    pub registry: Registry,
 }
 
 /// A scene, read and checked.
@@ -130,7 +136,7 @@ pub struct Scene {
     /// Rigid bodies, those of repeats after the written ones.
     pub bodies: Vec<BodyEntry>,
     /// Names of repeats and the indices of their bodies.
-    pub repeats: Vec<(Mention, std::ops::Range<usize>)>,
+    pub repeats: Vec<(NamedReference, std::ops::Range<usize>)>,
     /// Soft bodies.
     pub soft: SoftBodies,
     /// Robots.

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::registry::Registry;
+use crate::scene::Scene;
 use clap::Args;
-use pliant::scene::{Scene, SceneOptions};
 use pliant_hydroelastic::mesh::{
     Bounds, MeshError, SurfaceOptions, SurfaceUse, TetOptions, surface_from_bytes, tets_from_bytes,
 };
 use pliant_multibody::urdf::{PackageMap, UrdfOptions, parse_urdf};
 
 use super::output::{number, print};
-use super::{Ending, Failure};
+use super::{Ending, Failure, with};
 
 #[derive(Args)]
 pub(super) struct CheckArguments {
@@ -66,23 +67,23 @@ fn kind(path: &Path, bytes: &[u8]) -> FileKind {
     }
 }
 
-pub(super) fn main(arguments: &CheckArguments) -> Result<Ending, Failure> {
+pub(super) fn main(arguments: &CheckArguments, registry: &Registry) -> Result<Ending, Failure> {
     let path = &arguments.file;
     let named = path.to_string_lossy();
     if !path.exists() && path.extension().is_none() {
-        return scene(&named);
+        return scene(&named, registry);
     }
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(path, &bytes) {
-        FileKind::Scene => scene(&named),
+        FileKind::Scene => scene(&named, registry),
         FileKind::Robot => robot(path, &bytes, &arguments.packages),
         FileKind::Mesh => mesh(&named, &bytes, arguments.scale),
     }
 }
 
-fn scene(name: &str) -> Result<Ending, Failure> {
-    let scene = Scene::load(name, &SceneOptions::default())?;
-    let assembly = pliant::runner::check(&scene)?;
+fn scene(name: &str, registry: &Registry) -> Result<Ending, Failure> {
+    let scene = Scene::load(name, &with(registry))?;
+    let assembly = crate::runner::check(&scene)?;
     let mut text: String = assembly
         .notes
         .iter()
@@ -127,7 +128,7 @@ fn robot(path: &Path, bytes: &[u8], mapped: &[(String, PathBuf)]) -> Result<Endi
         }
     })?;
     let model = &loaded.model;
-    said(
+    report_on(
         &loaded.report.to_string(),
         &path.to_string_lossy(),
         &format!(
@@ -160,7 +161,7 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
                 number(mesh.solid_moments().volume),
                 extent(&mesh.bounds(), mesh.component_count())
             );
-            return said(&report.to_string(), name, &found);
+            return report_on(&report.to_string(), name, &found);
         }
         Err(error) => error,
     };
@@ -183,7 +184,7 @@ fn mesh(name: &str, bytes: &[u8], scale: f64) -> Result<Ending, Failure> {
         .map_or(String::new(), |m| {
             format!(", volume {} m3", number(m.volume))
         });
-    said(
+    report_on(
         &report.to_string(),
         name,
         &format!(
@@ -208,7 +209,7 @@ fn extent(bounds: &Bounds, components: usize) -> String {
     )
 }
 
-fn said(report: &str, name: &str, found: &str) -> Result<Ending, Failure> {
+fn report_on(report: &str, name: &str, found: &str) -> Result<Ending, Failure> {
     print(&format!("{report}{name}: {found}\n"))?;
     Ok(Ending::AsExpected)
 }

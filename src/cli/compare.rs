@@ -1,12 +1,12 @@
 //! `pliant compare`.
 
+use crate::registry::Registry;
+use crate::runner::{Outcome, RunLength, RunOptions, RunSummary};
+use crate::scene::{ParameterOverride, Scene, SceneOptions};
 use clap::Args;
-use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary};
-use pliant::scene::{ParameterOverride, Scene, SceneOptions};
-use pliant_contact_sap::SolverKind;
 
 use super::output::{number, print, table};
-use super::run::{parse_time_step, run_with_progress, solver_names, use_threads};
+use super::run::{parse_time_step, run_with_progress, use_threads};
 use super::{Ending, Failure};
 
 #[derive(Args)]
@@ -14,8 +14,8 @@ pub(super) struct CompareArguments {
     /// A bundled scene or the path of a scene file
     scene: String,
     /// Solvers, separated by commas [default: the scene's]
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = solver_names())]
-    solver: Vec<SolverKind>,
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    solver: Vec<String>,
     /// Time steps in s, separated by commas [default: the scene's]
     #[arg(long, value_name = "X,Y", value_delimiter = ',', value_parser = parse_time_step)]
     time_step: Vec<f64>,
@@ -30,14 +30,14 @@ pub(super) struct CompareArguments {
     threads: Option<usize>,
 }
 
-pub(super) fn main(arguments: &CompareArguments) -> Result<Ending, Failure> {
+pub(super) fn main(arguments: &CompareArguments, registry: &Registry) -> Result<Ending, Failure> {
     use_threads(arguments.threads)?;
     let length = if arguments.full {
         RunLength::Full
     } else {
         RunLength::Smoke
     };
-    let solvers: Vec<Option<SolverKind>> = or_the_scenes(&arguments.solver);
+    let solvers: Vec<Option<String>> = or_the_scenes(&arguments.solver);
     let steps: Vec<Option<f64>> = or_the_scenes(&arguments.time_step);
     let mut rows = Vec::new();
     let mut observables = Vec::new();
@@ -46,10 +46,11 @@ pub(super) fn main(arguments: &CompareArguments) -> Result<Ending, Failure> {
             let options = SceneOptions {
                 parameters: arguments.parameters.clone(),
                 time_step_s: *time_step_s,
-                solver: *solver,
+                solver: solver.clone(),
+                registry: registry.clone(),
             };
             let scene = Scene::load(&arguments.scene, &options)?;
-            let (solver, dt) = (scene.solver.kind.name(), scene.simulation.time_step_s);
+            let (solver, dt) = (scene.solver.name(), scene.simulation.time_step_s);
             eprintln!("{} with {solver}, {dt} s", scene.name());
             let summary = run_with_progress(
                 &scene,
@@ -82,12 +83,12 @@ pub(super) fn main(arguments: &CompareArguments) -> Result<Ending, Failure> {
     Ok(Ending::AsExpected)
 }
 
-/// One `None` when nothing was asked for: the scene's own.
-fn or_the_scenes<T: Copy>(asked: &[T]) -> Vec<Option<T>> {
+/// One `None` when nothing was requested: the scene's own.
+fn or_the_scenes<T: Clone>(asked: &[T]) -> Vec<Option<T>> {
     if asked.is_empty() {
         return vec![None];
     }
-    asked.iter().copied().map(Some).collect()
+    asked.iter().cloned().map(Some).collect()
 }
 
 fn row(solver: &str, time_step_s: f64, summary: &RunSummary) -> Vec<String> {

@@ -1,14 +1,15 @@
 //! `pliant scenes`.
 
-use pliant::scene::{Scene, SceneOptions, bundled};
+use crate::registry::Registry;
+use crate::scene::{Scene, bundled};
 
 use super::output::{number, print, table};
-use super::{Ending, Failure};
+use super::{Ending, Failure, with};
 
-pub(super) fn main() -> Result<Ending, Failure> {
+pub(super) fn main(registry: &Registry) -> Result<Ending, Failure> {
     let mut rows = Vec::new();
     for (name, text) in bundled::SCENES {
-        let scene = Scene::parse(name, text, &SceneOptions::default())?;
+        let scene = Scene::parse(name, text, &with(registry))?;
         let parameters: Vec<String> = scene
             .parameters
             .iter()

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use pliant::runner::Progress;
+use crate::runner::Progress;
 
 use super::Failure;
 
@@ -155,9 +155,9 @@ mod tests {
 
     #[test]
     fn durations_are_said_in_two_units() {
-        let said = |s: f64| duration(Duration::from_secs_f64(s));
+        let text = |s: f64| duration(Duration::from_secs_f64(s));
         assert_eq!(
-            [said(0.0423), said(5.62), said(184.0), said(3725.0)],
+            [text(0.0423), text(5.62), text(184.0), text(3725.0)],
             ["42 ms", "5.6 s", "3 min 04 s", "1 h 02 min"]
         );
     }

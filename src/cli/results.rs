@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::registry::Registry;
+use crate::runner::{Outcome, RunLength, RunOptions, RunSummary};
+use crate::scene::{Scene, bundled};
 use clap::Args;
-use pliant::runner::{Outcome, RunLength, RunOptions, RunSummary};
-use pliant::scene::{Scene, SceneOptions, bundled};
 use serde::Serialize;
 
 use super::output::{number, print};
 use super::run::{allowed, run_with_progress, use_threads};
-use super::{Ending, Failure};
+use super::{Ending, Failure, with};
 
 #[derive(Args)]
 pub(super) struct ResultsArguments {
@@ -41,7 +42,7 @@ struct SceneResult<'a> {
     run: &'a RunSummary,
 }
 
-pub(super) fn main(arguments: &ResultsArguments) -> Result<Ending, Failure> {
+pub(super) fn main(arguments: &ResultsArguments, registry: &Registry) -> Result<Ending, Failure> {
     use_threads(arguments.threads)?;
     let machine = Machine {
         processor: processor(),
@@ -58,7 +59,7 @@ pub(super) fn main(arguments: &ResultsArguments) -> Result<Ending, Failure> {
         arguments.scene.iter().map(String::as_str).collect()
     };
     for name in asked {
-        let scene = Scene::load(name, &SceneOptions::default())?;
+        let scene = Scene::load(name, &with(registry))?;
         eprintln!("{}: {} s", scene.name(), scene.simulation.full_s);
         let outcome = run_with_progress(
             &scene,

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use pliant::runner::{
+use crate::registry::Registry;
+use crate::runner::{
     Outcome, ParticleDetail, RunLength, RunOptions, RunOutcome, RunSummary, Verdict, run,
 };
-use pliant::scene::{ParameterOverride, Scene, SceneOptions};
-use pliant_contact_sap::SolverKind;
+use crate::scene::{ParameterOverride, Scene, SceneOptions};
+use clap::Args;
 
 use super::output::{ProgressLine, duration, number, print, table};
 use super::{Ending, Failure};
@@ -48,8 +47,8 @@ pub(super) struct RunArguments {
 #[derive(Args, Clone)]
 pub(super) struct SceneSettings {
     /// Solver of the contact problem
-    #[arg(long, value_name = "S", value_parser = solver_names())]
-    pub(super) solver: Option<SolverKind>,
+    #[arg(long, value_name = "S")]
+    pub(super) solver: Option<String>,
     /// Time step, s
     #[arg(long, value_name = "DT", value_parser = parse_time_step, allow_negative_numbers = true)]
     pub(super) time_step: Option<f64>,
@@ -60,19 +59,14 @@ pub(super) struct SceneSettings {
 }
 
 impl SceneSettings {
-    pub(super) fn options(&self) -> SceneOptions {
+    pub(super) fn options(&self, registry: &Registry) -> SceneOptions {
         SceneOptions {
             parameters: self.parameters.clone(),
             time_step_s: self.time_step,
-            solver: self.solver,
+            solver: self.solver.clone(),
+            registry: registry.clone(),
         }
     }
-}
-
-/// Solvers by name, listed in the help.
-pub(super) fn solver_names() -> impl TypedValueParser<Value = SolverKind> {
-    let names = SolverKind::ALL.map(SolverKind::name);
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<SolverKind>())
 }
 
 pub(super) fn parse_time_step(text: &str) -> Result<f64, String> {
@@ -95,9 +89,9 @@ pub(super) fn use_threads(threads: Option<usize>) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn main(arguments: &RunArguments) -> Result<Ending, Failure> {
+pub(super) fn main(arguments: &RunArguments, registry: &Registry) -> Result<Ending, Failure> {
     use_threads(arguments.threads)?;
-    let scene = Scene::load(&arguments.scene, &arguments.settings.options())?;
+    let scene = Scene::load(&arguments.scene, &arguments.settings.options(registry))?;
     let length = match (arguments.until, arguments.full) {
         (Some(until_s), _) if until_s > 0.0 && until_s.is_finite() => RunLength::Until(until_s),
         (Some(until_s), _) => {
@@ -188,13 +182,13 @@ pub(super) fn report(summary: &RunSummary) -> String {
     }
     if summary.unconverged_rotation_steps > 0 {
         text += &format!(
-            "in {} steps a soft body does not turn as foreseen\n",
+            "in {} steps the lagged rotations of a soft body have not converged\n",
             summary.unconverged_rotation_steps
         );
     }
     if summary.unconverged_friction_steps > 0 {
         text += &format!(
-            "in {} steps friction is not what its loads allow\n",
+            "in {} steps friction bounds have not converged\n",
             summary.unconverged_friction_steps
         );
     }

@@ -1,7 +1,7 @@
 //! `pliant validate`.
 
+use crate::validate::{CASES, Case, CaseLength, Finding, Relation};
 use clap::Args;
-use pliant::validate::{CASES, Case, CaseLength, Finding, Relation};
 
 use super::output::{number, print, table};
 use super::run::use_threads;

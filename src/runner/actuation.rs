@@ -1,4 +1,4 @@
-//! Drives over time: what bodies are asked for in each step.
+//! Drives over time: set points, prescribed motions and loads of each step.
 //!
 //! Actuators are implicit, so a step is given what holds at its end.
 
@@ -10,13 +10,13 @@ use pliant_coupling::{BodyIdx, ConstraintIdx, ConstraintState, State};
 use pliant_multibody::joint::write_floating_position;
 use pliant_multibody::{DofIdx, HeldDofs, IkSettings, IkStop, InverseKinematics, Model};
 
-use super::assembly::{Assembly, Directory, JointRef, Spot};
-use super::claims::Claims;
+use super::assembly::{Assembly, Directory, FrameRef, JointRef};
+use super::drive_conflicts::DriveConflicts;
 use crate::scene::{
     Follow, FrameTarget, JointDrive, LoadEntry, PoseTrack, Scene, SceneError, SceneFault, Track,
 };
 
-/// Joints and what they are asked for.
+/// Joints and their set points.
 struct Joints {
     joints: Vec<JointRef>,
     track: Track,
@@ -28,7 +28,7 @@ struct Follower {
     tree: Arc<Model>,
     solver: InverseKinematics,
     track: PoseTrack,
-    /// Positions asked for, on the way since the first knot.
+    /// Requested positions, along the path from the first knot.
     commanded: Option<Vec<f64>>,
     /// Degrees of freedom that follow.
     driven: Vec<usize>,
@@ -65,10 +65,10 @@ impl Actuation {
     pub(super) fn new(scene: &Scene, assembly: &mut Assembly) -> Result<Self, SceneError> {
         let directory = &assembly.directory;
         let drives = &scene.drives;
-        let mut claims = Claims::new(scene, directory)?;
+        let mut conflicts = DriveConflicts::new(scene, directory)?;
         let joints = |list: &[JointDrive]| -> Result<Vec<Joints>, SceneError> {
             let one = |drive: &JointDrive| {
-                let find = |mention| directory.joint(scene, &drive.model, mention);
+                let find = |reference| directory.joint(scene, &drive.model, reference);
                 Ok(Joints {
                     joints: drive.joints.iter().map(find).collect::<Result<_, _>>()?,
                     track: drive.track.clone(),
@@ -83,7 +83,7 @@ impl Actuation {
             followers: drives
                 .frame_targets
                 .iter()
-                .map(|target| follower(scene, directory, target, &mut claims))
+                .map(|target| follower(scene, directory, target, &mut conflicts))
                 .collect::<Result<_, _>>()?,
             moved: Vec::new(),
             pulls: drives
@@ -112,14 +112,14 @@ impl Actuation {
             }
         }
         for entry in &scene.models {
-            for mention in &entry.held {
-                let joint = directory.joint(scene, &entry.name, mention)?;
+            for reference in &entry.held {
+                let joint = directory.joint(scene, &entry.name, reference)?;
                 let v = &mut assembly.state.bodies[joint.body.0].v[joint.dof.0];
                 *v = 0.0;
                 assembly.state.controls[joint.body.0].held[joint.dof.0] = Some(0.0);
             }
         }
-        assembly.notes.append(&mut claims.notes);
+        assembly.notes.append(&mut conflicts.notes);
         actuation.place(&mut assembly.state);
         for (follower, target) in actuation.followers.iter_mut().zip(&drives.frame_targets) {
             follower.place(scene, target, &mut assembly.state)?;
@@ -298,10 +298,10 @@ fn follower(
     scene: &Scene,
     directory: &Directory,
     target: &FrameTarget,
-    claims: &mut Claims<'_>,
+    conflicts: &mut DriveConflicts<'_>,
 ) -> Result<Follower, SceneError> {
     let fault = |text: String| scene.text.error(target.frame.at, SceneFault::File(text));
-    let Spot::Link { body, link, X_LF } = directory.spot(scene, &target.frame)? else {
+    let FrameRef::Link { body, link, X_LF } = directory.frame(scene, &target.frame)? else {
         return Err(fault(format!(
             "{:?} is not part of a robot",
             target.frame.name
@@ -314,7 +314,7 @@ fn follower(
         X_LF,
     };
     let follows = |dof: &DofIdx| {
-        directory.is_actuated(body, tree.joint_of_dof(*dof)) && !claims.is_prescribed(body, *dof)
+        directory.is_actuated(body, tree.joint_of_dof(*dof)) && !conflicts.is_prescribed(body, *dof)
     };
     let moves = tree.support(tree.link(link).body);
     let mut driven: Vec<usize> = moves.filter(follows).map(|dof| dof.0).collect();
@@ -326,7 +326,7 @@ fn follower(
         )));
     }
     let from_s = target.track.span_s().0;
-    claims.follow(directory, body, &driven, &target.frame, from_s)?;
+    conflicts.follow(directory, body, &driven, &target.frame, from_s)?;
     let others = (0..tree.n_v()).filter(|k| !driven.contains(k)).map(DofIdx);
     let held = HeldDofs::of(&tree, others);
     let settings = IkSettings {
@@ -350,8 +350,8 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
     if assembly.directory.is_soft(&load.on) {
         return pull_on_soft(scene, assembly, load);
     }
-    match assembly.directory.spot(scene, &load.on)? {
-        Spot::Link { body, link, X_LF } => Ok(Pull {
+    match assembly.directory.frame(scene, &load.on)? {
+        FrameRef::Link { body, link, X_LF } => Ok(Pull {
             body,
             points: vec![MaterialPoint::on_frame(
                 link.0 as u32,
@@ -359,7 +359,7 @@ fn pull(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<Pull, Sc
             )],
             track: load.track.clone(),
         }),
-        Spot::World(_) => Err(scene.text.error(
+        FrameRef::World(_) => Err(scene.text.error(
             load.on.at,
             SceneFault::File(format!(
                 "{:?} does not move; a load on it does nothing",
@@ -375,8 +375,8 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
         scene.text.error(load.on.at, fault)
     };
     let directory = &assembly.directory;
-    let spots = directory.soft_spots(scene, &load.on)?;
-    let [spot] = spots.as_slice() else {
+    let parts = directory.soft_parts(scene, &load.on)?;
+    let [part] = parts.as_slice() else {
         return Err(complain("a load acts on one body; name one of the copies"));
     };
     if load.point != nalgebra::Point3::origin() {
@@ -390,13 +390,13 @@ fn pull_on_soft(scene: &Scene, assembly: &Assembly, load: &LoadEntry) -> Result<
             "points take no torque; give a pair of forces on two regions",
         ));
     }
-    let soft = &directory.soft[spot.soft];
+    let soft = &directory.soft[part.soft];
     if !soft.points_stay {
         return Err(complain(
             "a load acts on points that stay; this scene has sources or sinks",
         ));
     }
-    let points: Vec<u32> = match &spot.points {
+    let points: Vec<u32> = match &part.points {
         Some(points) => points.to_vec(),
         None => (0..soft.start.len() as u32).collect(),
     };

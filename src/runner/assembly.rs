@@ -26,7 +26,7 @@ use pliant_multibody::Model;
 
 use crate::scene::{Scene, SceneError, SceneFault, Surface};
 
-pub(crate) use directory::{Directory, JointRef, SoftSpot, Spot, Weighed};
+pub(crate) use directory::{Directory, FrameRef, JointRef, MassRef, SoftPart};
 pub use files::{BundledOrPath, find_file};
 pub(crate) use picture::Picture;
 pub(crate) use soft::SoftBody;
@@ -37,7 +37,7 @@ pub struct Assembly {
     pub world: World,
     /// Its state at the start.
     pub state: State,
-    /// What reading robot and mesh files had to say: ignored, repaired, suspicious.
+    /// Remarks on robot and mesh files: what was ignored or repaired, or is suspicious.
     pub notes: Vec<String>,
     pub(crate) directory: Directory,
     pub(crate) picture: Picture,

@@ -1,55 +1,50 @@
 //! Measures the observables of a scene after each step.
 
 mod measure;
+mod quantities;
 mod strands;
 
+use std::sync::Arc;
+
 use nalgebra::Point3;
-use pliant_coupling::{BodyIdx, ConstraintIdx, State, StepReport, World};
+use pliant_coupling::{BodyIdx, ConstraintIdx, StepReport};
 use pliant_multibody::{DofKind, Workspace};
 
+pub(crate) use self::quantities::built_in_quantities;
 use self::strands::Strands;
-use super::assembly::{Assembly, Directory, JointRef, SoftSpot, Spot, Weighed};
+use super::assembly::{Assembly, Directory, FrameRef, JointRef, MassRef, SoftPart};
+use crate::registry::{Measure, Snapshot, Value};
+use crate::runner::views::{ConstraintView, ContactView, FrameView, JointView, MassView, SoftView};
 use crate::scene::expression::{Expression, Scope};
 use crate::scene::{
-    Among, Component, Mention, ObservableEntry, Quantity, Scene, SceneError, SceneFault, Subject,
+    Among, Component, NamedReference, ObservableEntry, Scene, SceneError, SceneFault,
 };
 
-/// What a column is read from.
+/// What a column is read from, with the measurement.
 enum Reading {
-    /// The moment.
-    Moment(View),
-    /// All moments so far.
-    Strands(Strands),
-}
-
-/// A number of a moment.
-struct View {
-    quantity: Quantity,
-    target: Target,
-    point: Point3<f64>,
-    component: Component,
-    among: Option<Among>,
-}
-
-/// What a view looks at.
-enum Target {
-    Spots(Vec<Spot>),
-    Joint(JointRef),
+    Frames(Vec<FrameRef>, Point3<f64>, fn(&FrameView) -> Value),
+    Soft(Vec<SoftPart>, fn(&SoftView<'_>) -> Value),
+    Joint(JointRef, fn(&JointView<'_>) -> f64),
     /// Whether each geometry belongs to the one side and to the other.
     Contact {
         of: Vec<bool>,
         with: Vec<bool>,
+        measure: fn(&ContactView<'_>) -> Value,
     },
-    Weighed(Vec<Weighed>),
-    Soft(Vec<SoftSpot>),
-    Constraints(Vec<ConstraintIdx>),
-    Whole,
+    Mass(Vec<MassRef>, fn(&MassView<'_>) -> Value),
+    Constraints(Vec<ConstraintIdx>, fn(&ConstraintView<'_>) -> Value),
+    /// All steps so far.
+    Strands(Strands),
+    Step(fn(&StepReport) -> f64),
+    Expression(Expression),
+    Own(Arc<dyn Fn(&Snapshot<'_>) -> f64 + Send + Sync>),
 }
 
 struct Column {
     name: String,
     reading: Reading,
-    expression: Option<Expression>,
+    component: Component,
+    among: Option<Among>,
 }
 
 /// Measures all columns of a scene.
@@ -58,14 +53,6 @@ pub(super) struct Observer {
     /// Kinematics of each body, for those that are looked at.
     workspaces: Vec<Option<Workspace>>,
     scope: Scope,
-}
-
-/// What is known of a moment.
-pub(super) struct Moment<'a> {
-    pub(super) world: &'a World,
-    pub(super) state: &'a State,
-    /// The step that led here, and the state it started from.
-    pub(super) step: Option<(&'a StepReport, &'a State)>,
 }
 
 impl Observer {
@@ -81,7 +68,8 @@ impl Observer {
             columns.push(Column {
                 name: entry.name.name.clone(),
                 reading,
-                expression: entry.expression.clone(),
+                component: entry.component,
+                among: entry.among,
             });
         }
         let mut scope = Scope::default();
@@ -99,11 +87,7 @@ impl Observer {
     /// The unit of each column; joints that turn have others than joints that slide.
     pub(super) fn units(&self, scene: &Scene, directory: &Directory) -> Vec<String> {
         let unit = |(column, entry): (&Column, &ObservableEntry)| {
-            let Reading::Moment(View {
-                target: Target::Joint(joint),
-                ..
-            }) = &column.reading
-            else {
+            let Reading::Joint(joint, _) = &column.reading else {
                 return entry.unit.clone();
             };
             let turns = directory.tree(joint.body).dof_kind(joint.dof) == DofKind::Angular;
@@ -124,22 +108,19 @@ impl Observer {
     pub(super) fn measure(
         &mut self,
         directory: &Directory,
-        moment: &Moment<'_>,
+        snapshot: &Snapshot<'_>,
         out: &mut Vec<f64>,
     ) {
         for (body, workspace) in self.workspaces.iter_mut().enumerate() {
             if let Some(workspace) = workspace {
-                let state = &moment.state.bodies[body];
+                let state = &snapshot.state.bodies[body];
                 workspace.update(directory.tree(BodyIdx(body)), &state.q, &state.v);
             }
         }
-        self.scope.set("t", moment.state.time_s);
+        self.scope.set("t", snapshot.state.time_s);
         for column in &mut self.columns {
-            let value = match &column.expression {
-                Some(expression) => expression.evaluate(&self.scope).unwrap_or(f64::NAN),
-                None => column.reading.measure(directory, &self.workspaces, moment),
-            };
-            // Infinity has no place in a table: no value.
+            let value = column.measure(directory, &self.workspaces, &self.scope, snapshot);
+            // A table has no infinity: it counts as no value.
             let value = if value.is_finite() { value } else { f64::NAN };
             self.scope.set(column.name.as_str(), value);
             out.push(value);
@@ -150,29 +131,14 @@ impl Observer {
 impl Reading {
     /// The bodies whose kinematics it needs.
     fn links(&self) -> impl Iterator<Item = BodyIdx> + '_ {
-        let spots = match self {
-            Self::Moment(View {
-                target: Target::Spots(spots),
-                ..
-            }) => spots.as_slice(),
-            Self::Moment(_) | Self::Strands(_) => &[],
+        let frames = match self {
+            Self::Frames(frames, ..) => frames.as_slice(),
+            _ => &[],
         };
-        spots.iter().filter_map(|spot| match spot {
-            Spot::Link { body, .. } => Some(*body),
-            Spot::World(_) => None,
+        frames.iter().filter_map(|frame| match frame {
+            FrameRef::Link { body, .. } => Some(*body),
+            FrameRef::World(_) => None,
         })
-    }
-
-    fn measure(
-        &mut self,
-        directory: &Directory,
-        workspaces: &[Option<Workspace>],
-        moment: &Moment<'_>,
-    ) -> f64 {
-        match self {
-            Self::Moment(view) => view.measure(directory, workspaces, moment),
-            Self::Strands(strands) => strands.watch(directory, moment.state),
-        }
     }
 }
 
@@ -182,52 +148,86 @@ fn reading(
     n_geometries: usize,
     entry: &ObservableEntry,
 ) -> Result<Reading, SceneError> {
-    if let (Subject::Filament, Some(of)) = (entry.quantity.info().subject, &entry.of) {
-        return strands(scene, directory, entry, of).map(Reading::Strands);
-    }
-    Ok(Reading::Moment(View {
-        quantity: entry.quantity,
-        target: target(scene, directory, n_geometries, entry)?,
-        point: entry.point,
-        component: entry.component,
-        among: entry.among,
-    }))
-}
-
-fn target(
-    scene: &Scene,
-    directory: &Directory,
-    n_geometries: usize,
-    entry: &ObservableEntry,
-) -> Result<Target, SceneError> {
-    let flags = |mention| -> Result<Vec<bool>, SceneError> {
+    let flags = |name: &Option<NamedReference>| -> Result<Vec<bool>, SceneError> {
+        let Some(name) = name else {
+            return Ok(vec![true; n_geometries]);
+        };
         let mut flags = vec![false; n_geometries];
-        for geometry in directory.geometries(scene, mention)? {
+        for geometry in directory.geometries(scene, name)? {
             flags[geometry.0] = true;
         }
         Ok(flags)
     };
-    Ok(match (entry.quantity.info().subject, &entry.of) {
-        (Subject::Frame | Subject::Soft, Some(of)) if directory.is_soft(of) => {
-            let spots = directory.soft_spots(scene, of)?;
-            soft_target(scene, directory, entry, of, spots)?
+    // What needs `of` was refused without it when the file was read.
+    let of = || {
+        entry.of.as_ref().ok_or_else(|| {
+            let fault = SceneFault::World(format!(
+                "the quantity `{}` needs `of`",
+                entry.quantity.name()
+            ));
+            scene.text.error(entry.name.at, fault)
+        })
+    };
+    Ok(match &entry.quantity.measure {
+        Measure::Point { soft, .. } if directory.is_soft(of()?) => {
+            Reading::Soft(soft_parts(scene, directory, entry, of()?)?, *soft)
         }
-        (Subject::Frame, Some(of)) => Target::Spots(directory.spots(scene, of)?),
-        (Subject::Joint, Some(of)) => Target::Joint(directory.joint_path(scene, of)?),
-        (Subject::Touching, of) => {
-            let of = of.as_ref().map_or(Ok(vec![true; n_geometries]), flags)?;
-            let with = match &entry.with {
-                Some(with) => flags(with)?,
-                None => vec![true; n_geometries],
+        Measure::Point { rigid, .. } => {
+            Reading::Frames(directory.frames(scene, of()?)?, entry.point, *rigid)
+        }
+        Measure::Frame(_) if directory.is_soft(of()?) => {
+            return Err(refused(
+                scene,
+                entry,
+                of()?,
+                "is of rigid bodies; the rotation of a soft one varies from point to point",
+            ));
+        }
+        Measure::Frame(measure) => {
+            Reading::Frames(directory.frames(scene, of()?)?, entry.point, *measure)
+        }
+        Measure::Soft(measure) => {
+            Reading::Soft(soft_parts(scene, directory, entry, of()?)?, *measure)
+        }
+        Measure::SamePoints(measure) => {
+            let parts = soft_parts(scene, directory, entry, of()?)?;
+            if parts.iter().any(|s| !directory.soft[s.soft].points_stay) {
+                let reason = "is of a body whose particles stay; this scene has sources or sinks";
+                return Err(refused(scene, entry, of()?, reason));
+            }
+            Reading::Soft(parts, *measure)
+        }
+        Measure::SoftBody(measure) => {
+            let parts = soft_parts(scene, directory, entry, of()?)?;
+            if parts.iter().any(|part| part.points.is_some()) {
+                let reason = "is of a whole body, not of a region";
+                return Err(refused(scene, entry, of()?, reason));
+            }
+            Reading::Soft(parts, *measure)
+        }
+        Measure::StrandCrossings => Reading::Strands(strands(scene, directory, entry, of()?)?),
+        Measure::Joint(measure) => Reading::Joint(directory.joint_path(scene, of()?)?, *measure),
+        Measure::Contact(measure) => Reading::Contact {
+            of: flags(&entry.of)?,
+            with: flags(&entry.with)?,
+            measure: *measure,
+        },
+        Measure::Mass(measure) => {
+            let bodies = match &entry.of {
+                Some(of) => directory.with_mass(scene, of)?,
+                None => directory.all_with_mass(),
             };
-            Target::Contact { of, with }
+            Reading::Mass(bodies, *measure)
         }
-        (Subject::Mass, of) => Target::Weighed(match of {
-            Some(of) => directory.weighed(scene, of)?,
-            None => directory.all_weighed(),
-        }),
-        (Subject::Constraint, Some(of)) => Target::Constraints(directory.constraints(of).to_vec()),
-        _ => Target::Whole,
+        Measure::Constraint(measure) => {
+            Reading::Constraints(directory.constraints(of()?).to_vec(), *measure)
+        }
+        Measure::Step(measure) => Reading::Step(*measure),
+        Measure::Expression => {
+            let expression = entry.expression.clone();
+            Reading::Expression(expression.unwrap_or(Expression::number(f64::NAN)))
+        }
+        Measure::Own(measure) => Reading::Own(Arc::clone(measure)),
     })
 }
 
@@ -236,56 +236,52 @@ fn strands(
     scene: &Scene,
     directory: &Directory,
     entry: &ObservableEntry,
-    of: &Mention,
+    of: &NamedReference,
 ) -> Result<Strands, SceneError> {
-    let spots = directory.soft_spots(scene, of)?;
-    let whole = spots.iter().all(|spot| {
-        spot.points.is_none() && !directory.soft[spot.soft].model.segments().is_empty()
+    let parts = directory.soft_parts(scene, of)?;
+    let whole = parts.iter().all(|part| {
+        part.points.is_none() && !directory.soft[part.soft].model.segments().is_empty()
     });
     if whole {
-        return Ok(Strands::new(directory, spots));
+        return Ok(Strands::new(directory, parts));
     }
     let fault = SceneFault::Conflict {
         table: format!("[[observables]] {:?}", entry.name.name),
         reason: format!(
             "the quantity `{}` is of `[[rods]]`, each of them whole",
-            entry.quantity.info().name
+            entry.quantity.name()
         ),
     };
     Err(scene.text.error(of.at, fault))
 }
 
-/// A column about a soft body; refuses what only rigid ones have.
-fn soft_target(
+/// Soft bodies or a region, without a `point`.
+fn soft_parts(
     scene: &Scene,
     directory: &Directory,
     entry: &ObservableEntry,
-    of: &Mention,
-    spots: Vec<SoftSpot>,
-) -> Result<Target, SceneError> {
-    let refused = |reason: &str| {
-        let info = entry.quantity.info();
-        let reason = format!("the quantity `{}` {reason}", info.name);
-        let table = format!("[[observables]] {:?}", entry.name.name);
-        Err(scene
-            .text
-            .error(of.at, SceneFault::Conflict { table, reason }))
-    };
-    match entry.quantity {
-        Quantity::Orientation | Quantity::AngularVelocity => {
-            refused("is of rigid bodies; a soft one turns differently everywhere")
-        }
-        Quantity::Volume | Quantity::FirstPiece | Quantity::SecondPiece
-            if spots.iter().any(|spot| spot.points.is_some()) =>
-        {
-            refused("is of a whole body, not of a region")
-        }
-        Quantity::Displacement if spots.iter().any(|s| !directory.soft[s.soft].points_stay) => {
-            refused("is of a body whose particles stay; this scene has sources or sinks")
-        }
-        _ if entry.point != Point3::origin() => refused(
+    of: &NamedReference,
+) -> Result<Vec<SoftPart>, SceneError> {
+    if entry.point != Point3::origin() {
+        return Err(refused(
+            scene,
+            entry,
+            of,
             "takes no `point` on a soft body; name a region, such as `{ nearest = { to = [...] } }`",
-        ),
-        _ => Ok(Target::Soft(spots)),
+        ));
     }
+    directory.soft_parts(scene, of)
+}
+
+fn refused(
+    scene: &Scene,
+    entry: &ObservableEntry,
+    of: &NamedReference,
+    reason: &str,
+) -> SceneError {
+    let fault = SceneFault::Conflict {
+        table: format!("[[observables]] {:?}", entry.name.name),
+        reason: format!("the quantity `{}` {reason}", entry.quantity.name()),
+    };
+    scene.text.error(of.at, fault)
 }

@@ -75,7 +75,7 @@ impl Series {
     }
 
     /// What `expectation` finds; `slack_s` is how far a run may end before a time without missing it.
-    pub fn judge(&self, expectation: &Expectation, slack_s: f64) -> Verdict {
+    pub fn verdict(&self, expectation: &Expectation, slack_s: f64) -> Verdict {
         let end_s = self.times_s.last().copied().unwrap_or(0.0);
         let (found, needed_s) = match expectation.window {
             Window::At(at_s) => (self.interpolated(expectation.index, at_s), at_s),

@@ -1,6 +1,7 @@
 //! What scenes measure and draw of a soft body, besides what every
 //! [`DeformableModel`](pliant_contact_sap::DeformableModel) offers.
 
+mod own;
 mod points;
 mod ribbon;
 
@@ -14,6 +15,7 @@ use pliant_multibody::CapsuleChain;
 use crate::recording::ParticleStates;
 use crate::scene::Shown;
 
+pub(crate) use own::OwnBody;
 pub(crate) use points::{Members, PointsObject};
 use ribbon::ribbon;
 pub(crate) use ribbon::{is_flat, ribbon_triangles};
@@ -36,7 +38,7 @@ pub(crate) trait SoftModel: Send + Sync {
     fn masses(&self, state: &BodyState) -> Vec<f64>;
     /// m³.
     fn volume(&self, state: &BodyState) -> f64;
-    /// Stress, pressure (Pa) or plastic strain at each point, where it knows them; `out` is overwritten.
+    /// Stress, pressure (Pa) or plastic strain at each point, where it has them; `out` is overwritten.
     fn numbers(&self, shown: Shown, state: &BodyState, out: &mut Vec<f64>);
     /// Of particles, what other programs may want to know besides their places.
     fn particle_states(&self, _: &BodyState) -> Option<ParticleStates> {
@@ -220,8 +222,8 @@ pub(crate) fn shown_values(
     }
 }
 
-/// Middle of points, by their masses where given.
-pub(crate) fn middle(
+/// Mean of vectors, weighted by `masses`.
+pub(crate) fn weighted_mean(
     vectors: impl Iterator<Item = Vector3<f64>>,
     masses: impl Iterator<Item = f64>,
 ) -> Vector3<f64> {

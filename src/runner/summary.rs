@@ -33,18 +33,16 @@ pub struct RunSummary {
     pub iterations_mean: f64,
     /// Most of them in one step.
     pub iterations_max: usize,
-    /// How the solver's linear systems were solved, and how many in which way.
+    /// How the solver's linear systems were solved, and how many by each method.
     pub linear_systems: LinearSystems,
     /// Steps whose solver missed its tolerance.
     pub unconverged_steps: u64,
-    /// Steps that converged, but where two bodies may have passed through each other: see
-    /// [`StepReport::overlooked`](pliant_coupling::StepReport::overlooked).
+    /// Steps whose solver converged, but where two bodies may have passed through each other: see
+    /// [`StepReport::missed_contact`](pliant_coupling::StepReport::missed_contact).
     pub missed_contact_steps: u64,
-    /// Steps that converged, but in which a soft body that is touched does not turn as its rest shape was turned for: see
-    /// [`StepReport::foresight`](pliant_coupling::StepReport::foresight).
+    /// Steps whose solver converged, but not the lagged rotations of a soft body in contact.
     pub unconverged_rotation_steps: u64,
-    /// Steps that converged to friction that is not what its loads allow: see
-    /// [`StepReport::friction`](pliant_coupling::StepReport::friction).
+    /// Steps whose solver converged, but not the friction bounds of a pair.
     pub unconverged_friction_steps: u64,
     /// Where the time went.
     pub stages: Stages,

@@ -3,10 +3,10 @@
 use nalgebra::{Isometry3, Vector3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::shape::{ShapeEntry, shape};
 use super::table::{Context, TableReader};
 
@@ -14,35 +14,35 @@ pub(super) static TABLES: [&TableSchema; 3] = [&FIXED, &BODY, &PART];
 
 pub(super) const COLOR: Key = Key {
     name: "color",
-    value: "3 or 4 numbers in 0..1",
+    value: ValueKind::Described("3 or 4 numbers in 0..1"),
     unit: "",
     default: "chosen",
     about: "red, green, blue and opacity in the replay",
 };
 const MATERIAL: Key = Key {
     name: "material",
-    value: "name or table",
+    value: ValueKind::Described("name or table"),
     unit: "",
     default: "`default`",
     about: "surface: the name of a `[materials.NAME]`, or its keys in place",
 };
 const SURFACE_VELOCITY: Key = Key {
     name: "surface_velocity",
-    value: "3 numbers",
+    value: ValueKind::Vector3,
     unit: "m/s",
     default: "[0, 0, 0]",
     about: "the surface moves along itself, like a conveyor belt; axes of the shape",
 };
 const POSE: Key = Key {
     name: "pose",
-    value: "pose",
+    value: ValueKind::Described("pose"),
     unit: "",
     default: "identity",
     about: "in the world",
 };
 pub(super) const NAME: Key = Key {
     name: "name",
-    value: "text",
+    value: ValueKind::Text,
     unit: "",
     default: REQUIRED,
     about: "letters, digits, `_`, `-`, `.`; unique in the scene",
@@ -54,7 +54,7 @@ static FIXED: TableSchema = TableSchema {
         NAME,
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
             about: "what stands there",
@@ -73,28 +73,28 @@ macro_rules! with_body_keys {
             $($own,)*
             Key {
                 name: "shape",
-                value: "shape",
+                value: ValueKind::Described("shape"),
                 unit: "",
                 default: "none",
-                about: "the body's shape, unless `shapes` says that it has several",
+                about: "the body's shape, unless `shapes` lists several",
             },
             Key {
                 name: "shapes",
-                value: "list of tables",
+                value: ValueKind::Described("list of tables"),
                 unit: "",
                 default: "none",
                 about: "instead of `shape`: a body of several, `[[bodies.shapes]]`",
             },
             Key {
                 name: "density",
-                value: "number > 0",
+                value: ValueKind::Positive,
                 unit: "kg/m³",
                 default: "1000",
                 about: "mass and inertia follow from the shapes, filled evenly",
             },
             Key {
                 name: "mass",
-                value: "number > 0",
+                value: ValueKind::Positive,
                 unit: "kg",
                 default: "none",
                 about: "instead of `density`: spread evenly over all shapes",
@@ -104,21 +104,21 @@ macro_rules! with_body_keys {
             $crate::scene::body::KEYS[2],
             Key {
                 name: "velocity",
-                value: "3 numbers",
+                value: ValueKind::Vector3,
                 unit: "m/s",
                 default: "[0, 0, 0]",
                 about: "of the body's origin at the start, world axes",
             },
             Key {
                 name: "angular_velocity",
-                value: "3 numbers",
+                value: ValueKind::Vector3,
                 unit: "rad/s",
                 default: "[0, 0, 0]",
                 about: "at the start, world axes",
             },
             Key {
                 name: "gravity",
-                value: "`acts` or `absent`",
+                value: ValueKind::Choice(&["acts", "absent"]),
                 unit: "",
                 default: "`acts`",
                 about: "whether the world's gravity pulls it",
@@ -140,35 +140,35 @@ static PART: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
             about: "one shape of the body",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "in the body's frame",
         },
         Key {
             name: "density",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the body's",
             about: "of this shape",
         },
         Key {
             name: "material",
-            value: "name or table",
+            value: ValueKind::Described("name or table"),
             unit: "",
             default: "the body's",
             about: "surface of this shape",
         },
         Key {
             name: "surface_velocity",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m/s",
             default: "[0, 0, 0]",
             about: "the surface moves along itself; axes of the shape",
@@ -183,7 +183,7 @@ pub struct PlacedShape {
     /// The shape.
     pub shape: ShapeEntry,
     /// Where `shape = ...` stands in the file.
-    pub at: super::text::Place,
+    pub at: super::text::SourceLocation,
     /// Its pose in the body's frame, or in the world.
     pub pose: Isometry3<f64>,
     /// Its surface, before `[materials.default]` fills what is open.
@@ -200,7 +200,7 @@ pub struct PlacedShape {
 #[derive(Clone, Debug)]
 pub struct FixedEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The shape; its pose is in the world.
     pub shape: PlacedShape,
 }
@@ -238,7 +238,7 @@ pub(super) const GRAVITY: [(&str, GravityEntry); 2] = [
 #[derive(Clone, Debug)]
 pub struct BodyEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Its frame in the world at the start.
     pub pose: Isometry3<f64>,
     /// All else.

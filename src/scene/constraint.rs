@@ -3,8 +3,8 @@
 use nalgebra::Vector3;
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::item::{Item, NamedReference};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&CONSTRAINT];
 
@@ -13,42 +13,42 @@ static CONSTRAINT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "unique in the scene",
         },
         Key {
             name: "kind",
-            value: "`weld`, `ball` or `distance`",
+            value: ValueKind::Choice(&["weld", "ball", "distance"]),
             unit: "",
             default: "`weld`",
             about: "`weld`: keeps the relative pose of the start; `ball`: keeps two points together; `distance`: keeps two points apart by `length`",
         },
         Key {
             name: "between",
-            value: "2 names",
+            value: ValueKind::Described("2 names"),
             unit: "",
             default: REQUIRED,
             about: "bodies, links, `world`, or `SOFT/REGION`, whose points are all held where they are in the frame of the other",
         },
         Key {
             name: "points",
-            value: "2 times 3 numbers",
+            value: ValueKind::Described("2 times 3 numbers"),
             unit: "m",
             default: "both origins",
             about: "where it holds on, each in the frame of its body",
         },
         Key {
             name: "length",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "of the start",
             about: "for `distance`",
         },
         Key {
             name: "release_at_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "never",
             about: "when it lets go",
@@ -60,11 +60,11 @@ static CONSTRAINT: TableSchema = TableSchema {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// What it holds.
     pub kind: ConstraintKind,
     /// The two bodies, links or `world`.
-    pub between: [Mention; 2],
+    pub between: [NamedReference; 2],
     /// Where it holds on, each in the frame of its body, m.
     pub points: [Vector3<f64>; 2],
     /// When it lets go, s.
@@ -126,7 +126,7 @@ pub(super) fn constraint(item: &Item<'_>) -> Result<ConstraintEntry, SceneError>
             Kind::Ball => ConstraintKind::Ball,
             Kind::Distance => ConstraintKind::Distance(length),
         },
-        between: table.required("between")?.two_mentions()?,
+        between: table.required("between")?.two_references()?,
         points,
         release_at_s: table
             .optional("release_at_s")

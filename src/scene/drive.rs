@@ -3,10 +3,10 @@
 use nalgebra::{Isometry3, Point3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::pose::pose;
 use super::read::each;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::TableReader;
 use super::track::{PoseTrack, Track, TrackInterpolation};
 
@@ -25,35 +25,35 @@ pub(super) static TABLES: [&TableSchema; 10] = [
 
 const MODEL: Key = Key {
     name: "model",
-    value: "name",
+    value: ValueKind::Described("name"),
     unit: "",
     default: REQUIRED,
     about: "one of `[[models]]`",
 };
 const JOINTS: Key = Key {
     name: "joints",
-    value: "list of names",
+    value: ValueKind::Described("list of names"),
     unit: "",
     default: REQUIRED,
     about: "joints of that model with one degree of freedom each",
 };
 const INTERPOLATION: Key = Key {
     name: "interpolation",
-    value: "`cubic`, `linear` or `hold`",
+    value: ValueKind::Choice(&["cubic", "linear", "hold"]),
     unit: "",
     default: "`cubic`",
     about: "from knot to knot: smooth without overshoot, straight, or in steps; values stay before the first and after the last knot",
 };
 const AT: Key = Key {
     name: "at_s",
-    value: "number",
+    value: ValueKind::Number,
     unit: "s",
     default: REQUIRED,
     about: "time of the knot; times ascend",
 };
 const POSITIONS: Key = Key {
     name: "positions",
-    value: "list of numbers",
+    value: ValueKind::Described("list of numbers"),
     unit: "rad or m",
     default: REQUIRED,
     about: "one for each joint",
@@ -62,7 +62,7 @@ const POSITIONS: Key = Key {
 const fn knots(about: &'static str) -> Key {
     Key {
         name: "knots",
-        value: "list of tables",
+        value: ValueKind::Described("list of tables"),
         unit: "",
         default: REQUIRED,
         about,
@@ -87,14 +87,14 @@ static FRAME_TARGETS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "frame",
-            value: "`MODEL/FRAME`",
+            value: ValueKind::Described("`MODEL/FRAME`"),
             unit: "",
             default: REQUIRED,
             about: "a link or named frame; the actuators between it and the root follow by differential inverse kinematics",
         },
         Key {
             name: "follow",
-            value: "`pose` or `position`",
+            value: ValueKind::Choice(&["pose", "position"]),
             unit: "",
             default: "`pose`",
             about: "whether the orientation matters",
@@ -111,7 +111,7 @@ static POSE_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: REQUIRED,
             about: "in the world",
@@ -135,7 +135,7 @@ static EFFORTS_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "efforts",
-            value: "list of numbers",
+            value: ValueKind::Described("list of numbers"),
             unit: "N·m or N",
             default: REQUIRED,
             about: "one for each joint",
@@ -158,7 +158,7 @@ static BODY_MOTIONS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "body",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "one of `[[bodies]]`",
@@ -174,21 +174,21 @@ static LOADS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "on",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "a body, `MODEL/LINK`, or `SOFT/REGION`, whose points share the force evenly",
         },
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "where the force acts, in the frame of the body",
         },
         Key {
             name: "interpolation",
-            value: "`linear`, `cubic` or `hold`",
+            value: ValueKind::Choice(&["linear", "cubic", "hold"]),
             unit: "",
             default: "`linear`",
             about: "as above",
@@ -202,14 +202,14 @@ static LOAD_KNOT: TableSchema = TableSchema {
         AT,
         Key {
             name: "force",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "N",
             default: "[0, 0, 0]",
             about: "world axes",
         },
         Key {
             name: "torque",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "N·m",
             default: "[0, 0, 0]",
             about: "world axes",
@@ -221,9 +221,9 @@ static LOAD_KNOT: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct JointDrive {
     /// The model.
-    pub model: Mention,
+    pub model: NamedReference,
     /// Its joints.
-    pub joints: Vec<Mention>,
+    pub joints: Vec<NamedReference>,
     /// One number for each joint.
     pub track: Track,
 }
@@ -232,7 +232,7 @@ pub struct JointDrive {
 #[derive(Clone, Debug)]
 pub struct FrameTarget {
     /// `MODEL/FRAME`.
-    pub frame: Mention,
+    pub frame: NamedReference,
     /// Whether the orientation matters.
     pub follow: Follow,
     /// Poses in the world.
@@ -252,7 +252,7 @@ pub enum Follow {
 #[derive(Clone, Debug)]
 pub struct BodyMotion {
     /// One of `[[bodies]]`.
-    pub body: Mention,
+    pub body: NamedReference,
     /// Where it is.
     pub track: PoseTrack,
 }
@@ -261,7 +261,7 @@ pub struct BodyMotion {
 #[derive(Clone, Debug)]
 pub struct LoadEntry {
     /// A body or link.
-    pub on: Mention,
+    pub on: NamedReference,
     /// Where the force acts, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Force (N), then torque (N·m), world axes.
@@ -350,9 +350,9 @@ fn joints(
     key: &'static str,
 ) -> Result<JointDrive, SceneError> {
     let table = item.table(schema)?;
-    let model = table.required("model")?.mention()?;
+    let model = table.required("model")?.reference()?;
     let list = table.required("joints")?;
-    let joints = list.mentions()?;
+    let joints = list.references()?;
     if joints.is_empty() {
         return Err(list.out_of_range("[]", "must name at least one joint"));
     }
@@ -387,7 +387,7 @@ fn frame_target(item: &Item<'_>) -> Result<FrameTarget, SceneError> {
     let table = item.table(&FRAME_TARGETS)?;
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let target = FrameTarget {
-        frame: table.required("frame")?.mention()?,
+        frame: table.required("frame")?.reference()?,
         follow: table.choice_or_first(
             "follow",
             &[("pose", Follow::Pose), ("position", Follow::Position)],
@@ -402,7 +402,7 @@ fn body_motion(item: &Item<'_>) -> Result<BodyMotion, SceneError> {
     let table = item.table(&BODY_MOTIONS)?;
     let interpolation = table.choice_or_first("interpolation", &INTERPOLATIONS)?;
     let motion = BodyMotion {
-        body: table.required("body")?.mention()?,
+        body: table.required("body")?.reference()?,
         track: PoseTrack::new(interpolation, &pose_knots(&table)?),
     };
     table.finish();
@@ -429,7 +429,7 @@ fn load(item: &Item<'_>) -> Result<LoadEntry, SceneError> {
         return Err(table.conflict("does nothing; give some of its knots `force` or `torque`"));
     }
     let load = LoadEntry {
-        on: table.required("on")?.mention()?,
+        on: table.required("on")?.reference()?,
         point: table.vector3_or_zero("point")?.into(),
         track: Track::new(interpolation, &knots),
     };

@@ -11,7 +11,7 @@ pub enum SceneError {
         "no scene {name:?}: neither a bundled scene nor a file here{remedy}; `pliant scenes` lists the bundled ones"
     )]
     NoSuchScene {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The nearest known name, as a clause, or empty.
         remedy: String,
@@ -21,9 +21,12 @@ pub enum SceneError {
     Unreadable {
         /// Its path.
         file: String,
-        /// What the system says.
+        /// The reason that the operating system gives.
         reason: String,
     },
+    /// A name that two parts of one kind have in the registry.
+    #[error("{0} is registered twice")]
+    RegisteredTwice(String),
     /// A `--set` that does not fit the scene.
     #[error("--set {text}: {reason}")]
     Override {
@@ -171,16 +174,16 @@ pub enum SceneFault {
         /// What is wrong with it.
         error: ExpressionError,
     },
-    /// Bodies that found no room.
+    /// Bodies for which there is no room.
     #[error(
-        "repeat {name:?}: body {placed} of {count} finds no room after {tries} tries; enlarge the region or ask for fewer bodies"
+        "repeat {name:?}: body {placed} of {count} has no room after {tries} tries; enlarge the region or request fewer bodies"
     )]
     NoRoom {
         /// Of the repeat.
         name: String,
         /// How many were placed before.
         placed: usize,
-        /// How many were asked for.
+        /// How many were requested.
         count: usize,
         /// How often it was tried.
         tries: usize,
@@ -191,7 +194,7 @@ pub enum SceneFault {
     /// An entry that is fine by itself and that the world made of all of them refuses.
     #[error("{0}")]
     World(String),
-    /// A joint or body that is asked for two things that cannot both be.
+    /// A joint or body that is driven in two incompatible ways.
     #[error("{what} {reason}")]
     Clash {
         /// Which joint or body.

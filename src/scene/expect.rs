@@ -1,9 +1,9 @@
 //! `[[expect]]`: the scene's own check as data.
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::observable::ObservableEntry;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::settings::Simulation;
 use super::table::{Context, TableReader};
 
@@ -14,70 +14,70 @@ static EXPECT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "observable",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "one of `[[observables]]`",
         },
         Key {
             name: "at_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "none",
             about: "at this time, interpolated between steps; runs that end before skip the expectation",
         },
         Key {
             name: "from_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "the start",
             about: "instead of `at_s`: the window's begin",
         },
         Key {
             name: "until_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "the end",
             about: "the window's end; runs that end before skip the expectation",
         },
         Key {
             name: "take",
-            value: "`final`, `min`, `max`, `mean`, `rms` or `spread`",
+            value: ValueKind::Choice(&["final", "min", "max", "mean", "rms", "spread"]),
             unit: "",
             default: "`final`",
             about: "what of the window: `rms` is the root of the mean square, `spread` is `max` minus `min`",
         },
         Key {
             name: "equals",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "the expected value, together with `within`",
         },
         Key {
             name: "within",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "the observable's",
             default: "none",
             about: "how far from `equals` it may be",
         },
         Key {
             name: "at_least",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "lower bound",
         },
         Key {
             name: "at_most",
-            value: "number",
+            value: ValueKind::Number,
             unit: "the observable's",
             default: "none",
             about: "upper bound",
         },
         Key {
             name: "source",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "where the bounds come from: a formula, a paper, an argument",
@@ -150,7 +150,7 @@ impl Bounds {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Which observable.
-    pub observable: Mention,
+    pub observable: NamedReference,
     /// Its index among the scene's.
     pub index: usize,
     /// When.
@@ -171,7 +171,7 @@ pub(super) fn expectation(
     simulation: &Simulation,
 ) -> Result<Expectation, SceneError> {
     let mut table = item.table(&EXPECT)?;
-    let observable = table.required("observable")?.mention()?;
+    let observable = table.required("observable")?.reference()?;
     table.called(&observable.name);
     let Some(index) = observables
         .iter()
@@ -192,7 +192,7 @@ pub(super) fn expectation(
         window: window(&table, simulation)?,
         take: table.choice_or_first("take", &Reduction::WORDS)?,
         bounds: bounds(&table)?,
-        source: table.required("source")?.mention()?.name,
+        source: table.required("source")?.reference()?.name,
         observable,
     };
     if matches!(entry.window, Window::At(_)) && entry.take != Reduction::Final {
@@ -206,7 +206,7 @@ pub(super) fn expectation(
 
 fn window(table: &TableReader<'_>, simulation: &Simulation) -> Result<Window, SceneError> {
     let end_s = simulation.full_s;
-    // Half a step of slack: a run ends at the step nearest to what is asked for.
+    // Half a step of slack: a run ends at the step nearest to the requested time.
     let last_s = end_s + 0.5 * simulation.time_step_s;
     let time = |key| -> Result<Option<f64>, SceneError> {
         let Some(item) = table.optional(key) else {

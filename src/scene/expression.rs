@@ -200,7 +200,7 @@ impl Expression {
         self.root.evaluate(&|name| scope.get(name))
     }
 
-    /// Its value with names that `value_of` knows.
+    /// Its value with the names of `value_of`.
     ///
     /// # Errors
     /// Those of `value_of`.

@@ -7,17 +7,18 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::error::{SceneError, SceneFault, quoted_list, remedy};
-use super::schema::TableSchema;
+use super::schema::{TableSchema, ValueKind};
 use super::table::{Context, TableReader};
-use super::text::Place;
+use super::text::SourceLocation;
+use crate::registry::{Part, Parts};
 
 /// A name written at a place: something to look up, or to complain about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct NamedReference {
     /// The name.
     pub name: String,
     /// Where it stands.
-    pub at: Place,
+    pub at: SourceLocation,
 }
 
 /// A value with the key it stands under.
@@ -43,7 +44,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn at(&self) -> Place {
+    pub(super) fn at(&self) -> SourceLocation {
         self.value.span().into()
     }
 
@@ -113,6 +114,27 @@ impl<'a> Item<'a> {
             return Err(self.out_of_range(value, "must be a number"));
         }
         Ok(value)
+    }
+
+    /// A number in the range of `kind`.
+    pub(super) fn number_of(&self, kind: ValueKind) -> Result<f64, SceneError> {
+        match kind {
+            ValueKind::Positive => self.positive(),
+            ValueKind::NonNegative => self.non_negative(),
+            ValueKind::Integer(least, most) => self.integer(least, most).map(|n| n as f64),
+            ValueKind::Between(low, high) => {
+                let value = self.number()?;
+                if low < value && value < high {
+                    return Ok(value);
+                }
+                Err(self.out_of_range(value, &format!("must lie in ({low}, {high})")))
+            }
+            ValueKind::Number
+            | ValueKind::Choice(_)
+            | ValueKind::Vector3
+            | ValueKind::Text
+            | ValueKind::Described(_) => self.number(),
+        }
     }
 
     pub(super) fn positive(&self) -> Result<f64, SceneError> {
@@ -219,38 +241,38 @@ impl<'a> Item<'a> {
     }
 
     /// A text that is not empty, with its place.
-    pub(super) fn mention(&self) -> Result<Mention, SceneError> {
+    pub(super) fn reference(&self) -> Result<NamedReference, SceneError> {
         let name = self.text()?;
         if name.trim().is_empty() {
             return Err(self.out_of_range("\"\"", "must not be empty"));
         }
-        Ok(Mention {
+        Ok(NamedReference {
             name: name.into(),
             at: self.at(),
         })
     }
 
     /// A list of names.
-    pub(super) fn mentions(&self) -> Result<Vec<Mention>, SceneError> {
-        self.elements()?.iter().map(Item::mention).collect()
+    pub(super) fn references(&self) -> Result<Vec<NamedReference>, SceneError> {
+        self.elements()?.iter().map(Item::reference).collect()
     }
 
     /// Exactly two names.
-    pub(super) fn two_mentions(&self) -> Result<[Mention; 2], SceneError> {
-        self.mentions()?
+    pub(super) fn two_references(&self) -> Result<[NamedReference; 2], SceneError> {
+        self.references()?
             .try_into()
             .map_err(|_| self.wrong_type("a list of two names"))
     }
 
     /// A new name: letters, digits, `_`, `-` and `.`, so that `/` stays free to go down into a model.
-    pub(super) fn new_name(&self) -> Result<Mention, SceneError> {
-        let mention = self.mention()?;
+    pub(super) fn new_name(&self) -> Result<NamedReference, SceneError> {
+        let reference = self.reference()?;
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
-        if mention.name.chars().all(allowed) && mention.name != "world" {
-            Ok(mention)
+        if reference.name.chars().all(allowed) && reference.name != "world" {
+            Ok(reference)
         } else {
             Err(self.out_of_range(
-                format!("{:?}", mention.name),
+                format!("{:?}", reference.name),
                 "must consist of letters, digits, `_`, `-` and `.`, and `world` is taken",
             ))
         }
@@ -262,16 +284,31 @@ impl<'a> Item<'a> {
             return Ok(*value);
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        let remedy = super::error::nearest(word, names.iter().copied())
+        Err(self.unknown_choice(word, &names))
+    }
+
+    fn unknown_choice(&self, word: &str, known: &[&str]) -> SceneError {
+        let remedy = super::error::nearest(word, known.iter().copied())
             .map(|near| format!("; did you mean `{near}`?"))
             .unwrap_or_default();
-        Err(self.error(SceneFault::UnknownChoice {
+        self.error(SceneFault::UnknownChoice {
             table: self.table.clone(),
             key: self.key.clone(),
             value: word.into(),
-            choices: quoted_list(&names),
+            choices: quoted_list(known),
             remedy,
-        }))
+        })
+    }
+
+    /// The registered part of this name.
+    pub(super) fn part<'p, F: ?Sized>(
+        &self,
+        parts: &'p Parts<F>,
+    ) -> Result<&'p Part<F>, SceneError> {
+        let name = self.text()?;
+        parts
+            .get(name)
+            .ok_or_else(|| self.unknown_choice(name, &parts.names()))
     }
 
     pub(super) fn table(
@@ -284,15 +321,44 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// A table that names a registered part, and the part.
+    pub(super) fn part_table<F: ?Sized>(
+        &self,
+        schema: &'static TableSchema,
+        name_key: &'static str,
+        parts: &'a Parts<F>,
+    ) -> Result<(TableReader<'a>, &'a Part<F>), SceneError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => {
+                TableReader::open_part(self.context, table, self.at(), schema, name_key, parts)
+            }
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
+    /// A table of a registered kind.
+    pub(super) fn table_of_kind<F: ?Sized>(
+        &self,
+        schema: &'static TableSchema,
+        kind: &Part<F>,
+    ) -> Result<TableReader<'a>, SceneError> {
+        match self.value.get_ref() {
+            DeValue::Table(table) => {
+                TableReader::open_kind(self.context, table, self.at(), schema, kind)
+            }
+            _ => Err(self.wrong_type("a table")),
+        }
+    }
+
     /// The entries of a table whose keys are names, in the order of the file.
-    pub(super) fn entries(&self) -> Result<Vec<(Mention, Item<'a>)>, SceneError> {
+    pub(super) fn entries(&self) -> Result<Vec<(NamedReference, Item<'a>)>, SceneError> {
         let DeValue::Table(table) = self.value.get_ref() else {
             return Err(self.wrong_type("a table of names and values"));
         };
-        let mut entries: Vec<(Mention, Item<'a>)> = table
+        let mut entries: Vec<(NamedReference, Item<'a>)> = table
             .iter()
             .map(|(key, value)| {
-                let mention = Mention {
+                let reference = NamedReference {
                     name: key.get_ref().to_string(),
                     at: key.span().into(),
                 };
@@ -302,10 +368,10 @@ impl<'a> Item<'a> {
                     key: format!("{}.{}", self.key, key.get_ref()),
                     table: self.table.clone(),
                 };
-                (mention, item)
+                (reference, item)
             })
             .collect();
-        entries.sort_by_key(|(mention, _)| mention.at);
+        entries.sort_by_key(|(reference, _)| reference.at);
         Ok(entries)
     }
 
@@ -356,8 +422,8 @@ impl<'a> Item<'a> {
             return Err(self.context.text.error(unknown.at, fault));
         }
         match entries.as_slice() {
-            [(mention, item)] => {
-                let schema = names[mention.name.as_str()];
+            [(reference, item)] => {
+                let schema = names[reference.name.as_str()];
                 Ok((schema, item.table(schema)?))
             }
             _ => Err(self.wrong_type(&format!("a table with one of {}", quoted_list(&known)))),

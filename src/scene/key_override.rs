@@ -39,7 +39,7 @@ pub(super) fn put<'a>(
         table = match value.get_mut() {
             DeValue::Table(table) => table,
             DeValue::Array(list) => {
-                let Some(wanted) = sections.next() else {
+                let Some(requested) = sections.next() else {
                     return Err(fail(format!(
                         "`{section}` is a list: name one of its elements"
                     )));
@@ -51,19 +51,19 @@ pub(super) fn put<'a>(
                 let names: Vec<String> = list.iter().filter_map(name).collect();
                 let found = list
                     .iter_mut()
-                    .find(|item| name(item).as_deref() == Some(*wanted));
+                    .find(|item| name(item).as_deref() == Some(*requested));
                 match found {
                     Some(item) => {
                         place = item.span();
                         match item.get_mut() {
                             DeValue::Table(table) => table,
-                            _ => return Err(fail(format!("{wanted:?} is not a table"))),
+                            _ => return Err(fail(format!("{requested:?} is not a table"))),
                         }
                     }
                     None => {
                         return Err(fail(format!(
-                            "`{section}` has no element called {wanted:?}{}",
-                            remedy(wanted, names.iter().map(String::as_str))
+                            "`{section}` has no element called {requested:?}{}",
+                            remedy(requested, names.iter().map(String::as_str))
                         )));
                     }
                 }
@@ -122,12 +122,15 @@ mod tests {
 
     #[test]
     fn complaints_name_what_is_wrong() {
-        let said = complaint("contact.model=spa");
-        assert!(said.contains("spa") && said.contains("sap"), "{said}");
-        let said = complaint("bodies.bal.mass=1");
+        let message = complaint("contact.model=spa");
         assert!(
-            said.contains("no element called \"bal\"; did you mean"),
-            "{said}"
+            message.contains("spa") && message.contains("sap"),
+            "{message}"
+        );
+        let message = complaint("bodies.bal.mass=1");
+        assert!(
+            message.contains("no element called \"bal\"; did you mean"),
+            "{message}"
         );
         assert!(complaint("bodies.mass=1").contains("name one of its elements"));
         assert!(complaint("simulation.smoke=1").contains("smoke_s"));

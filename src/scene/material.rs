@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::item::Item;
-use super::schema::{Key, TableSchema};
+use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&MATERIAL];
@@ -14,63 +14,63 @@ static MATERIAL: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "stiffness",
-            value: "number > 0 or `inf`",
+            value: ValueKind::Described("number > 0 or `inf`"),
             unit: "N/m",
             default: "1000000",
             about: "k of one contact point; in series with the partner's: k = k₁k₂/(k₁+k₂)",
         },
         Key {
             name: "dissipation",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s/m",
             default: "50",
             about: "d of Hunt and Crossley: rebound is slower than 1/d; the softer partner's counts more",
         },
         Key {
             name: "relaxation_time_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "0.1",
             about: "τ, used by the contact model `sap` instead of `dissipation`; partners' add",
         },
         Key {
             name: "friction",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "",
             default: "0.5",
             about: "Coulomb's μ; of two surfaces 2μ₁μ₂/(μ₁+μ₂)",
         },
         Key {
             name: "hydroelastic",
-            value: "`absent`, `compliant` or `rigid`",
+            value: ValueKind::Choice(&["absent", "compliant", "rigid"]),
             unit: "",
             default: "`absent`",
             about: "what the shape or rod is in patch contact: a body with a pressure field, a rigid surface (no rod), or nothing (it touches in points); two `rigid` ones touch in points",
         },
         Key {
             name: "hydroelastic_modulus",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: "10000000",
             about: "of a `compliant` shape: the pressure at its deepest point, of a rod on its centreline; a flat body of thickness H sinks by f H/(E A)",
         },
         Key {
             name: "hydroelastic_margin",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "0.0001",
             about: "of a `compliant` shape: how far ahead of touching its field is felt by the solver, so that faces at rest do not lose and find each other",
         },
         Key {
             name: "mesh_resolution_hint",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "0.02",
             about: "of a `compliant` or `rigid` shape: edge length where it is curved",
         },
         Key {
             name: "slab_thickness",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "none",
             about: "of a `compliant` half space, which needs it: the pressure rises to the modulus over this depth",
@@ -91,8 +91,8 @@ const DRAKE: [(&str, &str); 7] = [
 
 /// What a property of `drake:proximity_properties` is called here, as a clause.
 pub(super) fn drake_remedy(key: &str) -> Option<String> {
-    let said = DRAKE.iter().find(|(name, _)| *name == key);
-    said.map(|(_, here)| format!("; the material's key for it is `{here}`"))
+    let found = DRAKE.iter().find(|(name, _)| *name == key);
+    found.map(|(_, here)| format!("; the material's key for it is `{here}`"))
 }
 
 /// A surface, each property only where it is given.
@@ -147,7 +147,7 @@ impl Surface {
     }
 }
 
-/// The named materials of a scene; `default` holds where nothing else is said.
+/// The named materials of a scene; `default` holds where none is given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Materials(BTreeMap<String, Surface>);
 
@@ -155,10 +155,10 @@ impl Materials {
     /// `[materials]`.
     pub(super) fn read(item: Option<&Item<'_>>) -> Result<Self, SceneError> {
         let mut materials = BTreeMap::new();
-        for (mention, entry) in item.map_or(Ok(Vec::new()), Item::entries)? {
+        for (reference, entry) in item.map_or(Ok(Vec::new()), Item::entries)? {
             let mut table = entry.table(&MATERIAL)?;
-            table.called(&mention.name);
-            materials.insert(mention.name, material_keys(&table)?);
+            table.called(&reference.name);
+            materials.insert(reference.name, material_keys(&table)?);
             table.finish();
         }
         Ok(Self(materials))
@@ -184,14 +184,14 @@ impl Materials {
             table.finish();
             return Ok(surface);
         }
-        let mention = item.mention()?;
-        self.0.get(&mention.name).copied().ok_or_else(|| {
+        let reference = item.reference()?;
+        self.0.get(&reference.name).copied().ok_or_else(|| {
             let fault = SceneFault::UnknownName {
                 what: "material".into(),
-                remedy: remedy(&mention.name, self.0.keys().map(String::as_str)),
-                name: mention.name,
+                remedy: remedy(&reference.name, self.0.keys().map(String::as_str)),
+                name: reference.name,
             };
-            context.text.error(mention.at, fault)
+            context.text.error(reference.at, fault)
         })
     }
 }

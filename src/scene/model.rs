@@ -4,10 +4,10 @@ use nalgebra::{Isometry3, Vector3};
 
 use super::body::{GRAVITY, GravityEntry};
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 3] = [&MODEL, &ATTACHED, &ACTUATOR];
@@ -17,105 +17,105 @@ static MODEL: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "its links are then `NAME/LINK`, its joints `NAME/JOINT`",
         },
         Key {
             name: "urdf",
-            value: "path",
+            value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
             about: "looked for beside the scene file, in the working directory, and among the bundled robots",
         },
         Key {
             name: "packages",
-            value: "table of package name = path",
+            value: ValueKind::Described("table of package name = path"),
             unit: "",
             default: "none",
             about: "roots that `package://NAME/...` in the file stands for",
         },
         Key {
             name: "root",
-            value: "`fixed` or `floating`",
+            value: ValueKind::Choice(&["fixed", "floating"]),
             unit: "",
             default: "`fixed`",
             about: "whether the root link is welded to the world or free",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "of the root link in the world, at the start where it is free",
         },
         Key {
             name: "velocity",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m/s",
             default: "[0, 0, 0]",
             about: "of a floating root at the start, world axes",
         },
         Key {
             name: "angular_velocity",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "rad/s",
             default: "[0, 0, 0]",
             about: "of a floating root at the start, world axes",
         },
         Key {
             name: "gravity",
-            value: "`acts` or `absent`",
+            value: ValueKind::Choice(&["acts", "absent"]),
             unit: "",
             default: "`acts`",
             about: "`absent`: as if its weight were balanced",
         },
         Key {
             name: "material",
-            value: "name or table",
+            value: ValueKind::Described("name or table"),
             unit: "",
             default: "`default`",
-            about: "surface of its shapes, where the file says nothing",
+            about: "surface of its shapes, where the file gives none",
         },
         Key {
             name: "color",
-            value: "3 or 4 numbers in 0..1",
+            value: ValueKind::Described("3 or 4 numbers in 0..1"),
             unit: "",
             default: "the file's",
             about: "of all its shapes in the replay",
         },
         Key {
             name: "attached",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "`[[models.attached]]`: further robots, such as grippers, welded on",
         },
         Key {
             name: "positions",
-            value: "table of joint = number or list",
+            value: ValueKind::Described("table of joint = number or list"),
             unit: "rad or m",
             default: "0 each",
             about: "where joints start, and where actuators without a target hold them; what mimics another joint starts where that one puts it; lists for planar (x, y, angle), ball (`quat_wxyz`) and floating joints (x, y, z, `quat_wxyz`)",
         },
         Key {
             name: "velocities",
-            value: "table of joint = number or list",
+            value: ValueKind::Described("table of joint = number or list"),
             unit: "rad/s or m/s",
             default: "0 each",
             about: "how fast joints start; lists for planar (rates of x, y, angle), ball (angular velocity) and floating joints (angular, then linear), in the axes of the parent side",
         },
         Key {
             name: "held",
-            value: "list of joint names",
+            value: ValueKind::Described("list of joint names"),
             unit: "",
             default: "none",
             about: "joints locked where they start",
         },
         Key {
             name: "actuators",
-            value: "table of joint = `[models.actuators.JOINT]`",
+            value: ValueKind::Described("table of joint = `[models.actuators.JOINT]`"),
             unit: "",
             default: "none",
             about: "joints under implicit PD control; `\"*\"` stands for all that are not named",
@@ -128,28 +128,28 @@ static ATTACHED: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "its links are then `MODEL/NAME/LINK`, its joints `MODEL/NAME/JOINT`; within the model `NAME/JOINT`",
         },
         Key {
             name: "urdf",
-            value: "path",
+            value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
             about: "as of the model",
         },
         Key {
             name: "on",
-            value: "name of a link or frame",
+            value: ValueKind::Described("name of a link or frame"),
             unit: "",
             default: REQUIRED,
             about: "what carries it",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "of its root link in the frame of what carries it",
@@ -162,21 +162,21 @@ static ACTUATOR: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "proportional",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "N·m/rad or N/m",
             default: REQUIRED,
             about: "Kp; any size is stable",
         },
         Key {
             name: "derivative",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "N·m·s/rad or N·s/m",
             default: REQUIRED,
             about: "Kd",
         },
         Key {
             name: "effort_limit",
-            value: "number >= 0 or `inf`",
+            value: ValueKind::Described("number >= 0 or `inf`"),
             unit: "N·m or N",
             default: "the file's",
             about: "torque or force at which it saturates; never more than the file's",
@@ -188,11 +188,11 @@ static ACTUATOR: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct ModelEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The file as written.
-    pub urdf: Mention,
+    pub urdf: NamedReference,
     /// `package://` roots as written.
-    pub packages: Vec<(Mention, Mention)>,
+    pub packages: Vec<(NamedReference, NamedReference)>,
     /// How its root hangs in the world.
     pub root: RootEntry,
     /// Of the root, in the world.
@@ -203,31 +203,31 @@ pub struct ModelEntry {
     pub angular_velocity: Vector3<f64>,
     /// Whether gravity acts.
     pub gravity: GravityEntry,
-    /// Of shapes for which the file says nothing.
+    /// Of shapes for which the file gives none.
     pub surface: Surface,
     /// Of all shapes.
     pub color: Option<[f64; 4]>,
     /// What is welded on, in this order.
     pub attached: Vec<AttachedEntry>,
     /// Initial joint positions, rad or m; as many as the joint has coordinates.
-    pub positions: Vec<(Mention, Vec<f64>)>,
+    pub positions: Vec<(NamedReference, Vec<f64>)>,
     /// Initial joint velocities, rad/s or m/s; as many as the joint has degrees of freedom.
-    pub velocities: Vec<(Mention, Vec<f64>)>,
+    pub velocities: Vec<(NamedReference, Vec<f64>)>,
     /// Locked joints.
-    pub held: Vec<Mention>,
+    pub held: Vec<NamedReference>,
     /// By joint name or `*`.
-    pub actuators: Vec<(Mention, ActuatorEntry)>,
+    pub actuators: Vec<(NamedReference, ActuatorEntry)>,
 }
 
 /// A robot welded on another.
 #[derive(Clone, Debug)]
 pub struct AttachedEntry {
     /// Its name within the model.
-    pub name: Mention,
+    pub name: NamedReference,
     /// The file as written.
-    pub urdf: Mention,
+    pub urdf: NamedReference,
     /// The link or frame that carries it.
-    pub on: Mention,
+    pub on: NamedReference,
     /// Of its root, in the frame of what carries it.
     pub pose: Isometry3<f64>,
 }
@@ -261,7 +261,7 @@ pub(super) fn model(
     let mut table = item.table(&MODEL)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
-    let numbers = |key| -> Result<Vec<(Mention, Vec<f64>)>, SceneError> {
+    let numbers = |key| -> Result<Vec<(NamedReference, Vec<f64>)>, SceneError> {
         let Some(item) = table.optional(key) else {
             return Ok(Vec::new());
         };
@@ -271,13 +271,13 @@ pub(super) fn model(
             .collect()
     };
     let entry = ModelEntry {
-        urdf: table.required("urdf")?.mention()?,
+        urdf: table.required("urdf")?.reference()?,
         packages: match table.optional("packages") {
             None => Vec::new(),
             Some(item) => item
                 .entries()?
                 .into_iter()
-                .map(|(package, path)| Ok((package, path.mention()?)))
+                .map(|(package, path)| Ok((package, path.reference()?)))
                 .collect::<Result<_, SceneError>>()?,
         },
         root: table.choice_or_first(
@@ -305,7 +305,7 @@ pub(super) fn model(
         velocities: numbers("velocities")?,
         held: table
             .optional("held")
-            .map_or(Ok(Vec::new()), |item| item.mentions())?,
+            .map_or(Ok(Vec::new()), |item| item.references())?,
         actuators: match table.optional("actuators") {
             None => Vec::new(),
             Some(item) => item
@@ -332,8 +332,8 @@ fn attached(item: &Item<'_>) -> Result<AttachedEntry, SceneError> {
     table.called(&name.name);
     let entry = AttachedEntry {
         name,
-        urdf: table.required("urdf")?.mention()?,
-        on: table.required("on")?.mention()?,
+        urdf: table.required("urdf")?.reference()?,
+        on: table.required("on")?.reference()?,
         pose: pose(table.optional("pose").as_ref())?,
     };
     table.finish();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::error::{SceneError, SceneFault, remedy};
-use super::item::Mention;
-use super::text::{Place, SceneText};
+use super::item::NamedReference;
+use super::text::{SceneText, SourceLocation};
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +45,17 @@ impl NameKind {
 /// The names of a scene.
 #[derive(Clone, Debug)]
 pub struct Names {
-    known: BTreeMap<String, (NameKind, Place)>,
+    known: BTreeMap<String, (NameKind, SourceLocation)>,
 }
 
 impl Default for Names {
     fn default() -> Self {
         Self {
-            known: [("world".to_owned(), (NameKind::World, Place::default()))].into(),
+            known: [(
+                "world".to_owned(),
+                (NameKind::World, SourceLocation::default()),
+            )]
+            .into(),
         }
     }
 }
@@ -61,23 +65,24 @@ impl Names {
     pub(super) fn declare(
         &mut self,
         text: &SceneText,
-        mention: &Mention,
+        reference: &NamedReference,
         kind: NameKind,
     ) -> Result<(), SceneError> {
-        if let Some((other, place)) = self.known.get(&mention.name) {
+        if let Some((other, place)) = self.known.get(&reference.name) {
             let fault = SceneFault::DuplicateName {
-                name: mention.name.clone(),
+                name: reference.name.clone(),
                 what: other.word(),
                 first_line: text.line_and_column(place.start).0,
             };
-            return Err(text.error(mention.at, fault));
+            return Err(text.error(reference.at, fault));
         }
-        self.known.insert(mention.name.clone(), (kind, mention.at));
+        self.known
+            .insert(reference.name.clone(), (kind, reference.at));
         Ok(())
     }
 
     /// Where `name` is declared, if it is.
-    pub(crate) fn place(&self, name: &str) -> Option<Place> {
+    pub(crate) fn place(&self, name: &str) -> Option<SourceLocation> {
         self.known.get(name).map(|(_, place)| *place)
     }
 
@@ -85,12 +90,12 @@ impl Names {
     pub(crate) fn find<'m>(
         &self,
         text: &SceneText,
-        mention: &'m Mention,
+        reference: &'m NamedReference,
         allowed: &[NameKind],
     ) -> Result<(NameKind, &'m str, Option<&'m str>), SceneError> {
-        let (head, part) = match mention.name.split_once('/') {
+        let (head, part) = match reference.name.split_once('/') {
             Some((head, part)) => (head, Some(part)),
-            None => (mention.name.as_str(), None),
+            None => (reference.name.as_str(), None),
         };
         match self.known.get(head) {
             Some((kind, _))
@@ -99,14 +104,14 @@ impl Names {
             {
                 Ok((*kind, head, part))
             }
-            _ => Err(self.unknown(text, mention, head, allowed)),
+            _ => Err(self.unknown(text, reference, head, allowed)),
         }
     }
 
     fn unknown(
         &self,
         text: &SceneText,
-        mention: &Mention,
+        reference: &NamedReference,
         head: &str,
         allowed: &[NameKind],
     ) -> SceneError {
@@ -125,10 +130,10 @@ impl Names {
             None => remedy(head, fitting()),
         };
         text.error(
-            mention.at,
+            reference.at,
             SceneFault::UnknownName {
                 what: words.join(" or "),
-                name: mention.name.clone(),
+                name: reference.name.clone(),
                 remedy,
             },
         )

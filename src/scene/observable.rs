@@ -4,10 +4,11 @@ use nalgebra::Point3;
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Expression;
-use super::item::{Item, Mention};
-use super::quantity::{Component, QUANTITIES, Quantity, QuantityInfo, Subject};
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::item::{Item, NamedReference};
+use super::quantity::{Component, Subject};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
+use crate::registry::{Measure, Quantity};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&OBSERVABLE];
 
@@ -16,70 +17,70 @@ static OBSERVABLE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "its column; names of one body share what stands before the first dot: `box.z`, `box.speed`",
         },
         Key {
             name: "quantity",
-            value: "see the list below",
+            value: ValueKind::Described("see the list below"),
             unit: "",
             default: REQUIRED,
             about: "what is measured",
         },
         Key {
             name: "of",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: "everything",
             about: "of what: a body, `MODEL/LINK`, `MODEL/JOINT`, a constraint, a repeat, a model, a soft body, `SOFT/REGION`, as the quantity needs",
         },
         Key {
             name: "with",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: "anything",
             about: "for contacts: only those of `of` with this",
         },
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "for `position` and `velocity`: which point, in the frame of the body",
         },
         Key {
             name: "component",
-            value: "see the list below",
+            value: ValueKind::Described("see the list below"),
             unit: "",
             default: "the first listed",
             about: "which number of a quantity that has several",
         },
         Key {
             name: "along",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "",
             default: "none",
             about: "instead of `component`: the part of a vector along this direction, world axes",
         },
         Key {
             name: "among",
-            value: "`min`, `max`, `mean` or `sum`",
+            value: ValueKind::Choice(&["min", "max", "mean", "sum"]),
             unit: "",
             default: "none",
             about: "what becomes of the numbers of several bodies, where `of` is a repeat or stands for copies",
         },
         Key {
             name: "expression",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: "none",
             about: "for `quantity = \"expression\"`: arithmetic of parameters, `t` (the time), `dt`, and observables above this one",
         },
         Key {
             name: "unit",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: "the quantity's",
             about: "for `quantity = \"expression\"`: what is printed",
@@ -104,20 +105,20 @@ pub enum Among {
 #[derive(Clone, Debug)]
 pub struct ObservableEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// What is measured.
     pub quantity: Quantity,
     /// Of what.
-    pub of: Option<Mention>,
+    pub of: Option<NamedReference>,
     /// Contacts with what.
-    pub with: Option<Mention>,
+    pub with: Option<NamedReference>,
     /// Which point, in the frame of the body, m.
     pub point: Point3<f64>,
     /// Which number of several.
     pub component: Component,
     /// What becomes of several bodies.
     pub among: Option<Among>,
-    /// For [`Quantity::Expression`].
+    /// For `quantity = "expression"`.
     pub expression: Option<Expression>,
     /// As printed.
     pub unit: String,
@@ -141,8 +142,9 @@ fn observable(
     item: &Item<'_>,
     earlier: &[ObservableEntry],
 ) -> Result<ObservableEntry, SceneError> {
-    let mut table = item.table(&OBSERVABLE)?;
-    let name = table.required("name")?.mention()?;
+    let quantities = &context.registry.quantities;
+    let (mut table, part) = item.part_table(&OBSERVABLE, "quantity", quantities)?;
+    let name = table.required("name")?.reference()?;
     table.called(&name.name);
     if let Some(first) = earlier.iter().find(|e| e.name.name == name.name) {
         let fault = SceneFault::DuplicateName {
@@ -152,13 +154,11 @@ fn observable(
         };
         return Err(context.text.error(name.at, fault));
     }
-    let quantity = table
-        .required("quantity")?
-        .choice(&QUANTITIES.map(|info| (info.name, info.quantity)))?;
-    let info = quantity.info();
+    let quantity = part.read()(&table)?;
+    let info = &quantity;
+    let is_expression = matches!(quantity.measure, Measure::Expression);
     let entry = ObservableEntry {
         name,
-        quantity,
         of: subject(&table, info)?,
         with: contact_partner(&table, info)?,
         point: point(&table, info)?,
@@ -174,16 +174,17 @@ fn observable(
                 ])
             })
             .transpose()?,
-        expression: expression(context, &table, quantity, earlier)?,
+        expression: expression(context, &table, info, earlier)?,
         unit: match table.optional("unit") {
-            Some(item) if quantity == Quantity::Expression => item.text()?.to_owned(),
+            Some(item) if is_expression => item.text()?.to_owned(),
             Some(_) => {
                 return Err(table.conflict("`unit` goes with `quantity = \"expression\"` only"));
             }
             None => info.unit.to_owned(),
         },
+        quantity: quantity.clone(),
     };
-    if entry.among.is_some() && !matches!(info.subject, Subject::Frame | Subject::Soft) {
+    if entry.among.is_some() && !matches!(info.subject(), Subject::Frame | Subject::Soft) {
         return Err(table.conflict(format!(
             "`among` does not go with the quantity `{}`",
             info.name
@@ -193,18 +194,14 @@ fn observable(
     Ok(entry)
 }
 
-fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mention>, SceneError> {
+fn subject(table: &TableReader<'_>, info: &Quantity) -> Result<Option<NamedReference>, SceneError> {
     let of = table
         .optional("of")
-        .map(|item| item.mention())
+        .map(|item| item.reference())
         .transpose()?;
-    match (info.subject, &of) {
+    match (info.subject(), &of) {
         (
-            Subject::Frame
-            | Subject::Joint
-            | Subject::Soft
-            | Subject::Filament
-            | Subject::Constraint,
+            Subject::Frame | Subject::Joint | Subject::Soft | Subject::Rod | Subject::Constraint,
             None,
         ) => Err(table.conflict(format!("the quantity `{}` needs `of`", info.name))),
         (Subject::Whole, Some(_)) => Err(table.conflict(format!(
@@ -217,19 +214,19 @@ fn subject(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Option<Mentio
 
 fn contact_partner(
     table: &TableReader<'_>,
-    info: &QuantityInfo,
-) -> Result<Option<Mention>, SceneError> {
+    info: &Quantity,
+) -> Result<Option<NamedReference>, SceneError> {
     let Some(item) = table.optional("with") else {
         return Ok(None);
     };
-    if info.subject != Subject::Touching || table.optional("of").is_none() {
+    if info.subject() != Subject::Contact || table.optional("of").is_none() {
         return Err(table.conflict("`with` goes with quantities of contacts, together with `of`"));
     }
-    item.mention().map(Some)
+    item.reference().map(Some)
 }
 
-fn point(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Point3<f64>, SceneError> {
-    let takes_point = matches!(info.quantity, Quantity::Position | Quantity::Velocity);
+fn point(table: &TableReader<'_>, info: &Quantity) -> Result<Point3<f64>, SceneError> {
+    let takes_point = matches!(info.measure, Measure::Point { .. });
     let point = table.vector3_or_zero("point")?;
     if table.optional("point").is_some() && !takes_point {
         return Err(
@@ -239,7 +236,7 @@ fn point(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Point3<f64>, Sc
     Ok(point.into())
 }
 
-fn component(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Component, SceneError> {
+fn component(table: &TableReader<'_>, info: &Quantity) -> Result<Component, SceneError> {
     let plain = info.components.is_empty();
     match (table.optional("component"), table.optional("along")) {
         (Some(_), Some(_)) => {
@@ -254,8 +251,9 @@ fn component(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Component, 
                 info.components.iter().map(|c| (c.word(), *c)).collect();
             item.choice(&choices)
         }
-        (None, Some(_)) if info.quantity == Quantity::Orientation => {
-            Err(table.conflict("an orientation has no part along a direction; give `component`"))
+        (None, Some(_)) if !info.components.contains(&Component::X) => {
+            Err(table
+                .conflict("an orientation has no component along a direction; give `component`"))
         }
         (None, Some(item)) => item.direction().map(Component::Along),
         (None, None) => Ok(info.components.first().copied().unwrap_or(Component::Norm)),
@@ -265,12 +263,13 @@ fn component(table: &TableReader<'_>, info: &QuantityInfo) -> Result<Component, 
 fn expression(
     context: &Context,
     table: &TableReader<'_>,
-    quantity: Quantity,
+    quantity: &Quantity,
     earlier: &[ObservableEntry],
 ) -> Result<Option<Expression>, SceneError> {
-    let item = match (table.optional("expression"), quantity) {
-        (Some(item), Quantity::Expression) => item,
-        (None, Quantity::Expression) => return Err(table.missing("expression")),
+    let is_expression = matches!(quantity.measure, Measure::Expression);
+    let item = match (table.optional("expression"), is_expression) {
+        (Some(item), true) => item,
+        (None, true) => return Err(table.missing("expression")),
         (Some(_), _) => {
             return Err(table.conflict("`expression` goes with `quantity = \"expression\"` only"));
         }

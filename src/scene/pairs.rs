@@ -3,9 +3,9 @@
 use pliant_hydroelastic::ContactChoice;
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Surface, surface_keys};
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 2] = [&FILTER, &PAIR];
 
@@ -14,14 +14,14 @@ static FILTER: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "between",
-            value: "2 names",
+            value: ValueKind::Described("2 names"),
             unit: "",
             default: "none",
             about: "no contact between anything of the first and anything of the second",
         },
         Key {
             name: "within",
-            value: "list of names",
+            value: ValueKind::Described("list of names"),
             unit: "",
             default: "none",
             about: "instead of `between`: no contact among all that these name, nor within a model among them",
@@ -34,42 +34,42 @@ static PAIR: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "between",
-            value: "2 names",
+            value: ValueKind::Described("2 names"),
             unit: "",
             default: REQUIRED,
             about: "whose contact this is about; of several entries about the same two shapes the last one counts",
         },
         Key {
             name: "stiffness",
-            value: "number > 0 or `inf`",
+            value: ValueKind::Described("number > 0 or `inf`"),
             unit: "N/m",
             default: "combined",
             about: "of the contact itself, replacing what the two surfaces give",
         },
         Key {
             name: "dissipation",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s/m",
             default: "combined",
             about: "as above",
         },
         Key {
             name: "relaxation_time_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "combined",
             about: "as above",
         },
         Key {
             name: "friction",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "",
             default: "combined",
             about: "as above",
         },
         Key {
             name: "kind",
-            value: "`patch-else-point`, `patch` or `point`",
+            value: ValueKind::Choice(&["patch-else-point", "patch", "point"]),
             unit: "",
             default: "that of `[contact]`",
             about: "how the two touch; `patch`: refused unless each two of their shapes have a patch",
@@ -88,16 +88,16 @@ pub(super) const CONTACT_KINDS: [(&str, ContactChoice); 3] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterEntry {
     /// Between the one and the other.
-    Between([Mention; 2]),
+    Between([NamedReference; 2]),
     /// Among all of these.
-    Within(Vec<Mention>),
+    Within(Vec<NamedReference>),
 }
 
 /// Contact parameters of one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairEntry {
     /// Whose contact.
-    pub between: [Mention; 2],
+    pub between: [NamedReference; 2],
     /// What replaces the combination of both surfaces.
     pub surface: Surface,
     /// Points or a patch.
@@ -108,9 +108,9 @@ pub struct PairEntry {
 pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
     let table = item.table(&FILTER)?;
     let filter = match (table.optional("between"), table.optional("within")) {
-        (Some(item), None) => FilterEntry::Between(item.two_mentions()?),
+        (Some(item), None) => FilterEntry::Between(item.two_references()?),
         (None, Some(item)) => {
-            let list = item.mentions()?;
+            let list = item.references()?;
             if list.is_empty() {
                 return Err(item.out_of_range("[]", "must name something"));
             }
@@ -125,7 +125,7 @@ pub(super) fn filter(item: &Item<'_>) -> Result<FilterEntry, SceneError> {
 /// An element of `[[pairs]]`.
 pub(super) fn pair(item: &Item<'_>) -> Result<PairEntry, SceneError> {
     let table = item.table(&PAIR)?;
-    let between = table.required("between")?.two_mentions()?;
+    let between = table.required("between")?.two_references()?;
     let surface = surface_keys(&table)?;
     let kind = table
         .optional("kind")

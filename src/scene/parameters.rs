@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::{Expression, ExpressionError, Scope};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::key_override::is_of_key;
 use super::text::SceneText;
 
@@ -47,9 +47,9 @@ pub(super) fn resolve(
 ) -> Result<BTreeMap<String, f64>, SceneError> {
     let mut given = BTreeMap::new();
     if let Some(section) = section {
-        for (mention, item) in section.entries()? {
-            check_name(text, &mention)?;
-            given.insert(mention.name, Definition::InFile(item));
+        for (reference, item) in section.entries()? {
+            check_name(text, &reference)?;
+            given.insert(reference.name, Definition::InFile(item));
         }
     }
     for setting in overrides.iter().filter(|s| !is_of_key(s)) {
@@ -78,8 +78,8 @@ pub(super) fn resolve(
         .collect()
 }
 
-fn check_name(text: &SceneText, mention: &Mention) -> Result<(), SceneError> {
-    let name = &mention.name;
+fn check_name(text: &SceneText, reference: &NamedReference) -> Result<(), SceneError> {
+    let name = &reference.name;
     let starts_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
     if starts_well && is_word && !RESERVED.contains(&name.as_str()) {
@@ -93,7 +93,7 @@ fn check_name(text: &SceneText, mention: &Mention) -> Result<(), SceneError> {
             "must be a word of letters, digits and `_`, and not `pi`, `deg`, `dt`, `t` or `inf`"
                 .into(),
     };
-    Err(text.error(mention.at, fault))
+    Err(text.error(reference.at, fault))
 }
 
 enum Definition<'a> {

@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 
 use super::error::SceneError;
 use super::item::Item;
-use super::schema::{Key, TableSchema};
+use super::schema::{Key, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 1] = [&POSE];
 
@@ -13,21 +13,21 @@ static POSE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "position",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "where the frame's origin is",
         },
         Key {
             name: "rpy",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "rad",
             default: "[0, 0, 0]",
             about: "roll, pitch, yaw about the fixed axes x, y, z in this order, as in URDF; for degrees write `\"30*deg\"`",
         },
         Key {
             name: "quat_wxyz",
-            value: "4 numbers",
+            value: ValueKind::Described("4 numbers"),
             unit: "",
             default: "none",
             about: "instead of `rpy`: a unit quaternion, real part first",

@@ -7,16 +7,17 @@ use toml::de::DeTable;
 use super::drive::Drives;
 use super::error::{SceneError, SceneFault};
 use super::expression::Scope;
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::key_override;
 use super::material::Materials;
 use super::names::{NameKind, Names};
 use super::pairs::FilterEntry;
 use super::quantity::Subject;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
-use super::text::{Place, SceneText};
+use super::text::{SceneText, SourceLocation};
 use super::{SCHEMA_VERSION, Scene, SceneOptions};
+use crate::registry::{Part, ReadBody};
 
 const fn section(
     name: &'static str,
@@ -26,7 +27,7 @@ const fn section(
 ) -> Key {
     Key {
         name,
-        value,
+        value: ValueKind::Described(value),
         unit: "",
         default,
         about,
@@ -62,14 +63,14 @@ pub(super) static SCENE: TableSchema = TableSchema {
         section(
             "camera",
             "table",
-            "sees everything",
+            "frames everything",
             "where the replay looks from",
         ),
         section(
             "materials",
             "table of name = table",
             "none",
-            "named surfaces; the one called `default` holds where nothing else is said",
+            "named surfaces; the one called `default` holds where none is given",
         ),
         section(
             "fixed",
@@ -126,13 +127,13 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "joint_targets",
             "list of tables",
             "none",
-            "where actuators shall be over time",
+            "set points of actuators over time",
         ),
         section(
             "frame_targets",
             "list of tables",
             "none",
-            "where end effectors shall be over time",
+            "set points of end effectors over time",
         ),
         section(
             "joint_efforts",
@@ -144,13 +145,13 @@ pub(super) static SCENE: TableSchema = TableSchema {
             "joint_motions",
             "list of tables",
             "none",
-            "where joints are, whatever it takes",
+            "prescribed motions of joints",
         ),
         section(
             "body_motions",
             "list of tables",
             "none",
-            "where bodies are, whatever it takes",
+            "prescribed motions of bodies",
         ),
         section(
             "loads",
@@ -178,8 +179,16 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
             reason: "the time step must be positive".into(),
         });
     }
+    let is_table = |kind: &&Part<ReadBody>| SCENE.key(kind.name()).is_some();
+    let taken = options.registry.bodies.iter().find(is_table);
+    let taken = taken.map(|kind| format!("the table `{}`", kind.name()));
+    if let Some(part) = options.registry.duplicate().or(taken) {
+        return Err(SceneError::RegisteredTwice(part));
+    }
     let mut document = DeTable::parse(text.as_str()).map_err(|error| {
-        let place = error.span().map_or(Place::default(), Place::from);
+        let place = error
+            .span()
+            .map_or(SourceLocation::default(), SourceLocation::from);
         text.error(place, SceneFault::Syntax(error.message().trim().to_owned()))
     })?;
     let of_keys = options
@@ -193,6 +202,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     let mut context = Context {
         text: Arc::clone(&text),
         scope: Scope::default(),
+        registry: Arc::new(options.registry.clone()),
     };
     let parameters = {
         let table = open(&context, document.get_ref())?;
@@ -217,7 +227,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         table.required(key)?;
     }
     table.optional("parameters");
-    let title = table.required("title")?.mention()?.name;
+    let title = table.required("title")?.reference()?.name;
     let materials = Materials::read(table.optional("materials").as_ref())?;
     let mut names = Names::default();
     let fixed = each(&table, "fixed", |item| {
@@ -269,7 +279,11 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         parameters,
         simulation,
         contact: super::settings::contact(table.optional("contact").as_ref())?,
-        solver: super::solver::solver(table.optional("solver").as_ref(), options.solver)?,
+        solver: super::solver::solver(
+            &context,
+            table.optional("solver").as_ref(),
+            options.solver.as_deref(),
+        )?,
         recording: super::settings::recording(table.optional("recording").as_ref())?,
         camera: super::settings::camera(table.optional("camera").as_ref())?,
         filters: each(&table, "filters", super::pairs::filter)?,
@@ -298,7 +312,7 @@ fn open<'a>(
     context: &'a Context,
     document: &'a DeTable<'a>,
 ) -> Result<TableReader<'a>, SceneError> {
-    TableReader::open(context, document, Place::default(), &SCENE)
+    TableReader::open(context, document, SourceLocation::default(), &SCENE)
 }
 
 fn check_version(table: &TableReader<'_>) -> Result<(), SceneError> {
@@ -335,15 +349,18 @@ const TOUCHING: &[NameKind] = &[
 
 /// Every name that refers to something has to be there and of the right kind; parts of models are looked up later.
 fn check_references(scene: &Scene) -> Result<(), SceneError> {
-    let check = |mention: &Mention, allowed: &[NameKind]| {
-        scene.names.find(&scene.text, mention, allowed).map(|_| ())
+    let check = |reference: &NamedReference, allowed: &[NameKind]| {
+        scene
+            .names
+            .find(&scene.text, reference, allowed)
+            .map(|_| ())
     };
     for filter in &scene.filters {
-        let mentions = match filter {
+        let references = match filter {
             FilterEntry::Between(pair) => pair.as_slice(),
             FilterEntry::Within(list) => list.as_slice(),
         };
-        mentions.iter().try_for_each(|m| check(m, TOUCHING))?;
+        references.iter().try_for_each(|m| check(m, TOUCHING))?;
     }
     for pair in &scene.pairs {
         pair.between.iter().try_for_each(|m| check(m, TOUCHING))?;
@@ -363,7 +380,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
     }
     check_drives(&scene.drives, &check)?;
     for observable in &scene.observables {
-        let allowed: &[NameKind] = match observable.quantity.info().subject {
+        let allowed: &[NameKind] = match observable.quantity.subject() {
             Subject::Frame if observable.among.is_some() => &[NameKind::Repeat, NameKind::Copies],
             Subject::Frame => &[
                 NameKind::Body,
@@ -373,9 +390,9 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
             ],
             Subject::Soft if observable.among.is_some() => &[NameKind::Copies],
             Subject::Soft => &[NameKind::Soft],
-            Subject::Filament => &[NameKind::Soft, NameKind::Copies],
+            Subject::Rod => &[NameKind::Soft, NameKind::Copies],
             Subject::Joint => &[NameKind::Model],
-            Subject::Touching => TOUCHING,
+            Subject::Contact => TOUCHING,
             Subject::Mass => &[
                 NameKind::Body,
                 NameKind::Model,
@@ -398,7 +415,7 @@ fn check_references(scene: &Scene) -> Result<(), SceneError> {
 
 fn check_drives(
     drives: &Drives,
-    check: &impl Fn(&Mention, &[NameKind]) -> Result<(), SceneError>,
+    check: &impl Fn(&NamedReference, &[NameKind]) -> Result<(), SceneError>,
 ) -> Result<(), SceneError> {
     let model = [NameKind::Model];
     let by_joint = [

@@ -4,10 +4,10 @@ use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 
 use super::body::{BodyEntry, BodyTemplate, template, with_body_keys};
 use super::error::{SceneError, SceneFault};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::Materials;
 use super::random::Random;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::Context;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&REPEAT, &TEMPLATE, &GRID, &REGION];
@@ -20,49 +20,49 @@ static REPEAT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "name",
-            value: "text",
+            value: ValueKind::Text,
             unit: "",
             default: REQUIRED,
             about: "the bodies are `NAME_0`, `NAME_1`, ...; `NAME` stands for all of them",
         },
         Key {
             name: "count",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: REQUIRED,
             about: "how many",
         },
         Key {
             name: "seed",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: "0",
             about: "of everything random here",
         },
         Key {
             name: "orientation",
-            value: "`as-written` or `random`",
+            value: ValueKind::Choice(&["as-written", "random"]),
             unit: "",
             default: "`as-written`",
             about: "`random`: all rotations alike",
         },
         Key {
             name: "templates",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: REQUIRED,
             about: "`[[repeat.templates]]`: what the bodies are made like",
         },
         Key {
             name: "grid",
-            value: "table",
+            value: ValueKind::Described("table"),
             unit: "",
             default: "none",
             about: "`[repeat.grid]`: places row by row, x first, then y, then z",
         },
         Key {
             name: "region",
-            value: "table",
+            value: ValueKind::Described("table"),
             unit: "",
             default: "none",
             about: "`[repeat.region]`: random places in a box; either this or `grid`",
@@ -75,14 +75,14 @@ static TEMPLATE: TableSchema = TableSchema {
     keys: with_body_keys![
         Key {
             name: "weight",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "1",
             about: "how often this template is drawn, compared with the others",
         },
         Key {
             name: "scale",
-            value: "2 numbers > 0",
+            value: ValueKind::Described("2 numbers > 0"),
             unit: "",
             default: "[1, 1]",
             about: "all lengths are multiplied by a random number between these; densities stay",
@@ -95,28 +95,28 @@ static GRID: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "origin",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "the first place",
         },
         Key {
             name: "spacing",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "from place to place",
         },
         Key {
             name: "counts",
-            value: "3 whole numbers",
+            value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
             about: "places along x, y, z; together at least `count`",
         },
         Key {
             name: "jitter",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
             about: "largest random offset along each axis",
@@ -129,17 +129,17 @@ static REGION: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "low",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "corner of the box that holds the bodies' origins",
         },
         Key {
             name: "high",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
-            about: "the other corner; balls around the bodies do not overlap, so ask for enough room",
+            about: "the other corner; balls around the bodies do not overlap, so leave enough room",
         },
     ],
 };
@@ -175,7 +175,7 @@ pub(super) fn repeat(
     context: &Context,
     item: &Item<'_>,
     materials: &Materials,
-) -> Result<(Mention, Vec<BodyEntry>), SceneError> {
+) -> Result<(NamedReference, Vec<BodyEntry>), SceneError> {
     let mut table = item.table(&REPEAT)?;
     let name = table.required("name")?.new_name()?;
     table.called(&name.name);
@@ -284,7 +284,7 @@ fn region(item: &Item<'_>) -> Result<Layout, SceneError> {
 }
 
 fn place(
-    name: &Mention,
+    name: &NamedReference,
     count: usize,
     seed: u64,
     orientation: Orientation,
@@ -338,7 +338,7 @@ fn place(
             Orientation::Random => random.rotation(),
         };
         bodies.push(BodyEntry {
-            name: Mention {
+            name: NamedReference {
                 name: format!("{}_{index}", name.name),
                 at: name.at,
             },

@@ -1,18 +1,70 @@
 //! The keys of a scene file as data: the reader refuses what is not here, and `docs/reference/scene` prints it.
 
+use std::fmt;
+
+use super::error::quoted_list;
+
 /// A key of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
     /// As written in the file.
     pub name: &'static str,
-    /// What goes in.
-    pub value: &'static str,
+    /// Type and range of its value.
+    pub value: ValueKind,
     /// SI unit, empty for what has none.
     pub unit: &'static str,
-    /// What holds without the key; [`REQUIRED`] where it must be there.
+    /// What holds without the key; [`REQUIRED`] where it must be given. A number that parses is the value that
+    /// [`TableReader::number`](super::TableReader::number) returns for an absent key.
     pub default: &'static str,
     /// What it means.
     pub about: &'static str,
+}
+
+/// Type and range of a value; the documentation prints it, the reader enforces it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueKind {
+    /// A finite number.
+    Number,
+    /// A finite number greater than 0.
+    Positive,
+    /// A finite number of at least 0.
+    NonNegative,
+    /// A number between two bounds, both excluded.
+    Between(f64, f64),
+    /// A whole number between two bounds, both included.
+    Integer(u64, u64),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Three finite numbers.
+    Vector3,
+    /// A text that is not empty.
+    Text,
+    /// Any other value, described in words; code of its own reads it.
+    Described(&'static str),
+}
+
+impl fmt::Display for ValueKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number => f.write_str("number"),
+            Self::Positive => f.write_str("number > 0"),
+            Self::NonNegative => f.write_str("number >= 0"),
+            Self::Between(low, high) => write!(f, "number in ({low}, {high})"),
+            Self::Integer(least, most) => write!(f, "whole number from {least} to {most}"),
+            Self::Choice(words) => f.write_str(&alternatives(words)),
+            Self::Vector3 => f.write_str("3 numbers"),
+            Self::Text => f.write_str("text"),
+            Self::Described(text) => f.write_str(text),
+        }
+    }
+}
+
+/// "`a`, `b` or `c`".
+fn alternatives(words: &[&str]) -> String {
+    match words {
+        [first @ .., last] if !first.is_empty() => format!("{} or `{last}`", quoted_list(first)),
+        _ => quoted_list(words),
+    }
 }
 
 /// The default of a key that must be given.
@@ -84,7 +136,9 @@ mod tests {
             assert_eq!(names.len(), table.keys.len(), "{}", table.name);
             for key in table.keys {
                 assert!(
-                    !key.value.is_empty() && !key.about.is_empty() && !key.default.is_empty(),
+                    !key.value.to_string().is_empty()
+                        && !key.about.is_empty()
+                        && !key.default.is_empty(),
                     "{} {}",
                     table.name,
                     key.name

@@ -10,9 +10,9 @@ use pliant_coupling::{
 use super::error::SceneError;
 use super::item::Item;
 use super::pairs::CONTACT_KINDS;
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use super::table::TableReader;
-use super::text::Place;
+use super::text::SourceLocation;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SIMULATION, &CONTACT, &RECORDING, &CAMERA];
 
@@ -21,84 +21,84 @@ static SIMULATION: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "time_step_s",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "s",
             default: "0.001",
             about: "Δt; `--time-step` overrides it; expressions know it as `dt`",
         },
         Key {
             name: "accuracy",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m/s and rad/s, or m and rad",
             default: "0: every step is Δt long",
             about: "positions may be wrong by so much in each second; every Δt is then covered in as many steps as that asks for",
         },
         Key {
             name: "accuracy_per",
-            value: "`second` or `step`",
+            value: ValueKind::Choice(&["second", "step"]),
             unit: "",
             default: "`second`",
             about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
         },
         Key {
             name: "smoke_s",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "s",
             default: REQUIRED,
             about: "simulated time of a plain run, short enough for five seconds of computing",
         },
         Key {
             name: "full_s",
-            value: "number >= `smoke_s`",
+            value: ValueKind::Described("number >= `smoke_s`"),
             unit: "s",
             default: "`smoke_s`",
             about: "simulated time with `--full`",
         },
         Key {
             name: "gravity",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m/s²",
             default: "[0, 0, -9.81]",
             about: "acceleration of free fall, world axes",
         },
         Key {
             name: "stepper",
-            value: "`strong-implicit` or `impulse-exchange`",
+            value: ValueKind::Choice(&["strong-implicit", "impulse-exchange"]),
             unit: "",
             default: "`strong-implicit`",
             about: "how bodies and contact are brought together in a step: in one convex problem; or, to compare with, material points explicitly, exchanging impulses with rigid things as ManiSkill2 does",
         },
         Key {
             name: "substeps",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: "25",
             about: "of `impulse-exchange`: explicit steps of the material points in each Δt",
         },
         Key {
             name: "exchange",
-            value: "`nodes` or `particles`",
+            value: ValueKind::Choice(&["nodes", "particles"]),
             unit: "",
             default: "`nodes`",
             about: "of `impulse-exchange`: grid nodes in a shape take its velocity; or particles are pushed out by springs and rubbed by Coulomb's law, as they are at the start of a substep",
         },
         Key {
             name: "integration",
-            value: "`backward-euler`, `midpoint` or `symplectic`",
+            value: ValueKind::Choice(&["backward-euler", "midpoint", "symplectic"]),
             unit: "",
             default: "`backward-euler`",
             about: "the θ-method that moves every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
         },
         Key {
             name: "linearisation",
-            value: "`once` or `until-converged`",
+            value: ValueKind::Choice(&["once", "until-converged"]),
             unit: "",
             default: "`once`",
             about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
         },
         Key {
             name: "lagged_iterations_max",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: "10",
             about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a suspicious step",
@@ -111,63 +111,63 @@ static CONTACT: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "model",
-            value: "`lagged`, `similar`, `sap` or `energy`",
+            value: ValueKind::Choice(&["lagged", "similar", "sap", "energy"]),
             unit: "",
             default: "`lagged`",
             about: "`lagged`: friction limit of the step's start; `similar`, `sap`: coupled to the normal force, bodies glide on a small gap; `energy`, to compare with: springs of the materials' stiffness that follow no paths (Tong et al. 2023)",
         },
         Key {
             name: "energy_range",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: "0.0001",
             about: "from which distance on the contact `energy` repels",
         },
         Key {
             name: "friction_limit",
-            value: "`local-implicit` or `lagged`",
+            value: ValueKind::Choice(&["local-implicit", "lagged"]),
             unit: "",
             default: "`local-implicit`",
             about: "where the `lagged` model takes its limit from; with the published `lagged` bodies stick in the step of an impact",
         },
         Key {
             name: "stiction_speed",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m/s",
             default: "0.0001",
             about: "slip below which friction counts as sticking",
         },
         Key {
             name: "stiction",
-            value: "`held-in-patches`, `held` or `creeping`",
+            value: ValueKind::Choice(&["held-in-patches", "held", "creeping"]),
             unit: "",
             default: "`held-in-patches`",
             about: "`held`: what sticks remembers its load from step to step and stands still; `creeping`: it creeps under its load, at up to a few times `stiction_speed`; `held-in-patches`: points creep, patches do not, those of soft surfaces among them",
         },
         Key {
             name: "near_rigid",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "time steps",
             default: "0.1, and 1 for `similar`",
             about: "stiffness is capped where the lighter body would swing on a contact with this period; smaller for heavier loads on light bodies",
         },
         Key {
             name: "dissipation",
-            value: "`hunt-crossley` or `relaxation-time`",
+            value: ValueKind::Choice(&["hunt-crossley", "relaxation-time"]),
             unit: "",
             default: "`hunt-crossley`",
             about: "which of a material's two; `sap` always takes the relaxation time",
         },
         Key {
             name: "speculation",
-            value: "`swept`, `resting-margin` or `overlapping`",
+            value: ValueKind::Choice(&["swept", "resting-margin", "overlapping"]),
             unit: "",
             default: "`swept`",
             about: "`swept`: contacts that begin within the step are foreseen, fast bodies do not tunnel; `overlapping`, to compare with: only what overlaps already touches",
         },
         Key {
             name: "kind",
-            value: "`patch-else-point`, `patch` or `point`",
+            value: ValueKind::Choice(&["patch-else-point", "patch", "point"]),
             unit: "",
             default: "`patch-else-point`",
             about: "patches for pairs of which both are `hydroelastic` and one `compliant`, or one the surface of a soft body, points for the others; `patch`: such others are refused; `point`: points for all. `[[pairs]]` may say otherwise",
@@ -180,14 +180,14 @@ static RECORDING: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "frames_per_s",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "1/s",
             default: "30",
             about: "pictures per simulated second; the replay fills the gaps smoothly",
         },
         Key {
             name: "rows_per_s",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "1/s",
             default: "200",
             about: "rows per simulated second in the table of observables; expectations see every step",
@@ -200,14 +200,14 @@ static CAMERA: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "eye",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "where the replay's camera stands at first",
         },
         Key {
             name: "target",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "[0, 0, 0]",
             about: "what it looks at and orbits around",
@@ -223,7 +223,7 @@ pub struct Simulation {
     /// How wrong steps may be whose length follows their error.
     pub accuracy: Option<Accuracy>,
     /// Where its table stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Simulated time of a plain run, s.
     pub smoke_s: f64,
     /// Simulated time of a full run, s.

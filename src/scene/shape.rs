@@ -3,8 +3,8 @@
 use nalgebra::{Point3, Vector3};
 
 use super::error::SceneError;
-use super::item::{Item, Mention};
-use super::schema::{Key, REQUIRED, TableSchema};
+use super::item::{Item, NamedReference};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 9] = [
     &HALF_SPACE,
@@ -21,7 +21,7 @@ pub(super) static TABLES: [&TableSchema; 9] = [
 const fn length(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
-        value: "number > 0",
+        value: ValueKind::Positive,
         unit: "m",
         default: REQUIRED,
         about,
@@ -40,7 +40,7 @@ static BOX: TableSchema = TableSchema {
     name: "shape.box",
     keys: &[Key {
         name: "size",
-        value: "3 numbers > 0",
+        value: ValueKind::Described("3 numbers > 0"),
         unit: "m",
         default: REQUIRED,
         about: "full edge lengths; centred at the origin",
@@ -67,7 +67,7 @@ static ELLIPSOID: TableSchema = TableSchema {
     name: "shape.ellipsoid",
     keys: &[Key {
         name: "semi_axes",
-        value: "3 numbers > 0",
+        value: ValueKind::Described("3 numbers > 0"),
         unit: "m",
         default: REQUIRED,
         about: "half lengths along x, y, z; centred at the origin",
@@ -84,7 +84,7 @@ static HULL: TableSchema = TableSchema {
     name: "shape.convex_hull",
     keys: &[Key {
         name: "points",
-        value: "list of 3 numbers",
+        value: ValueKind::Described("list of 3 numbers"),
         unit: "m",
         default: REQUIRED,
         about: "at least four that do not lie in one plane",
@@ -95,21 +95,21 @@ static MESH: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "file",
-            value: "path",
+            value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
             about: "OBJ, STL, VTK, VTU or Gmsh, beside the scene file; a tetrahedral mesh gives its surface",
         },
         Key {
             name: "scale",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "1",
             about: "factor on the coordinates of the file",
         },
         Key {
             name: "use",
-            value: "`surface` or `convex-hull`",
+            value: ValueKind::Choice(&["surface", "convex-hull"]),
             unit: "",
             default: "`surface`",
             about: "whether the closed surface or its hull touches",
@@ -117,7 +117,7 @@ static MESH: TableSchema = TableSchema {
     ],
 };
 
-/// A shape as a scene file says it; lengths in m, axes of symmetry along z.
+/// A shape as a scene file gives it; lengths in m, axes of symmetry along z.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ShapeEntry {
@@ -167,7 +167,7 @@ pub enum ShapeEntry {
     /// A mesh from a file.
     Mesh {
         /// The path as written.
-        file: Mention,
+        file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
         /// The surface or its hull.
@@ -228,7 +228,7 @@ pub(super) fn shape(item: &Item<'_>) -> Result<ShapeEntry, SceneError> {
             ShapeEntry::ConvexHull { points }
         }
         _ => ShapeEntry::Mesh {
-            file: table.required("file")?.mention()?,
+            file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
             used: table.choice_or_first(
                 "use",

@@ -1,18 +1,19 @@
-//! Soft bodies: what every kind of them says in the same words, and `copies` of one entry.
+//! Soft bodies: the keys that all kinds share, and `copies` of one entry.
 //!
 //! A kind is a list of its own, `[[fem]]`, `[[material_points]]` or `[[rods]]`; its table has the keys of [`with_soft_keys`] behind its own, and its element
 //! reads them with [`common`].
 
 mod centreline;
 mod fem;
+mod fem_material;
 mod flow;
 mod force_density;
-mod matter;
 mod mesh;
+mod own;
+mod particle_material;
 mod points;
 mod region;
 mod rod;
-mod stuff;
 
 use std::ops::Range;
 
@@ -21,31 +22,41 @@ use pliant_mpm::{Material, Strain};
 
 use super::body;
 use super::error::{SceneError, SceneFault, remedy};
-use super::item::{Item, Mention};
+use super::item::{Item, NamedReference};
 use super::material::{Materials, Surface};
 use super::pose::pose;
-use super::schema::{Key, TableSchema};
+use super::schema::{Key, TableSchema, ValueKind};
 use super::table::{Context, TableReader};
+use crate::registry::Registry;
 
 pub use centreline::CentrelineEntry;
 pub use fem::{FemEntry, FixedRegion, SelfContact, TouchesBy};
 pub use flow::{SinkEntry, SourceEntry};
 pub use force_density::ForceDensity;
 pub use mesh::{FilledPart, SolidMesh};
+pub use own::OwnBodyEntry;
 pub use points::{GridEntry, PointsEntry};
 pub use region::{RegionEntry, RegionShape};
 pub use rod::{NaturalScatter, RodEnd, RodEntry, RodModel};
 
 pub(super) fn table_schemas() -> Vec<&'static TableSchema> {
     let mut tables = fem::TABLES.to_vec();
+    tables.extend(fem_material::TABLES);
     tables.extend(mesh::MESHES);
     tables.push(&mesh::PART);
     tables.extend(points::TABLES);
+    tables.extend(particle_material::TABLES);
     tables.extend(flow::TABLES);
     tables.extend(rod::TABLES);
     tables.extend(centreline::TABLES);
     tables.extend(region::TABLES);
     tables
+}
+
+/// Registers the built-in constitutive materials.
+pub(crate) fn register_materials(registry: &mut Registry) {
+    fem_material::register(registry);
+    particle_material::register(registry);
 }
 
 /// Elements of one list are at most so many.
@@ -75,42 +86,42 @@ pub(super) const KEYS: [Key; 10] = [
     body::NAME,
     Key {
         name: "copies",
-        value: "whole number",
+        value: ValueKind::Described("whole number"),
         unit: "",
         default: "none",
         about: "that many bodies `NAME_0`, `NAME_1`, ..., each read anew with `i` = 0, 1, ... in its expressions; `NAME` stands for all of them",
     },
     Key {
         name: "pose",
-        value: "pose",
+        value: ValueKind::Described("pose"),
         unit: "",
         default: "identity",
         about: "of the body's own frame in the world, at the start",
     },
     Key {
         name: "velocity",
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "m/s",
         default: "[0, 0, 0]",
         about: "of the centre of mass at the start, world axes",
     },
     Key {
         name: "angular_velocity",
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "rad/s",
         default: "[0, 0, 0]",
         about: "about the centre of mass at the start, world axes",
     },
     Key {
         name: "material",
-        value: "name or table",
+        value: ValueKind::Described("name or table"),
         unit: "",
         default: "`default`",
         about: "surface: the name of a `[materials.NAME]`, or its keys in place",
     },
     Key {
         name: "regions",
-        value: "table of name = region",
+        value: ValueKind::Described("table of name = region"),
         unit: "",
         default: "none",
         about: "parts of the body that `NAME/REGION` stands for, in the body's own frame at rest",
@@ -118,14 +129,21 @@ pub(super) const KEYS: [Key; 10] = [
     body::COLOR,
     Key {
         name: "color_by",
-        value: "`color`, `displacement`, `speed`, `stress`, `pressure` or `plastic-strain`",
+        value: ValueKind::Choice(&[
+            "color",
+            "displacement",
+            "speed",
+            "stress",
+            "pressure",
+            "plastic-strain",
+        ]),
         unit: "",
         default: "`color`",
         about: "what the replay shows on it: its color, how far it is from its place at the start (m), how fast it is (m/s), of `[[fem]]` von Mises' stress (Pa), of `[[material_points]]` the pressure (Pa) or, if they can flow, the plastic strain so far",
     },
     Key {
         name: "color_max",
-        value: "number > 0",
+        value: ValueKind::Positive,
         unit: "as `color_by`",
         default: "the largest that occurs",
         about: "what is drawn brightest; 0 is drawn darkest",
@@ -153,7 +171,7 @@ pub enum Shown {
 #[derive(Clone, Debug)]
 pub struct SoftEntry {
     /// Its name.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Its frame in the world, at the start.
     pub pose: Isometry3<f64>,
     /// Of the centre of mass, m/s, world axes.
@@ -178,6 +196,8 @@ pub struct SoftEntry {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Matter {
+    /// A body of a registered kind.
+    Own(OwnBodyEntry),
     /// Finite elements.
     Fem(Box<FemEntry>),
     /// Particles on the scene's grid.
@@ -192,7 +212,7 @@ pub struct SoftBodies {
     /// Every body, copies one by one.
     pub entries: Vec<SoftEntry>,
     /// Names of entries with `copies`, and the indices of those.
-    pub copies: Vec<(Mention, Range<usize>)>,
+    pub copies: Vec<(NamedReference, Range<usize>)>,
     /// The grid of the material points; always there if there are any.
     pub grid: Option<GridEntry>,
 }
@@ -235,6 +255,13 @@ pub(super) fn soft_bodies(
             rod::rod(context, item, materials)
         })?;
     }
+    for kind in context.registry.bodies.iter() {
+        for item in table.of_kind(kind)? {
+            bodies
+                .entries
+                .push(own::own(context, &item, materials, kind)?);
+        }
+    }
     Ok(bodies)
 }
 
@@ -257,6 +284,7 @@ impl SoftBodies {
             let context = Context {
                 text: context.text.clone(),
                 scope,
+                registry: context.registry.clone(),
             };
             let mut entry = read(&context, &item.within(&context))?;
             entry.name.name = format!("{}_{index}", name.name);
@@ -268,7 +296,7 @@ impl SoftBodies {
 }
 
 /// The name of an element with `copies`, and how many they are.
-fn copies(item: &Item<'_>) -> Result<Option<(Mention, u64)>, SceneError> {
+fn copies(item: &Item<'_>) -> Result<Option<(NamedReference, u64)>, SceneError> {
     let entries = item.entries()?;
     let of = |key: &str| entries.iter().find(|(m, _)| m.name == key);
     match (of("copies"), of("name")) {
@@ -320,11 +348,11 @@ fn common(
         (_, Shown::Color | Shown::Displacement | Shown::Speed) => true,
         (Matter::Fem(_), shown) => shown == Shown::Stress,
         (Matter::Points(_), shown) => shown != Shown::Stress,
-        (Matter::Rod(_), _) => false,
+        (Matter::Rod(_) | Matter::Own(_), _) => false,
     };
     if !known {
         return Err(table.conflict(
-            "`color_by` asks for what such a body does not know: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
+            "`color_by` names a value that such a body does not have: `stress` is of `[[fem]]`, `pressure` and `plastic-strain` are of `[[material_points]]`",
         ));
     }
     if let (Matter::Points(points), Shown::PlasticStrain, Some(item)) =
@@ -333,7 +361,7 @@ fn common(
     {
         return Err(item.error(SceneFault::Conflict {
             table: item.table.clone(),
-            reason: "`color_by = \"plastic-strain\"`, but what it is made of never flows: give the law `linear-corotated` or `hencky` a `yield_stress`, take `sand`, or color by `pressure`, `speed` or `displacement`".into(),
+            reason: "`color_by = \"plastic-strain\"`, but its material has no plastic flow: give the law `linear-corotated` or `hencky` a `yield_stress`, take `sand`, or color by `pressure`, `speed` or `displacement`".into(),
         }));
     }
     Ok(SoftEntry {
@@ -350,20 +378,20 @@ fn common(
     })
 }
 
-/// The region of a body that `mention` names.
+/// The region of a body that `reference` names.
 fn region_named(
     context: &Context,
     regions: &[RegionEntry],
-    mention: &Mention,
+    reference: &NamedReference,
 ) -> Result<usize, SceneError> {
-    let found = regions.iter().position(|r| r.name.name == mention.name);
+    let found = regions.iter().position(|r| r.name.name == reference.name);
     found.ok_or_else(|| {
         let known = regions.iter().map(|r| r.name.name.as_str());
         let fault = SceneFault::UnknownName {
             what: "region of the body".into(),
-            name: mention.name.clone(),
-            remedy: remedy(&mention.name, known),
+            name: reference.name.clone(),
+            remedy: remedy(&reference.name, known),
         };
-        context.text.error(mention.at, fault)
+        context.text.error(reference.at, fault)
     })
 }

@@ -1,186 +1,158 @@
-//! `[solver]`: which solver of the contact problem, how it works, when it may stop.
+//! `[solver]`: which solver of the contact problem, its settings, when it may stop.
 
 use pliant_contact_sap::{
     Acceleration, ConvexContactSolver, FrictionTangent, GaussSeidel, GaussSeidelSettings,
     LineSearch, LinearAlgebra, Newton, NewtonCg, NewtonCgSettings, NewtonSettings, Preconditioner,
-    QuasiNewton, QuasiNewtonSettings, SolverKind, StopCriteria,
+    QuasiNewton, QuasiNewtonSettings, StopCriteria,
 };
+use toml::de::{DeTable, DeValue};
 
-use super::error::SceneError;
+use super::error::{SceneError, remedy};
 use super::item::Item;
-use super::schema::{Key, TableSchema};
-use super::table::TableReader;
+use super::schema::{Key, TableSchema, ValueKind};
+use super::table::{Context, TableReader};
+use super::text::SourceLocation;
+use crate::registry::{MakeSolver, Registry};
 
-pub(super) static TABLES: [&TableSchema; 1] = [&SOLVER];
+pub(super) static TABLES: [&TableSchema; 4] = [&SOLVER, &NEWTON, &NEWTON_CG, &QUASI_NEWTON];
 
 static SOLVER: TableSchema = TableSchema {
     name: "[solver]",
     keys: &[
         Key {
             name: "name",
-            value: "name of a solver",
+            value: ValueKind::Described("name of a solver"),
             unit: "",
             default: "`newton`",
             about: "which solver of the contact problem, see the list below; `--solver` overrides it",
         },
         Key {
             name: "relative_tolerance",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "0.000001",
             about: "ε_r: momentum residual, relative to the largest momentum",
         },
         Key {
             name: "absolute_tolerance",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "√J",
             default: "0.00000000000001",
             about: "ε_a: momentum residual, mass-weighted",
         },
         Key {
             name: "iterations_max",
-            value: "whole number",
+            value: ValueKind::Integer(1, 1_000_000),
             unit: "",
             default: "300",
             about: "iterations after which a step is reported as unconverged",
         },
-        Key {
-            name: "line_search",
-            value: "`exact` or `armijo`",
-            unit: "",
-            default: "`exact`",
-            about: "how far to go along a direction: to the minimiser, or to the first point with sufficient descent; not of `gauss-seidel`",
-        },
-        Key {
-            name: "slope_tolerance",
-            value: "number > 0, < 1",
-            unit: "",
-            default: "0.001",
-            about: "of the exact line search: it ends where the slope is this part of the first one",
-        },
-        Key {
-            name: "friction_tangent",
-            value: "`primal-dual` or `plain`",
-            unit: "",
-            default: "`primal-dual`",
-            about: "curvature of friction in `newton` and `newton-cg`; `plain` is the Hessian itself, which takes more iterations",
-        },
+    ],
+};
+
+const LINE_SEARCH: Key = Key {
+    name: "line_search",
+    value: ValueKind::Choice(&["exact", "armijo"]),
+    unit: "",
+    default: "`exact`",
+    about: "step length along a direction: to the minimiser, or to the first point with sufficient descent",
+};
+const SLOPE_TOLERANCE: Key = Key {
+    name: "slope_tolerance",
+    value: ValueKind::Between(0.0, 1.0),
+    unit: "",
+    default: "0.001",
+    about: "of the exact line search: it ends where the slope is this fraction of the first one",
+};
+const FRICTION_TANGENT: Key = Key {
+    name: "friction_tangent",
+    value: ValueKind::Choice(&["primal-dual", "plain"]),
+    unit: "",
+    default: "`primal-dual`",
+    about: "curvature of friction; `plain` is the Hessian itself, which takes more iterations",
+};
+
+static NEWTON: TableSchema = TableSchema {
+    name: "[solver] name = \"newton\"",
+    keys: &[
+        LINE_SEARCH,
+        SLOPE_TOLERANCE,
+        FRICTION_TANGENT,
         Key {
             name: "linear_algebra",
-            value: "`automatic`, `direct`, `mixed` or `schur`",
+            value: ValueKind::Choice(&["automatic", "direct", "mixed", "schur"]),
             unit: "",
             default: "`automatic`",
-            about: "of `newton`: Cholesky factors of the whole Hessian (`direct`), single-precision factors as preconditioner of conjugate gradients (`mixed`), or factors of the Schur complements on the participating vertices, as in the paper (`schur`); `automatic` chooses for each island by size",
+            about: "factors of the whole Hessian, in double precision or in single precision as preconditioner of conjugate gradients; or of the Schur complement after elimination of vertices out of contact (Han 2023); `automatic` chooses for each island by size",
         },
+    ],
+};
+static NEWTON_CG: TableSchema = TableSchema {
+    name: "[solver] name = \"newton-cg\"",
+    keys: &[
+        LINE_SEARCH,
+        SLOPE_TOLERANCE,
+        FRICTION_TANGENT,
         Key {
             name: "preconditioner",
-            value: "`block-diagonal` or `body`",
+            value: ValueKind::Choice(&["block-diagonal", "body"]),
             unit: "",
             default: "`block-diagonal`",
-            about: "of the conjugate gradients in `newton-cg`: knows contact, or each body's own stiffness",
+            about: "of the conjugate gradients: includes contact, or each body's own stiffness",
         },
+    ],
+};
+static QUASI_NEWTON: TableSchema = TableSchema {
+    name: "[solver] name = \"quasi-newton\"",
+    keys: &[
+        LINE_SEARCH,
+        SLOPE_TOLERANCE,
         Key {
             name: "acceleration",
-            value: "`conjugate` or `none`",
+            value: ValueKind::Choice(&["conjugate", "none"]),
             unit: "",
             default: "`conjugate`",
-            about: "of `quasi-newton`: whether directions remember the last one",
+            about: "whether directions are conjugate to the last one",
         },
     ],
 };
 
-/// The solver, how it works and when it may stop. Every kind takes what it has use for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Solver {
-    /// Which one.
-    pub kind: SolverKind,
-    /// When it may stop.
-    pub stop: StopCriteria,
-    /// How far to go along a direction; not of [`SolverKind::GaussSeidel`].
-    pub line_search: LineSearch,
-    /// Of [`SolverKind::Newton`] and [`SolverKind::NewtonCg`].
-    pub friction: FrictionTangent,
-    /// Of [`SolverKind::Newton`].
-    pub linear_algebra: LinearAlgebra,
-    /// Of [`SolverKind::NewtonCg`].
-    pub preconditioner: Preconditioner,
-    /// Of [`SolverKind::QuasiNewton`].
-    pub acceleration: Acceleration,
-}
-
-impl Solver {
-    /// The solver itself.
-    #[must_use]
-    pub fn build(&self) -> Box<dyn ConvexContactSolver> {
-        let Self {
-            kind,
-            stop,
-            line_search,
-            friction,
-            linear_algebra,
-            preconditioner,
-            acceleration,
-        } = *self;
-        match kind {
-            SolverKind::Newton => Box::new(Newton::new(NewtonSettings {
-                stop,
-                line_search,
-                friction,
-                linear_algebra,
-            })),
-            SolverKind::NewtonCg => Box::new(NewtonCg::new(NewtonCgSettings {
-                stop,
-                line_search,
-                friction,
-                preconditioner,
-            })),
-            SolverKind::QuasiNewton => Box::new(QuasiNewton::new(QuasiNewtonSettings {
-                stop,
-                line_search,
-                acceleration,
-            })),
-            SolverKind::GaussSeidel => Box::new(GaussSeidel::new(GaussSeidelSettings { stop })),
-        }
-    }
-}
-
-/// `[solver]`; `kind` from outside replaces the file's.
-pub(super) fn solver(
-    item: Option<&Item<'_>>,
-    kind: Option<SolverKind>,
-) -> Result<Solver, SceneError> {
-    let Some(item) = item else {
-        return Ok(Solver {
-            kind: kind.unwrap_or_default(),
-            ..Solver::default()
+/// Registers the built-in solvers, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    registry
+        .solver("newton", NEWTON.keys, |table| {
+            let settings = newton(table)?;
+            Ok(move |stop| Newton::new(NewtonSettings { stop, ..settings }))
+        })
+        .solver("newton-cg", NEWTON_CG.keys, |table| {
+            let settings = newton_cg(table)?;
+            Ok(move |stop| NewtonCg::new(NewtonCgSettings { stop, ..settings }))
+        })
+        .solver("quasi-newton", QUASI_NEWTON.keys, |table| {
+            let settings = quasi_newton(table)?;
+            Ok(move |stop| QuasiNewton::new(QuasiNewtonSettings { stop, ..settings }))
+        })
+        .solver("gauss-seidel", &[], |_| {
+            Ok(|stop| GaussSeidel::new(GaussSeidelSettings { stop }))
         });
-    };
-    let table = item.table(&SOLVER)?;
-    let in_file =
-        table.choice_or_first("name", &SolverKind::ALL.map(|kind| (kind.name(), kind)))?;
-    refuse_idle_keys(&table, in_file)?;
-    let solver = Solver {
-        kind: kind.unwrap_or(in_file),
-        stop: StopCriteria {
-            relative_tolerance: table.positive_or("relative_tolerance", 1e-6)?,
-            absolute_tolerance: table.non_negative_or("absolute_tolerance", 1e-14)?,
-            iterations_max: match table.optional("iterations_max") {
-                None => StopCriteria::default().iterations_max,
-                Some(item) => item.integer(1, 1_000_000)? as usize,
-            },
-        },
-        line_search: line_search(&table)?,
-        friction: table.choice_or_first(
-            "friction_tangent",
-            &[
-                ("primal-dual", FrictionTangent::PrimalDual),
-                ("plain", FrictionTangent::Plain),
-            ],
-        )?,
+}
+
+fn newton(table: &TableReader<'_>) -> Result<NewtonSettings, SceneError> {
+    Ok(NewtonSettings {
+        line_search: line_search(table)?,
+        friction: friction_tangent(table)?,
         linear_algebra: table.choice_or_first(
             "linear_algebra",
-            &LinearAlgebra::ALL.map(|way| (way.name(), way)),
+            &LinearAlgebra::ALL.map(|algebra| (algebra.name(), algebra)),
         )?,
+        ..NewtonSettings::default()
+    })
+}
+
+fn newton_cg(table: &TableReader<'_>) -> Result<NewtonCgSettings, SceneError> {
+    Ok(NewtonCgSettings {
+        line_search: line_search(table)?,
+        friction: friction_tangent(table)?,
         preconditioner: table.choice_or_first(
             "preconditioner",
             &[
@@ -188,6 +160,13 @@ pub(super) fn solver(
                 ("body", Preconditioner::Body),
             ],
         )?,
+        ..NewtonCgSettings::default()
+    })
+}
+
+fn quasi_newton(table: &TableReader<'_>) -> Result<QuasiNewtonSettings, SceneError> {
+    Ok(QuasiNewtonSettings {
+        line_search: line_search(table)?,
         acceleration: table.choice_or_first(
             "acceleration",
             &[
@@ -195,47 +174,133 @@ pub(super) fn solver(
                 ("none", Acceleration::None),
             ],
         )?,
-    };
-    table.finish();
-    Ok(solver)
+        ..QuasiNewtonSettings::default()
+    })
+}
+
+fn friction_tangent(table: &TableReader<'_>) -> Result<FrictionTangent, SceneError> {
+    table.choice_or_first(
+        "friction_tangent",
+        &[
+            ("primal-dual", FrictionTangent::PrimalDual),
+            ("plain", FrictionTangent::Plain),
+        ],
+    )
 }
 
 fn line_search(table: &TableReader<'_>) -> Result<LineSearch, SceneError> {
-    let slope_tolerance = table.positive_or("slope_tolerance", 1e-3)?;
-    let given = table.optional("slope_tolerance");
-    if let Some(item) = given.as_ref().filter(|_| slope_tolerance >= 1.0) {
-        return Err(item.out_of_range(slope_tolerance, "must be less than 1"));
-    }
-    let exact = LineSearch::Exact { slope_tolerance };
+    let exact = LineSearch::Exact {
+        slope_tolerance: table.number("slope_tolerance")?,
+    };
     let chosen = table.choice_or_first(
         "line_search",
         &[("exact", exact), ("armijo", LineSearch::Armijo)],
     )?;
-    if chosen == LineSearch::Armijo && given.is_some() {
+    if chosen == LineSearch::Armijo && table.is_given("slope_tolerance") {
         return Err(table.conflict("`slope_tolerance` goes with `line_search = \"exact\"` only"));
     }
     Ok(chosen)
 }
 
-/// Refuses keys that the solver of the file has no use for; one from outside may have none for some.
-fn refuse_idle_keys(table: &TableReader<'_>, kind: SolverKind) -> Result<(), SceneError> {
-    use SolverKind::{Newton, NewtonCg, QuasiNewton};
-    let users: [(&'static str, &[SolverKind]); 6] = [
-        ("line_search", &[Newton, NewtonCg, QuasiNewton]),
-        ("slope_tolerance", &[Newton, NewtonCg, QuasiNewton]),
-        ("friction_tangent", &[Newton, NewtonCg]),
-        ("linear_algebra", &[Newton]),
-        ("preconditioner", &[NewtonCg]),
-        ("acceleration", &[QuasiNewton]),
-    ];
-    for (key, kinds) in users {
-        if table.optional(key).is_some() && !kinds.contains(&kind) {
-            let names: Vec<String> = kinds.iter().map(|k| format!("`{k}`")).collect();
-            return Err(table.conflict(format!(
-                "the solver `{kind}` has no `{key}`; it belongs to {}",
-                names.join(", ")
-            )));
-        }
+/// The solver that a scene names, with its settings.
+#[derive(Clone)]
+pub struct Solver {
+    name: String,
+    stop: StopCriteria,
+    make: MakeSolver,
+}
+
+impl Solver {
+    /// Its name in the registry.
+    pub fn name(&self) -> &str {
+        &self.name
     }
-    Ok(())
+
+    /// When it may stop.
+    pub fn stop(&self) -> StopCriteria {
+        self.stop
+    }
+
+    /// A solver for one run.
+    #[must_use]
+    pub fn build(&self) -> Box<dyn ConvexContactSolver> {
+        (self.make)(self.stop)
+    }
+}
+
+impl std::fmt::Debug for Solver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Solver")
+            .field("name", &self.name)
+            .field("stop", &self.stop)
+            .finish_non_exhaustive()
+    }
+}
+
+/// `[solver]`; the solver called `name` from outside replaces the file's and takes the settings that it shares with it.
+pub(super) fn solver(
+    context: &Context,
+    item: Option<&Item<'_>>,
+    name: Option<&str>,
+) -> Result<Solver, SceneError> {
+    let empty = DeTable::new();
+    let (table, at) = match item.map(|item| (item.value.get_ref(), item)) {
+        None => (&empty, SourceLocation::default()),
+        Some((DeValue::Table(table), item)) => (table, item.at()),
+        Some((_, item)) => return Err(item.wrong_type("a table")),
+    };
+    let solvers = &context.registry.solvers;
+    let (table, part) = TableReader::open_part(context, table, at, &SOLVER, "name", solvers)?;
+    let in_file = Solver {
+        name: part.name().to_owned(),
+        stop: StopCriteria {
+            relative_tolerance: table.number("relative_tolerance")?,
+            absolute_tolerance: table.number("absolute_tolerance")?,
+            iterations_max: table.integer("iterations_max")? as usize,
+        },
+        make: part.read()(&table)?,
+    };
+    let Some(name) = name else {
+        return Ok(in_file);
+    };
+    let part = solvers.get(name).ok_or_else(|| SceneError::Override {
+        text: format!("solver.name={name}"),
+        reason: format!(
+            "there is no solver of that name{}",
+            remedy(name, solvers.names().into_iter())
+        ),
+    })?;
+    Ok(Solver {
+        name: name.to_owned(),
+        make: part.read()(&table.for_part("name", part))?,
+        ..in_file
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_of_the_documentation_are_those_of_the_solvers() {
+        let context = Context::empty();
+        let solver = solver(&context, None, None).unwrap();
+        assert_eq!(solver.name(), "newton");
+        assert_eq!(solver.stop(), StopCriteria::default());
+        let table = DeTable::new();
+        let settings =
+            |schema| TableReader::new(&context, &table, SourceLocation::default(), schema);
+        assert_eq!(
+            newton(&settings(&NEWTON)).unwrap(),
+            NewtonSettings::default()
+        );
+        assert_eq!(
+            newton_cg(&settings(&NEWTON_CG)).unwrap(),
+            NewtonCgSettings::default()
+        );
+        assert_eq!(
+            quasi_newton(&settings(&QUASI_NEWTON)).unwrap(),
+            QuasiNewtonSettings::default()
+        );
+    }
 }

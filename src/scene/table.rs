@@ -1,7 +1,7 @@
-//! Reading a TOML table by its schema: typed values, with the place of whatever is wrong.
+//! Reads a TOML table by its schema: typed values, and errors with their location.
 //!
-//! In tests a reader also checks the schema: keys it asks for must be listed, all listed keys must be asked for, and
-//! a number's default must be the one the documentation prints.
+//! In tests a reader also checks the schema: keys it reads must be listed, all listed keys must be read, and a number's
+//! default must be the one the documentation prints.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,24 +12,43 @@ use toml::de::DeTable;
 use super::error::{SceneError, SceneFault, remedy};
 use super::expression::Scope;
 use super::item::Item;
-use super::schema::{REQUIRED, TableSchema};
-use super::text::{Place, SceneText};
+use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use super::text::{SceneText, SourceLocation};
+use crate::registry::{Part, Parts, Registry};
 
-/// What every reader needs: the text for messages, the values of parameters for expressions.
+/// What every reader needs: the text for messages, the values of parameters for expressions, the parts that names stand
+/// for.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) text: Arc<SceneText>,
     pub(super) scope: Scope,
+    pub(super) registry: Arc<Registry>,
 }
 
-/// A table being read.
-pub(super) struct TableReader<'a> {
+#[cfg(test)]
+impl Context {
+    /// No text, no parameters, the built-in parts.
+    pub(super) fn empty() -> Self {
+        Self {
+            text: SceneText::new("test", ""),
+            scope: Scope::default(),
+            registry: Arc::default(),
+        }
+    }
+}
+
+/// A table of a scene file, as the reader of a registered part sees it.
+///
+/// Numbers may be written as expressions of the scene's parameters. Errors carry file, line and column.
+pub struct TableReader<'a> {
     pub(super) context: &'a Context,
-    pub(super) at: Place,
+    pub(super) at: SourceLocation,
     table: &'a DeTable<'a>,
     schema: &'static TableSchema,
+    /// Keys of the registered part that the table names, besides those of the schema.
+    part_keys: &'static [Key],
     label: String,
-    asked: RefCell<Vec<&'static str>>,
+    read_keys: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> TableReader<'a> {
@@ -37,30 +56,199 @@ impl<'a> TableReader<'a> {
     pub(super) fn open(
         context: &'a Context,
         table: &'a DeTable<'a>,
-        at: Place,
+        at: SourceLocation,
         schema: &'static TableSchema,
     ) -> Result<Self, SceneError> {
-        let mut unknown: Vec<_> = table
-            .keys()
-            .filter(|key| schema.key(key.get_ref()).is_none())
-            .collect();
-        unknown.sort_by_key(|key| key.span().start);
-        if let Some(key) = unknown.first() {
-            let fault = SceneFault::UnknownKey {
-                table: schema.name.into(),
-                key: key.get_ref().to_string(),
-                remedy: super::material::drake_remedy(key.get_ref())
-                    .unwrap_or_else(|| remedy(key.get_ref(), schema.keys.iter().map(|k| k.name))),
-            };
-            return Err(context.text.error(key.span().into(), fault));
-        }
-        Ok(Self {
+        let reader = Self::new(context, table, at, schema);
+        reader.refuse_unknown_keys(|_| None)?;
+        Ok(reader)
+    }
+
+    /// Begins to read `table`, which names one of `parts` under `name_key`; refuses keys that neither `schema` nor that part
+    /// lists. Without a name the first part is meant.
+    pub(super) fn open_part<F: ?Sized>(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: SourceLocation,
+        schema: &'static TableSchema,
+        name_key: &'static str,
+        parts: &'a Parts<F>,
+    ) -> Result<(Self, &'a Part<F>), SceneError> {
+        let mut reader = Self::new(context, table, at, schema);
+        let required = schema.key(name_key).is_some_and(|k| k.default == REQUIRED);
+        let part = match (reader.find(name_key), parts.first()) {
+            (Some(item), _) => {
+                let part = item.part(parts)?;
+                reader.label = format!("{} {name_key} = {:?}", schema.name, part.name());
+                part
+            }
+            (None, Some(first)) if !required => first,
+            (None, _) => return Err(reader.missing(name_key)),
+        };
+        reader.part_keys = part.keys();
+        reader.refuse_unknown_keys(|key| parts.owners(key))?;
+        Ok((reader, part))
+    }
+
+    /// Begins to read a `[[table]]` that is named after the part `kind`.
+    pub(super) fn open_kind<F: ?Sized>(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: SourceLocation,
+        schema: &'static TableSchema,
+        kind: &Part<F>,
+    ) -> Result<Self, SceneError> {
+        let mut reader = Self::new(context, table, at, schema);
+        reader.part_keys = kind.keys();
+        reader.label = format!("[[{}]]", kind.name());
+        reader.refuse_unknown_keys(|_| None)?;
+        Ok(reader)
+    }
+
+    /// The tables of a registered kind of body.
+    pub(super) fn of_kind<F: ?Sized>(&self, kind: &Part<F>) -> Result<Vec<Item<'a>>, SceneError> {
+        let Some(value) = self.table.get(kind.name()) else {
+            return Ok(Vec::new());
+        };
+        let item = Item {
+            context: self.context,
+            value,
+            key: kind.name().to_owned(),
+            table: self.label.clone(),
+        };
+        item.tables()
+    }
+
+    /// Reads the same table for another part: keys that it does not list are ignored.
+    pub(super) fn for_part<F: ?Sized>(&self, name_key: &str, part: &Part<F>) -> Self {
+        let mut reader = Self::new(self.context, self.table, self.at, self.schema);
+        reader.part_keys = part.keys();
+        reader.label = format!("{} {name_key} = {:?}", self.schema.name, part.name());
+        reader
+    }
+
+    pub(super) fn new(
+        context: &'a Context,
+        table: &'a DeTable<'a>,
+        at: SourceLocation,
+        schema: &'static TableSchema,
+    ) -> Self {
+        Self {
             context,
             at,
             table,
             schema,
+            part_keys: &[],
             label: schema.name.into(),
-            asked: RefCell::default(),
+            read_keys: RefCell::default(),
+        }
+    }
+
+    fn refuse_unknown_keys(
+        &self,
+        owners: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), SceneError> {
+        let unknown = self
+            .table
+            .keys()
+            .filter(|key| self.key(key.get_ref()).is_none() && !self.is_kind(key.get_ref()))
+            .min_by_key(|key| key.span().start);
+        let Some(key) = unknown else {
+            return Ok(());
+        };
+        let word: &str = key.get_ref();
+        let known = self.schema.keys.iter().chain(self.part_keys);
+        let fault = SceneFault::UnknownKey {
+            table: self.label.clone(),
+            key: word.to_owned(),
+            remedy: (super::material::drake_remedy(word))
+                .or_else(|| owners(word))
+                .unwrap_or_else(|| remedy(word, known.map(|k| k.name))),
+        };
+        Err(self.context.text.error(key.span().into(), fault))
+    }
+
+    /// Whether this is the scene file as a whole and `name` a registered kind of body.
+    fn is_kind(&self, name: &str) -> bool {
+        let is_scene = std::ptr::eq(self.schema, &super::read::SCENE);
+        is_scene && self.context.registry.bodies.get(name).is_some()
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        let part_key = || self.part_keys.iter().find(|key| key.name == name);
+        self.schema.key(name).or_else(part_key)
+    }
+
+    /// The number of a declared key: the one given, or its default.
+    ///
+    /// # Errors
+    /// A value outside the key's [`ValueKind`]; a required key that is absent; a key that is not declared or whose default is
+    /// not a number.
+    pub fn number(&self, key: &'static str) -> Result<f64, SceneError> {
+        let declared = self.declared(key)?;
+        match (self.find(key), declared.default.parse()) {
+            (Some(item), _) => item.number_of(declared.value),
+            (None, Ok(default)) => Ok(default),
+            (None, Err(_)) => Err(self.missing(key)),
+        }
+    }
+
+    /// The number of a declared key that may be absent.
+    ///
+    /// # Errors
+    /// As [`Self::number`], but for an absent key.
+    pub fn number_if_given(&self, key: &'static str) -> Result<Option<f64>, SceneError> {
+        let kind = self.declared(key)?.value;
+        self.find(key).map(|item| item.number_of(kind)).transpose()
+    }
+
+    /// The whole number of a key declared as [`ValueKind::Integer`]: the one given, or its default.
+    ///
+    /// # Errors
+    /// As [`Self::number`].
+    pub fn integer(&self, key: &'static str) -> Result<u64, SceneError> {
+        self.number(key).map(|value| value as u64)
+    }
+
+    /// The word of a key declared as [`ValueKind::Choice`]: the one given, or the first.
+    ///
+    /// # Errors
+    /// A word that is not among them; a key that is not declared as a choice.
+    pub fn word(&self, key: &'static str) -> Result<&'static str, SceneError> {
+        let declared = self.declared(key)?;
+        let ValueKind::Choice(words) = declared.value else {
+            return Err(self.conflict(format!("`{key}` is not declared as a choice")));
+        };
+        let choices: Vec<_> = words.iter().map(|word| (*word, *word)).collect();
+        match (self.find(key), words.first()) {
+            (Some(item), _) => item.choice(&choices),
+            (None, Some(first)) if declared.default != REQUIRED => Ok(first),
+            _ => Err(self.missing(key)),
+        }
+    }
+
+    /// Three numbers of a declared key that may be absent.
+    ///
+    /// # Errors
+    /// Anything but a list of three numbers.
+    pub fn vector3_if_given(&self, key: &'static str) -> Result<Option<Vector3<f64>>, SceneError> {
+        self.declared(key)?;
+        self.find(key).map(|item| item.vector3()).transpose()
+    }
+
+    /// Whether the part that the table names declares this key.
+    pub(super) fn declares(&self, key: &str) -> bool {
+        self.key(key).is_some()
+    }
+
+    /// Whether the file has this key.
+    pub fn is_given(&self, key: &'static str) -> bool {
+        self.find(key).is_some()
+    }
+
+    fn declared(&self, key: &'static str) -> Result<&'static Key, SceneError> {
+        self.key(key).ok_or_else(|| {
+            self.conflict(format!("its reader reads `{key}`, which is not declared"))
         })
     }
 
@@ -72,8 +260,8 @@ impl<'a> TableReader<'a> {
     /// The value of a key that may be left out.
     pub(super) fn optional(&self, key: &'static str) -> Option<Item<'a>> {
         debug_assert!(
-            self.schema.key(key).is_some_and(|k| k.default != REQUIRED),
-            "{}: `{key}` is read as optional, the schema says otherwise",
+            self.key(key).is_some_and(|k| k.default != REQUIRED),
+            "{}: `{key}` is read as optional, unlike in the schema",
             self.schema.name
         );
         self.find(key)
@@ -82,28 +270,28 @@ impl<'a> TableReader<'a> {
     /// The value of a key that must be there.
     pub(super) fn required(&self, key: &'static str) -> Result<Item<'a>, SceneError> {
         debug_assert!(
-            self.schema.key(key).is_some_and(|k| k.default == REQUIRED),
-            "{}: `{key}` is read as required, the schema says otherwise",
+            self.key(key).is_some_and(|k| k.default == REQUIRED),
+            "{}: `{key}` is read as required, unlike in the schema",
             self.schema.name
         );
         self.find(key).ok_or_else(|| self.missing(key))
     }
 
-    /// The complaint that `key` is not there.
+    /// The error that `key` is absent.
     pub(super) fn missing(&self, key: &str) -> SceneError {
-        let value = self.schema.key(key).map_or("", |k| k.value);
+        let value = self.key(key).map_or(String::new(), |k| k.value.to_string());
         self.context.text.error(
             self.at,
             SceneFault::MissingKey {
                 table: self.label.clone(),
                 key: key.into(),
-                value: value.into(),
+                value,
             },
         )
     }
 
     fn find(&self, key: &'static str) -> Option<Item<'a>> {
-        self.asked.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         self.table.get(key).map(|value| Item {
             context: self.context,
             value,
@@ -112,8 +300,8 @@ impl<'a> TableReader<'a> {
         })
     }
 
-    /// The complaint that the keys of this table do not go together.
-    pub(super) fn conflict(&self, reason: impl Into<String>) -> SceneError {
+    /// The error that the keys of this table contradict each other.
+    pub fn conflict(&self, reason: impl Into<String>) -> SceneError {
         self.context.text.error(
             self.at,
             SceneFault::Conflict {
@@ -123,15 +311,33 @@ impl<'a> TableReader<'a> {
         )
     }
 
-    fn default_agrees(&self, key: &str, default: f64) -> bool {
-        let printed = self.schema.key(key).map_or("", |k| k.default);
-        printed.parse::<f64>().is_ok_and(|value| value == default)
+    /// Whether the schema promises a number of this kind with this default.
+    fn promises(&self, key: &str, kind: ValueKind, default: f64) -> bool {
+        self.key(key).is_some_and(|declared| {
+            let printed = declared.default.parse::<f64>();
+            declared.value == kind && printed.is_ok_and(|value| value == default)
+        })
+    }
+
+    /// Whether the schema promises these words, the first as default.
+    fn promises_choice<T>(&self, key: &str, choices: &[(&'static str, T)]) -> bool {
+        self.key(key).is_some_and(|declared| {
+            let first = declared.default.trim_matches(['`', '"']);
+            let listed = match declared.value {
+                ValueKind::Choice(words) => {
+                    let is_listed = |(word, _): &(&str, T)| words.contains(word);
+                    words.len() == choices.len() && choices.iter().all(is_listed)
+                }
+                _ => true,
+            };
+            listed && choices.first().is_some_and(|(word, _)| *word == first)
+        })
     }
 
     /// A positive number, or `default`.
     pub(super) fn positive_or(&self, key: &'static str, default: f64) -> Result<f64, SceneError> {
         debug_assert!(
-            self.default_agrees(key, default),
+            self.promises(key, ValueKind::Positive, default),
             "{}: {key}",
             self.schema.name
         );
@@ -146,7 +352,7 @@ impl<'a> TableReader<'a> {
         default: f64,
     ) -> Result<f64, SceneError> {
         debug_assert!(
-            self.default_agrees(key, default),
+            self.promises(key, ValueKind::NonNegative, default),
             "{}: {key}",
             self.schema.name
         );
@@ -157,9 +363,7 @@ impl<'a> TableReader<'a> {
     /// Three numbers, or zeros.
     pub(super) fn vector3_or_zero(&self, key: &'static str) -> Result<Vector3<f64>, SceneError> {
         debug_assert!(
-            self.schema
-                .key(key)
-                .is_some_and(|k| k.default == "[0, 0, 0]"),
+            self.key(key).is_some_and(|k| k.default == "[0, 0, 0]"),
             "{}: {key}",
             self.schema.name
         );
@@ -180,10 +384,8 @@ impl<'a> TableReader<'a> {
         choices: &[(&'static str, T)],
     ) -> Result<T, SceneError> {
         debug_assert!(
-            self.schema
-                .key(key)
-                .is_some_and(|k| k.default.trim_matches(['`', '"']) == choices[0].0),
-            "{}: the first choice of `{key}` is not the default of the schema",
+            self.promises_choice(key, choices),
+            "{}: the choices of `{key}` are not those of the schema",
             self.schema.name
         );
         self.optional(key)
@@ -193,13 +395,13 @@ impl<'a> TableReader<'a> {
 
 impl Drop for TableReader<'_> {
     fn drop(&mut self) {
-        // Readers that end early, by an error, have not asked for everything: only complete ones reach `finish`.
+        // Readers that end early, by an error, have not read_keys for everything: only complete ones reach `finish`.
         if cfg!(debug_assertions) && !std::thread::panicking() {
-            let asked = self.asked.borrow();
-            if asked.last() == Some(&FINISHED) {
+            let read_keys = self.read_keys.borrow();
+            if read_keys.last() == Some(&FINISHED) {
                 for key in self.schema.keys {
                     assert!(
-                        asked.contains(&key.name),
+                        read_keys.contains(&key.name),
                         "{}: the schema lists `{}`, which nobody reads",
                         self.schema.name,
                         key.name
@@ -213,8 +415,8 @@ impl Drop for TableReader<'_> {
 const FINISHED: &str = "";
 
 impl TableReader<'_> {
-    /// Ends reading: every key of the schema was asked for.
+    /// Ends reading: every key of the schema was read_keys for.
     pub(super) fn finish(self) {
-        self.asked.borrow_mut().push(FINISHED);
+        self.read_keys.borrow_mut().push(FINISHED);
     }
 }

@@ -310,13 +310,13 @@ fn overrides_replace_parameters_and_what_follows_from_them() {
 fn time_step_and_solver_can_be_replaced() {
     let options = SceneOptions {
         time_step_s: Some(0.01),
-        solver: Some(SolverKind::Newton),
+        solver: Some("gauss-seidel".into()),
         ..SceneOptions::default()
     };
     let text = format!("{HEAD}{BALL}density = \"dt*1000\"\n");
     let scene = Scene::parse("s.toml", &text, &options).unwrap();
     assert_eq!(scene.simulation.time_step_s, 0.01);
-    assert_eq!(scene.solver.kind, SolverKind::Newton);
+    assert_eq!(scene.solver.name(), "gauss-seidel");
     assert_eq!(scene.bodies[0].body.shapes[0].density, 10.0);
     let options = SceneOptions {
         time_step_s: Some(-1.0),
@@ -347,4 +347,62 @@ fn scenes_that_do_not_exist_bring_the_nearest_bundled_one() {
         "{error}"
     );
     assert!(Scene::load("box-on-incline", &SceneOptions::default()).is_ok());
+}
+
+#[test]
+fn registered_parts_are_refused_under_names_that_are_taken() {
+    let message = |registry: Registry| {
+        let options = SceneOptions {
+            registry,
+            ..SceneOptions::default()
+        };
+        Scene::parse("s.toml", HEAD, &options)
+            .unwrap_err()
+            .to_string()
+    };
+    let mut registry = Registry::default();
+    registry.quantity("speed", "m/s", &[], |_| {
+        Ok(|_: &crate::registry::Snapshot<'_>| 0.0)
+    });
+    registry.quantity("speed", "m/s", &[], |_| {
+        Ok(|_: &crate::registry::Snapshot<'_>| 1.0)
+    });
+    assert_eq!(
+        message(registry),
+        "the quantity `speed` is registered twice"
+    );
+}
+
+#[test]
+fn settings_of_a_registered_part_are_checked_by_its_keys() {
+    const KEYS: &[Key] = &[Key {
+        name: "gain",
+        value: ValueKind::Between(0.0, 2.0),
+        unit: "",
+        default: "1",
+        about: "a factor",
+    }];
+    let mut registry = Registry::default();
+    registry.quantity("pressure", "Pa", KEYS, |table| {
+        let gain = table.number("gain")?;
+        Ok(move |_: &crate::registry::Snapshot<'_>| gain)
+    });
+    let options = SceneOptions {
+        registry,
+        ..SceneOptions::default()
+    };
+    let parse = |keys: &str| {
+        let text = format!("{HEAD}[[observables]]\nname = \"p\"\nquantity = {keys}\n");
+        Scene::parse("s.toml", &text, &options).map_err(|error| error.to_string())
+    };
+    assert!(parse("\"pressure\"\ngain = \"sqrt(2)\"").is_ok());
+    for (keys, expected) in [
+        ("\"pressure\"\ngain = 2", "must lie in (0, 2)"),
+        ("\"pressure\"\ngian = 1", "did you mean `gain`?"),
+        ("\"pressur\"", "did you mean `pressure`?"),
+        ("\"energy\"\ngain = 1", "it belongs to `pressure`"),
+    ] {
+        let message = parse(keys).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
 }

@@ -6,14 +6,14 @@ use super::error::{SceneError, SceneFault};
 
 /// A range of bytes of a scene's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// First byte.
     pub start: usize,
     /// One past the last byte.
     pub end: usize,
 }
 
-impl From<std::ops::Range<usize>> for Place {
+impl From<std::ops::Range<usize>> for SourceLocation {
     fn from(range: std::ops::Range<usize>) -> Self {
         Self {
             start: range.start,
@@ -63,7 +63,7 @@ impl SceneText {
     }
 
     /// An error that points at `place`.
-    pub fn error(&self, place: Place, fault: SceneFault) -> SceneError {
+    pub fn error(&self, place: SourceLocation, fault: SceneFault) -> SceneError {
         let (line, column) = self.line_and_column(place.start);
         SceneError::At {
             file: self.name.clone(),
@@ -75,7 +75,7 @@ impl SceneText {
     }
 
     /// The line with carets under the place.
-    fn excerpt(&self, place: Place, line: usize, column: usize) -> String {
+    fn excerpt(&self, place: SourceLocation, line: usize, column: usize) -> String {
         let text = self.text.lines().nth(line - 1).unwrap_or("");
         let rest = text.chars().count().saturating_sub(column - 1);
         let asked = self

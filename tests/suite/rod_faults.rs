@@ -76,7 +76,7 @@ fn rods_say_what_is_wrong_where_it_stands() {
         (with("to = [0.4, 0, 0]", "to = [0, 0, 0]"), "rod \"cord\": "),
         (
             with("numbers = [0]", "numbers = [9]"),
-            "asks for vertex 9; the body has 9",
+            "names vertex 9; the body has 9",
         ),
         (
             with(

@@ -287,7 +287,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             made_of("{ youngs_modulus = 0, poissons_ratio = 0.3 }"),
-            "youngs_modulus = 0 Pa must be positive",
+            "youngs_modulus = 0 must be positive",
         ),
         (
             made_of("{ youngs_modulus = 1e5 }"),
@@ -295,11 +295,11 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             made_of("{ preset = \"rubber\", c1 = 1 }"),
-            "`c1` is no constant of the law `linear-corotated`, which takes `youngs_modulus`, `poissons_ratio`",
+            "has no key `c1`; it belongs to `mooney-rivlin`",
         ),
         (
             made_of("{ law = \"mooney-rivlin\", preset = \"rubber\" }"),
-            "presets have no C1 and C2",
+            "has no key `preset`; it belongs to `linear-corotated`",
         ),
         (
             format!("{CUBE}density = 0\n"),
@@ -307,7 +307,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
         ),
         (
             soft("-0.05]", "-0.06]"),
-            "region \"foot\" holds no point: in its own frame the body lies between (-0.0500",
+            "region \"foot\" contains no point: in its own frame the body lies between (-0.0500",
         ),
         (
             format!("{CUBE}fixed = [{{ region = \"foo\" }}]\n"),

@@ -119,7 +119,7 @@ fn constants_that_no_solid_has_are_refused_at_their_line() {
             "youngs_modulus = 1e5",
             &format!("youngs_modulus = {modulus}"),
         );
-        let said = format!("youngs_modulus = {modulus} Pa must be positive");
+        let said = format!("youngs_modulus = {modulus} must be positive");
         check_refused(name, &mesh, &body, &["scene.toml:9:", &said]);
     }
     for (name, density) in [("rho_zero", "0"), ("rho_less", "-1")] {

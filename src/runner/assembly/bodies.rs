@@ -14,7 +14,7 @@ use super::Draft;
 use super::directory::Owner;
 use super::solids;
 use crate::recording::Color;
-use crate::runner::untrusted_steps;
+use crate::runner::suspicious_input;
 use crate::scene::{BodyEntry, BodyTemplate, FixedEntry, GravityEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
@@ -51,7 +51,7 @@ impl Draft<'_> {
             let volume = |shape: &Shape| shape.mass_properties(1.0).map_or(0.0, |solid| solid.mass);
             let volume = shapes.iter().map(volume).sum();
             self.notes
-                .extend(untrusted_steps::density(name, mass, volume));
+                .extend(suspicious_input::density(name, mass, volume));
         }
         let mut q = tree.neutral_positions();
         write_floating_position(&entry.pose, &mut q);
@@ -148,7 +148,7 @@ fn inertia(template: &BodyTemplate, shapes: &[Shape]) -> Result<SpatialInertia, 
             i + (Matrix3::identity() * r.norm_squared() - r * r.transpose()) * *m
         })
         .sum();
-    let scale = template.mass.map_or(1.0, |wanted| wanted / mass);
+    let scale = template.mass.map_or(1.0, |requested| requested / mass);
     Ok(SpatialInertia::new(mass * scale, com, rotational * scale))
 }
 

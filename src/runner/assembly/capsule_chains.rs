@@ -14,19 +14,19 @@ impl Draft<'_> {
     pub(super) fn capsule_chain(
         &mut self,
         entry: &SoftEntry,
-        said: &RodEntry,
+        given: &RodEntry,
         line: &Centreline,
         regions: Vec<Vec<u32>>,
     ) -> Result<Made, SceneError> {
-        let radius = (said.section.area() / std::f64::consts::PI).sqrt();
+        let radius = (given.section.area() / std::f64::consts::PI).sqrt();
         let spec = CapsuleChainSpec {
             nodes: line.nodes.clone(),
             radius,
-            linear_density: said.properties.mass,
-            bending_stiffness: said.properties.bend_1,
-            twisting_stiffness: said.properties.twist,
-            stiffness_damping: said.damping.stiffness,
-            rest: match said.natural {
+            linear_density: given.properties.mass,
+            bending_stiffness: given.properties.bend_1,
+            twisting_stiffness: given.properties.twist,
+            stiffness_damping: given.damping.stiffness,
+            rest: match given.natural {
                 NaturalShape::AsBuilt => RestShape::AsBuilt,
                 _ => RestShape::Straight,
             },
@@ -61,8 +61,8 @@ impl Draft<'_> {
             soft: std::sync::Arc::new(chain.clone()),
             model: Box::new(chain),
             regions,
-            self_contact: said.self_contact,
-            touches: Touches::Segments(said.tips),
+            self_contact: given.self_contact,
+            touches: Touches::Segments(given.tips),
         })
     }
 }

@@ -8,7 +8,7 @@ use pliant_coupling::{Anchor, Constraint, ConstraintCompliance, ConstraintKind};
 use pliant_multibody::PositionKinematics;
 
 use super::Draft;
-use super::directory::Spot;
+use super::directory::FrameRef;
 use crate::scene::{self, SceneError, SceneFault};
 
 impl Draft<'_> {
@@ -21,8 +21,8 @@ impl Draft<'_> {
                 continue;
             }
             let ends = [
-                self.directory.spot(self.scene, &entry.between[0])?,
-                self.directory.spot(self.scene, &entry.between[1])?,
+                self.directory.frame(self.scene, &entry.between[0])?,
+                self.directory.frame(self.scene, &entry.between[1])?,
             ];
             if let Some(reason) = idle(&ends) {
                 let fault = SceneFault::Conflict {
@@ -57,10 +57,10 @@ impl Draft<'_> {
             if entry.kind == scene::ConstraintKind::Weld {
                 let a = self
                     .directory
-                    .geometries_of_spot(self.scene, &entry.between[0])?;
+                    .geometries_at(self.scene, &entry.between[0])?;
                 let b = self
                     .directory
-                    .geometries_of_spot(self.scene, &entry.between[1])?;
+                    .geometries_at(self.scene, &entry.between[1])?;
                 self.exclude(&a, &b);
             }
             let constraint = self.builder.add_constraint(Constraint {
@@ -130,23 +130,23 @@ impl Draft<'_> {
                 "a region is held as it is: `kind`, `points` and `length` do not go with it".into(),
             ));
         }
-        let spots = self
+        let parts = self
             .directory
-            .soft_spots(self.scene, &entry.between[region])?;
-        let [spot] = spots.as_slice() else {
+            .soft_parts(self.scene, &entry.between[region])?;
+        let [part] = parts.as_slice() else {
             return Err(complain(format!(
                 "{:?} stands for several bodies; name one of them",
                 entry.between[region].name
             )));
         };
-        let soft = self.directory.soft[spot.soft].clone();
+        let soft = self.directory.soft[part.soft].clone();
         if !soft.points_stay {
             return Err(complain(format!(
                 "{:?} is held by points that stay; this scene has sources or sinks",
                 entry.between[region].name
             )));
         }
-        let points = match &spot.points {
+        let points = match &part.points {
             Some(points) => points.to_vec(),
             None => (0..soft.start.len() as u32).collect(),
         };
@@ -156,7 +156,7 @@ impl Draft<'_> {
                 entry.between[region].name, soft.start[*fixed as usize]
             )));
         }
-        let frame = self.directory.spot(self.scene, &entry.between[other])?;
+        let frame = self.directory.frame(self.scene, &entry.between[other])?;
         let X_EW = self.start_pose(&frame).inverse();
         let mut constraints = Vec::new();
         for &vertex in &points {
@@ -196,8 +196,8 @@ impl Draft<'_> {
         // What holds the region does not push it away.
         let a = self
             .directory
-            .geometries_of_spot(self.scene, &entry.between[other])?;
-        let whole = scene::Mention {
+            .geometries_at(self.scene, &entry.between[other])?;
+        let whole = scene::NamedReference {
             name: entry.between[region]
                 .name
                 .split('/')
@@ -208,14 +208,14 @@ impl Draft<'_> {
         };
         let b = self.directory.geometries(self.scene, &whole)?;
         self.exclude(&a, &b);
-        Ok((spot.soft, points))
+        Ok((part.soft, points))
     }
 
-    /// Where a spot is at the start.
-    fn start_pose(&self, spot: &Spot) -> Isometry3<f64> {
-        let (body, link, X_LF) = match spot {
-            Spot::World(X_WF) => return *X_WF,
-            Spot::Link { body, link, X_LF } => (*body, *link, X_LF),
+    /// Where a frame is at the start.
+    fn start_pose(&self, frame: &FrameRef) -> Isometry3<f64> {
+        let (body, link, X_LF) = match frame {
+            FrameRef::World(X_WF) => return *X_WF,
+            FrameRef::Link { body, link, X_LF } => (*body, *link, X_LF),
         };
         let tree = self.directory.tree(body);
         let mut positions = PositionKinematics::new(tree);
@@ -225,16 +225,16 @@ impl Draft<'_> {
 }
 
 /// Why a constraint between these two holds nothing.
-fn idle(ends: &[Spot; 2]) -> Option<&'static str> {
+fn idle(ends: &[FrameRef; 2]) -> Option<&'static str> {
     match ends {
-        [Spot::World(_), Spot::World(_)] => {
+        [FrameRef::World(_), FrameRef::World(_)] => {
             Some("both ends stand in the world; at least one must be a body or a link")
         }
         [
-            Spot::Link {
+            FrameRef::Link {
                 body: a, link: k, ..
             },
-            Spot::Link {
+            FrameRef::Link {
                 body: b, link: l, ..
             },
         ] if (a, k) == (b, l) => {
@@ -244,10 +244,10 @@ fn idle(ends: &[Spot; 2]) -> Option<&'static str> {
     }
 }
 
-fn anchor(spot: &Spot, X_FA: &Isometry3<f64>) -> Anchor {
-    match spot {
-        Spot::World(X_WF) => Anchor::World(X_WF * X_FA),
-        Spot::Link { body, link, X_LF } => Anchor::Frame {
+fn anchor(frame: &FrameRef, X_FA: &Isometry3<f64>) -> Anchor {
+    match frame {
+        FrameRef::World(X_WF) => Anchor::World(X_WF * X_FA),
+        FrameRef::Link { body, link, X_LF } => Anchor::Frame {
             body: *body,
             frame: link.0 as u32,
             X_FA: X_LF * X_FA,

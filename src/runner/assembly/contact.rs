@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pliant_coupling::{Exclusion, GeometryIdx, PairRule};
 
 use super::Draft;
-use crate::scene::{FilterEntry, Mention, PairEntry, SceneError, SceneFault};
+use crate::scene::{FilterEntry, NamedReference, PairEntry, SceneError, SceneFault};
 
 /// Two shapes and how they touch.
 type PairOfShapes = ((GeometryIdx, GeometryIdx), PairRule);
@@ -24,8 +24,8 @@ impl Draft<'_> {
                 }
                 FilterEntry::Within(list) => {
                     let mut all = Vec::new();
-                    for mention in list {
-                        all.extend(self.directory.geometries(self.scene, mention)?);
+                    for reference in list {
+                        all.extend(self.directory.geometries(self.scene, reference)?);
                     }
                     (list[0].at, self.exclude(&all, &all))
                 }
@@ -60,7 +60,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What an entry says of all pairs of shapes that it is about.
+    /// The rule of an entry for each pair of its shapes.
     fn pair(&self, pair: &PairEntry) -> Result<Vec<PairOfShapes>, SceneError> {
         let a = self.directory.geometries(self.scene, &pair.between[0])?;
         let b = self.directory.geometries(self.scene, &pair.between[1])?;
@@ -101,7 +101,7 @@ impl Draft<'_> {
         excluded
     }
 
-    fn idle(&self, at: crate::scene::Place, table: &str, what: &str) -> SceneError {
+    fn idle(&self, at: crate::scene::SourceLocation, table: &str, what: &str) -> SceneError {
         let fault = SceneFault::Conflict {
             table: table.into(),
             reason: format!(
@@ -111,8 +111,8 @@ impl Draft<'_> {
         self.scene.text.error(at, fault)
     }
 
-    fn line(&self, mention: &Mention) -> usize {
-        self.scene.text.line_and_column(mention.at.start).0
+    fn line(&self, reference: &NamedReference) -> usize {
+        self.scene.text.line_and_column(reference.at.start).0
     }
 }
 

@@ -9,7 +9,7 @@ use pliant_coupling::{BodyIdx, ConstraintIdx, GeometryIdx};
 use pliant_multibody::{DofIdx, Joint, JointIdx, LinkIdx, Model};
 
 use super::soft::SoftBody;
-use crate::scene::{Mention, NameKind, Scene, SceneError, SceneFault, remedy};
+use crate::scene::{NameKind, NamedReference, Scene, SceneError, SceneFault, remedy};
 
 /// What carries a geometry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Owner {
 
 /// A frame: fixed in the world, or on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Spot {
+pub(crate) enum FrameRef {
     World(Isometry3<f64>),
     Link {
         body: BodyIdx,
@@ -32,7 +32,7 @@ pub(crate) enum Spot {
 
 /// A soft body, or one of its regions.
 #[derive(Clone, Debug)]
-pub(crate) struct SoftSpot {
+pub(crate) struct SoftPart {
     /// Which of the directory's soft bodies.
     pub(crate) soft: usize,
     /// The region's points; `None`: the whole body.
@@ -42,7 +42,7 @@ pub(crate) struct SoftSpot {
 /// An end of a rod that a constraint of its node holds with tangent and spin.
 #[derive(Clone, Debug)]
 pub(crate) struct WeldedEnd {
-    /// The key that asked for it.
+    /// The key that requested it.
     pub(crate) key: &'static str,
     /// Its node.
     pub(crate) point: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Directory {
 
 /// One of the things that have a mass and an energy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Weighed {
+pub(crate) enum MassRef {
     /// A rigid body or a tree of them.
     Body(BodyIdx),
     /// By its place in [`Directory::soft`].
@@ -149,23 +149,23 @@ impl Directory {
         self.actuated.contains(&(body, joint))
     }
 
-    /// What `mention` weighs: bodies, or soft things, several of which may be one body of the world.
-    pub(crate) fn weighed(
+    /// What `reference` weighs: bodies, or soft things, several of which may be one body of the world.
+    pub(crate) fn with_mass(
         &self,
         scene: &Scene,
-        mention: &Mention,
-    ) -> Result<Vec<Weighed>, SceneError> {
-        let bodies = self.bodies(scene, mention)?;
-        Ok(match self.soft_range(&mention.name) {
-            Some(range) => range.map(Weighed::Soft).collect(),
-            None => bodies.into_iter().map(Weighed::Body).collect(),
+        reference: &NamedReference,
+    ) -> Result<Vec<MassRef>, SceneError> {
+        let bodies = self.bodies(scene, reference)?;
+        Ok(match self.soft_range(&reference.name) {
+            Some(range) => range.map(MassRef::Soft).collect(),
+            None => bodies.into_iter().map(MassRef::Body).collect(),
         })
     }
 
     /// Everything that weighs something.
-    pub(crate) fn all_weighed(&self) -> Vec<Weighed> {
-        let bodies = (0..self.trees.len()).map(|b| Weighed::Body(BodyIdx(b)));
-        let soft = (0..self.soft.len()).map(Weighed::Soft);
+    pub(crate) fn all_with_mass(&self) -> Vec<MassRef> {
+        let bodies = (0..self.trees.len()).map(|b| MassRef::Body(BodyIdx(b)));
+        let soft = (0..self.soft.len()).map(MassRef::Soft);
         bodies.chain(soft).collect()
     }
 
@@ -182,12 +182,12 @@ impl Directory {
     pub(crate) fn geometries(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
     ) -> Result<Vec<GeometryIdx>, SceneError> {
-        let (kind, head, part) = scene.names.find(&scene.text, mention, TOUCHING)?;
-        let of = |wanted: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
+        let (kind, head, part) = scene.names.find(&scene.text, reference, TOUCHING)?;
+        let of = |requested: &dyn Fn(BodyIdx, LinkIdx) -> bool| {
             let touches =
-                |owner: &Owner| matches!(owner, Owner::Link(body, link) if wanted(*body, *link));
+                |owner: &Owner| matches!(owner, Owner::Link(body, link) if requested(*body, *link));
             let found = self
                 .owners
                 .iter()
@@ -203,7 +203,7 @@ impl Directory {
             (NameKind::Soft, Some(_)) => {
                 return Err(self.unknown(
                     scene,
-                    mention,
+                    reference,
                     "thing that touches (a region does not on its own)",
                     [head].into_iter(),
                 ));
@@ -212,8 +212,8 @@ impl Directory {
             (NameKind::Repeat, _) => of(&|body, _| self.repeats[head].contains(&body.0)),
             (_, None) => of(&|body, _| body == self.bodies[head]),
             (_, Some(part)) => {
-                let (body, wanted, _) = self.frame_of(scene, mention, head, part)?;
-                of(&|b, link| (b, link) == (body, wanted))
+                let (body, requested, _) = self.frame_of(scene, reference, head, part)?;
+                of(&|b, link| (b, link) == (body, requested))
             }
         })
     }
@@ -223,20 +223,20 @@ impl Directory {
     }
 
     /// Whether a name stands for a soft body, a region of one, or copies.
-    pub(crate) fn is_soft(&self, mention: &Mention) -> bool {
-        let head = mention.name.split('/').next().unwrap_or_default();
+    pub(crate) fn is_soft(&self, reference: &NamedReference) -> bool {
+        let head = reference.name.split('/').next().unwrap_or_default();
         self.soft_names.contains_key(head) || self.copies.contains_key(head)
     }
 
     /// A soft body, one of its regions, or all copies.
-    pub(crate) fn soft_spots(
+    pub(crate) fn soft_parts(
         &self,
         scene: &Scene,
-        mention: &Mention,
-    ) -> Result<Vec<SoftSpot>, SceneError> {
+        reference: &NamedReference,
+    ) -> Result<Vec<SoftPart>, SceneError> {
         let allowed = [NameKind::Soft, NameKind::Copies];
-        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
-        let whole = |soft| SoftSpot { soft, points: None };
+        let (kind, head, part) = scene.names.find(&scene.text, reference, &allowed)?;
+        let whole = |soft| SoftPart { soft, points: None };
         if kind == NameKind::Copies {
             return Ok(self.copies[head].clone().map(whole).collect());
         }
@@ -246,30 +246,30 @@ impl Directory {
         };
         let regions = &self.soft[soft].regions;
         let Some(points) = regions.get(part) else {
-            let mention = Mention {
+            let reference = NamedReference {
                 name: part.into(),
-                at: mention.at,
+                at: reference.at,
             };
             let known = regions.keys().map(String::as_str);
             let what = format!("region of {head:?}");
-            return Err(self.unknown(scene, &mention, &what, known));
+            return Err(self.unknown(scene, &reference, &what, known));
         };
-        Ok(vec![SoftSpot {
+        Ok(vec![SoftPart {
             soft,
             points: Some(Arc::clone(points)),
         }])
     }
 
     /// As [`geometries`](Self::geometries), of one end of a constraint: the world has none, a model alone is its root link.
-    pub(super) fn geometries_of_spot(
+    pub(super) fn geometries_at(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
     ) -> Result<Vec<GeometryIdx>, SceneError> {
-        match self.spot(scene, mention)? {
-            Spot::World(_) if mention.name == "world" => Ok(Vec::new()),
-            Spot::World(_) => self.geometries(scene, mention),
-            Spot::Link { body, link, .. } => {
+        match self.frame(scene, reference)? {
+            FrameRef::World(_) if reference.name == "world" => Ok(Vec::new()),
+            FrameRef::World(_) => self.geometries(scene, reference),
+            FrameRef::Link { body, link, .. } => {
                 let own = |(_, owner): &(usize, &Owner)| **owner == Owner::Link(body, link);
                 let found = self.owners.iter().enumerate().filter(own);
                 Ok(found.map(|(index, _)| GeometryIdx(index)).collect())
@@ -281,7 +281,7 @@ impl Directory {
     pub(crate) fn bodies(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
     ) -> Result<Vec<BodyIdx>, SceneError> {
         let allowed = [
             NameKind::Body,
@@ -290,11 +290,11 @@ impl Directory {
             NameKind::Soft,
             NameKind::Copies,
         ];
-        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
+        let (kind, head, part) = scene.names.find(&scene.text, reference, &allowed)?;
         if part.is_some() {
             return Err(self.unknown(
                 scene,
-                mention,
+                reference,
                 "body, model, repeat or soft body",
                 [].into_iter(),
             ));
@@ -311,46 +311,54 @@ impl Directory {
     }
 
     /// A body's frame, a link, a named frame of a model, a fixed shape, the world. A model alone is its root link.
-    pub(crate) fn spot(&self, scene: &Scene, mention: &Mention) -> Result<Spot, SceneError> {
+    pub(crate) fn frame(
+        &self,
+        scene: &Scene,
+        reference: &NamedReference,
+    ) -> Result<FrameRef, SceneError> {
         let allowed = [
             NameKind::World,
             NameKind::Fixed,
             NameKind::Body,
             NameKind::Model,
         ];
-        let (kind, head, part) = scene.names.find(&scene.text, mention, &allowed)?;
+        let (kind, head, part) = scene.names.find(&scene.text, reference, &allowed)?;
         Ok(match (kind, part) {
-            (NameKind::World, _) => Spot::World(Isometry3::identity()),
-            (NameKind::Fixed, _) => Spot::World(self.fixed[head].1),
-            (_, None) => Spot::Link {
+            (NameKind::World, _) => FrameRef::World(Isometry3::identity()),
+            (NameKind::Fixed, _) => FrameRef::World(self.fixed[head].1),
+            (_, None) => FrameRef::Link {
                 body: self.bodies[head],
                 link: LinkIdx(0),
                 X_LF: Isometry3::identity(),
             },
             (_, Some(part)) => {
-                let (body, link, X_LF) = self.frame_of(scene, mention, head, part)?;
-                Spot::Link { body, link, X_LF }
+                let (body, link, X_LF) = self.frame_of(scene, reference, head, part)?;
+                FrameRef::Link { body, link, X_LF }
             }
         })
     }
 
-    /// The spots of the bodies of a repeat, or the one of anything else.
-    pub(crate) fn spots(&self, scene: &Scene, mention: &Mention) -> Result<Vec<Spot>, SceneError> {
-        let Some(range) = self.repeats.get(&mention.name) else {
-            return Ok(vec![self.spot(scene, mention)?]);
+    /// The frames of the bodies of a repeat, or the one of anything else.
+    pub(crate) fn frames(
+        &self,
+        scene: &Scene,
+        reference: &NamedReference,
+    ) -> Result<Vec<FrameRef>, SceneError> {
+        let Some(range) = self.repeats.get(&reference.name) else {
+            return Ok(vec![self.frame(scene, reference)?]);
         };
-        let spot = |index| Spot::Link {
+        let frame = |index| FrameRef::Link {
             body: BodyIdx(index),
             link: LinkIdx(0),
             X_LF: Isometry3::identity(),
         };
-        Ok(range.clone().map(spot).collect())
+        Ok(range.clone().map(frame).collect())
     }
 
     fn frame_of(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
         head: &str,
         part: &str,
     ) -> Result<(BodyIdx, LinkIdx, Isometry3<f64>), SceneError> {
@@ -364,9 +372,9 @@ impl Directory {
                 let names = links.chain(frames);
                 Err(self.unknown(
                     scene,
-                    &Mention {
+                    &NamedReference {
                         name: part.into(),
-                        at: mention.at,
+                        at: reference.at,
                     },
                     "link or frame",
                     names,
@@ -379,8 +387,8 @@ impl Directory {
     pub(crate) fn joint(
         &self,
         scene: &Scene,
-        model: &Mention,
-        joint: &Mention,
+        model: &NamedReference,
+        joint: &NamedReference,
     ) -> Result<JointRef, SceneError> {
         let (_, head, part) = scene.names.find(&scene.text, model, &[NameKind::Model])?;
         if part.is_some() {
@@ -394,60 +402,62 @@ impl Directory {
     pub(crate) fn joint_path(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
     ) -> Result<JointRef, SceneError> {
-        let (_, head, part) = scene.names.find(&scene.text, mention, &[NameKind::Model])?;
+        let (_, head, part) = scene
+            .names
+            .find(&scene.text, reference, &[NameKind::Model])?;
         let body = self.bodies[head];
         let Some(part) = part else {
             let what = format!("joint, written as \"{head}/JOINT\",");
             let joints = self.tree(body).joints().iter();
-            return Err(self.unknown(scene, mention, &what, joints.map(|j| j.name.as_str())));
+            return Err(self.unknown(scene, reference, &what, joints.map(|j| j.name.as_str())));
         };
-        let joint = Mention {
+        let joint = NamedReference {
             name: part.into(),
-            at: mention.at,
+            at: reference.at,
         };
         joint_in(scene, self.tree(body), &joint).map(|joint| JointRef { body, ..joint })
     }
 
     /// The constraints of an entry: several where it holds a region.
-    pub(crate) fn constraints(&self, mention: &Mention) -> &[ConstraintIdx] {
+    pub(crate) fn constraints(&self, reference: &NamedReference) -> &[ConstraintIdx] {
         self.constraints
-            .get(&mention.name)
+            .get(&reference.name)
             .map_or(&[], Vec::as_slice)
     }
 
     fn unknown<'a>(
         &self,
         scene: &Scene,
-        mention: &Mention,
+        reference: &NamedReference,
         what: &str,
         known: impl Iterator<Item = &'a str> + Clone,
     ) -> SceneError {
         let fault = SceneFault::UnknownName {
             what: what.into(),
-            name: mention.name.clone(),
-            remedy: remedy(&mention.name, known),
+            name: reference.name.clone(),
+            remedy: remedy(&reference.name, known),
         };
-        scene.text.error(mention.at, fault)
+        scene.text.error(reference.at, fault)
     }
 }
 
-/// The joint of one degree of freedom that `mention` names in `tree`; its `body` is still to be set.
+/// The joint of one degree of freedom that `reference` names in `tree`; its `body` is still to be set.
 pub(super) fn joint_in(
     scene: &Scene,
     tree: &Model,
-    mention: &Mention,
+    reference: &NamedReference,
 ) -> Result<JointRef, SceneError> {
-    let index = joint_named_in(scene, tree, mention)?;
+    let index = joint_named_in(scene, tree, reference)?;
     let joint = tree.joint(index);
     if joint.kind.n_v() != 1 {
         let fault = SceneFault::UnknownName {
             what: "joint of one degree of freedom".into(),
-            name: mention.name.clone(),
+            name: reference.name.clone(),
             remedy: format!("; it is {:?} and has {}", joint.kind, joint.kind.n_v()),
         };
-        return Err(scene.text.error(mention.at, fault));
+        return Err(scene.text.error(reference.at, fault));
     }
     Ok(JointRef {
         body: BodyIdx(0),
@@ -461,33 +471,37 @@ pub(super) fn joint_in(
 pub(super) fn movable_joint_in<'a>(
     scene: &Scene,
     tree: &'a Model,
-    mention: &Mention,
+    reference: &NamedReference,
 ) -> Result<&'a Joint, SceneError> {
-    let joint = tree.joint(joint_named_in(scene, tree, mention)?);
+    let joint = tree.joint(joint_named_in(scene, tree, reference)?);
     if joint.kind.n_v() == 0 {
         let fault = SceneFault::UnknownName {
             what: "movable joint".into(),
-            name: mention.name.clone(),
+            name: reference.name.clone(),
             remedy: "; it is fixed".into(),
         };
-        return Err(scene.text.error(mention.at, fault));
+        return Err(scene.text.error(reference.at, fault));
     }
     Ok(joint)
 }
 
-fn joint_named_in(scene: &Scene, tree: &Model, mention: &Mention) -> Result<JointIdx, SceneError> {
-    tree.joint_named(&mention.name).map_err(|_| {
+fn joint_named_in(
+    scene: &Scene,
+    tree: &Model,
+    reference: &NamedReference,
+) -> Result<JointIdx, SceneError> {
+    tree.joint_named(&reference.name).map_err(|_| {
         let movable = tree.joints().iter().filter(|joint| joint.kind.n_v() > 0);
         let names = movable.map(|joint| joint.name.as_str());
         let fault = SceneFault::UnknownName {
             what: "joint".into(),
-            name: mention.name.clone(),
+            name: reference.name.clone(),
             remedy: format!(
                 " in robot {:?}{}",
                 tree.name(),
-                remedy(&mention.name, names)
+                remedy(&reference.name, names)
             ),
         };
-        scene.text.error(mention.at, fault)
+        scene.text.error(reference.at, fault)
     })
 }

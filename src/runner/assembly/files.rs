@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::scene::{Mention, Scene, SceneError, SceneFault, bundled};
+use crate::scene::{NamedReference, Scene, SceneError, SceneFault, bundled};
 
 /// A file's content and the path it goes by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl BundledOrPath {
     /// The content.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The reason that the operating system gives.
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
             Self::Bundled(text) => Ok(text.as_bytes().to_vec()),
@@ -44,10 +44,13 @@ pub fn find_file(folder: Option<&Path>, written: &str) -> Option<BundledOrPath> 
     bundled::file(written).map(BundledOrPath::Bundled)
 }
 
-/// As [`find_file`] and read, with errors at the place of the mention.
-pub(super) fn open(scene: &Scene, mention: &Mention) -> Result<(Vec<u8>, PathBuf), SceneError> {
-    let at = |fault| scene.text.error(mention.at, fault);
-    let Some(file) = find_file(scene.folder.as_deref(), &mention.name) else {
+/// As [`find_file`] and read, with errors at the place of the reference.
+pub(super) fn open(
+    scene: &Scene,
+    reference: &NamedReference,
+) -> Result<(Vec<u8>, PathBuf), SceneError> {
+    let at = |fault| scene.text.error(reference.at, fault);
+    let Some(file) = find_file(scene.folder.as_deref(), &reference.name) else {
         let folder = match &scene.folder {
             Some(folder) if !folder.as_os_str().is_empty() => {
                 format!("{}, the working directory", folder.display())
@@ -57,15 +60,15 @@ pub(super) fn open(scene: &Scene, mention: &Mention) -> Result<(Vec<u8>, PathBuf
         let known: Vec<&str> = bundled::files().map(|(path, _)| *path).collect();
         return Err(at(SceneFault::File(format!(
             "no file {:?} in {folder}, or among the bundled ones: {}",
-            mention.name,
+            reference.name,
             known.join(", ")
         ))));
     };
     let bytes = file.read().map_err(|error| {
         at(SceneFault::File(format!(
             "{:?} cannot be read: {error}",
-            mention.name
+            reference.name
         )))
     })?;
-    Ok((bytes, file.path(&mention.name).to_owned()))
+    Ok((bytes, file.path(&reference.name).to_owned()))
 }

@@ -14,7 +14,7 @@ impl Draft<'_> {
         &self,
         shape: &Shape,
         surface: Surface,
-        at: crate::scene::Place,
+        at: crate::scene::SourceLocation,
         what: &str,
     ) -> Result<Option<Arc<PatchGeometry>>, SceneError> {
         let surface = self.filled(surface);
@@ -57,7 +57,7 @@ impl Draft<'_> {
     }
 }
 
-/// What a surface says of its pressure field, and what is built in where it says nothing.
+/// Parameters of a pressure field, from the surface or built in.
 fn compliance(surface: Surface) -> Compliance {
     let built_in = Compliance::default();
     Compliance {
@@ -72,10 +72,10 @@ fn compliance(surface: Surface) -> Compliance {
     }
 }
 
-/// What a robot file says of one shape without effect, now that its surface is `surface`; whole clauses.
-pub(super) fn idle(said: &ProximityProperties, surface: Surface) -> Vec<String> {
+/// What a robot file gives for one shape without effect, now that its surface is `surface`; whole clauses.
+pub(super) fn idle(given: &ProximityProperties, surface: Surface) -> Vec<String> {
     let mut idle = Vec::new();
-    if let (Some(dynamic), Some(fixed)) = (said.mu_dynamic, said.mu_static)
+    if let (Some(dynamic), Some(fixed)) = (given.mu_dynamic, given.mu_static)
         && dynamic != fixed
     {
         idle.push(format!(
@@ -88,12 +88,12 @@ pub(super) fn idle(said: &ProximityProperties, surface: Surface) -> Vec<String> 
         Some(Hydroelastic::Absent) | None => "in point contact only",
     };
     let mut of_fields = vec![
-        ("hydroelastic_modulus", said.hydroelastic_modulus),
-        ("hydroelastic_margin", said.hydroelastic_margin),
-        ("slab_thickness", said.slab_thickness),
+        ("hydroelastic_modulus", given.hydroelastic_modulus),
+        ("hydroelastic_margin", given.hydroelastic_margin),
+        ("slab_thickness", given.slab_thickness),
     ];
     if surface.hydroelastic != Some(Hydroelastic::Rigid) {
-        of_fields.push(("mesh_resolution_hint", said.mesh_resolution_hint));
+        of_fields.push(("mesh_resolution_hint", given.mesh_resolution_hint));
     }
     idle.extend(of_fields.iter().filter_map(|(name, value)| {
         let value = (*value)?;
@@ -104,23 +104,23 @@ pub(super) fn idle(said: &ProximityProperties, surface: Surface) -> Vec<String> 
     idle
 }
 
-/// `surface` with what a robot file says of one shape.
-pub(super) fn refined(surface: Surface, said: &ProximityProperties) -> Surface {
+/// `surface` with the properties that a robot file gives for one shape.
+pub(super) fn refined(surface: Surface, given: &ProximityProperties) -> Surface {
     Surface {
-        stiffness: said.point_contact_stiffness,
-        dissipation: said.hunt_crossley_dissipation,
-        relaxation_time_s: said.relaxation_time,
-        friction: said.mu_dynamic.or(said.mu_static),
-        hydroelastic: said
+        stiffness: given.point_contact_stiffness,
+        dissipation: given.hunt_crossley_dissipation,
+        relaxation_time_s: given.relaxation_time,
+        friction: given.mu_dynamic.or(given.mu_static),
+        hydroelastic: given
             .hydroelastic_compliance
             .map(|compliance| match compliance {
                 HydroelasticCompliance::Rigid => Hydroelastic::Rigid,
                 HydroelasticCompliance::Compliant => Hydroelastic::Compliant,
             }),
-        hydroelastic_modulus: said.hydroelastic_modulus,
-        hydroelastic_margin: said.hydroelastic_margin,
-        mesh_resolution_hint: said.mesh_resolution_hint,
-        slab_thickness: said.slab_thickness,
+        hydroelastic_modulus: given.hydroelastic_modulus,
+        hydroelastic_margin: given.hydroelastic_margin,
+        mesh_resolution_hint: given.mesh_resolution_hint,
+        slab_thickness: given.slab_thickness,
     }
     .or(surface)
 }

@@ -241,7 +241,7 @@ fn arrows(
             true => (contact.p_WCa, contact.force_W),
             false => (contact.p_WCb, -contact.force_W),
         };
-        let (mut total, mut weighed) = (0.0, Vector3::zeros());
+        let (mut total, mut weighted) = (0.0, Vector3::zeros());
         for contact in pair.contacts {
             let (p_WC, f_W) = on_what_moves(contact);
             if contact.patch.is_none() {
@@ -252,12 +252,12 @@ fn arrows(
             }
             let load = contact.normal_W.dot(&contact.force_W).max(0.0);
             total += load;
-            weighed += p_WC.coords * load;
+            weighted += p_WC.coords * load;
         }
         if total <= 0.0 {
             continue;
         }
-        let p_WC: Point3<f64> = (weighed / total).into();
+        let p_WC: Point3<f64> = (weighted / total).into();
         let mut net = Wrench::default();
         let of_patch = pair.contacts.iter().filter(|c| c.patch.is_some());
         for (p_WQ, f_W) in of_patch.map(on_what_moves) {

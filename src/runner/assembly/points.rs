@@ -18,8 +18,8 @@ use super::solids;
 use crate::recording::{Color, VisualShape};
 use crate::runner::soft::{Members, PointsObject, SoftModel};
 use crate::scene::{
-    GridEntry, Matter, Place, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry,
-    SoftEntry, SourceEntry, Surface,
+    GridEntry, Matter, PlacedShape, PointsEntry, SceneError, SceneFault, ShapeEntry, SoftEntry,
+    SourceEntry, SourceLocation, Surface,
 };
 
 impl Draft<'_> {
@@ -29,7 +29,7 @@ impl Draft<'_> {
         let entries: Vec<_> = entries
             .filter_map(|entry| match &entry.matter {
                 Matter::Points(points) => Some((entry, points)),
-                Matter::Fem(_) | Matter::Rod(_) => None,
+                Matter::Fem(_) | Matter::Rod(_) | Matter::Own(_) => None,
             })
             .collect();
         let (Some(grid), Some((first, _))) = (&self.scene.soft.grid, entries.first()) else {
@@ -173,7 +173,7 @@ impl Draft<'_> {
         &mut self,
         entry: &SoftEntry,
         points: &PointsEntry,
-        (shape, at): (&ShapeEntry, Place),
+        (shape, at): (&ShapeEntry, SourceLocation),
         X_WS: &Isometry3<f64>,
         grid: &GridEntry,
     ) -> Result<ParticleSet, SceneError> {
@@ -183,7 +183,11 @@ impl Draft<'_> {
             .map_err(|error| self.refused(at, name, &error))
     }
 
-    fn finished_shape(&mut self, shape: &ShapeEntry, at: Place) -> Result<Shape, SceneError> {
+    fn finished_shape(
+        &mut self,
+        shape: &ShapeEntry,
+        at: SourceLocation,
+    ) -> Result<Shape, SceneError> {
         let placed = PlacedShape {
             shape: shape.clone(),
             at,
@@ -196,7 +200,7 @@ impl Draft<'_> {
         solids::shape(self.scene, &placed, &mut self.notes)
     }
 
-    fn refused(&self, at: Place, what: &str, error: &MpmError) -> SceneError {
+    fn refused(&self, at: SourceLocation, what: &str, error: &MpmError) -> SceneError {
         let text = format!("material points {what:?}: {error}");
         self.scene.text.error(at, SceneFault::World(text))
     }
@@ -212,7 +216,7 @@ fn settings(grid: &GridEntry) -> MpmSettings {
     }
 }
 
-/// Fills that follow each other as `source` says.
+/// Fills that follow each other at the rate of `source`.
 fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) -> Source {
     let speed = source.velocity.norm();
     let along = |p: &Point3<f64>| p.coords.dot(&source.velocity) / speed;
@@ -225,7 +229,7 @@ fn particle_source(object: ObjectIdx, source: &SourceEntry, batch: ParticleSet) 
     let passing_s = (high - low + batch.spacing()) / speed;
     let interval_s = source.every_s.unwrap_or(passing_s);
     let batches = source.until_s.map_or(u32::MAX, |until| {
-        // One that falls on the end comes, whatever round-off says.
+        // One at the very end counts, regardless of round-off.
         let last = ((until - source.from_s) / interval_s + 1e-9).floor();
         last.min(f64::from(u32::MAX - 1)) as u32 + 1
     });

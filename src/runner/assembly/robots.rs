@@ -15,7 +15,7 @@ use super::directory::{Owner, joint_in, movable_joint_in};
 use super::patch::refined;
 use super::{files, solids};
 use crate::recording::Color;
-use crate::scene::{Mention, ModelEntry, RootEntry, SceneError, SceneFault};
+use crate::scene::{ModelEntry, NamedReference, RootEntry, SceneError, SceneFault};
 
 impl Draft<'_> {
     pub(super) fn add_robot(&mut self, entry: &ModelEntry) -> Result<(), SceneError> {
@@ -82,7 +82,7 @@ impl Draft<'_> {
     fn read(
         &mut self,
         entry: &ModelEntry,
-        file: &Mention,
+        file: &NamedReference,
         root: Root,
     ) -> Result<Model, SceneError> {
         let (bytes, path) = files::open(self.scene, file)?;
@@ -148,9 +148,9 @@ impl Draft<'_> {
                 ));
             }
         }
-        for (mention, values) in &entry.positions {
-            let joint = movable_joint_in(self.scene, tree, mention)?;
-            let place = (entry, "positions", mention);
+        for (reference, values) in &entry.positions {
+            let joint = movable_joint_in(self.scene, tree, reference)?;
+            let place = (entry, "positions", reference);
             self.check_count(place, joint, values, joint.kind.n_q())?;
             self.check_limits(place, joint, values)?;
             q[joint.positions()].copy_from_slice(values);
@@ -166,18 +166,19 @@ impl Draft<'_> {
             }
             quat_wxyz.iter_mut().for_each(|x| *x /= norm);
         }
-        for (mention, values) in &entry.velocities {
-            let joint = movable_joint_in(self.scene, tree, mention)?;
+        for (reference, values) in &entry.velocities {
+            let joint = movable_joint_in(self.scene, tree, reference)?;
             self.check_count(
-                (entry, "velocities", mention),
+                (entry, "velocities", reference),
                 joint,
                 values,
                 joint.kind.n_v(),
             )?;
             v[joint.dofs()].copy_from_slice(values);
         }
-        let is_given = |list: &[(Mention, Vec<f64>)], joint: &Joint| {
-            list.iter().any(|(mention, _)| mention.name == joint.name)
+        let is_given = |list: &[(NamedReference, Vec<f64>)], joint: &Joint| {
+            list.iter()
+                .any(|(reference, _)| reference.name == joint.name)
         };
         // What mimics another joint starts where that one puts it.
         for coupler in tree.couplers() {
@@ -196,7 +197,7 @@ impl Draft<'_> {
 
     fn check_count(
         &self,
-        place: (&ModelEntry, &str, &Mention),
+        place: (&ModelEntry, &str, &NamedReference),
         joint: &Joint,
         values: &[f64],
         expected: usize,
@@ -210,7 +211,7 @@ impl Draft<'_> {
 
     fn check_limits(
         &self,
-        place: (&ModelEntry, &str, &Mention),
+        place: (&ModelEntry, &str, &NamedReference),
         joint: &Joint,
         values: &[f64],
     ) -> Result<(), SceneError> {
@@ -228,7 +229,7 @@ impl Draft<'_> {
 
     fn out_of_range(
         &self,
-        (entry, key, mention): (&ModelEntry, &str, &Mention),
+        (entry, key, reference): (&ModelEntry, &str, &NamedReference),
         values: &[f64],
         allowed: String,
     ) -> SceneError {
@@ -238,11 +239,11 @@ impl Draft<'_> {
         };
         let fault = SceneFault::OutOfRange {
             table: format!("[[models]] {:?}", entry.name.name),
-            key: format!("{key}.{}", mention.name),
+            key: format!("{key}.{}", reference.name),
             value,
             allowed,
         };
-        self.scene.text.error(mention.at, fault)
+        self.scene.text.error(reference.at, fault)
     }
 
     /// Joints with actuators; `*` is every movable joint that has no entry, is not held and follows no other.
@@ -250,7 +251,7 @@ impl Draft<'_> {
         &self,
         entry: &ModelEntry,
         tree: &Model,
-    ) -> Result<Vec<(JointIdx, PdGains, crate::scene::Place)>, SceneError> {
+    ) -> Result<Vec<(JointIdx, PdGains, crate::scene::SourceLocation)>, SceneError> {
         let named = |index: JointIdx| {
             let name = &tree.joint(index).name;
             let held = entry.held.iter().any(|m| m.name == *name);
@@ -258,13 +259,13 @@ impl Draft<'_> {
             held || follows || entry.actuators.iter().any(|(m, _)| m.name == *name)
         };
         let mut actuators = Vec::new();
-        for (mention, actuator) in &entry.actuators {
-            let joints: Vec<JointIdx> = if mention.name == "*" {
+        for (reference, actuator) in &entry.actuators {
+            let joints: Vec<JointIdx> = if reference.name == "*" {
                 let movable = |index: &JointIdx| tree.joint(*index).kind.n_v() == 1;
                 let all = (0..tree.joints().len()).map(JointIdx).filter(movable);
                 all.filter(|index| !named(*index)).collect()
             } else {
-                vec![joint_in(self.scene, tree, mention)?.joint]
+                vec![joint_in(self.scene, tree, reference)?.joint]
             };
             for joint in joints {
                 let gains = PdGains {
@@ -274,18 +275,18 @@ impl Draft<'_> {
                         .effort_limit
                         .unwrap_or(tree.joint(joint).limits.effort),
                 };
-                actuators.push((joint, gains, mention.at));
+                actuators.push((joint, gains, reference.at));
             }
         }
         Ok(actuators)
     }
 
-    /// A drive never gives more than its file says.
+    /// A drive never exceeds the limit of its file.
     fn note_cut_efforts(
         &mut self,
         entry: &ModelEntry,
         tree: &Model,
-        actuators: &[(JointIdx, PdGains, crate::scene::Place)],
+        actuators: &[(JointIdx, PdGains, crate::scene::SourceLocation)],
     ) {
         for (joint, gains, _) in actuators {
             let joint = tree.joint(*joint);
@@ -316,8 +317,8 @@ impl Draft<'_> {
             let surface = refined(entry.surface, &collision.proximity);
             let patch = self.patch_geometry(&shape, surface, entry.urdf.at, &geometry_name)?;
             let idle = super::patch::idle(&collision.proximity, self.filled(surface));
-            let said = idle.iter().map(|text| format!("{geometry_name}: {text}"));
-            self.notes.extend(said);
+            let notes = idle.iter().map(|text| format!("{geometry_name}: {text}"));
+            self.notes.extend(notes);
             looks.push((collision.X_LG, solids::look(&shape), None));
             geometries.push(Geometry {
                 name: geometry_name,

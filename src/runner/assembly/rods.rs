@@ -18,7 +18,7 @@ use crate::scene::{
 };
 
 impl Draft<'_> {
-    pub(super) fn rod(&mut self, entry: &SoftEntry, said: &RodEntry) -> Result<Made, SceneError> {
+    pub(super) fn rod(&mut self, entry: &SoftEntry, given: &RodEntry) -> Result<Made, SceneError> {
         let name = &entry.name.name;
         let complain = |error: RodError| {
             let text = format!("rod {name:?}: {error}");
@@ -26,7 +26,7 @@ impl Draft<'_> {
                 .text
                 .error(entry.name.at, SceneFault::World(text))
         };
-        let line = match &said.centreline {
+        let line = match &given.centreline {
             CentrelineEntry::Nodes(line) => line.clone(),
             CentrelineEntry::File { file, closure } => {
                 let (text, path) = files::open(self.scene, file)?;
@@ -36,10 +36,10 @@ impl Draft<'_> {
         };
         let places: Vec<Vector3<f64>> = line.nodes.iter().map(|p| p.coords).collect();
         let regions = self.regions(entry, &places)?;
-        if said.model == RodModel::CapsuleChain {
-            return self.capsule_chain(entry, said, &line.moved(&entry.pose), regions);
+        if given.model == RodModel::CapsuleChain {
+            return self.capsule_chain(entry, given, &line.moved(&entry.pose), regions);
         }
-        let natural = match (said.scatter, &said.natural) {
+        let natural = match (given.scatter, &given.natural) {
             (Some(scatter), NaturalShape::Uniform(mean)) => {
                 NaturalShape::PerNode(scatter.strains(mean, line.nodes.len()))
             }
@@ -50,22 +50,22 @@ impl Draft<'_> {
             (None, shape) => shape.clone(),
         };
         let mut builder = RodBuilder::new(line.moved(&entry.pose))
-            .properties(said.properties)
-            .outline(said.section)
+            .properties(given.properties)
+            .outline(given.section)
             .natural_shape(natural)
-            .rest_length_scale(said.rest_length_scale)
-            .damping(said.damping)
+            .rest_length_scale(given.rest_length_scale)
+            .damping(given.damping)
             .free_motion(FreeMotionSettings {
-                linearised: said.linearised,
+                linearised: given.linearised,
                 ..FreeMotionSettings::default()
             });
-        if let Some(director) = said.director {
+        if let Some(director) = given.director {
             builder = builder.director(entry.pose * director);
         }
-        if let Some(drive) = &said.drive {
+        if let Some(drive) = &given.drive {
             builder = builder.drive(drive.clone());
         }
-        for (end, held) in [End::Start, End::Finish].into_iter().zip(said.ends) {
+        for (end, held) in [End::Start, End::Finish].into_iter().zip(given.ends) {
             builder = match held {
                 RodEnd::Free => builder,
                 RodEnd::Pinned => builder.end(end, EndCondition::Pinned),
@@ -78,26 +78,26 @@ impl Draft<'_> {
         let rod = builder.build().map_err(complain)?;
         let held = held(&rod).map_err(complain)?;
         let start = thrown(&rod, entry).map_err(complain)?;
-        let welds = welds(&rod, &start, &said.ends).map_err(complain)?;
+        let welds = welds(&rod, &start, &given.ends).map_err(complain)?;
         Ok(Made {
             start,
             held,
             welds,
-            look: look(&rod, entry, said),
+            look: look(&rod, entry, given),
             soft: std::sync::Arc::new(rod.clone()),
             model: Box::new(rod),
             regions,
-            self_contact: said.self_contact,
-            touches: Touches::Segments(said.tips),
+            self_contact: given.self_contact,
+            touches: Touches::Segments(given.tips),
         })
     }
 }
 
 /// A round thread, or a ribbon that shows how it twists.
-fn look(rod: &Rod, entry: &SoftEntry, said: &RodEntry) -> VisualShape {
+fn look(rod: &Rod, entry: &SoftEntry, given: &RodEntry) -> VisualShape {
     let scale = scale(entry.shown, entry.shown_max);
-    if is_flat(&said.section) {
-        let (triangles, n_vertices) = ribbon_triangles(rod, &said.section);
+    if is_flat(&given.section) {
+        let (triangles, n_vertices) = ribbon_triangles(rod, &given.section);
         return VisualShape::DeformingMesh {
             n_vertices,
             triangles,
@@ -106,7 +106,7 @@ fn look(rod: &Rod, entry: &SoftEntry, said: &RodEntry) -> VisualShape {
         };
     }
     VisualShape::Thread {
-        radius: (said.section.area() / std::f64::consts::PI).sqrt(),
+        radius: (given.section.area() / std::f64::consts::PI).sqrt(),
         ends: match rod.closure() {
             Closure::Open => ThreadEnds::Open,
             Closure::Closed => ThreadEnds::Joined,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector3};
-use pliant_contact_sap::{BodyState, DeformableModel};
+use pliant_contact_sap::{BodyState, DeformableModel, Surface};
 use pliant_coupling::{BodyIdx, Exclusion, Geometry, GeometryIdx};
 use pliant_fem::{FemBody, FemBuilder, Region};
 use pliant_hydroelastic::Tips;
@@ -13,9 +13,10 @@ use super::Draft;
 use super::directory::{Owner, WeldedEnd};
 use super::solid_meshes::solid_mesh;
 use crate::recording::{Color, ValueScale, VisualShape};
-use crate::runner::soft::{SoftModel, shown};
+use crate::runner::soft::{OwnBody, SoftModel, shown};
 use crate::scene::{
-    FemEntry, Matter, RegionShape, SceneError, SceneFault, SelfContact, Shown, SoftEntry, TouchesBy,
+    FemEntry, Matter, OwnBodyEntry, RegionShape, SceneError, SceneFault, SelfContact, Shown,
+    SoftEntry, TouchesBy,
 };
 
 /// A soft body of the world, as names find it.
@@ -60,6 +61,9 @@ pub(super) struct Made {
     pub(super) touches: Touches,
 }
 
+/// Points without a radius are drawn as balls of this one.
+const OWN_POINT_RADIUS_M: f64 = 0.005;
+
 /// What of a body can be touched.
 pub(super) enum Touches {
     Surface,
@@ -75,6 +79,7 @@ impl Draft<'_> {
             // They share a body.
             Matter::Points(_) => return Ok(()),
             Matter::Rod(rod) => self.rod(entry, rod)?,
+            Matter::Own(own) => own_body(own),
         };
         let index = self.directory.trees.len() + self.directory.soft.len();
         let body = self.builder.add_body(name, made.model);
@@ -196,7 +201,7 @@ impl Draft<'_> {
                 && let Some(beyond) = numbers.iter().find(|k| **k as usize >= points.len())
             {
                 return complain(format!(
-                    "asks for vertex {beyond}; the body has {}, counted from 0",
+                    "names vertex {beyond}; the body has {}, counted from 0",
                     points.len()
                 ));
             }
@@ -209,7 +214,7 @@ impl Draft<'_> {
                     format!("({:.4}, {:.4}, {:.4})", end.x, end.y, end.z)
                 };
                 return complain(format!(
-                    "holds no point: in its own frame the body lies between {} and {} m",
+                    "contains no point: in its own frame the body lies between {} and {} m",
                     bound(f64::min, f64::INFINITY),
                     bound(f64::max, f64::NEG_INFINITY)
                 ));
@@ -217,6 +222,45 @@ impl Draft<'_> {
             Ok(found)
         };
         entry.regions.iter().map(of).collect()
+    }
+}
+
+/// A body of a registered kind.
+fn own_body(entry: &OwnBodyEntry) -> Made {
+    let body = OwnBody(entry.make());
+    let start = body.default_state();
+    let mut surface = Surface::default();
+    body.surface(&start, &mut surface);
+    let touches = match (surface.triangles.is_empty(), surface.edges.is_empty()) {
+        (false, _) => Touches::Surface,
+        (true, false) => Touches::Segments(Tips::Round),
+        (true, true) => Touches::Vertices,
+    };
+    let look = match touches {
+        Touches::Surface => VisualShape::DeformingMesh {
+            n_vertices: surface.vertices.len() as u32,
+            triangles: surface.triangles,
+            tetrahedra: surface.tetrahedra,
+            scale: None,
+        },
+        Touches::Segments(_) | Touches::Vertices => VisualShape::Points {
+            radius: surface
+                .radii
+                .iter()
+                .fold(OWN_POINT_RADIUS_M, |a, b| a.max(*b)),
+            scale: None,
+        },
+    };
+    Made {
+        model: Box::new(body.clone()),
+        soft: Arc::new(body),
+        start,
+        regions: Vec::new(),
+        held: Vec::new(),
+        welds: Vec::new(),
+        look,
+        self_contact: SelfContact::Present,
+        touches,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::scene::{
 pub(super) fn solid_mesh(
     scene: &Scene,
     mesh: &SolidMesh,
-    at: crate::scene::Place,
+    at: crate::scene::SourceLocation,
     name: &str,
     notes: &mut Vec<String>,
 ) -> Result<TetMesh, SceneError> {

@@ -111,7 +111,7 @@ fn surface(
     noted(read_surface(path, surface_use, &options), path, notes)
 }
 
-/// The surface; what reading it had to say goes to `notes`.
+/// The surface; remarks of the reader go to `notes`.
 fn noted(
     read: Result<(TriMesh, LoadReport), MeshError>,
     path: &Path,

@@ -6,11 +6,11 @@
 use nalgebra::{Point3, Vector3};
 use pliant_coupling::State;
 
-use crate::runner::assembly::{Directory, SoftSpot};
+use crate::runner::assembly::{Directory, SoftPart};
 
 /// The strands that are watched, and what is known of them so far.
 pub(super) struct Strands {
-    spots: Vec<SoftSpot>,
+    parts: Vec<SoftPart>,
     /// Pairs of points, numbered through all strands.
     segments: Vec<[usize; 2]>,
     before: Vec<Point3<f64>>,
@@ -18,11 +18,11 @@ pub(super) struct Strands {
 }
 
 impl Strands {
-    pub(super) fn new(directory: &Directory, spots: Vec<SoftSpot>) -> Self {
+    pub(super) fn new(directory: &Directory, parts: Vec<SoftPart>) -> Self {
         let mut segments = Vec::new();
         let mut first = 0;
-        for spot in &spots {
-            let soft = &directory.soft[spot.soft];
+        for part in &parts {
+            let soft = &directory.soft[part.soft];
             let joined = soft.model.segments();
             segments.extend(
                 joined
@@ -32,7 +32,7 @@ impl Strands {
             first += soft.start.len();
         }
         Self {
-            spots,
+            parts,
             segments,
             before: Vec::new(),
             passages: 0,
@@ -42,8 +42,8 @@ impl Strands {
     /// Passages since the first call.
     pub(super) fn watch(&mut self, directory: &Directory, state: &State) -> f64 {
         let (mut now, mut points) = (Vec::new(), Vec::new());
-        for spot in &self.spots {
-            let soft = &directory.soft[spot.soft];
+        for part in &self.parts {
+            let soft = &directory.soft[part.soft];
             soft.model.points(&state.bodies[soft.body.0], &mut points);
             now.extend_from_slice(&points);
         }
@@ -105,17 +105,17 @@ fn pass(before: &[[Point3<f64>; 2]; 2], after: &[[Point3<f64>; 2]; 2]) -> bool {
         return false;
     }
     for _ in 0..60 {
-        let middle = 0.5 * (early + late);
-        if (side(middle) > 0.0) == (first > 0.0) {
-            early = middle;
+        let midpoint = 0.5 * (early + late);
+        if (side(midpoint) > 0.0) == (first > 0.0) {
+            early = midpoint;
         } else {
-            late = middle;
+            late = midpoint;
         }
     }
     cross(&at(late))
 }
 
-/// Six times the signed volume of the tetrahedron of four ends, m³: its sign says on which side of each other they run.
+/// Six times the signed volume of the tetrahedron of four ends, m³: its sign gives the side on which they pass.
 fn volume([a, b]: &[[Point3<f64>; 2]; 2]) -> f64 {
     (a[1] - a[0]).cross(&(b[1] - b[0])).dot(&(b[0] - a[0]))
 }

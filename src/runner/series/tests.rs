@@ -1,5 +1,5 @@
 use super::*;
-use crate::scene::{Bounds, Mention, Place};
+use crate::scene::{Bounds, NamedReference, SourceLocation};
 
 /// x = t² on t = 0, 0.5, ..., 2, without a value at first.
 fn squares() -> Series {
@@ -13,11 +13,11 @@ fn squares() -> Series {
     series
 }
 
-fn judged(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
+fn verdict_of(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
     let expectation = Expectation {
-        observable: Mention {
+        observable: NamedReference {
             name: "x".into(),
-            at: Place::default(),
+            at: SourceLocation::default(),
         },
         index: 0,
         window,
@@ -25,12 +25,12 @@ fn judged(window: Window, take: Reduction, least: f64, most: f64) -> Verdict {
         bounds: Bounds { least, most },
         source: "test".into(),
     };
-    squares().judge(&expectation, 0.25)
+    squares().verdict(&expectation, 0.25)
 }
 
 #[track_caller]
 fn check_found(window: Window, take: Reduction, expected: f64) {
-    let verdict = judged(window, take, expected - 1e-12, expected + 1e-12);
+    let verdict = verdict_of(window, take, expected - 1e-12, expected + 1e-12);
     assert_eq!(verdict.outcome, Outcome::Met, "{verdict:?}");
 }
 
@@ -62,26 +62,26 @@ fn reductions_are_what_they_say() {
 fn bounds_decide() {
     let all = Window::Span(None, None);
     assert_eq!(
-        judged(all, Reduction::Final, 4.0, 4.0).outcome,
+        verdict_of(all, Reduction::Final, 4.0, 4.0).outcome,
         Outcome::Met
     );
     assert_eq!(
-        judged(all, Reduction::Final, 4.1, 5.0).outcome,
+        verdict_of(all, Reduction::Final, 4.1, 5.0).outcome,
         Outcome::Failed
     );
     assert_eq!(
-        judged(all, Reduction::Final, f64::NEG_INFINITY, 3.9).outcome,
+        verdict_of(all, Reduction::Final, f64::NEG_INFINITY, 3.9).outcome,
         Outcome::Failed
     );
     assert_eq!(
-        judged(all, Reduction::Final, f64::NEG_INFINITY, 4.0).at_least,
+        verdict_of(all, Reduction::Final, f64::NEG_INFINITY, 4.0).at_least,
         None
     );
 }
 
 #[test]
 fn what_has_no_value_fails() {
-    let verdict = judged(
+    let verdict = verdict_of(
         Window::At(0.0),
         Reduction::Final,
         f64::NEG_INFINITY,
@@ -94,7 +94,10 @@ fn what_has_no_value_fails() {
         ("", Reduction::Spread),
         ("", Reduction::Final),
     ] {
-        assert_eq!(judged(nothing, take, -1.0, 1.0).outcome, Outcome::Failed);
+        assert_eq!(
+            verdict_of(nothing, take, -1.0, 1.0).outcome,
+            Outcome::Failed
+        );
     }
 }
 
@@ -105,7 +108,7 @@ fn what_lies_beyond_the_end_is_skipped() {
         Window::Span(None, Some(3.0)),
         Window::Span(Some(3.0), None),
     ] {
-        let verdict = judged(window, Reduction::Final, 0.0, 10.0);
+        let verdict = verdict_of(window, Reduction::Final, 0.0, 10.0);
         assert_eq!(
             (verdict.outcome, verdict.found),
             (Outcome::Skipped, None),

@@ -55,11 +55,11 @@ pub(super) fn ribbon(rod: &Rod, state: &BodyState, section: &Section, out: &mut 
             (false, 0) => (0, 0),
             _ => (node - 1, node.min(n_edges - 1)),
         };
-        let middle = |k: usize| {
+        let mean_director = |k: usize| {
             let [a, b] = [before, after].map(|edge| frames[edge].matrix().column(k).into_owned());
             (a + b).try_normalize(1e-9).unwrap_or(b)
         };
-        let (m_1, m_2) = (middle(0), middle(1));
+        let (m_1, m_2) = (mean_director(0), mean_director(1));
         let p = rod.position(state, node);
         out.extend(outline.iter().map(|[a, b]| p + m_1 * *a + m_2 * *b));
     }

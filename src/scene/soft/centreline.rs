@@ -4,8 +4,8 @@ use nalgebra::Point3;
 use pliant_der::{Centreline, Closure};
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::item::{Item, NamedReference};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 5] = [&LINE, &CIRCLE, &CURVE, &POINTS, &FILE];
@@ -13,7 +13,7 @@ pub(super) static TABLES: [&TableSchema; 5] = [&LINE, &CIRCLE, &CURVE, &POINTS, 
 const fn place(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "m",
         default: REQUIRED,
         about,
@@ -22,14 +22,14 @@ const fn place(name: &'static str, about: &'static str) -> Key {
 
 const EDGES: Key = Key {
     name: "edges",
-    value: "whole number",
+    value: ValueKind::Described("whole number"),
     unit: "",
     default: REQUIRED,
     about: "how many segments",
 };
 const ENDS: Key = Key {
     name: "ends",
-    value: "`open` or `joined`",
+    value: ValueKind::Choice(&["open", "joined"]),
     unit: "",
     default: "`open`",
     about: "`joined`: the last node is joined to the first by one more edge",
@@ -48,7 +48,7 @@ static CIRCLE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "radius",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
             about: "of the ring about z on which its nodes lie",
@@ -61,7 +61,7 @@ static CURVE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "expressions of `s`, which goes from 0 to 1 in equal parts, and of `n`, the number of the node",
@@ -69,14 +69,14 @@ static CURVE: TableSchema = TableSchema {
         EDGES,
         Key {
             name: "ends",
-            value: "`open` or `joined`",
+            value: ValueKind::Choice(&["open", "joined"]),
             unit: "",
             default: "`open`",
             about: "`joined`: a ring, for which `s` = 1 is left out",
         },
         Key {
             name: "spacing",
-            value: "`by-s` or `even`",
+            value: ValueKind::Choice(&["by-s", "even"]),
             unit: "",
             default: "`by-s`",
             about: "`even`: nodes at equal distances along the curve; `n` is then no whole number",
@@ -88,7 +88,7 @@ static POINTS: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "nodes",
-            value: "list of 3 numbers",
+            value: ValueKind::Described("list of 3 numbers"),
             unit: "m",
             default: REQUIRED,
             about: "in order",
@@ -101,7 +101,7 @@ static FILE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "file",
-            value: "path",
+            value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
             about: "beside the scene file: three numbers a line; what begins with `#` is skipped",
@@ -118,7 +118,7 @@ pub enum CentrelineEntry {
     /// In a file.
     File {
         /// Its path.
-        file: Mention,
+        file: NamedReference,
         /// Whether it is a ring.
         closure: Closure,
     },
@@ -162,7 +162,7 @@ pub(super) fn centreline(
         }
         _ => {
             let entry = CentrelineEntry::File {
-                file: table.required("file")?.mention()?,
+                file: table.required("file")?.reference()?,
                 closure: ends(&table)?,
             };
             table.finish();
@@ -194,6 +194,7 @@ fn curve(
         let context = Context {
             text: context.text.clone(),
             scope,
+            registry: context.registry.clone(),
         };
         Ok(item.within(&context).vector3()?.into())
     };
@@ -239,9 +240,9 @@ fn evenly(
     }
     let mut nodes = Vec::with_capacity(count);
     for n in 0..count {
-        let wanted = lengths[fine] * n as f64 / edges as f64;
-        let k = lengths.partition_point(|l| *l < wanted).clamp(1, fine);
-        let part = (wanted - lengths[k - 1]) / (lengths[k] - lengths[k - 1]).max(f64::MIN_POSITIVE);
+        let target = lengths[fine] * n as f64 / edges as f64;
+        let k = lengths.partition_point(|l| *l < target).clamp(1, fine);
+        let part = (target - lengths[k - 1]) / (lengths[k] - lengths[k - 1]).max(f64::MIN_POSITIVE);
         nodes.push(at((k as f64 - 1.0 + part) / fine as f64)?);
     }
     Ok(nodes)

@@ -4,108 +4,108 @@ use std::sync::Arc;
 
 use pliant_fem::{Axis, Kinematics, MassKind, Material, Rayleigh, Rotation};
 
+use super::fem_material::constitutive;
 use super::force_density::{ForceDensity, force_density};
 use super::mesh::{SolidMesh, mesh};
-use super::stuff::{MADE_OF, stuff};
 use super::{Matter, RegionEntry, SoftEntry, common, region_named, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::material::Materials;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 3] = [&FEM, &MADE_OF, &FIXED];
+pub(super) static TABLES: [&TableSchema; 2] = [&FEM, &FIXED];
 
 static FEM: TableSchema = TableSchema {
     name: "[[fem]]",
     keys: with_soft_keys![
         Key {
             name: "mesh",
-            value: "mesh",
+            value: ValueKind::Described("mesh"),
             unit: "",
             default: REQUIRED,
             about: "its tetrahedra",
         },
         Key {
             name: "made_of",
-            value: "name or table",
+            value: ValueKind::Described("name or table"),
             unit: "",
             default: REQUIRED,
             about: "the name of a preset, or a law and its constants",
         },
         Key {
             name: "density",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the preset's, or 1000",
             about: "at rest",
         },
         Key {
             name: "mass_damping",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "1/s",
             default: "0",
             about: "α of Rayleigh: a drag on all motion, free flight too",
         },
         Key {
             name: "stiffness_damping",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "0.01",
-            about: "β of Rayleigh: a viscosity of the stuff",
+            about: "β of Rayleigh: a viscosity of the material",
         },
         Key {
             name: "force_density",
-            value: "three expressions of `x`, `y`, `z`",
+            value: ValueKind::Described("three expressions of `x`, `y`, `z`"),
             unit: "N/m³",
             default: "none",
             about: "a force beside gravity on every m³ of rest volume, by where it is in the world (m) when a step starts: wind, buoyancy, a magnet; coordinates go before parameters of the same name",
         },
         Key {
             name: "mass_matrix",
-            value: "`lumped` or `consistent`",
+            value: ValueKind::Choice(&["lumped", "consistent"]),
             unit: "",
             default: "`lumped`",
             about: "how the mass of a tetrahedron is shared among its vertices",
         },
         Key {
             name: "rotation",
-            value: "`followed` or `lagged`",
+            value: ValueKind::Choice(&["followed", "lagged"]),
             unit: "",
             default: "`followed`",
             about: "of `linear-corotated`: whether the rest shape turns along within a step, or lags behind by one (Han 2023), which swells what turns fast",
         },
         Key {
             name: "kinematics",
-            value: "`solid` or `plane-strain`",
+            value: ValueKind::Choice(&["solid", "plane-strain"]),
             unit: "",
             default: "`solid`",
             about: "`plane-strain`: nothing moves along the world's z, and nothing depends on it",
         },
         Key {
             name: "fixed",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "`{ region, axes }`: vertices that never move along these axes",
         },
         Key {
             name: "touches_by",
-            value: "`surface` or `vertices`",
+            value: ValueKind::Choice(&["surface", "vertices"]),
             unit: "",
             default: "`surface`",
             about: "its triangles on shapes and its tetrahedra on other soft bodies and itself, or its vertices; pairs whose contact is `point` touch by vertices",
         },
         Key {
             name: "contact_radius",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
             about: "balls about the vertices of its surface, with which vertices touch those of other soft bodies, and each other",
         },
         Key {
             name: "self_contact",
-            value: "`absent` or `present`",
+            value: ValueKind::Choice(&["absent", "present"]),
             unit: "",
             default: "`absent`",
             about: "whether it touches itself; by vertices it needs a `contact_radius`",
@@ -118,14 +118,14 @@ static FIXED: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "region",
-            value: "name",
+            value: ValueKind::Described("name"),
             unit: "",
             default: REQUIRED,
             about: "one of the body's `regions`",
         },
         Key {
             name: "axes",
-            value: "some of `xyz`",
+            value: ValueKind::Described("some of `xyz`"),
             unit: "",
             default: "`xyz`",
             about: "of the world",
@@ -139,7 +139,7 @@ pub struct FemEntry {
     /// Its tetrahedra.
     pub mesh: SolidMesh,
     /// Where `mesh = ...` stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// Its law.
     pub material: Arc<dyn Material>,
     /// kg/m³ at rest.
@@ -210,7 +210,7 @@ fn own(
     table: &TableReader<'_>,
     regions: &[RegionEntry],
 ) -> Result<FemEntry, SceneError> {
-    let stuff = stuff(&table.required("made_of")?)?;
+    let material = constitutive(&table.required("made_of")?)?;
     let item = table.required("mesh")?;
     let contact_radius = table.non_negative_or("contact_radius", 0.0)?;
     let self_contact = table.choice_or_first(
@@ -236,10 +236,10 @@ fn own(
     Ok(FemEntry {
         mesh: mesh(&item)?,
         at: item.at(),
-        material: stuff.law,
+        material: material.law,
         density: match table.optional("density") {
             Some(item) => item.positive()?,
-            None => stuff.density.unwrap_or(1000.0),
+            None => material.density.unwrap_or(1000.0),
         },
         damping: Rayleigh {
             mass: table.non_negative_or("mass_damping", 0.0)?,
@@ -288,7 +288,7 @@ fn fixed(
     regions: &[RegionEntry],
 ) -> Result<FixedRegion, SceneError> {
     let table = item.table(&FIXED)?;
-    let mention = table.required("region")?.mention()?;
+    let reference = table.required("region")?.reference()?;
     let axes = match table.optional("axes") {
         None => Axis::ALL.to_vec(),
         Some(item) => {
@@ -310,7 +310,7 @@ fn fixed(
         }
     };
     let fixed = FixedRegion {
-        region: region_named(context, regions, &mention)?,
+        region: region_named(context, regions, &reference)?,
         axes,
     };
     table.finish();

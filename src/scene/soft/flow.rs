@@ -2,11 +2,11 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::scene::Place;
+use crate::scene::SourceLocation;
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::pose::pose;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::{ShapeEntry, shape};
 
 pub(super) static TABLES: [&TableSchema; 2] = [&SOURCE, &SINK];
@@ -16,42 +16,42 @@ static SOURCE: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
             about: "filled with particles again and again; a slab across the flow makes an even jet; not a half space",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "of the shape, in the world",
         },
         Key {
             name: "velocity",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m/s",
             default: REQUIRED,
             about: "of new particles, world axes; not zero, or they would come on top of each other",
         },
         Key {
             name: "from_s",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "0",
             about: "when the first fill comes",
         },
         Key {
             name: "until_s",
-            value: "number > from_s",
+            value: ValueKind::Described("number > from_s"),
             unit: "s",
             default: "never",
             about: "no fill comes after it",
         },
         Key {
             name: "every_s",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "s",
             default: "how long the shape takes to pass",
             about: "time from one fill to the next; the default joins them without a gap",
@@ -64,14 +64,14 @@ static SINK: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
             about: "particles inside at the end of a step are taken out; a half space takes all that falls below it",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "of the shape, in the world",
@@ -85,7 +85,7 @@ pub struct SourceEntry {
     /// What is filled each time.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
     /// Of new particles, m/s, world axes.
@@ -104,7 +104,7 @@ pub struct SinkEntry {
     /// What takes them in.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: Place,
+    pub at: SourceLocation,
     /// Its pose in the world.
     pub pose: Isometry3<f64>,
 }

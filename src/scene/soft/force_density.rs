@@ -25,7 +25,7 @@ impl ForceField for ForceDensity {
             None => self.parameters.get(name),
         };
         let component = |k: usize| self.components[k].evaluate_with(&value_of);
-        // Every name was looked up when the scene was read; a force that is no number stops the step that asks for it.
+        // Every name was looked up when the scene was read; a force that is not a number ends the step that evaluates it.
         Vector3::from_fn(|k, _| component(k).unwrap_or(f64::NAN))
     }
 }

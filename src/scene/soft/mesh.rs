@@ -3,9 +3,9 @@
 use nalgebra::{Isometry3, Vector3};
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
+use crate::scene::item::{Item, NamedReference};
 use crate::scene::pose::pose;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::{ShapeEntry, shape};
 use crate::scene::table::TableReader;
 
@@ -23,7 +23,7 @@ pub(super) static MESHES: [&TableSchema; 7] = [
 const fn length(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
-        value: "number > 0",
+        value: ValueKind::Positive,
         unit: "m",
         default: REQUIRED,
         about,
@@ -33,7 +33,7 @@ const fn length(name: &'static str, about: &'static str) -> Key {
 const fn count(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
-        value: "whole number",
+        value: ValueKind::Described("whole number"),
         unit: "",
         default: REQUIRED,
         about,
@@ -54,14 +54,14 @@ static BOX: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "size",
-            value: "3 numbers > 0",
+            value: ValueKind::Described("3 numbers > 0"),
             unit: "m",
             default: REQUIRED,
             about: "full edge lengths; centred at the origin",
         },
         Key {
             name: "cells",
-            value: "3 whole numbers",
+            value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
             about: "small boxes along x, y, z, each of six tetrahedra",
@@ -83,7 +83,7 @@ static TORUS: TableSchema = TableSchema {
     keys: &[
         length(
             "major_radius",
-            "from the centre to the middle of the tube, around z",
+            "from the centre to the centre line of the tube, around z",
         ),
         length("minor_radius", "of the tube; the mesh is inscribed"),
         count("segments", "around z"),
@@ -100,7 +100,7 @@ static BELT: TableSchema = TableSchema {
         length("thickness", "of the belt"),
         Key {
             name: "cells",
-            value: "3 whole numbers",
+            value: ValueKind::Described("3 whole numbers"),
             unit: "",
             default: REQUIRED,
             about: "small boxes along, across and through the belt, each of six tetrahedra",
@@ -111,7 +111,7 @@ static HEXAHEDRON: TableSchema = TableSchema {
     name: "mesh.hexahedron",
     keys: &[Key {
         name: "corners",
-        value: "8 times 3 numbers",
+        value: ValueKind::Described("8 times 3 numbers"),
         unit: "m",
         default: REQUIRED,
         about: "x fastest, then y, then z: corners 0 to 3 below, 4 to 7 above; cut into six tetrahedra",
@@ -122,14 +122,14 @@ static TETRAHEDRA: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "file",
-            value: "path",
+            value: ValueKind::Described("path"),
             unit: "",
             default: REQUIRED,
             about: "VTK, VTU or Gmsh with tetrahedra, beside the scene file",
         },
         Key {
             name: "scale",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "1",
             about: "factor on the coordinates of the file",
@@ -141,14 +141,14 @@ static FILLED: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: "none",
             about: "what is filled with tetrahedra: any bounded shape, a closed surface of a file too",
         },
         Key {
             name: "shapes",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "instead of `shape`: several that overlap and become one body",
@@ -161,14 +161,14 @@ pub(super) static PART: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: REQUIRED,
             about: "one part",
         },
         Key {
             name: "pose",
-            value: "pose",
+            value: ValueKind::Described("pose"),
             unit: "",
             default: "identity",
             about: "in the body's frame",
@@ -202,7 +202,7 @@ pub enum SolidMesh {
     },
     /// A disc of triangles, swept around z.
     Torus {
-        /// From the centre to the middle of the tube.
+        /// From the centre to the centre line of the tube.
         major_radius: f64,
         /// Of the tube.
         minor_radius: f64,
@@ -231,7 +231,7 @@ pub enum SolidMesh {
     /// As a file has them.
     File {
         /// The path as written.
-        file: Mention,
+        file: NamedReference,
         /// Factor on its coordinates.
         scale: f64,
     },
@@ -250,7 +250,7 @@ pub struct FilledPart {
     /// The shape.
     pub shape: ShapeEntry,
     /// Where it stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// In the body's frame.
     pub pose: Isometry3<f64>,
 }
@@ -292,7 +292,7 @@ pub(super) fn mesh(item: &Item<'_>) -> Result<SolidMesh, SceneError> {
         },
         "hexahedron" => SolidMesh::Hexahedron(corners(&table.required("corners")?)?),
         "tetrahedra" => SolidMesh::File {
-            file: table.required("file")?.mention()?,
+            file: table.required("file")?.reference()?,
             scale: table.positive_or("scale", 1.0)?,
         },
         _ => SolidMesh::Filled {

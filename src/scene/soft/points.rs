@@ -6,72 +6,72 @@ use nalgebra::{Point3, Vector3};
 use pliant_mpm::{GradientForm, Material, MatrixForm, RotationTarget, Sampling, Wall, WallKind};
 
 use super::flow::{SinkEntry, SourceEntry, finite, sink, source};
-use super::matter::{MADE_OF_POINTS, stuff};
+use super::particle_material::constitutive;
 use super::{Matter, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::material::Materials;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::shape::ShapeEntry;
 use crate::scene::table::{Context, TableReader};
 
-pub(super) static TABLES: [&TableSchema; 4] = [&GRID, &WALL, &POINTS, &MADE_OF_POINTS];
+pub(super) static TABLES: [&TableSchema; 3] = [&GRID, &WALL, &POINTS];
 
 static GRID: TableSchema = TableSchema {
     name: "[grid]",
     keys: &[
         Key {
             name: "spacing",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
             about: "distance of its nodes; things nearer to each other than about this touch",
         },
         Key {
             name: "gradient",
-            value: "`true` or `moving-least-squares`",
+            value: ValueKind::Described("`true` or `moving-least-squares`"),
             unit: "",
             default: "`true`",
             about: "which velocity gradient particles feel",
         },
         Key {
             name: "rotation_target",
-            value: "`end` or `start`",
+            value: ValueKind::Choice(&["end", "start"]),
             unit: "",
             default: "`end`",
             about: "of `linear-corotated`: the rest shape turns along within a step, or lags behind by one (Zong 2024), which swells what turns fast",
         },
         Key {
             name: "matrix",
-            value: "`automatic`, `assembled` or `matrix-free`",
+            value: ValueKind::Choice(&["automatic", "assembled", "matrix-free"]),
             unit: "",
             default: "`automatic`",
             about: "whether the matrix of a step is assembled, as the solver `newton` needs it, or multiplied with particle by particle",
         },
         Key {
             name: "walls",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "half spaces whose nodes are held, see below",
         },
         Key {
             name: "sinks",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "shapes that take out the particles that come into them, see below",
         },
         Key {
             name: "low",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "none",
             about: "together with `high`: particles that leave this box end the run",
         },
         Key {
             name: "high",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: "none",
             about: "see `low`",
@@ -84,21 +84,21 @@ static WALL: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "point",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "on the wall; a plane through grid nodes is kept best",
         },
         Key {
             name: "normal",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "",
             default: REQUIRED,
             about: "into the free side; made unit",
         },
         Key {
             name: "kind",
-            value: "`slides` or `sticks`",
+            value: ValueKind::Choice(&["slides", "sticks"]),
             unit: "",
             default: "`slides`",
             about: "what nodes on and behind it do; only walls across an axis let them slide",
@@ -111,63 +111,63 @@ static POINTS: TableSchema = TableSchema {
     keys: with_soft_keys![
         Key {
             name: "shape",
-            value: "shape",
+            value: ValueKind::Described("shape"),
             unit: "",
             default: "none, if there are `sources`",
             about: "filled with particles at the start, in the body's own frame; not a half space",
         },
         Key {
             name: "sources",
-            value: "list of tables",
+            value: ValueKind::Described("list of tables"),
             unit: "",
             default: "none",
             about: "where more of its particles come from, see below; all are as large as those of `shape`, or of the first source",
         },
         Key {
             name: "per_cell",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "8",
             about: "particles in a grid cell, on average",
         },
         Key {
             name: "sampling",
-            value: "`lattice`, `random` or `conforming`",
+            value: ValueKind::Choice(&["lattice", "random", "conforming"]),
             unit: "",
             default: "`lattice`",
             about: "how they are laid out; at random no two are close to each other, and no direction is preferred; conforming ones have a layer half a spacing under the surface besides",
         },
         Key {
             name: "seed",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: "0",
             about: "of `random` and `conforming`",
         },
         Key {
             name: "made_of",
-            value: "name or table",
+            value: ValueKind::Described("name or table"),
             unit: "",
             default: REQUIRED,
             about: "`cookie-dough`, `pizza-dough`, `foam-cube`, `dry-sand`, `shallow-water`, or a law and its constants",
         },
         Key {
             name: "density",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "kg/m³",
             default: "the preset's, or 1000",
             about: "at rest",
         },
         Key {
             name: "contact_radius",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "half the distance of particles",
             about: "of the balls about particles that rigid things touch; 0: the particles themselves (Zong 2024)",
         },
         Key {
             name: "drawn_max",
-            value: "whole number",
+            value: ValueKind::Described("whole number"),
             unit: "",
             default: "20000",
             about: "particles that the replay shows, evenly picked; tables and other programs get as many",
@@ -179,7 +179,7 @@ static POINTS: TableSchema = TableSchema {
 #[derive(Clone, Debug)]
 pub struct GridEntry {
     /// Where `[grid]` stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// m.
     pub spacing: f64,
     /// Which velocity gradient particles feel.
@@ -202,7 +202,7 @@ pub struct PointsEntry {
     /// What is filled at the start.
     pub shape: Option<ShapeEntry>,
     /// Where `shape = ...`, or else `sources`, stands in the file.
-    pub at: crate::scene::Place,
+    pub at: crate::scene::SourceLocation,
     /// Where more comes from.
     pub sources: Vec<SourceEntry>,
     /// How.
@@ -300,7 +300,7 @@ enum Layout {
 }
 
 fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
-    let stuff = stuff(&table.required("made_of")?)?;
+    let material = constitutive(&table.required("made_of")?)?;
     let sources = table.optional("sources");
     let item = match (table.optional("shape"), &sources) {
         (Some(item), _) => Some(item),
@@ -339,10 +339,10 @@ fn own(table: &TableReader<'_>) -> Result<PointsEntry, SceneError> {
             Layout::Random => Sampling::PoissonDisk { per_cell, seed },
             Layout::Conforming => Sampling::Conforming { per_cell, seed },
         },
-        material: stuff.law,
+        material: material.law,
         density: match table.optional("density") {
             Some(item) => item.positive()?,
-            None => stuff.density.unwrap_or(1000.0),
+            None => material.density.unwrap_or(1000.0),
         },
         contact_radius: radius.map(|item| item.non_negative()).transpose()?,
         drawn_max: drawn_max.map_or(Ok(20_000), |item| item.integer(1, 1_000_000))? as usize,

@@ -3,8 +3,8 @@
 use nalgebra::Vector3;
 
 use crate::scene::error::SceneError;
-use crate::scene::item::{Item, Mention};
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::item::{Item, NamedReference};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 
 pub(super) static TABLES: [&TableSchema; 6] =
     [&BOX, &BALL, &HALF_SPACE, &NEAREST, &VERTICES, &SURFACE];
@@ -12,7 +12,7 @@ pub(super) static TABLES: [&TableSchema; 6] =
 const fn place(name: &'static str, about: &'static str) -> Key {
     Key {
         name,
-        value: "3 numbers",
+        value: ValueKind::Vector3,
         unit: "m",
         default: REQUIRED,
         about,
@@ -24,14 +24,14 @@ static BOX: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "low",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "lower corner; the box's faces belong to it; `-inf` is allowed",
         },
         Key {
             name: "high",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "m",
             default: REQUIRED,
             about: "upper corner; `inf` is allowed",
@@ -41,10 +41,10 @@ static BOX: TableSchema = TableSchema {
 static BALL: TableSchema = TableSchema {
     name: "region.ball",
     keys: &[
-        place("center", "its middle"),
+        place("center", "its centre"),
         Key {
             name: "radius",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "m",
             default: REQUIRED,
             about: "the surface belongs to it",
@@ -57,7 +57,7 @@ static HALF_SPACE: TableSchema = TableSchema {
         place("point", "on the plane that ends it, which belongs to it"),
         Key {
             name: "normal",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "",
             default: REQUIRED,
             about: "points out of it",
@@ -72,7 +72,7 @@ static VERTICES: TableSchema = TableSchema {
     name: "region.vertices",
     keys: &[Key {
         name: "numbers",
-        value: "list of whole numbers",
+        value: ValueKind::Described("list of whole numbers"),
         unit: "",
         default: REQUIRED,
         about: "of the vertices, counted from 0",
@@ -81,17 +81,17 @@ static VERTICES: TableSchema = TableSchema {
 static SURFACE: TableSchema = TableSchema {
     name: "region.shell",
     keys: &[
-        place("center", "the middle of both spheres"),
+        place("center", "the centre of both spheres"),
         Key {
             name: "inner",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "m",
             default: "0",
             about: "radius of the inner sphere, which belongs to it",
         },
         Key {
             name: "outer",
-            value: "number > 0 or `inf`",
+            value: ValueKind::Described("number > 0 or `inf`"),
             unit: "m",
             default: "inf",
             about: "radius of the outer sphere, which belongs to it",
@@ -103,7 +103,7 @@ static SURFACE: TableSchema = TableSchema {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegionEntry {
     /// Its name within the body.
-    pub name: Mention,
+    pub name: NamedReference,
     /// Where it is.
     pub shape: RegionShape,
 }
@@ -120,7 +120,7 @@ pub enum RegionShape {
     },
     /// Between two spheres; a ball if the inner one has no radius.
     Shell {
-        /// The middle.
+        /// The centre.
         center: Vector3<f64>,
         /// Radius of the inner sphere.
         inner: f64,
@@ -187,7 +187,7 @@ impl RegionShape {
 /// The regions of a body.
 pub(super) fn regions(item: Option<&Item<'_>>) -> Result<Vec<RegionEntry>, SceneError> {
     let entries = item.map_or(Ok(Vec::new()), Item::entries)?;
-    let entry = |(name, item): (Mention, Item<'_>)| {
+    let entry = |(name, item): (NamedReference, Item<'_>)| {
         Ok(RegionEntry {
             shape: region(&item)?,
             name,

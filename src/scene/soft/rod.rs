@@ -14,7 +14,7 @@ use super::{Matter, SelfContact, Shown, SoftEntry, common, with_soft_keys};
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
 use crate::scene::material::Materials;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::{Context, TableReader};
 
 pub(super) static TABLES: [&TableSchema; 5] = [
@@ -27,7 +27,7 @@ pub(super) static TABLES: [&TableSchema; 5] = [
 
 const fn given(
     name: &'static str,
-    value: &'static str,
+    value: ValueKind,
     unit: &'static str,
     about: &'static str,
 ) -> Key {
@@ -45,165 +45,165 @@ static ROD: TableSchema = TableSchema {
     keys: with_soft_keys![
         Key {
             name: "centreline",
-            value: "centreline",
+            value: ValueKind::Described("centreline"),
             unit: "",
             default: REQUIRED,
             about: "its nodes at the start, in the body's own frame",
         },
         Key {
             name: "model",
-            value: "`elastic-rod` or `capsule-chain`",
+            value: ValueKind::Choice(&["elastic-rod", "capsule-chain"]),
             unit: "",
             default: "`elastic-rod`",
             about: "`capsule-chain`, to compare with: rigid capsules on joints with springs that bend and twist; open, round, without ends held, drag, tension or natural curvature",
         },
         Key {
             name: "section",
-            value: "section",
+            value: ValueKind::Described("section"),
             unit: "",
             default: REQUIRED,
             about: "its cross-section; segments touch as capsules, elliptic cylinders or boxes",
         },
         Key {
             name: "youngs_modulus",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "Pa",
             default: REQUIRED,
             about: "E of a homogeneous rod",
         },
         Key {
             name: "poissons_ratio",
-            value: "number in (-1, 0.5]",
+            value: ValueKind::Described("number in (-1, 0.5]"),
             unit: "",
             default: "0.3",
             about: "ν, for G = E/2(1 + ν)",
         },
         Key {
             name: "density",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "kg/m³",
             default: "1000",
-            about: "of the stuff",
+            about: "of the material",
         },
         given(
             "stretching_stiffness",
-            "number > 0",
+            ValueKind::Positive,
             "N",
             "EA, for what is not homogeneous"
         ),
         given(
             "bending_stiffness",
-            "2 numbers >= 0",
+            ValueKind::Described("2 numbers >= 0"),
             "N·m²",
             "EI₁ about m2, EI₂ about m1"
         ),
         given(
             "twisting_stiffness",
-            "number >= 0",
+            ValueKind::NonNegative,
             "N·m²",
             "GJ, J the torsion constant"
         ),
         Key {
             name: "mass_damping",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "1/s",
             default: "0",
             about: "α of Rayleigh: a drag on all motion, free flight too",
         },
         Key {
             name: "stiffness_damping",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "s",
             default: "0",
-            about: "β of Rayleigh: a viscosity of the stuff",
+            about: "β of Rayleigh: a viscosity of the material",
         },
         Key {
             name: "linearised",
-            value: "`at-free-motion` or `at-start`",
+            value: ValueKind::Choice(&["at-free-motion", "at-start"]),
             unit: "",
             default: "`at-free-motion`",
             about: "where the balance of momentum is linearised for contact: at the motion without contact, or as the step starts, for ropes under tension over posts and through loops",
         },
         Key {
             name: "director",
-            value: "3 numbers",
+            value: ValueKind::Vector3,
             unit: "",
             default: "some direction across the first edge",
             about: "m1 at the first edge, a unit vector in the body's own frame",
         },
         Key {
             name: "natural_shape",
-            value: "`straight` or `as-built`",
+            value: ValueKind::Choice(&["straight", "as-built"]),
             unit: "",
             default: "`straight`",
             about: "in which it is unstressed, `natural_curvature` and `natural_twist` besides",
         },
         Key {
             name: "natural_curvature",
-            value: "2 numbers",
+            value: ValueKind::Described("2 numbers"),
             unit: "1/m",
             default: "[0, 0]",
             about: "along m2 and -m1, the same everywhere",
         },
         Key {
             name: "natural_twist",
-            value: "number",
+            value: ValueKind::Number,
             unit: "rad/m",
             default: "0",
             about: "rate at which the section turns about the tangent, the same everywhere",
         },
         Key {
             name: "natural_scatter",
-            value: "natural_scatter",
+            value: ValueKind::Described("natural_scatter"),
             unit: "",
             default: "none",
             about: "how the natural strains differ from node to node at random, besides those two",
         },
         Key {
             name: "curvature_schedule",
-            value: "list of [time, factor]",
+            value: ValueKind::Described("list of [time, factor]"),
             unit: "s, 1",
             default: "always 1",
             about: "factor on the natural curvature and its scatter, linear in between",
         },
         Key {
             name: "twist_schedule",
-            value: "list of [time, factor]",
+            value: ValueKind::Described("list of [time, factor]"),
             unit: "s, 1",
             default: "always 1",
             about: "factor on the natural twist and its scatter",
         },
         Key {
             name: "rest_length_scale",
-            value: "number > 0",
+            value: ValueKind::Positive,
             unit: "",
             default: "1",
             about: "edges at rest over those of the centreline; less than 1: it starts under tension",
         },
         Key {
             name: "start",
-            value: "`free`, `pinned`, `clamped` or `welded`",
+            value: ValueKind::Choice(&["free", "pinned", "clamped", "welded"]),
             unit: "",
             default: "`free`",
             about: "how its first node is held in the world; `clamped`: tangent and spin, too; `welded`: the same, by the constraint of a region of this node to another body",
         },
         Key {
             name: "finish",
-            value: "`free`, `pinned`, `clamped` or `welded`",
+            value: ValueKind::Choice(&["free", "pinned", "clamped", "welded"]),
             unit: "",
             default: "`free`",
             about: "how its last node is held",
         },
         Key {
             name: "tips",
-            value: "`round` or `flat`",
+            value: ValueKind::Choice(&["round", "flat"]),
             unit: "",
             default: "`round`",
             about: "its free ends: round sections end in half balls, all of them in cones where they touch in patches; `flat`: cut at the last node",
         },
         Key {
             name: "self_contact",
-            value: "`present` or `absent`",
+            value: ValueKind::Choice(&["present", "absent"]),
             unit: "",
             default: "`present`",
             about: "whether it touches itself, further along than it is wide",

@@ -16,7 +16,7 @@ fn faults_of_repeats_are_refused() {
     );
     check_fragment(
         &repeat("region = { low = [0, 0, 0], high = [0.1, 0.1, 0.1] }"),
-        &["repeat \"r\": body 1 of 5 finds no room after 10000 tries"],
+        &["repeat \"r\": body 1 of 5 has no room after 10000 tries"],
     );
     check_fragment(
         &repeat("region = { low = [1, 0, 0], high = [0, 1, 1] }"),

@@ -1,5 +1,7 @@
 //! Faults within one section of a scene file.
 
+use pliant_contact_sap::StopCriteria;
+
 use super::*;
 
 #[test]
@@ -159,7 +161,7 @@ fn faults_of_observables_are_refused() {
     );
     check_fragment(
         &observable("quantity = \"orientation\"\nof = \"ball\"\nalong = [1, 0, 0]"),
-        &["an orientation has no part along a direction"],
+        &["an orientation has no component along a direction"],
     );
     check_fragment(
         &observable("quantity = \"energy\"\nwith = \"ball\""),
@@ -250,7 +252,7 @@ fn faults_of_the_solver_are_refused() {
     );
     check_fragment(
         "[solver]\nslope_tolerance = 1\n",
-        &["slope_tolerance = 1 must be less than 1"],
+        &["slope_tolerance = 1 must lie in (0, 1)"],
     );
     check_fragment(
         "[solver]\nline_search = \"armijo\"\nslope_tolerance = 0.1\n",
@@ -259,7 +261,7 @@ fn faults_of_the_solver_are_refused() {
     check_fragment(
         "[solver]\nname = \"quasi-newton\"\nfriction_tangent = \"plain\"\n",
         &[
-            "the solver `quasi-newton` has no `friction_tangent`; it belongs to `newton`, `newton-cg`",
+            "[solver] name = \"quasi-newton\" has no key `friction_tangent`; it belongs to `newton`, `newton-cg`",
         ],
     );
     for (name, key) in [
@@ -270,37 +272,39 @@ fn faults_of_the_solver_are_refused() {
     ] {
         check_fragment(
             &format!("[solver]\nname = \"{name}\"\n{key}\n"),
-            &["has no `"],
+            &["has no key `"],
         );
     }
 }
 
 #[test]
-fn settings_of_the_solver_are_those_of_the_file_whichever_is_asked_for() {
-    use pliant_contact_sap::{FrictionTangent, LineSearch, Preconditioner};
+fn a_solver_from_outside_takes_the_settings_that_all_solvers_share() {
     let text = format!(
         "{HEAD}[solver]\nname = \"newton-cg\"\nrelative_tolerance = 1e-3\nabsolute_tolerance = 1e-9\niterations_max = 7\nline_search = \"armijo\"\nfriction_tangent = \"plain\"\npreconditioner = \"body\"\n"
     );
-    let mut options = SceneOptions::default();
-    for kind in [None, Some(SolverKind::GaussSeidel)] {
-        options.solver = kind;
+    for name in [None, Some("gauss-seidel")] {
+        let options = SceneOptions {
+            solver: name.map(str::to_owned),
+            ..SceneOptions::default()
+        };
         let solver = Scene::parse("s.toml", &text, &options).unwrap().solver;
-        assert_eq!(solver.kind, kind.unwrap_or(SolverKind::NewtonCg));
-        assert_eq!(solver.line_search, LineSearch::Armijo);
-        assert_eq!(solver.friction, FrictionTangent::Plain);
-        assert_eq!(solver.preconditioner, Preconditioner::Body);
-        let stop = solver.stop;
-        assert_eq!(
-            (
-                stop.relative_tolerance,
-                stop.absolute_tolerance,
-                stop.iterations_max
-            ),
-            (1e-3, 1e-9, 7)
-        );
+        assert_eq!(solver.name(), name.unwrap_or("newton-cg"));
+        let stop = StopCriteria {
+            relative_tolerance: 1e-3,
+            absolute_tolerance: 1e-9,
+            iterations_max: 7,
+        };
+        assert_eq!(solver.stop(), stop);
     }
-    assert_eq!(scene("").solver, Solver::default());
-    assert_eq!(scene("[solver]\n").solver, Solver::default());
+    let options = SceneOptions {
+        solver: Some("newtn".into()),
+        ..SceneOptions::default()
+    };
+    let error = Scene::parse("s.toml", &text, &options).unwrap_err();
+    assert!(
+        error.to_string().contains("did you mean `newton`?"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use pliant_der::{Drive, NaturalShape, NaturalStrain, Schedule};
 
 use crate::scene::error::SceneError;
 use crate::scene::random::Random;
-use crate::scene::schema::{Key, TableSchema};
+use crate::scene::schema::{Key, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
 pub(super) static SCATTER: TableSchema = TableSchema {
@@ -12,21 +12,21 @@ pub(super) static SCATTER: TableSchema = TableSchema {
     keys: &[
         Key {
             name: "curvature",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "1/m",
             default: "0",
             about: "standard deviation of each component of the curvature at a node",
         },
         Key {
             name: "twist",
-            value: "number >= 0",
+            value: ValueKind::NonNegative,
             unit: "rad/m",
             default: "0",
             about: "standard deviation of the twist rate at a node; times the length of an edge it is that of an angle",
         },
         Key {
             name: "seed",
-            value: "integer in 0 .. 4294967295",
+            value: ValueKind::Described("integer in 0 .. 4294967295"),
             unit: "",
             default: "0",
             about: "of the random numbers; copies of a rod that are to differ have one each, such as `seed = \"i\"`",

@@ -4,14 +4,14 @@ use pliant_der::{Material, RodProperties, Section};
 
 use crate::scene::error::SceneError;
 use crate::scene::item::Item;
-use crate::scene::schema::{Key, REQUIRED, TableSchema};
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
 
 pub(super) static CIRCLE: TableSchema = TableSchema {
     name: "section.circle",
     keys: &[Key {
         name: "radius",
-        value: "number > 0",
+        value: ValueKind::Positive,
         unit: "m",
         default: REQUIRED,
         about: "of the disc",
@@ -21,7 +21,7 @@ pub(super) static ELLIPSE: TableSchema = TableSchema {
     name: "section.ellipse",
     keys: &[Key {
         name: "semi_axes",
-        value: "2 numbers > 0",
+        value: ValueKind::Described("2 numbers > 0"),
         unit: "m",
         default: REQUIRED,
         about: "along m1 and m2",
@@ -31,7 +31,7 @@ pub(super) static RECTANGLE: TableSchema = TableSchema {
     name: "section.rectangle",
     keys: &[Key {
         name: "size",
-        value: "2 numbers > 0",
+        value: ValueKind::Described("2 numbers > 0"),
         unit: "m",
         default: REQUIRED,
         about: "whole extents along m1 and m2",

@@ -1,12 +1,14 @@
-//! Who moves what: no joint and no body is asked for two things that cannot both be, and nothing is asked in vain.
+//! Refuses scenes that drive a joint or a body in two incompatible ways, or drive what cannot move.
 
 use std::collections::BTreeMap;
 
 use pliant_coupling::BodyIdx;
 use pliant_multibody::DofIdx;
 
-use super::assembly::{Directory, JointRef, Spot};
-use crate::scene::{JointDrive, LoadEntry, Mention, Place, Scene, SceneError, SceneFault};
+use super::assembly::{Directory, FrameRef, JointRef};
+use crate::scene::{
+    JointDrive, LoadEntry, NamedReference, Scene, SceneError, SceneFault, SourceLocation,
+};
 
 /// What a joint or body is claimed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,14 +40,14 @@ impl Claim {
 }
 
 /// The claims on all joints and bodies of a scene.
-pub(super) struct Claims<'s> {
+pub(super) struct DriveConflicts<'s> {
     scene: &'s Scene,
-    joints: BTreeMap<(usize, usize), Vec<(Claim, Place)>>,
+    joints: BTreeMap<(usize, usize), Vec<(Claim, SourceLocation)>>,
     /// What is suspicious, and allowed.
     pub(super) notes: Vec<String>,
 }
 
-impl<'s> Claims<'s> {
+impl<'s> DriveConflicts<'s> {
     /// Collects and checks the claims of the scene on joints, but for those of frame targets.
     pub(super) fn new(scene: &'s Scene, directory: &Directory) -> Result<Self, SceneError> {
         let mut claims = Self {
@@ -54,9 +56,9 @@ impl<'s> Claims<'s> {
             notes: Vec::new(),
         };
         for entry in &scene.models {
-            for mention in &entry.held {
-                let joint = directory.joint(scene, &entry.name, mention)?;
-                claims.claim(&joint, mention, Claim::Held)?;
+            for reference in &entry.held {
+                let joint = directory.joint(scene, &entry.name, reference)?;
+                claims.claim(&joint, reference, Claim::Held)?;
             }
         }
         let drives = &scene.drives;
@@ -80,7 +82,7 @@ impl<'s> Claims<'s> {
         directory: &Directory,
         body: BodyIdx,
         dofs: &[usize],
-        frame: &Mention,
+        frame: &NamedReference,
         from_s: f64,
     ) -> Result<(), SceneError> {
         for &dof in dofs {
@@ -106,21 +108,21 @@ impl<'s> Claims<'s> {
         drive: &JointDrive,
         claim: Claim,
     ) -> Result<(), SceneError> {
-        for (k, mention) in drive.joints.iter().enumerate() {
-            let joint = directory.joint(self.scene, &drive.model, mention)?;
-            self.claim(&joint, mention, claim)?;
+        for (k, reference) in drive.joints.iter().enumerate() {
+            let joint = directory.joint(self.scene, &drive.model, reference)?;
+            self.claim(&joint, reference, claim)?;
             if claim == Claim::Target && !directory.is_actuated(joint.body, joint.joint) {
                 let fault = SceneFault::Clash {
-                    what: format!("joint {:?}", mention.name),
+                    what: format!("joint {:?}", reference.name),
                     reason: format!(
                         "has no actuator, so a target does nothing; give the model `actuators`, as in `actuators = {{ {} = {{ proportional = 100, derivative = 10 }} }}`",
-                        toml_key(&mention.name)
+                        toml_key(&reference.name)
                     ),
                 };
-                return Err(self.scene.text.error(mention.at, fault));
+                return Err(self.scene.text.error(reference.at, fault));
             }
             if claim != Claim::Effort {
-                self.check_limits(directory, &joint, mention, drive.track.knots_of(k), claim)?;
+                self.check_limits(directory, &joint, reference, drive.track.knots_of(k), claim)?;
             }
         }
         Ok(())
@@ -131,7 +133,7 @@ impl<'s> Claims<'s> {
         &mut self,
         directory: &Directory,
         joint: &JointRef,
-        mention: &Mention,
+        reference: &NamedReference,
         mut knots: impl Iterator<Item = f64>,
         claim: Claim,
     ) -> Result<(), SceneError> {
@@ -141,7 +143,7 @@ impl<'s> Claims<'s> {
         let Some(outside) = knots.find(|x| !allowed.contains(x)) else {
             return Ok(());
         };
-        let what = format!("joint {:?}", mention.name);
+        let what = format!("joint {:?}", reference.name);
         let reason = format!(
             "shall be at {outside}, outside its limits [{}, {}]",
             limits.lower, limits.upper
@@ -149,9 +151,9 @@ impl<'s> Claims<'s> {
         if claim == Claim::Motion {
             let reason = format!("{reason}; keep its motion within them");
             let fault = SceneFault::Clash { what, reason };
-            return Err(self.scene.text.error(mention.at, fault));
+            return Err(self.scene.text.error(reference.at, fault));
         }
-        let (line, _) = self.scene.text.line_and_column(mention.at.start);
+        let (line, _) = self.scene.text.line_and_column(reference.at.start);
         self.notes.push(format!(
             "{}:{line}: {what} {reason}; its actuator will press against them",
             self.scene.text.name()
@@ -162,22 +164,22 @@ impl<'s> Claims<'s> {
     fn claim(
         &mut self,
         joint: &JointRef,
-        mention: &Mention,
+        reference: &NamedReference,
         claim: Claim,
     ) -> Result<(), SceneError> {
         let held = self.joints.entry((joint.body.0, joint.dof.0)).or_default();
         let clash = held.iter().find(|(first, _)| !claim.goes_with(*first));
         if let Some(&(first, place)) = clash {
-            let what = format!("joint {:?}", mention.name);
-            return Err(self.clash(mention, what, first, place));
+            let what = format!("joint {:?}", reference.name);
+            return Err(self.clash(reference, what, first, place));
         }
-        held.push((claim, mention.at));
+        held.push((claim, reference.at));
         Ok(())
     }
 
     /// Bodies whose motion is prescribed have one motion, and feel no load.
     fn check_bodies(&self, directory: &Directory) -> Result<(), SceneError> {
-        let mut moved: BTreeMap<usize, Place> = BTreeMap::new();
+        let mut moved: BTreeMap<usize, SourceLocation> = BTreeMap::new();
         for motion in &self.scene.drives.body_motions {
             for body in directory.bodies(self.scene, &motion.body)? {
                 if let Some(place) = moved.insert(body.0, motion.body.at) {
@@ -189,7 +191,7 @@ impl<'s> Claims<'s> {
         // Nothing prescribes the motion of soft bodies.
         let on_rigid = |load: &&LoadEntry| !directory.is_soft(&load.on);
         for load in self.scene.drives.loads.iter().filter(on_rigid) {
-            if let Spot::Link { body, .. } = directory.spot(self.scene, &load.on)?
+            if let FrameRef::Link { body, .. } = directory.frame(self.scene, &load.on)?
                 && let Some(&place) = moved.get(&body.0)
             {
                 let what = format!("body {:?}", load.on.name);
@@ -199,13 +201,19 @@ impl<'s> Claims<'s> {
         Ok(())
     }
 
-    fn clash(&self, mention: &Mention, what: String, first: Claim, place: Place) -> SceneError {
+    fn clash(
+        &self,
+        reference: &NamedReference,
+        what: String,
+        first: Claim,
+        place: SourceLocation,
+    ) -> SceneError {
         let line = self.scene.text.line_and_column(place.start).0;
         let fault = SceneFault::Clash {
             what,
             reason: format!("{} in line {line}; drop one of the two", first.phrase()),
         };
-        self.scene.text.error(mention.at, fault)
+        self.scene.text.error(reference.at, fault)
     }
 
     /// Whether the joint of a degree of freedom goes its own way, whatever targets say.

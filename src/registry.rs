@@ -1,0 +1,68 @@
+//! Names of scene files and what they stand for: solvers and other parts, built in or one's own.
+
+mod body;
+mod material;
+mod parts;
+mod quantity;
+mod solver;
+
+pub(crate) use crate::runner::built_in_quantities;
+pub use body::{MakeBody, ReadBody, SceneBody};
+pub use material::{ReadFemMaterial, ReadParticleMaterial};
+pub use parts::{Part, Parts};
+pub(crate) use quantity::{Measure, Value, of_vector};
+pub use quantity::{Quantity, ReadQuantity, Snapshot};
+pub use solver::{MakeSolver, ReadSolver};
+
+/// The parts that scene files choose by name.
+///
+/// [`Registry::default`] holds the built-in ones; a program adds its own and passes the registry on, in
+/// [`SceneOptions`](crate::scene::SceneOptions) or to [`cli::main`](crate::cli::main). A part comes with the keys of its
+/// settings, which stand in the table that names it, and with a function that reads them.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    pub(crate) solvers: Parts<ReadSolver>,
+    pub(crate) bodies: Parts<ReadBody>,
+    pub(crate) quantities: Parts<ReadQuantity>,
+    pub(crate) fem_materials: Parts<ReadFemMaterial>,
+    pub(crate) particle_materials: Parts<ReadParticleMaterial>,
+}
+
+impl Registry {
+    fn empty() -> Self {
+        Self {
+            solvers: Parts::new("solver"),
+            bodies: Parts::new("kind of body"),
+            quantities: Parts::new("quantity"),
+            fem_materials: Parts::new("material of finite elements"),
+            particle_materials: Parts::new("material of material points"),
+        }
+    }
+
+    /// The solvers of the contact problem.
+    pub fn solvers(&self) -> &Parts<ReadSolver> {
+        &self.solvers
+    }
+
+    /// The first name that is registered twice for the same kind of part.
+    pub(crate) fn duplicate(&self) -> Option<String> {
+        (self.solvers.duplicate())
+            .or_else(|| self.bodies.duplicate())
+            .or_else(|| self.quantities.duplicate())
+            .or_else(|| self.fem_materials.duplicate())
+            .or_else(|| self.particle_materials.duplicate())
+    }
+}
+
+impl Default for Registry {
+    /// The built-in parts.
+    fn default() -> Self {
+        let mut registry = Self::empty();
+        crate::scene::register_solvers(&mut registry);
+        crate::scene::register_materials(&mut registry);
+        for quantity in built_in_quantities() {
+            registry.built_in_quantity(quantity);
+        }
+        registry
+    }
+}

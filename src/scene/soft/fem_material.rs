@@ -1,0 +1,163 @@
+//! Constitutive materials of `[[fem]]`: `made_of = "rubber"`, or a law and its constants.
+
+use std::sync::Arc;
+
+use pliant_fem::{
+    FemError, LawKind, Material, MaterialPreset, MooneyRivlin, lame_parameters, material_preset,
+};
+
+use crate::registry::Registry;
+use crate::scene::error::{SceneError, SceneFault};
+use crate::scene::item::Item;
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use crate::scene::table::TableReader;
+
+/// `made_of` of `[[fem]]`.
+pub(super) static TABLES: [&TableSchema; 3] = [&MADE_OF, &TWO_MODULI, &MOONEY_RIVLIN];
+
+static MADE_OF: TableSchema = TableSchema {
+    name: "fem.made_of",
+    keys: &[Key {
+        name: "law",
+        value: ValueKind::Described("name of a law"),
+        unit: "",
+        default: "`linear-corotated`",
+        about: "the hyperelastic law: `linear-corotated`, which needs one linear solve per time step, `corotational`, `stable-neo-hookean`, `neo-hookean`, `st-venant-kirchhoff`, `linear` or `mooney-rivlin`",
+    }],
+};
+
+static TWO_MODULI: TableSchema = TableSchema {
+    name: "fem.made_of, laws of two moduli",
+    keys: &[
+        Key {
+            name: "preset",
+            value: ValueKind::Described("name"),
+            unit: "",
+            default: "none",
+            about: "moduli and density of a material, see above; the other keys replace its values",
+        },
+        Key {
+            name: "youngs_modulus",
+            value: ValueKind::Positive,
+            unit: "Pa",
+            default: "the preset's",
+            about: "E",
+        },
+        Key {
+            name: "poissons_ratio",
+            value: ValueKind::Between(-1.0, 0.5),
+            unit: "",
+            default: "the preset's",
+            about: "ν; linear tetrahedra lock beyond 0.45 or so",
+        },
+    ],
+};
+
+static MOONEY_RIVLIN: TableSchema = TableSchema {
+    name: "fem.made_of law = \"mooney-rivlin\"",
+    keys: &[
+        Key {
+            name: "c1",
+            value: ValueKind::Positive,
+            unit: "Pa",
+            default: REQUIRED,
+            about: "C₁",
+        },
+        Key {
+            name: "c2",
+            value: ValueKind::NonNegative,
+            unit: "Pa",
+            default: REQUIRED,
+            about: "C₂",
+        },
+        Key {
+            name: "bulk_modulus",
+            value: ValueKind::Positive,
+            unit: "Pa",
+            default: REQUIRED,
+            about: "K, at rest",
+        },
+    ],
+};
+
+/// A law with its constants, and the density of a preset.
+pub(super) struct Constitutive {
+    pub(super) law: Arc<dyn Material>,
+    pub(super) density: Option<f64>,
+}
+
+/// Registers the built-in laws, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    let of_two_moduli = [
+        LawKind::LinearCorotated,
+        LawKind::Corotational,
+        LawKind::StableNeoHookean,
+        LawKind::NeoHookean,
+        LawKind::StVenantKirchhoff,
+        LawKind::Linear,
+    ];
+    for kind in of_two_moduli {
+        registry.shared_fem_material(kind.name(), TWO_MODULI.keys, move |table| {
+            let preset = preset(table)?;
+            let stiffness = modulus(table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
+            let ratio = modulus(table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
+            let lame = lame_parameters(stiffness, ratio);
+            lame.and_then(|lame| kind.of(lame))
+                .map_err(|error| table.conflict(error.to_string()))
+        });
+    }
+    registry.fem_material("mooney-rivlin", MOONEY_RIVLIN.keys, |table| {
+        let [c1, c2] = [table.number("c1")?, table.number("c2")?];
+        MooneyRivlin::new(c1, c2, table.number("bulk_modulus")?)
+            .map_err(|error| table.conflict(error.to_string()))
+    });
+}
+
+/// `made_of`.
+pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
+    if item.is_text() {
+        let preset = material_preset(&item.reference()?.name).map_err(|e| refused(item, &e))?;
+        let law = LawKind::default().of(preset.lame());
+        return Ok(Constitutive {
+            law: law.map_err(|e| refused(item, &e))?,
+            density: Some(preset.density),
+        });
+    }
+    let laws = &item.context.registry.fem_materials;
+    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    let preset = match table.declares("preset") {
+        true => preset(&table)?,
+        false => None,
+    };
+    Ok(Constitutive {
+        law: law.read()(&table)?,
+        density: preset.map(|preset| preset.density),
+    })
+}
+
+fn preset(table: &TableReader<'_>) -> Result<Option<&'static MaterialPreset>, SceneError> {
+    let Some(item) = table.optional("preset") else {
+        return Ok(None);
+    };
+    let preset = material_preset(&item.reference()?.name);
+    preset.map(Some).map_err(|error| refused(&item, &error))
+}
+
+/// A constant of the law, or the preset's.
+fn modulus(
+    table: &TableReader<'_>,
+    key: &'static str,
+    preset: Option<f64>,
+) -> Result<f64, SceneError> {
+    match (table.number_if_given(key)?, preset) {
+        (Some(value), _) | (None, Some(value)) => Ok(value),
+        (None, None) => Err(table.missing(key)),
+    }
+}
+
+fn refused(item: &Item<'_>, error: &FemError) -> SceneError {
+    item.error(SceneFault::Conflict {
+        table: item.table.clone(),
+        reason: error.to_string(),
+    })
+}

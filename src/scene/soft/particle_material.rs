@@ -1,0 +1,221 @@
+//! Constitutive materials of `[[material_points]]`: `made_of = "pizza-dough"`, or a law and its constants.
+
+use std::sync::Arc;
+
+use pliant_mpm::{
+    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError,
+    NeoHookean, Preset, Sand, Tension,
+};
+
+use crate::registry::Registry;
+use crate::scene::error::{SceneError, SceneFault, remedy};
+use crate::scene::item::Item;
+use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use crate::scene::table::TableReader;
+
+/// `made_of` of `[[material_points]]`.
+pub(super) static TABLES: [&TableSchema; 5] = [&MADE_OF, &ELASTIC, &PLASTIC, &SAND, &LIQUID];
+
+const fn constant(
+    name: &'static str,
+    value: ValueKind,
+    unit: &'static str,
+    default: &'static str,
+    about: &'static str,
+) -> Key {
+    Key {
+        name,
+        value,
+        unit,
+        default,
+        about,
+    }
+}
+
+static MADE_OF: TableSchema = TableSchema {
+    name: "material_points.made_of",
+    keys: &[constant(
+        "law",
+        ValueKind::Described("name of a law"),
+        "",
+        "`linear-corotated`",
+        "`linear-corotated`, which makes a step one linear problem, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+    )],
+};
+
+const YOUNGS_MODULUS: Key = constant("youngs_modulus", ValueKind::Positive, "Pa", REQUIRED, "E");
+const POISSONS_RATIO: Key = constant(
+    "poissons_ratio",
+    ValueKind::Between(-1.0, 0.5),
+    "",
+    REQUIRED,
+    "ν; locks beyond 0.45 or so",
+);
+
+static ELASTIC: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"corotated\" or \"neo-hookean\"",
+    keys: &[YOUNGS_MODULUS, POISSONS_RATIO],
+};
+static PLASTIC: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"linear-corotated\" or \"hencky\"",
+    keys: &[
+        YOUNGS_MODULUS,
+        POISSONS_RATIO,
+        constant(
+            "yield_stress",
+            ValueKind::Positive,
+            "Pa",
+            "none: elastic",
+            "of `linear-corotated`: bound of the Frobenius norm of the deviator, √(2/3) of that in tension; of `hencky`: in tension",
+        ),
+    ],
+};
+static SAND: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"sand\"",
+    keys: &[
+        YOUNGS_MODULUS,
+        POISSONS_RATIO,
+        constant(
+            "friction_angle",
+            ValueKind::Described("number in (0, pi/2)"),
+            "rad",
+            REQUIRED,
+            "of Drucker and Prager's cone",
+        ),
+        constant(
+            "friction_cone",
+            ValueKind::Choice(&["plane-strain", "triaxial-compression"]),
+            "",
+            "`plane-strain`",
+            "the tests in which its angle is `friction_angle`",
+        ),
+    ],
+};
+static LIQUID: TableSchema = TableSchema {
+    name: "material_points.made_of law = \"liquid\"",
+    keys: &[
+        constant(
+            "bulk_modulus",
+            ValueKind::Positive,
+            "Pa",
+            REQUIRED,
+            "κ in p = κ(J^-γ - 1); 200 ρ g depth/γ keeps the density within 1%",
+        ),
+        constant(
+            "exponent",
+            ValueKind::Described("number in (1, 20]"),
+            "",
+            "7",
+            "γ",
+        ),
+        constant("viscosity", ValueKind::NonNegative, "Pa s", "0", "dynamic"),
+        constant(
+            "tension",
+            ValueKind::Choice(&["none", "full"]),
+            "",
+            "`none`",
+            "whether it resists tension",
+        ),
+    ],
+};
+
+/// A law with its constants, and the density of a preset.
+pub(super) struct Constitutive {
+    pub(super) law: Arc<dyn Material>,
+    pub(super) density: Option<f64>,
+}
+
+/// Registers the built-in laws, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    registry
+        .particle_material("linear-corotated", PLASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let solid = LinearCorotated::new(e, nu);
+            legal(
+                table,
+                match table.number_if_given("yield_stress")? {
+                    Some(stress) => solid.and_then(|solid| solid.with_yield_stress(stress)),
+                    None => solid,
+                },
+            )
+        })
+        .particle_material("corotated", ELASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            legal(table, Corotated::new(e, nu))
+        })
+        .particle_material("neo-hookean", ELASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            legal(table, NeoHookean::new(e, nu))
+        })
+        .particle_material("hencky", PLASTIC.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let stress = table.number_if_given("yield_stress")?;
+            legal(
+                table,
+                HenckyVonMises::new(e, nu, stress.unwrap_or(f64::INFINITY)),
+            )
+        })
+        .particle_material("sand", SAND.keys, |table| {
+            let [e, nu] = moduli(table)?;
+            let angle = table.number("friction_angle")?.to_degrees();
+            let cone = table.choice_or_first(
+                "friction_cone",
+                &[
+                    ("plane-strain", FrictionAngle::PlaneStrain),
+                    ("triaxial-compression", FrictionAngle::TriaxialCompression),
+                ],
+            )?;
+            legal(table, Sand::new(e, nu, angle, cone))
+        })
+        .particle_material("liquid", LIQUID.keys, |table| {
+            let liquid = Liquid::new(table.number("bulk_modulus")?, table.number("exponent")?);
+            let viscosity = table.number("viscosity")?;
+            let tension = table.choice_or_first(
+                "tension",
+                &[("none", Tension::None), ("full", Tension::Full)],
+            )?;
+            let liquid = legal(table, liquid.and_then(|l| l.with_viscosity(viscosity)))?;
+            Ok(liquid.with_tension(tension))
+        });
+}
+
+fn moduli(table: &TableReader<'_>) -> Result<[f64; 2], SceneError> {
+    Ok([
+        table.number("youngs_modulus")?,
+        table.number("poissons_ratio")?,
+    ])
+}
+
+fn legal<M>(table: &TableReader<'_>, material: Result<M, MpmError>) -> Result<M, SceneError> {
+    material.map_err(|error| table.conflict(error.to_string()))
+}
+
+/// `made_of`.
+pub(super) fn constitutive(item: &Item<'_>) -> Result<Constitutive, SceneError> {
+    if item.is_text() {
+        return preset(item);
+    }
+    let laws = &item.context.registry.particle_materials;
+    let (table, law) = item.part_table(&MADE_OF, "law", laws)?;
+    Ok(Constitutive {
+        law: law.read()(&table)?,
+        density: None,
+    })
+}
+
+fn preset(item: &Item<'_>) -> Result<Constitutive, SceneError> {
+    let reference = item.reference()?;
+    let word = |preset: &Preset| preset.name().replace('_', "-");
+    let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == reference.name) else {
+        let words: Vec<String> = Preset::ALL.iter().map(word).collect();
+        return Err(item.error(SceneFault::UnknownName {
+            what: "constitutive material of material points".into(),
+            name: reference.name.clone(),
+            remedy: remedy(&reference.name, words.iter().map(String::as_str)),
+        }));
+    };
+    Ok(Constitutive {
+        law: preset.material(),
+        density: Some(preset.density()),
+    })
+}

@@ -5,6 +5,7 @@ mod material;
 mod parts;
 mod quantity;
 mod solver;
+mod stepper;
 
 pub(crate) use crate::runner::built_in_quantities;
 pub use body::{MakeBody, ReadBody, SceneBody};
@@ -13,6 +14,7 @@ pub use parts::{Part, Parts};
 pub(crate) use quantity::{Measure, Value, of_vector};
 pub use quantity::{Quantity, ReadQuantity, Snapshot};
 pub use solver::{MakeSolver, ReadSolver};
+pub use stepper::{MakeStepper, ReadStepper};
 
 /// The parts that scene files choose by name.
 ///
@@ -22,6 +24,7 @@ pub use solver::{MakeSolver, ReadSolver};
 #[derive(Clone, Debug)]
 pub struct Registry {
     pub(crate) solvers: Parts<ReadSolver>,
+    pub(crate) steppers: Parts<ReadStepper>,
     pub(crate) bodies: Parts<ReadBody>,
     pub(crate) quantities: Parts<ReadQuantity>,
     pub(crate) fem_materials: Parts<ReadFemMaterial>,
@@ -32,6 +35,7 @@ impl Registry {
     fn empty() -> Self {
         Self {
             solvers: Parts::new("solver"),
+            steppers: Parts::new("stepper"),
             bodies: Parts::new("kind of body"),
             quantities: Parts::new("quantity"),
             fem_materials: Parts::new("material of finite elements"),
@@ -47,6 +51,7 @@ impl Registry {
     /// The first name that is registered twice for the same kind of part.
     pub(crate) fn duplicate(&self) -> Option<String> {
         (self.solvers.duplicate())
+            .or_else(|| self.steppers.duplicate())
             .or_else(|| self.bodies.duplicate())
             .or_else(|| self.quantities.duplicate())
             .or_else(|| self.fem_materials.duplicate())
@@ -59,6 +64,7 @@ impl Default for Registry {
     fn default() -> Self {
         let mut registry = Self::empty();
         crate::scene::register_solvers(&mut registry);
+        crate::scene::register_steppers(&mut registry);
         crate::scene::register_materials(&mut registry);
         for quantity in built_in_quantities() {
             registry.built_in_quantity(quantity);

@@ -49,6 +49,7 @@ mod settings;
 mod shape;
 mod soft;
 mod solver;
+mod stepper;
 mod table;
 mod text;
 mod track;
@@ -75,7 +76,7 @@ pub use pairs::{FilterEntry, PairEntry};
 pub use parameters::ParameterOverride;
 pub use quantity::{Component, Subject, quantities_markdown};
 pub use schema::{Key, REQUIRED, TableSchema, ValueKind, tables};
-pub use settings::{Camera, RecordingRates, Simulation, StepperKind};
+pub use settings::{Camera, RecordingRates, Simulation};
 pub use shape::{MeshUse, ShapeEntry};
 pub(crate) use soft::register_materials;
 pub use soft::{
@@ -86,6 +87,8 @@ pub use soft::{
 };
 pub use solver::Solver;
 pub(crate) use solver::register as register_solvers;
+pub use stepper::SceneStepper;
+pub(crate) use stepper::register as register_steppers;
 pub use table::TableReader;
 pub use text::{SceneText, SourceLocation};
 pub use track::{PoseTrack, Track, TrackInterpolation};
@@ -121,6 +124,8 @@ pub struct Scene {
     pub parameters: BTreeMap<String, f64>,
     /// Steps, lengths, gravity.
     pub simulation: Simulation,
+    /// The time stepper.
+    pub stepper: SceneStepper,
     /// The contact model.
     pub contact: ContactSettings,
     /// The solver.

@@ -1,31 +1,14 @@
 //! The stepper of a scene.
 
-use pliant_coupling::{
-    Adaptive, AdaptiveReport, ImpulseExchange, StepReport, Stepper, StrongImplicit, WorldError,
-};
+use pliant_coupling::{AdaptiveReport, StepReport, Stepper};
 
-use crate::scene::{Scene, SceneError, SceneFault, StepperKind};
+use crate::scene::{Scene, SceneError, SceneFault};
 
-/// The stepper that the scene chooses.
+/// The stepper that the scene names.
 pub(super) fn stepper(scene: &Scene) -> Result<Box<dyn Stepper>, SceneError> {
-    let refused = |error: WorldError| {
-        let start = scene.simulation.at;
-        scene
-            .text
-            .error(start, SceneFault::World(error.to_string()))
-    };
-    let simulation = &scene.simulation;
-    let implicit = StrongImplicit::new(scene.solver.build())
-        .with_settings(simulation.strong_implicit)
-        .map_err(refused)?;
-    Ok(match (simulation.stepper, simulation.accuracy) {
-        (StepperKind::ImpulseExchange { substeps, at }, _) => {
-            Box::new(ImpulseExchange::new(implicit, substeps, at))
-        }
-        (StepperKind::StrongImplicit, None) => Box::new(implicit),
-        (StepperKind::StrongImplicit, Some(accuracy)) => {
-            Box::new(Adaptive::new(implicit, accuracy).map_err(refused)?)
-        }
+    scene.stepper.build(scene.solver.build()).map_err(|error| {
+        let fault = SceneFault::World(error.to_string());
+        scene.text.error(scene.stepper.at(), fault)
     })
 }
 

@@ -216,7 +216,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
     for (name, value) in &parameters {
         context.scope.set(name.clone(), *value);
     }
-    let simulation = {
+    let (simulation, stepper) = {
         let table = open(&context, document.get_ref())?;
         super::settings::simulation(&table.required("simulation")?, options.time_step_s)?
     };
@@ -278,6 +278,7 @@ pub(super) fn scene(text: Arc<SceneText>, options: &SceneOptions) -> Result<Scen
         description: table.text_or_empty("description")?,
         parameters,
         simulation,
+        stepper,
         contact: super::settings::contact(table.optional("contact").as_ref())?,
         solver: super::solver::solver(
             &context,

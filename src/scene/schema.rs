@@ -107,6 +107,7 @@ impl TableSchema {
 pub fn tables() -> Vec<&'static TableSchema> {
     let mut tables = vec![&super::read::SCENE];
     tables.extend(super::settings::TABLES);
+    tables.extend(super::stepper::TABLES);
     tables.extend(super::solver::TABLES);
     tables.extend(super::pose::TABLES);
     tables.extend(super::material::TABLES);

@@ -1,18 +1,15 @@
 //! How a scene is simulated, recorded and looked at.
 
 use nalgebra::{Point3, Vector3};
-use pliant_contact_sap::{FrictionLimit, Integration};
-use pliant_coupling::{
-    Accuracy, ContactModel, ContactSettings, DissipationRule, ErrorMeasure, ExchangeAt,
-    Linearisation, Speculation, Stiction, StrongImplicitSettings,
-};
+use pliant_contact_sap::FrictionLimit;
+use pliant_coupling::{ContactModel, ContactSettings, DissipationRule, Speculation, Stiction};
 
 use super::error::SceneError;
 use super::item::Item;
 use super::pairs::CONTACT_KINDS;
 use super::schema::{Key, REQUIRED, TableSchema, ValueKind};
+use super::stepper::SceneStepper;
 use super::table::TableReader;
-use super::text::SourceLocation;
 
 pub(super) static TABLES: [&TableSchema; 4] = [&SIMULATION, &CONTACT, &RECORDING, &CAMERA];
 
@@ -25,20 +22,6 @@ static SIMULATION: TableSchema = TableSchema {
             unit: "s",
             default: "0.001",
             about: "Δt; `--time-step` overrides it; expressions know it as `dt`",
-        },
-        Key {
-            name: "accuracy",
-            value: ValueKind::NonNegative,
-            unit: "m/s and rad/s, or m and rad",
-            default: "0: every step is Δt long",
-            about: "positions may be wrong by so much in each second; every Δt is then covered in as many steps as that asks for",
-        },
-        Key {
-            name: "accuracy_per",
-            value: ValueKind::Choice(&["second", "step"]),
-            unit: "",
-            default: "`second`",
-            about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
         },
         Key {
             name: "smoke_s",
@@ -63,45 +46,10 @@ static SIMULATION: TableSchema = TableSchema {
         },
         Key {
             name: "stepper",
-            value: ValueKind::Choice(&["strong-implicit", "impulse-exchange"]),
+            value: ValueKind::Described("name of a stepper"),
             unit: "",
             default: "`strong-implicit`",
-            about: "how bodies and contact are brought together in a step: in one convex problem; or, to compare with, material points explicitly, exchanging impulses with rigid things as ManiSkill2 does",
-        },
-        Key {
-            name: "substeps",
-            value: ValueKind::Described("whole number"),
-            unit: "",
-            default: "25",
-            about: "of `impulse-exchange`: explicit steps of the material points in each Δt",
-        },
-        Key {
-            name: "exchange",
-            value: ValueKind::Choice(&["nodes", "particles"]),
-            unit: "",
-            default: "`nodes`",
-            about: "of `impulse-exchange`: grid nodes in a shape take its velocity; or particles are pushed out by springs and rubbed by Coulomb's law, as they are at the start of a substep",
-        },
-        Key {
-            name: "integration",
-            value: ValueKind::Choice(&["backward-euler", "midpoint", "symplectic"]),
-            unit: "",
-            default: "`backward-euler`",
-            about: "the θ-method that moves every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
-        },
-        Key {
-            name: "linearisation",
-            value: ValueKind::Choice(&["once", "until-converged"]),
-            unit: "",
-            default: "`once`",
-            about: "of `[[fem]]` with nonlinear laws and of `[[rod]]`: one convex problem a step, about its start or a rod's free motion; or again about what was found until the implicit equations are met to 1e-6, which lets barrier laws take long steps without inverting and stiff ropes hit what they meet",
-        },
-        Key {
-            name: "lagged_iterations_max",
-            value: ValueKind::Described("whole number"),
-            unit: "",
-            default: "10",
-            about: "how often a step is solved again at most because a soft body that is touched does not turn as its rest shape was turned for; what then still does not is a suspicious step",
+            about: "how bodies and contact are advanced: `strong-implicit`, one convex problem per time step; or, as a baseline, `impulse-exchange`, material points in explicit substeps that exchange impulses with rigid bodies as in ManiSkill2",
         },
     ],
 };
@@ -220,34 +168,12 @@ static CAMERA: TableSchema = TableSchema {
 pub struct Simulation {
     /// Δt, s.
     pub time_step_s: f64,
-    /// How wrong steps may be whose length follows their error.
-    pub accuracy: Option<Accuracy>,
-    /// Where its table stands in the file.
-    pub at: SourceLocation,
     /// Simulated time of a plain run, s.
     pub smoke_s: f64,
     /// Simulated time of a full run, s.
     pub full_s: f64,
     /// Acceleration of free fall, m/s², world axes.
     pub gravity: Vector3<f64>,
-    /// The time stepper.
-    pub stepper: StepperKind,
-    /// Settings of the strong-implicit stepper.
-    pub strong_implicit: StrongImplicitSettings,
-}
-
-/// The time steppers a scene can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepperKind {
-    /// One convex problem for all bodies in each step.
-    StrongImplicit,
-    /// Material points in explicit substeps, which exchange impulses with everything rigid.
-    ImpulseExchange {
-        /// In each step.
-        substeps: usize,
-        /// What gets the impulses.
-        at: ExchangeAt,
-    },
 }
 
 /// How much of a run is kept.
@@ -272,30 +198,10 @@ pub struct Camera {
 pub(super) fn simulation(
     item: &Item<'_>,
     time_step_s: Option<f64>,
-) -> Result<Simulation, SceneError> {
-    let table = item.table(&SIMULATION)?;
+) -> Result<(Simulation, SceneStepper), SceneError> {
+    let steppers = &item.context.registry.steppers;
+    let (table, part) = item.part_table(&SIMULATION, "stepper", steppers)?;
     let in_file = table.positive_or("time_step_s", 0.001)?;
-    let measure = table.choice_or_first(
-        "accuracy_per",
-        &[
-            ("second", ErrorMeasure::PerSecond),
-            ("step", ErrorMeasure::PerStep),
-        ],
-    )?;
-    let accuracy = match table.optional("accuracy") {
-        Some(item) => {
-            let tolerance = item.non_negative()?;
-            (tolerance > 0.0).then(|| Accuracy {
-                tolerance,
-                measure,
-                ..Accuracy::default()
-            })
-        }
-        None if table.optional("accuracy_per").is_some() => {
-            return Err(table.conflict("`accuracy_per` goes with `accuracy` only"));
-        }
-        None => None,
-    };
     let smoke_s = table.required("smoke_s")?.positive()?;
     let full_s = match table.optional("full_s") {
         None => smoke_s,
@@ -314,81 +220,19 @@ pub(super) fn simulation(
         None => Vector3::new(0.0, 0.0, -9.81),
         Some(item) => item.vector3()?,
     };
-    let given = table.optional("substeps");
-    let substeps = match &given {
-        None => 25,
-        Some(item) => item.integer(1, 100_000)? as usize,
-    };
-    let exchange = table.optional("exchange").is_some();
-    let at = table.choice_or_first(
-        "exchange",
-        &[
-            ("nodes", ExchangeAt::Nodes),
-            ("particles", ExchangeAt::Particles),
-        ],
-    )?;
-    let stepper = table.choice_or_first(
-        "stepper",
-        &[
-            ("strong-implicit", StepperKind::StrongImplicit),
-            (
-                "impulse-exchange",
-                StepperKind::ImpulseExchange { substeps, at },
-            ),
-        ],
-    )?;
-    match stepper {
-        StepperKind::StrongImplicit if given.is_some() => {
-            return Err(
-                table.conflict("`substeps` goes with `stepper = \"impulse-exchange\"` only")
-            );
-        }
-        StepperKind::StrongImplicit if exchange => {
-            return Err(
-                table.conflict("`exchange` goes with `stepper = \"impulse-exchange\"` only")
-            );
-        }
-        StepperKind::ImpulseExchange { .. } if accuracy.is_some() => {
-            return Err(
-                table.conflict("the stepper `impulse-exchange` takes steps of Δt: no `accuracy`")
-            );
-        }
-        _ => {}
-    }
-    let integration = table.choice_or_first(
-        "integration",
-        &[
-            ("backward-euler", Integration::BackwardEuler),
-            ("midpoint", Integration::Midpoint),
-            ("symplectic", Integration::Symplectic),
-        ],
-    )?;
-    let linearisation = table.choice_or_first(
-        "linearisation",
-        &[
-            ("once", Linearisation::Once),
-            ("until-converged", Linearisation::until_converged()),
-        ],
-    )?;
-    let lagged_iterations_max = match table.optional("lagged_iterations_max") {
-        None => StrongImplicitSettings::default().lagged_iterations_max,
-        Some(item) => item.integer(0, 100)? as usize,
+    let stepper = SceneStepper {
+        name: part.name().to_owned(),
+        at: item.at(),
+        make: part.read()(&table)?,
     };
     table.finish();
-    Ok(Simulation {
+    let simulation = Simulation {
         time_step_s: time_step_s.unwrap_or(in_file),
-        accuracy,
-        at: item.at(),
         smoke_s,
         full_s,
         gravity,
-        stepper,
-        strong_implicit: StrongImplicitSettings {
-            integration,
-            linearisation,
-            lagged_iterations_max,
-        },
-    })
+    };
+    Ok((simulation, stepper))
 }
 
 /// `[contact]`.

@@ -1,0 +1,192 @@
+//! `[simulation] stepper`: the built-in time steppers and their settings.
+
+use pliant_contact_sap::{ConvexContactSolver, Integration};
+use pliant_coupling::{
+    Accuracy, Adaptive, ErrorMeasure, ExchangeAt, ImpulseExchange, Linearisation, Stepper,
+    StrongImplicit, StrongImplicitSettings, WorldError,
+};
+
+use super::error::SceneError;
+use super::schema::{Key, TableSchema, ValueKind};
+use super::table::TableReader;
+use super::text::SourceLocation;
+use crate::registry::{MakeStepper, Registry};
+
+pub(super) static TABLES: [&TableSchema; 2] = [&STRONG_IMPLICIT, &IMPULSE_EXCHANGE];
+
+const INTEGRATION: Key = Key {
+    name: "integration",
+    value: ValueKind::Choice(&["backward-euler", "midpoint", "symplectic"]),
+    unit: "",
+    default: "`backward-euler`",
+    about: "the θ-method of every body: θ = θ_vq = 1; θ = θ_vq = 1/2, of second order in free motion; θ = 0, θ_vq = 1, explicit",
+};
+const LINEARISATION: Key = Key {
+    name: "linearisation",
+    value: ValueKind::Choice(&["once", "until-converged"]),
+    unit: "",
+    default: "`once`",
+    about: "of `[[fem]]` with nonlinear laws and of `[[rods]]`: solves one convex problem per time step, linearised about its start or a rod's free motion; or linearises again about the solution until the implicit equations are satisfied to 1e-6, which lets barrier laws take long steps without inversion",
+};
+const LAGGED_ITERATIONS_MAX: Key = Key {
+    name: "lagged_iterations_max",
+    value: ValueKind::Integer(0, 100),
+    unit: "",
+    default: "10",
+    about: "bound of the fixed-point iterations over the lagged rotations of soft bodies in contact; a step that needs more is reported as not converged",
+};
+
+static STRONG_IMPLICIT: TableSchema = TableSchema {
+    name: "[simulation] stepper = \"strong-implicit\"",
+    keys: &[
+        Key {
+            name: "accuracy",
+            value: ValueKind::NonNegative,
+            unit: "m/s and rad/s, or m and rad",
+            default: "0",
+            about: "bound of the error of positions in each second; every Δt is then covered by as many steps as that requires. 0: every step is Δt long",
+        },
+        Key {
+            name: "accuracy_per",
+            value: ValueKind::Choice(&["second", "step"]),
+            unit: "",
+            default: "`second`",
+            about: "what `accuracy` bounds; the error of a `step` lets impacts pass with longer steps, but adds up",
+        },
+        INTEGRATION,
+        LINEARISATION,
+        LAGGED_ITERATIONS_MAX,
+    ],
+};
+static IMPULSE_EXCHANGE: TableSchema = TableSchema {
+    name: "[simulation] stepper = \"impulse-exchange\"",
+    keys: &[
+        Key {
+            name: "substeps",
+            value: ValueKind::Integer(1, 100_000),
+            unit: "",
+            default: "25",
+            about: "explicit steps of the material points in each Δt",
+        },
+        Key {
+            name: "exchange",
+            value: ValueKind::Choice(&["nodes", "particles"]),
+            unit: "",
+            default: "`nodes`",
+            about: "grid nodes in a shape take its velocity; or particles are repelled by springs, with Coulomb friction, at the start of a substep",
+        },
+        INTEGRATION,
+        LINEARISATION,
+        LAGGED_ITERATIONS_MAX,
+    ],
+};
+
+/// The time stepper that a scene names, with its settings.
+#[derive(Clone)]
+pub struct SceneStepper {
+    pub(super) name: String,
+    /// Where its table stands in the file.
+    pub(super) at: SourceLocation,
+    pub(super) make: MakeStepper,
+}
+
+impl SceneStepper {
+    /// Its name in the registry.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where its settings stand in the file.
+    pub fn at(&self) -> SourceLocation {
+        self.at
+    }
+
+    /// A stepper for one run.
+    ///
+    /// # Errors
+    /// Settings that the stepper refuses.
+    pub fn build(
+        &self,
+        solver: Box<dyn ConvexContactSolver>,
+    ) -> Result<Box<dyn Stepper>, WorldError> {
+        (self.make)(solver)
+    }
+}
+
+impl std::fmt::Debug for SceneStepper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SceneStepper")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Registers the built-in steppers, the default first.
+pub(crate) fn register(registry: &mut Registry) {
+    registry.dyn_stepper("strong-implicit", STRONG_IMPLICIT.keys, |table| {
+        let settings = settings(table)?;
+        let accuracy = accuracy(table)?;
+        Ok(std::sync::Arc::new(move |solver| {
+            let implicit = StrongImplicit::new(solver).with_settings(settings)?;
+            Ok(match accuracy {
+                None => Box::new(implicit) as Box<dyn Stepper>,
+                Some(accuracy) => Box::new(Adaptive::new(implicit, accuracy)?),
+            })
+        }))
+    });
+    registry.stepper("impulse-exchange", IMPULSE_EXCHANGE.keys, |table| {
+        let settings = settings(table)?;
+        let substeps = table.integer("substeps")? as usize;
+        let at = table.choice_or_first(
+            "exchange",
+            &[
+                ("nodes", ExchangeAt::Nodes),
+                ("particles", ExchangeAt::Particles),
+            ],
+        )?;
+        Ok(move |solver: Box<dyn ConvexContactSolver>| {
+            let implicit = StrongImplicit::new(solver).with_settings(settings)?;
+            Ok(ImpulseExchange::new(implicit, substeps, at))
+        })
+    });
+}
+
+fn settings(table: &TableReader<'_>) -> Result<StrongImplicitSettings, SceneError> {
+    Ok(StrongImplicitSettings {
+        integration: table.choice_or_first(
+            "integration",
+            &[
+                ("backward-euler", Integration::BackwardEuler),
+                ("midpoint", Integration::Midpoint),
+                ("symplectic", Integration::Symplectic),
+            ],
+        )?,
+        linearisation: table.choice_or_first(
+            "linearisation",
+            &[
+                ("once", Linearisation::Once),
+                ("until-converged", Linearisation::until_converged()),
+            ],
+        )?,
+        lagged_iterations_max: table.integer("lagged_iterations_max")? as usize,
+    })
+}
+
+fn accuracy(table: &TableReader<'_>) -> Result<Option<Accuracy>, SceneError> {
+    let measure = table.choice_or_first(
+        "accuracy_per",
+        &[
+            ("second", ErrorMeasure::PerSecond),
+            ("step", ErrorMeasure::PerStep),
+        ],
+    )?;
+    if table.is_given("accuracy_per") && !table.is_given("accuracy") {
+        return Err(table.conflict("`accuracy_per` goes with `accuracy` only"));
+    }
+    let tolerance = table.number("accuracy")?;
+    Ok((tolerance > 0.0).then(|| Accuracy {
+        tolerance,
+        measure,
+        ..Accuracy::default()
+    }))
+}

@@ -20,8 +20,7 @@ mod free_flight;
 mod gripper;
 mod incline;
 mod knot;
-mod knot_rival;
-mod laboratory;
+mod knot_baseline;
 mod mass_ratio;
 mod patch;
 mod patch_rest;
@@ -40,6 +39,7 @@ mod rubber_press;
 mod sliding_box;
 mod standing_stack;
 mod stiction;
+mod test_world;
 mod three_legged_table;
 
 use std::error::Error;
@@ -249,7 +249,7 @@ pub const CASES: &[Case] = &[
     rubber_press::CASE,
     capstan::CASE,
     knot::CASE,
-    knot_rival::CASE,
+    knot_baseline::CASE,
     rods::DEFLECTIONS,
     rods::SHAPES,
     rods::FREQUENCIES,

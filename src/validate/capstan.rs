@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 use crate::runner::{RunLength, RunOptions, run as run_scene};
 use crate::scene::{ParameterOverride, Scene, SceneOptions};

@@ -9,7 +9,7 @@ use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_multibody::SpatialInertia;
 use rayon::prelude::*;
 
-use super::laboratory::{Laboratory, MODELS, Model, Outcome};
+use super::test_world::{MODELS, Model, Outcome, TestWorld};
 use super::{Case, CaseKind, CaseLength, Finding};
 use record::{SAMPLE_RATE_HZ, Toss};
 
@@ -97,21 +97,21 @@ fn mean_position_error(toss: &Toss, model: Model, friction: f64) -> Outcome<f64>
         relaxation_time_s: 0.5e-3,
         friction,
     };
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(Isometry3::identity());
     let [first, later @ ..] = toss.samples.as_slice() else {
         return Ok(0.0);
     };
     let w = first.X_WB.rotation * first.angular_velocity_B;
     let v = first.velocity_W;
-    let cube = lab.free(
+    let cube = setup.free(
         "cube",
         Shape::cuboid(Vector3::repeat(2.0 * HALF_WIDTH))?,
         SpatialInertia::new(MASS, Vector3::zeros(), Matrix3::identity() * INERTIA),
         first.X_WB,
         [w.x, w.y, w.z, v.x, v.y, v.z],
     )?;
-    let mut run = lab.start(1.0 / (SAMPLE_RATE_HZ * STEPS_PER_SAMPLE as f64))?;
+    let mut run = setup.start(1.0 / (SAMPLE_RATE_HZ * STEPS_PER_SAMPLE as f64))?;
     let mut sum = 0.0;
     for sample in later {
         run.steps(STEPS_PER_SAMPLE)?;

@@ -7,11 +7,11 @@ use pliant_contact_sap::PdGains;
 use pliant_hydroelastic::Shape;
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
-use super::laboratory::{
-    G, Laboratory, MODELS, Model, Outcome, SOLVER, START_STEPS, WINDOW_STEPS, material,
-};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope, softening_loss,
+};
+use super::test_world::{
+    G, MODELS, Model, Outcome, SOLVER, START_STEPS, TestWorld, WINDOW_STEPS, material,
 };
 use super::{Case, CaseKind, CaseLength, Finding};
 
@@ -53,9 +53,9 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 /// `ratio`: 2μF/(mg), with F the force of each finger.
 fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
     let force = ratio * MASS * G / (2.0 * FRICTION);
-    let mut lab = Laboratory::new(model, material(STIFFNESS, FRICTION));
+    let mut setup = TestWorld::new(model, material(STIFFNESS, FRICTION));
     let size = Vector3::repeat(SIDE);
-    let body = lab.free_box("box", size, MASS, Isometry3::identity(), [0.0; 6])?;
+    let body = setup.free_box("box", size, MASS, Isometry3::identity(), [0.0; 6])?;
 
     let plate = Vector3::new(0.02, 0.2, 0.2);
     let depth = force / (4.0 * STIFFNESS);
@@ -84,12 +84,12 @@ fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
         }
     }
     let fingers = ["left", "right"].map(|name| tree.model().link_named(name));
-    let hand = lab.builder.add_body("hand", Box::new(tree));
+    let hand = setup.builder.add_body("hand", Box::new(tree));
     for (name, link) in ["left", "right"].into_iter().zip(fingers) {
         let frame = (hand, link?.0 as u32);
-        lab.mount(name, frame, Isometry3::identity(), Shape::cuboid(plate)?);
+        setup.mount(name, frame, Isometry3::identity(), Shape::cuboid(plate)?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     match grip {
         Grip::Force => run.control(hand).effort = vec![force; 2],
         Grip::SaturatedPd => run.control(hand).position = vec![0.01; 2],

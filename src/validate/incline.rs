@@ -2,10 +2,10 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, WINDOW_STEPS, material};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope,
 };
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, WINDOW_STEPS, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -39,12 +39,12 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     // Downhill is +x of the plane.
     let X_WG = Isometry3::rotation(Vector3::y() * angle);
     let surface = material(STIFFNESS, friction);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(X_WG);
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(X_WG);
     let depth = MASS * G * angle.cos() / (4.0 * STIFFNESS);
     let X_WB = X_WG * Isometry3::translation(0.0, 0.0, 0.5 * LENGTHS[2] - depth);
-    let body = lab.free_box("box", LENGTHS.into(), MASS, X_WB, [0.0; 6])?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let body = setup.free_box("box", LENGTHS.into(), MASS, X_WB, [0.0; 6])?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = X_WG.rotation * Vector3::x();
     let found = run.growth(|run| [run.velocity(body).dot(&downhill)])?;
 

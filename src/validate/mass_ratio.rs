@@ -5,7 +5,7 @@ use pliant_contact_sap::NEAR_RIGID_CONTACT;
 use pliant_coupling::ContactSettings;
 use pliant_hydroelastic::ContactMaterial;
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, material};
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -56,19 +56,19 @@ fn load(model: Model, length: CaseLength) -> Outcome<[Finding; 2]> {
         CaseLength::Quick => 0.5,
         CaseLength::Full => 2.0,
     };
-    let mut lab = Laboratory::new(model, surface);
-    lab.builder.contact(ContactSettings {
+    let mut setup = TestWorld::new(model, surface);
+    setup.builder.contact(ContactSettings {
         near_rigid: Some(NEAR_RIGID_CONTACT),
         ..model.settings()
     });
-    lab.floor(Isometry3::identity());
+    setup.floor(Isometry3::identity());
     let size = Vector3::repeat(SIDE);
     let on_floor = 0.5 * SIDE - start * depths[0];
     let on_box = on_floor + SIDE - start * depths[1];
     let at = |z: f64| Isometry3::translation(0.0, 0.0, z);
-    let light = lab.free_box("light", size, LIGHT, at(on_floor), [0.0; 6])?;
-    let heavy = lab.free_box("heavy", size, HEAVY, at(on_box), [0.0; 6])?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let light = setup.free_box("light", size, LIGHT, at(on_floor), [0.0; 6])?;
+    let heavy = setup.free_box("heavy", size, HEAVY, at(on_box), [0.0; 6])?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let mut deepest = [0.0_f64; 2];
     for _ in 0..(duration / TIME_STEP_S) as usize {
         run.steps(1)?;

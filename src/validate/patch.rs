@@ -5,7 +5,7 @@ use pliant_hydroelastic::{
     Compliance, ContactPatch, PatchContact, PatchGeometry, PatchSummary, Posed, RigidShape, Shape,
 };
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {

@@ -7,7 +7,7 @@ use pliant_coupling::{BodyIdx, Geometry, Mount, PatchFinder};
 use pliant_hydroelastic::mesh::{FillSettings, generate, tetrahedralise};
 use pliant_hydroelastic::{Compliance, PatchGeometry, PressureField, Shape};
 
-use super::laboratory::{Laboratory, Model, Outcome, Run, material};
+use super::test_world::{Model, Outcome, Run, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -75,27 +75,27 @@ fn field(cut: Cut) -> Outcome<PatchGeometry> {
 
 /// A world at its start, and the bodies that are not to move.
 fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
-    let geometry = |name: &str, mount, shape, patch, lab: &Laboratory| Geometry {
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
+    let geometry = |name: &str, mount, shape, patch, setup: &TestWorld| Geometry {
         patch: Some(Arc::new(patch)),
-        ..Geometry::new(name, mount, shape, lab.material)
+        ..Geometry::new(name, mount, shape, setup.material)
     };
     let soft = field(cut)?;
     let on_world = |z: f64| Mount::World(Isometry3::translation(0.0, 0.0, z));
     let rigid = PatchGeometry::RigidHalfSpace;
-    let floor = geometry("floor", on_world(0.0), Shape::half_space(), rigid, &lab);
-    lab.builder.add_geometry(floor);
+    let floor = geometry("floor", on_world(0.0), Shape::half_space(), rigid, &setup);
+    setup.builder.add_geometry(floor);
     let mut bodies = Vec::new();
-    let cube = |name: &str, X_WB: Isometry3<f64>, lab: &mut Laboratory| -> Outcome<BodyIdx> {
+    let cube = |name: &str, X_WB: Isometry3<f64>, setup: &mut TestWorld| -> Outcome<BodyIdx> {
         let lengths = Vector3::repeat(SIDE);
-        let body = lab.body_alone(name, lengths, MASS, X_WB)?;
+        let body = setup.body_alone(name, lengths, MASS, X_WB)?;
         let mount = Mount::Frame {
             body,
             frame: 0,
             X_FG: Isometry3::identity(),
         };
-        let of_cube = geometry(name, mount, Shape::cuboid(lengths)?, soft.clone(), lab);
-        lab.builder.add_geometry(of_cube);
+        let of_cube = geometry(name, mount, Shape::cuboid(lengths)?, soft.clone(), setup);
+        setup.builder.add_geometry(of_cube);
         Ok(body)
     };
     let level = match below {
@@ -103,13 +103,13 @@ fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
         Below::RigidBox => {
             let shape = Shape::cuboid(Vector3::new(0.13, 0.17, SIDE))?;
             let patch = PatchGeometry::rigid(&shape, 0.02)?;
-            let block = geometry("block", on_world(0.5 * SIDE), shape, patch, &lab);
-            lab.builder.add_geometry(block);
+            let block = geometry("block", on_world(0.5 * SIDE), shape, patch, &setup);
+            setup.builder.add_geometry(block);
             SIDE
         }
         Below::Cube => {
             let X_WB = Isometry3::translation(0.0, 0.0, 0.5 * SIDE);
-            bodies.push(cube("lower", X_WB, &mut lab)?);
+            bodies.push(cube("lower", X_WB, &mut setup)?);
             SIDE
         }
     };
@@ -118,8 +118,8 @@ fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
         Vector3::new(x, y, level + 0.5 * SIDE).into(),
         UnitQuaternion::from_axis_angle(&Vector3::z_axis(), yaw),
     );
-    bodies.push(cube("upper", X_WB, &mut lab)?);
-    Ok((lab.start(TIME_STEP_S)?, bodies))
+    bodies.push(cube("upper", X_WB, &mut setup)?);
+    Ok((setup.start(TIME_STEP_S)?, bodies))
 }
 
 /// How far the corners of a cube are from where they were, by no less: m.

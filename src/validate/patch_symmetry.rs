@@ -3,8 +3,8 @@
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::{PatchSummary, Shape};
 
-use super::laboratory::Outcome;
 use super::patch::{MODULUS, Side, patch_of};
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {

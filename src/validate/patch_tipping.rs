@@ -7,7 +7,7 @@ use pliant_contact_sap::{Load, MaterialPoint};
 use pliant_coupling::{BodyIdx, Geometry, Mount};
 use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 
-use super::laboratory::{G, Laboratory, Model, Outcome, material};
+use super::test_world::{G, Model, Outcome, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -38,14 +38,14 @@ struct Pushed {
 
 fn push(friction: f64) -> Outcome<Pushed> {
     let tips_at = LENGTHS.x / (2.0 * PUSHED_AT);
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, friction));
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, friction));
     let compliance = Compliance {
         hydroelastic_modulus: 1e8,
         ..Compliance::default()
     };
     let shape = Shape::cuboid(LENGTHS)?;
     let field = PatchGeometry::compliant(&shape, &compliance)?;
-    let body = lab.body_alone(
+    let body = setup.body_alone(
         "box",
         LENGTHS,
         MASS,
@@ -59,7 +59,7 @@ fn push(friction: f64) -> Outcome<Pushed> {
     };
     let geometry = |name: &str, mount, shape, patch| Geometry {
         patch: Some(Arc::new(patch)),
-        ..Geometry::new(name, mount, shape, lab.material)
+        ..Geometry::new(name, mount, shape, setup.material)
     };
     let of_box = geometry("box", on_body, shape, field);
     let floor = geometry(
@@ -68,11 +68,11 @@ fn push(friction: f64) -> Outcome<Pushed> {
         Shape::half_space(),
         PatchGeometry::RigidHalfSpace,
     );
-    lab.builder.add_geometry(of_box);
-    lab.builder.add_geometry(floor);
-    let mut run = lab.start(TIME_STEP_S)?;
+    setup.builder.add_geometry(of_box);
+    setup.builder.add_geometry(floor);
+    let mut run = setup.start(TIME_STEP_S)?;
     let force = EXCESS * friction.min(tips_at) * MASS * G;
-    let foot = |run: &super::laboratory::Run, body: BodyIdx| {
+    let foot = |run: &super::test_world::Run, body: BodyIdx| {
         let q = &run.body(body).q;
         let turn = nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(
             q[3], q[4], q[5], q[6],

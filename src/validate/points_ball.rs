@@ -11,7 +11,7 @@ use pliant_mpm::{
 };
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{G, Laboratory, Model, Outcome, free_body, material};
+use super::test_world::{G, Model, Outcome, TestWorld, free_body, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -96,12 +96,13 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     Ok(findings)
 }
 
-fn laboratory() -> Laboratory {
-    let mut lab = Laboratory::new(Model::Lagged, material(STIFFNESS, 0.6));
-    lab.builder
+fn test_world() -> TestWorld {
+    let mut setup = TestWorld::new(Model::Lagged, material(STIFFNESS, 0.6));
+    setup
+        .builder
         .gravity(Vector3::new(FRAC_PI_4.sin(), 0.0, -FRAC_PI_4.cos()) * G);
-    lab.floor(Isometry3::identity());
-    lab
+    setup.floor(Isometry3::identity());
+    setup
 }
 
 /// How far the ball gets in the time, m.
@@ -109,12 +110,13 @@ fn way_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
     let mut points = MpmBuilder::new(MpmSettings::new(fineness.spacing));
     let stiff = Arc::new(LinearCorotated::new(1e8, 0.2)?);
     points.object(ObjectSpec::new("ball", stiff, DENSITY, set));
-    let mut lab = laboratory();
-    let body = lab.builder.add_body("ball", Box::new(points.build()?));
-    lab.builder
-        .add_geometry(Geometry::of_vertices("ball", body, lab.material));
-    lab.builder.exclude(Exclusion::Bodies(body, body));
-    let mut run = lab.start(fineness.time_step_s)?;
+    let mut setup = test_world();
+    let body = setup.builder.add_body("ball", Box::new(points.build()?));
+    setup
+        .builder
+        .add_geometry(Geometry::of_vertices("ball", body, setup.material));
+    setup.builder.exclude(Exclusion::Bodies(body, body));
+    let mut run = setup.start(fineness.time_step_s)?;
     let mean = |q: &[f64]| q.iter().step_by(3).sum::<f64>() / (q.len() / 3) as f64;
     let start = mean(&run.body(body).q);
     run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
@@ -130,25 +132,25 @@ fn way_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcome<f64
     let spread: Matrix3<f64> = second.sum::<Matrix3<f64>>() / set.points.len() as f64
         + Matrix3::identity() * (0.25 * h * h);
     let rotational = (Matrix3::identity() * spread.trace() - spread) * mass;
-    let mut lab = laboratory();
+    let mut setup = test_world();
     let outer: Vec<_> = (set.points.iter().map(about))
         .filter(|p| p.norm() > RADIUS - 0.75 * d)
         .collect();
     let inertia = SpatialInertia::new(mass, Vector3::zeros(), rotational);
     let X_WB = Isometry3::translation(0.0, 0.0, RADIUS);
-    let body = lab
+    let body = setup
         .builder
         .add_body("ball", Box::new(free_body(inertia, X_WB, [0.0; 6])?));
     let shape = Shape::sphere(0.5 * d)?;
     for (k, p) in outer.iter().enumerate() {
-        lab.mount(
+        setup.mount(
             &format!("bump {k}"),
             (body, 0),
             Isometry3::from(*p),
             shape.clone(),
         );
     }
-    let mut run = lab.start(fineness.time_step_s)?;
+    let mut run = setup.start(fineness.time_step_s)?;
     let start = run.position(body).x;
     run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
     Ok(run.position(body).x - start)

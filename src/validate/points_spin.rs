@@ -8,7 +8,7 @@ use pliant_coupling::{State, World};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{LinearCorotated, MpmBuilder, MpmSettings, ObjectSpec, Sampling, fill};
 
-use super::laboratory::{Laboratory, Model, Outcome, material};
+use super::test_world::{Model, Outcome, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -73,10 +73,10 @@ fn spin(youngs_modulus: f64, turns: u32) -> Outcome<Kept> {
     let mut points = MpmBuilder::new(MpmSettings::new(SPACING));
     points.object(spec);
     let model = points.build()?;
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.0));
-    lab.builder.gravity(Vector3::zeros());
-    let body = lab.builder.add_body("cube", Box::new(model.clone()));
-    let mut run = lab.start(STEP_S)?;
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.0));
+    setup.builder.gravity(Vector3::zeros());
+    let body = setup.builder.add_body("cube", Box::new(model.clone()));
+    let mut run = setup.start(STEP_S)?;
     let momentum = |world: &World, state: &State| world.energy(state).angular_momentum_W.z;
     let start = momentum(&run.world, &run.state);
     let mut volume: f64 = 0.0;

@@ -2,7 +2,7 @@
 
 use pliant_der::known_answers::{self, Comparisons};
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, Computation, Finding};
 
 pub(super) const DEFLECTIONS: Case = case(

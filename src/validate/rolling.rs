@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::ContactMaterial;
 
 use super::Finding;
-use super::laboratory::{G, Growth, Laboratory, MODELS, Model, Run, material};
+use super::test_world::{G, Growth, MODELS, Model, Run, TestWorld, material};
 
 pub(super) const TIME_STEP_S: f64 = 1e-3;
 
@@ -73,10 +73,10 @@ impl Incline {
     }
 
     /// A world with nothing but the incline.
-    pub(super) fn laboratory(&self) -> Laboratory {
-        let mut lab = Laboratory::new(self.model, self.surface());
-        lab.floor(self.X_WG());
-        lab
+    pub(super) fn test_world(&self) -> TestWorld {
+        let mut setup = TestWorld::new(self.model, self.surface());
+        setup.floor(self.X_WG());
+        setup
     }
 
     /// The law of a thing whose contact lies r below its centre, with the square k² of its radius of gyration (m²).

@@ -4,8 +4,8 @@ use nalgebra::Isometry3;
 use pliant_hydroelastic::Shape;
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{G, Model, Outcome, WINDOW_STEPS};
 use super::rolling::{Incline, Motion, TIME_STEP_S};
+use super::test_world::{G, Model, Outcome, WINDOW_STEPS};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -31,15 +31,15 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     let depth = MASS * G * incline.angle().cos() / STIFFNESS;
-    let mut lab = incline.laboratory();
-    let body = lab.free(
+    let mut setup = incline.test_world();
+    let body = setup.free(
         "ball",
         Shape::sphere(RADIUS)?,
         SpatialInertia::solid_sphere(MASS, RADIUS),
         incline.X_WG() * Isometry3::translation(0.0, 0.0, RADIUS - depth),
         [0.0; 6],
     )?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
     let found = run.growth(|run| {
         [

@@ -6,9 +6,9 @@ use nalgebra::{Point3, Vector3};
 use pliant_coupling::Geometry;
 use pliant_der::{Centreline, Material, Rod, RodBuilder, RodError, Section};
 
-use super::laboratory::Outcome;
 use super::rolling::{Incline, Motion, TIME_STEP_S};
 use super::stiction::STICTION_SPEED;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -45,11 +45,11 @@ fn roll(incline: &Incline) -> Outcome<Vec<Finding>> {
     let rod = RodBuilder::new(line)
         .section(section, Material::isotropic(1e7, 0.5, DENSITY)?)
         .build()?;
-    let mut lab = incline.laboratory();
-    let body = lab.builder.add_body("rod", Box::new(rod.clone()));
+    let mut setup = incline.test_world();
+    let body = setup.builder.add_body("rod", Box::new(rod.clone()));
     let segments = Geometry::of_segments("rod", body, incline.surface());
-    lab.builder.add_geometry(segments);
-    let mut run = lab.start(TIME_STEP_S)?;
+    setup.builder.add_geometry(segments);
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
     let rolling = Rolling::of(&rod)?;
     let found = run.growth(|run| {

@@ -1,6 +1,6 @@
 //! A rubber cylinder between two plates: its force-displacement curve under refinement, at which order it converges, and to what.
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 use crate::runner::{RunLength, RunOptions, run as run_scene};
 use crate::scene::{ParameterOverride, Scene, SceneOptions};

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, material};
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -79,13 +79,13 @@ fn slide(model: Model) -> Outcome<(f64, f64)> {
         Model::Lagged | Model::Sap => 1.0,
     };
     let height = 0.05 + glide * look_ahead - MASS * G / (4.0 * STIFFNESS * stiffening);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(Isometry3::identity());
     let lengths = Vector3::new(0.4, 0.4, 0.1);
     let X_WB = Isometry3::translation(0.0, 0.0, height);
     let v = [0.0, 0.0, 0.0, SPEED, 0.0, sinking];
-    let body = lab.free_box("box", lengths, MASS, X_WB, v)?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let body = setup.free_box("box", lengths, MASS, X_WB, v)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let time_to_stop = SPEED / (FRICTION * G);
     run.steps((2.0 * time_to_stop / TIME_STEP_S) as usize)?;
     Ok((run.position(body).x, run.velocity(body).norm()))

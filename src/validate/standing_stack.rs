@@ -2,8 +2,8 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, material};
 use super::stiction::softened_creep;
+use super::test_world::{G, MODELS, Model, Outcome, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -88,8 +88,8 @@ fn creep_speed(centres: &[Vector3<f64>]) -> f64 {
 }
 
 fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
-    let mut lab = Laboratory::new(model, material(STIFFNESS, FRICTION));
-    let ground = lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, material(STIFFNESS, FRICTION));
+    let ground = setup.floor(Isometry3::identity());
     let mut bodies = Vec::new();
     let mut centres = Vec::new();
     let mut height = 0.0;
@@ -109,9 +109,9 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
         let X_WB = Isometry3::new(centre, Vector3::z() * turn);
         centres.push(centre);
         let name = format!("box {k}");
-        bodies.push(lab.free_box(&name, Vector3::repeat(SIDE), 1.0, X_WB, [0.0; 6])?);
+        bodies.push(setup.free_box(&name, Vector3::repeat(SIDE), 1.0, X_WB, [0.0; 6])?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     run.steps(steps.settle)?;
     let places: Vec<_> = bodies.iter().map(|&b| run.position(b)).collect();
     let weight = N_BOXES as f64 * G;

@@ -5,11 +5,11 @@ use pliant_contact_sap::{Load, MaterialPoint};
 use pliant_hydroelastic::Shape;
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{
-    G, Laboratory, MODELS, Model, Outcome, SOLVER, START_STEPS, WINDOW_STEPS, free_body, material,
-};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope, softening_loss,
+};
+use super::test_world::{
+    G, MODELS, Model, Outcome, SOLVER, START_STEPS, TestWorld, WINDOW_STEPS, free_body, material,
 };
 use super::{Case, CaseKind, CaseLength, Finding};
 
@@ -51,8 +51,8 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     let limit = FRICTION * MASS * G * LEVER;
     let torque = ratio * limit;
     let surface = material(STIFFNESS, FRICTION);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(Isometry3::identity());
     let moments = Matrix3::from_diagonal(&Vector3::from(MOMENTS));
     let depth = MASS * G / (3.0 * STIFFNESS);
     let X_WB = Isometry3::translation(0.0, 0.0, HEIGHT - depth);
@@ -61,14 +61,14 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         X_WB,
         [0.0; 6],
     )?;
-    let table = lab.builder.add_body("table", Box::new(table));
+    let table = setup.builder.add_body("table", Box::new(table));
     for k in 0..3 {
         let angle = f64::from(k) * std::f64::consts::TAU / 3.0;
         let (sin, cos) = angle.sin_cos();
         let X_FG = Isometry3::translation(LEVER * cos, LEVER * sin, FOOT - HEIGHT);
-        lab.mount(&format!("foot {k}"), (table, 0), X_FG, Shape::sphere(FOOT)?);
+        setup.mount(&format!("foot {k}"), (table, 0), X_FG, Shape::sphere(FOOT)?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     run.control(table).loads = vec![Load {
         point: MaterialPoint::on_frame(0, Vector3::zeros()),
         force_W: Vector3::zeros(),

@@ -1,5 +1,7 @@
 //! The quick length of every case with a known answer.
 
+use std::io::Write;
+
 use pliant::validate::{CASES, CaseKind, CaseLength};
 
 #[track_caller]
@@ -7,7 +9,9 @@ fn check(name: &str) {
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.expect("a case of this name");
     if let Some(file) = case.missing() {
-        eprintln!("skipped: {file} is not there");
+        assert!(file.starts_with("../shared"), "{file} is missing");
+        // Past the test harness's capture, so that CI can count skipped tests.
+        writeln!(std::io::stderr(), "SKIPPED {name}: ../shared is missing").expect("stderr");
         return;
     }
     let findings = case.run(CaseLength::Quick).expect("a case that runs");
@@ -50,7 +54,7 @@ cases! {
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_rope_over_a_post_has_the_tensions_of_a_capstan => "capstan-refined",
     an_overhand_knot_carries_the_pull_by_bending_and_friction => "rod-knot",
-    a_knot_slips_through_an_energy_and_not_through_constraints => "knot-rival",
+    a_knot_slips_through_an_energy_and_not_through_constraints => "knot-baseline",
     rods_bend_as_the_elastica => "rod-deflections",
     rods_rest_in_the_shapes_of_the_continuum => "rod-shapes",
     rods_have_the_frequencies_of_beams_and_bars => "rod-frequencies",

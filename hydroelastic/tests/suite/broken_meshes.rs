@@ -1,7 +1,8 @@
 //! Every odd or broken mesh file gets what its table asks for: it loads with the stated facts, loads with a remark, or
-//! is refused by an error that names the place. The files are not part of this repository; the test says so when they
-//! are missing.
+//! is refused by an error that names the position. The files are not part of this repository; without them the tests are
+//! skipped.
 
+use crate::shared_data::shared;
 use pliant_hydroelastic::mesh::{
     LoadReport, MeshError, SurfaceOptions, SurfaceUse, TetOptions, TriMesh, read_surface, read_tets,
 };
@@ -9,12 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/broken/mesh");
-    if !folder.is_dir() {
-        eprintln!("skipped: ../shared/data is not there");
-        return None;
-    }
-    Some(folder)
+    shared("data/broken/mesh")
 }
 
 /// What a file must do.

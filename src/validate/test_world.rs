@@ -78,12 +78,12 @@ pub(super) fn material(pair_stiffness: f64, friction: f64) -> ContactMaterial {
 }
 
 /// Collects a world in which every surface is of one material.
-pub(super) struct Laboratory {
+pub(super) struct TestWorld {
     pub(super) builder: WorldBuilder,
     pub(super) material: ContactMaterial,
 }
 
-impl Laboratory {
+impl TestWorld {
     pub(super) fn new(model: Model, material: ContactMaterial) -> Self {
         let mut builder = WorldBuilder::default();
         builder.gravity(Vector3::new(0.0, 0.0, -G));

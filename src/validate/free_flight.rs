@@ -16,7 +16,7 @@ pub(super) const CASE: Case = Case {
 };
 
 const MASS: f64 = 1.7;
-/// Three unequal moments, kg m²: a body that tumbles.
+/// Three unequal principal moments of inertia, kg m², so that the body tumbles.
 const MOMENTS: [f64; 3] = [0.011, 0.02, 0.027];
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
@@ -76,8 +76,8 @@ fn linear_momentum(body: &str, com: Vector3<f64>) -> Outcome<Finding> {
 
 /// Two tumbling boxes that collide without gravity: the contact's forces cancel.
 ///
-/// Whatever the solver's tolerance: a shift of everything changes no contact's velocity, so the Hessian sees in that
-/// direction the masses alone, and Newton's steps keep what the guess had.
+/// Momentum does not depend on the solver's tolerance: a common translation changes no contact velocity, so along it the Hessian
+/// contains the masses alone, and Newton's steps keep the momentum of the initial guess.
 fn collision(model: Model) -> Outcome<Finding> {
     let mut setup = TestWorld::new(model, material(1e5, 0.5));
     setup.builder.gravity(Vector3::zeros());
@@ -98,7 +98,7 @@ fn collision(model: Model) -> Outcome<Finding> {
     run.steps(400)?;
     let after = run.world.energy(&run.state).linear_momentum_W;
     assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes meet");
-    // That of the boxes taken one by one: their sum is close to zero.
+    // Relative to the momenta of the single boxes, as their sum is close to zero.
     let momentum = 1.0 * 1.5 + 3.0 * 0.5;
     let model = model.name();
     Ok(Finding::at_most(
@@ -109,7 +109,7 @@ fn collision(model: Model) -> Outcome<Finding> {
     ))
 }
 
-/// Order of convergence of an error that vanishes with the step, from runs of 500, 1000 and 2000 steps.
+/// Order of convergence of an error in the time step, from runs of 500, 1000 and 2000 steps.
 pub(super) fn orders(what: &str, error: impl Fn(usize) -> Outcome<f64>) -> Outcome<[Finding; 2]> {
     let errors = [error(500)?, error(1000)?, error(2000)?];
     let finding = |k: usize, steps: &str| {

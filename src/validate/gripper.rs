@@ -17,7 +17,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "gripper",
-    about: "two fingers that press with F hold a box just above 2μF = mg and lose it just below",
+    about: "two fingers that squeeze with F hold a box for 2μF just above mg, and lose it just below",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -29,7 +29,7 @@ const FINGER_MASS: f64 = 0.1;
 const FRICTION: f64 = 0.5;
 const STIFFNESS: f64 = 5e5;
 
-/// What presses the fingers together.
+/// What closes the fingers.
 #[derive(Clone, Copy, Debug)]
 enum Grip {
     /// A given force.
@@ -130,9 +130,9 @@ fn time(steps: usize) -> f64 {
     steps as f64 * TIME_STEP_S
 }
 
-/// Creep in stiction, m/s, and how far the solver may leave it off: as for a box on an incline, with s = mg/(2μF).
+/// Creep in stiction, m/s, and the error due to the solver: as for a box on an incline, with s = mg/(2μF).
 ///
-/// SAP: eight corners share mg δt, and a finger's joint gives way along the normal, 1/m_finger.
+/// SAP: eight corners share mg δt, and the finger's joint adds 1/m_finger along the normal.
 ///
 /// The solver's measure is ‖D Jᵀγ‖, of which the largest part are the impulses F δt on the two fingers, D = m_finger^(−1/2);
 /// 1e-6 of that may be missing from the balance of the box, in units of its own D = m^(−1/2).

@@ -1,4 +1,4 @@
-//! Compliant cubes at rest, cut into tetrahedra of several sizes: while their polygons change, nothing moves.
+//! Compliant cubes at rest, cut into tetrahedra of several sizes: their polygons change, but the cubes do not move.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const SIDE: f64 = 0.1;
 const MASS: f64 = 1.0;
 /// Pa.
 const MODULUS: f64 = 1e5;
-/// Of the upper cube: x, y (m) and yaw (rad) aside of what it stands on.
+/// Offsets of the upper cube from its support: x, y (m) and yaw (rad).
 const ASIDE: [f64; 3] = [0.012, -0.007, 0.35];
 /// m.
 const MOVES_AT_MOST: f64 = 1e-6;
@@ -30,18 +30,18 @@ const MOVES_AT_MOST: f64 = 1e-6;
 /// How the field of a cube is made.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// As of any box: its faces joined to the medial axis.
+    /// That of any box: its faces joined to the medial axis.
     Box,
     /// Its surface filled by a lattice of this edge length, m.
     Lattice(f64),
 }
 
-/// What the upper cube stands on.
+/// Support of the upper cube.
 #[derive(Clone, Copy, Debug)]
 enum Below {
     HalfSpace,
     RigidBox,
-    /// Of its own kind, itself on the half space.
+    /// A cube of the same kind, on a half space.
     Cube,
 }
 
@@ -73,7 +73,7 @@ fn field(cut: Cut) -> Outcome<PatchGeometry> {
     })
 }
 
-/// A world at its start, and the bodies that are not to move.
+/// A world at its start, and the bodies that must stay at rest.
 fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
     let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
     let geometry = |name: &str, mount, shape, patch, setup: &TestWorld| Geometry {
@@ -122,11 +122,11 @@ fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
     Ok((setup.start(TIME_STEP_S)?, bodies))
 }
 
-/// How far the corners of a cube are from where they were, by no less: m.
+/// Upper bound of the displacement of a cube's corners, m.
 fn moved(now: &[f64], then: &[f64]) -> f64 {
     let apart = |k: usize| (now[k] - then[k]).abs();
     let shift = (0..3).map(apart).fold(0.0, f64::max);
-    // A quaternion's part is half an angle; the corners are 0.87 sides away.
+    // A component of a quaternion is half an angle; the corners are 0.87 sides from the centre.
     let turn = (3..7).map(apart).fold(0.0, f64::max);
     shift + 2.0 * SIDE * turn
 }

@@ -1,4 +1,4 @@
-//! A box pushed sideways at some height: it slides or tips, whichever takes less.
+//! A box pushed sideways at some height: it slides or tips, whichever needs less force.
 
 use std::sync::Arc;
 
@@ -23,10 +23,10 @@ const MASS: f64 = 1.0;
 const LENGTHS: Vector3<f64> = Vector3::new(0.1, 0.1, 0.3);
 /// h, m.
 const PUSHED_AT: f64 = 0.25;
-/// By how much the push is more than what the first of the two needs.
+/// Push over the smaller of the forces for sliding and for tipping.
 const EXCESS: f64 = 1.06;
 
-/// What became of a box that was pushed with a little more than slides or tips it, for 0.6 s.
+/// Motion of a box pushed for 0.6 s with a little more than the force that makes it slide or tip.
 struct Pushed {
     /// How far its foot slid, m.
     slid: f64,
@@ -122,20 +122,20 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
                 acceleration,
                 (EXCESS - 1.0) * friction * G,
                 0.02 * (EXCESS - 1.0) * friction * G,
-                "6 % more force than friction bears; softened by v_s, at 5 mm/s friction lacks 2e-4 of its own",
+                "6 % more force than the friction bound; regularisation by v_s reduces friction by 2e-4 at 5 mm/s",
             ));
             findings.push(Finding::at_most(
                 push("tilt (rad)"),
                 tilt,
                 3e-3,
-                "it stands: its load is within its foot, if only on 7 mm of it",
+                "it does not tip: the centre of pressure stays within the foot, of which 7 mm carry the load",
             ));
         } else {
             findings.push(Finding::at_most(
                 push("foot slides by (m)"),
                 slid.abs(),
                 1e-3,
-                "friction bears more than what tips",
+                "the friction bound exceeds the force that tips the box",
             ));
             // About its foot: I α = excess of the moment, growing from there.
             let inertia = MASS / 3.0 * (LENGTHS.x.powi(2) + LENGTHS.z.powi(2));
@@ -145,7 +145,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
                 push("tilt (rad)"),
                 tilt,
                 least,
-                "½ α t² about the edge with the 6 % that exceed what tips, for 0.3 s; it grows as the box leans",
+                "½ α t² about the edge under the 6 % of excess force, for 0.3 s; α grows as the box tilts",
             ));
         }
     }

@@ -53,7 +53,7 @@ fn cart(effort_limit: f64) -> Outcome<(Run, BodyIdx)> {
     Ok((setup.start(TIME_STEP_S)?, body))
 }
 
-/// Towards a target ten metres off the force is e in every step, and after n of them v = n δt e/m.
+/// With a target ten metres away the force is e in every step, and after n steps v = n δt e/m.
 fn saturated() -> Outcome<[Finding; 2]> {
     let (mut run, body) = cart(EFFORT)?;
     run.control(body).position = vec![10.0];

@@ -1,4 +1,4 @@
-//! Pendulums: energy in swing.
+//! Energy of swinging pendulums.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "pendulum",
-    about: "the energy of a swinging pendulum converges at first order, and errs as its scheme must",
+    about: "the energy of a swinging pendulum converges at first order, with the error of the modified equation",
     kind: CaseKind::Function(run),
     needs: None,
 };

@@ -1,4 +1,4 @@
-//! A box thrown along the floor.
+//! A box that slides along the floor and stops.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -18,7 +18,7 @@ const STIFFNESS: f64 = 5e5;
 const FRICTION: f64 = 0.3;
 const SPEED: f64 = 1.0;
 
-/// Distance over which a body of speed v stops when each step takes a δt = μ g δt off it:
+/// Stopping distance of a body of speed v that loses a δt = μ g δt in each step:
 ///
 /// ```text
 /// x = δt Σ_{k=1}^{n} (v − k a δt),   n = ⌊v/(a δt)⌋
@@ -31,7 +31,7 @@ fn stop_distance(speed: f64, deceleration: f64, time_step_s: f64) -> f64 {
         + 0.5 * per_step * time_step_s * f * (1.0 - f)
 }
 
-/// How far the solver may leave the distance off: at 1e-6 of the momentum in every step the speed is off by
+/// Error of the distance due to the solver: at 1e-6 of the momentum in every step the speed is off by
 /// 1e-6 Σ v_k, and summed up once more over the time to stop T = v/a the distance by
 ///
 /// ```text
@@ -65,15 +65,14 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// Distance travelled after twice the time to stop, and the speed then.
 ///
-/// The box starts as if it had been sliding for long: pressed in by its weight, and in the models that hover as high as they
-/// hover, h = T μ v (T the gliding time), sinking as they sink while it slows down, ḣ = −T μ² g. Otherwise they would throw
-/// it up first.
+/// The box starts in the steady state of sliding: at its static depth and, in models with gliding, at the height h = T μ v (T the gliding
+/// time) with ḣ = −T μ² g. From another height it would first be thrown up.
 fn slide(model: Model) -> Outcome<(f64, f64)> {
     let surface = material(STIFFNESS, FRICTION);
     let glide = model.gliding_time(TIME_STEP_S, &surface);
     let sinking = -glide * FRICTION * FRICTION * G;
     let look_ahead = FRICTION * SPEED - sinking;
-    // In the similar model the dissipation sees v_n − μ‖v_t‖, too.
+    // In the similar model dissipation acts on v_n − μ‖v_t‖.
     let stiffening = match model {
         Model::Similar => 1.0 + surface.dissipation * look_ahead,
         Model::Lagged | Model::Sap => 1.0,

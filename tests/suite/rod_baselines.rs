@@ -134,17 +134,17 @@ fn a_chain_of_capsules_lies_over_an_edge_like_a_rod() {
     let rod = rope(&[]).unwrap();
     let chain = rope(&["rods.rope.model=capsule-chain"]).unwrap();
     for outcome in [&rod, &chain] {
-        // The edge carries it at 0.09 m and its radius; segments lie on a round edge as tangents, with a node between them further off.
+        // The edge carries it at 0.09 m plus its radius; segments are tangents of the round edge, and the node between them lies further off.
         let z = found(outcome, "middle.z");
         assert!(z > 0.095 && z < 0.0965, "{z}");
     }
     let (a, b) = (found(&rod, "load"), found(&chain, "load"));
-    // One stretches under its weight, the other does not.
+    // The rod stretches under its weight, the chain does not.
     assert!((a / b - 1.0).abs() < 0.1, "{a} {b}");
 }
 
 #[test]
-fn a_chain_of_capsules_has_no_use_for_what_bends_and_stretches() {
+fn keys_of_elastic_rods_are_refused_for_a_chain_of_capsules() {
     let said = |setting: &str| {
         rope(&["rods.rope.model=capsule-chain", setting])
             .map(|_| ())

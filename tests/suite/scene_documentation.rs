@@ -1,4 +1,4 @@
-//! `docs/scenes.md` says what the program accepts: its tables are the schema's, its examples are a scene that runs.
+//! `docs/scenes.md` agrees with the program: its tables are those of the schema, its examples form a scene that runs.
 //!
 //! `PLIANT_UPDATE_DOCS=1 cargo test --test suite scene_documentation` prints the tables anew after a change of the schema.
 
@@ -70,7 +70,7 @@ fn renewed(text: &str) -> String {
         let Some(table) = table_of(line) else {
             continue;
         };
-        // What stood there ends at the next marker, heading or code block.
+        // The old block ends at the next marker, heading or code block.
         while let Some(next) = lines.peek() {
             if next.starts_with("<!-- ") || next.starts_with("## ") || next.starts_with("```") {
                 break;

@@ -1,8 +1,8 @@
-//! What a run leaves behind: everything a picture, a plot or a table needs, as plain data.
+//! Results of a run as plain data: everything that pictures, plots and tables need.
 //!
-//! A [`Recording`] knows no world and no solver. Whoever steps a simulation fills it: first the bodies, what they look
-//! like ([`Visual`]) and the names of the numbers to be kept ([`Observable`]), then frames and rows as time passes.
-//! [`Recording::write_to`] leaves `replay.html`, `observables.csv` and `observables.npz`.
+//! A [`Recording`] is independent of worlds and solvers. The code that steps a simulation fills it: first bodies, their
+//! appearance ([`Visual`]) and the observables ([`Observable`]), then frames and rows over time.
+//! [`Recording::write_to`] writes `replay.html`, `observables.csv` and `observables.npz`.
 //!
 //! ```
 //! use nalgebra::Isometry3;
@@ -46,10 +46,10 @@ pub use frame::{Between, BodyIdx, ContactArrow, Deformed, Frame, PatchForce, Pre
 pub use particles::ParticleStates;
 pub use visual::{Anchor, Color, ThreadEnds, ValueScale, Visual, VisualShape};
 
-/// A named number over time, one column of the table a run leaves.
+/// A named number over time, one column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observable {
-    /// Unique within a recording; names of one body share what stands before the first dot (`box.z`, `box.speed`).
+    /// Unique within a recording; names of one body share the part before the first dot (`box.z`, `box.speed`).
     pub name: String,
     /// The unit as it is printed (`m`, `N`, `rad/s`), empty for a pure number. Columns of one unit share a plot.
     pub unit: String,
@@ -65,10 +65,10 @@ impl Observable {
     }
 }
 
-/// Where the replay's camera stands at first; lengths in metres, world frame.
+/// Initial position of the replay's camera; lengths in metres, world frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Viewpoint {
-    /// The camera's place.
+    /// The camera's position.
     pub eye: Point3<f64>,
     /// What it looks at, and orbits around.
     pub target: Point3<f64>,
@@ -132,7 +132,7 @@ impl Recording {
         self.viewpoint = Some(viewpoint);
     }
 
-    /// Names what can touch: patches say by number between which of these they are.
+    /// Sets the names of contact geometries, to which patches refer by index.
     pub fn name_parts(&mut self, parts: Vec<String>) {
         self.parts = parts;
     }
@@ -255,7 +255,7 @@ impl Recording {
 
     /// The replay as one self-contained page: player, shapes, frames and plots in it, nothing fetched from anywhere.
     ///
-    /// Positions are rounded to a 2²⁰th of the way a body travels (so within half of that), rotations within 4·10⁻⁵ rad,
+    /// Positions are rounded to a 2²⁰th of the range of a body's motion (an error of at most half of that), rotations within 4·10⁻⁵ rad,
     /// contact points and forces to a 2¹⁸th of their range, deforming surfaces and patches to a 2¹⁶th of theirs, pressures to a
     /// 255th of the highest. Plots show at most
     /// 6000 points of a column; thinning keeps every peak.
@@ -304,7 +304,7 @@ impl Recording {
     ///
     /// | name | shape | dtype | |
     /// |---|---|---|---|
-    /// | `NAME.id` | n | `<u4` | stays with a particle while others come and go |
+    /// | `NAME.id` | n | `<u4` | identifier, constant for each particle |
     /// | `NAME.body` | n | `<u4` | the body it belongs to |
     /// | `NAME.velocity` | n × 3 | `<f8` | world axes, m/s |
     /// | `NAME.mass` | n | `<f8` | kg |
@@ -355,7 +355,7 @@ impl Recording {
     }
 
     /// Writes the frames for ParaView into `folder`: `replay.pvd`, whose path is returned, lists the VTU files under
-    /// `vtu/` over time. All places are in the world frame; a half space becomes a square. Point data: `visual` (the
+    /// `vtu/` over time. All positions are in the world frame; a half space becomes a square. Point data: `visual` (the
     /// number of the visual in this recording), `value` (NaN where none was recorded), `force` (N) at contacts, and `pressure`
     /// (Pa) at the corners of patches. Bodies that deform and are filled come as tetrahedra. Particles, where all of a frame come
     /// with their states, have `id`, `body`, `velocity` (m/s), `mass` (kg), `volume` (now, m³), `deformation_gradient` (elastic,

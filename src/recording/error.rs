@@ -71,7 +71,7 @@ pub enum RecordingError {
     UnknownBody {
         /// The visual.
         visual: String,
-        /// The body it asks for.
+        /// The body it refers to.
         body_idx: usize,
         /// How many there are.
         n_bodies: usize,

@@ -122,17 +122,17 @@ pub struct Deformed {
     pub points: Vec<Point3<f64>>,
     /// One for each point, in the unit of the visual's [`ValueScale`](super::ValueScale), or empty.
     pub values: Vec<f64>,
-    /// Of particles, if wanted: what other programs may want to know besides.
+    /// State of particles for other programs, if requested.
     pub states: Option<ParticleStates>,
 }
 
 impl Deformed {
     /// Some of its points.
-    pub(super) fn of_points(&self, wanted: &[u32]) -> Self {
+    pub(super) fn of_points(&self, selected: &[u32]) -> Self {
         let pick = |v: &u32| *v as usize;
-        let values = wanted.iter().filter(|_| !self.values.is_empty());
+        let values = selected.iter().filter(|_| !self.values.is_empty());
         Self {
-            points: wanted.iter().map(|v| self.points[pick(v)]).collect(),
+            points: selected.iter().map(|v| self.points[pick(v)]).collect(),
             values: values.map(|v| self.values[pick(v)]).collect(),
             states: None,
         }
@@ -248,7 +248,7 @@ impl Frame {
     }
 }
 
-/// Also false for what single precision, and so a screen, can no longer tell from infinity.
+/// Also false for values that overflow single precision, in which pictures are drawn.
 fn is_finite(v: &Vector3<f64>) -> bool {
     v.iter().all(|x| x.abs() < 1e15)
 }

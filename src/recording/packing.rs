@@ -66,7 +66,7 @@ impl IntegerWriter {
     }
 }
 
-/// A grid over a box: place = origin + step × integers.
+/// A grid over a box: position = origin + step × integers.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub(super) struct Grid {
     origin: [f64; 3],
@@ -192,7 +192,7 @@ impl PackedContacts {
                 let was = before.get(at).copied().unwrap_or_default();
                 (0..6).for_each(|i| stream.push(now[i] - was[i]));
                 match before.get_mut(at) {
-                    Some(place) => *place = now,
+                    Some(last) => *last = now,
                     None => before.push(now),
                 }
             }

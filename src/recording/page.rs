@@ -24,7 +24,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("../replay/selftest.js"),
 ];
 
-/// The shaders, by the name under which the player asks for them.
+/// The shaders, by the names that the player uses.
 const SHADERS: &[(&str, &str)] = &[
     ("light", include_str!("../replay/shaders/light.glsl")),
     (
@@ -84,25 +84,23 @@ pub(super) fn replay_html(recording: &Recording) -> Result<String, RecordingErro
     let shaders = in_script(&to_json(&shaders));
     let scripts = SCRIPTS.concat();
     let title = in_text(recording.title());
-    Ok(filled(PAGE, |place| match place {
+    Ok(filled(PAGE, |slot| match slot {
         "title" => &title,
         "style" => STYLE,
         "recording" => &document,
         "shaders" => &shaders,
         "player" => &scripts,
-        _ => unreachable!("page.html has no place called {place:?}"),
+        _ => unreachable!("page.html has no slot {slot:?}"),
     }))
 }
 
-/// `page` with every `{{place}}` replaced once; what is filled in is not searched for places again.
+/// `page` with every `{{slot}}` replaced once; inserted text is not searched again.
 fn filled<'a>(page: &str, content: impl Fn(&str) -> &'a str) -> String {
     let mut pieces = page.split("{{");
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
-        let (place, after) = piece
-            .split_once("}}")
-            .expect("page.html closes every place");
-        out.push_str(content(place));
+        let (slot, after) = piece.split_once("}}").expect("page.html closes every slot");
+        out.push_str(content(slot));
         out.push_str(after);
     }
     out
@@ -458,8 +456,8 @@ mod tests {
 
     #[test]
     fn text_filled_in_is_not_searched_for_places() {
-        let page = filled("a {{one}} b {{two}}", |place| {
-            if place == "one" { "{{two}}" } else { "2" }
+        let page = filled("a {{one}} b {{two}}", |slot| {
+            if slot == "one" { "{{two}}" } else { "2" }
         });
         assert_eq!(page, "a {{two}} b 2");
     }

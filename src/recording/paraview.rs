@@ -198,19 +198,19 @@ impl From<&pliant_hydroelastic::mesh::TriMesh> for Surface {
     }
 }
 
-/// Two fans around the base's rim: the side about the apex, the base about its middle.
+/// Two fans around the base's rim: the side about the apex, the base about its centre.
 fn cone(radius: f64, height: f64) -> Surface {
     let rim = (0..SEGMENTS).map(|i| {
         let angle = std::f64::consts::TAU * f64::from(i) / f64::from(SEGMENTS);
         Vector3::new(radius * angle.cos(), radius * angle.sin(), -0.5 * height)
     });
-    let (apex, middle) = (Vector3::z() * 0.5 * height, Vector3::z() * -0.5 * height);
+    let (apex, centre) = (Vector3::z() * 0.5 * height, Vector3::z() * -0.5 * height);
     let triangles = (0..SEGMENTS).flat_map(|i| {
         let next = (i + 1) % SEGMENTS;
         [[i, next, SEGMENTS], [next, i, SEGMENTS + 1]]
     });
     Surface {
-        vertices: rim.chain([apex, middle]).collect(),
+        vertices: rim.chain([apex, centre]).collect(),
         triangles: triangles.collect(),
     }
 }

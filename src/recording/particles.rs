@@ -1,11 +1,11 @@
-//! What is known of particles besides their places, for other programs: a picture needs none of it.
+//! State of particles besides position, for other programs; pictures do not use it.
 
 use nalgebra::{Matrix3, Vector3};
 
 /// The state of the particles of one visual in one frame; every list has an entry for each of its points, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParticleStates {
-    /// A number that stays with a particle while others come and go.
+    /// Identifier of a particle, constant while sources and sinks add and remove others.
     pub ids: Vec<u32>,
     /// The body it belongs to, counted along the bodies of particles of a scene.
     pub bodies: Vec<u32>,

@@ -1,4 +1,4 @@
-//! The observables, the places of what deforms and the patches as files other programs read: comma-separated text and NumPy archives.
+//! Observables, positions of deformable bodies, and patches as files for other programs: comma-separated text and NumPy archives.
 
 use std::fmt::Write as _;
 use std::io::{self, Cursor, Write as _};
@@ -33,7 +33,7 @@ pub(super) fn csv(recording: &Recording) -> String {
     text
 }
 
-/// As RFC 4180 asks for: quotes around a field that holds a comma, a quote or a line break, quotes inside doubled.
+/// As RFC 4180 requires: quotes around a field that holds a comma, a quote or a line break, quotes inside doubled.
 fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         return format!("\"{}\"", field.replace('"', "\"\""));

@@ -39,7 +39,7 @@ fn frame(time_s: f64) -> Frame {
 fn check_refused<T>(result: Result<T, RecordingError>, words: &[&str]) {
     let message = result.err().expect("this must be refused").to_string();
     for word in words {
-        assert!(message.contains(word), "{message:?} does not say {word:?}");
+        assert!(message.contains(word), "{message:?} lacks {word:?}");
     }
 }
 

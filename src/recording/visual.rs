@@ -76,7 +76,7 @@ pub enum VisualShape {
     },
     /// A surface of triangles, counter-clockwise seen from outside.
     Mesh {
-        /// Places of the vertices.
+        /// Positions of the vertices.
         vertices: Vec<Point3<f64>>,
         /// Three vertices each.
         triangles: Vec<[u32; 3]>,
@@ -159,7 +159,7 @@ impl Color {
         }
     }
 
-    /// One of eight colours that go together and stay apart for colour-blind readers; counts on round and round.
+    /// Colour `index` of a palette of eight for colour-blind readers, repeated.
     pub fn palette(index: usize) -> Self {
         const PALETTE: [u32; 8] = [
             0xe07a3f, 0x3d7ea6, 0xe2b13c, 0x5f9e6e, 0xb5527a, 0x6f73b8, 0x58b0b5, 0x9a6a4b,
@@ -244,7 +244,7 @@ fn cell_fault<const N: usize>(what: &str, cells: &[[u32; N]], n_vertices: usize)
         .enumerate()
         .find(|(_, corners)| corners.iter().any(|&v| v as usize >= n_vertices))
         .map(|(at, corners)| {
-            format!("{what} {at} {corners:?} asks for a vertex beyond the {n_vertices} there are")
+            format!("{what} {at} {corners:?} refers to a vertex beyond the last of {n_vertices}")
         })
 }
 

@@ -1,15 +1,15 @@
-//! A rope over a post: the ratio of its tensions goes to that of the capstan as its edges get shorter.
+//! A rope over a post: the ratio of its tensions converges to the capstan equation as its edges get shorter.
 
 use std::f64::consts::PI;
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 use crate::runner::{RunLength, RunOptions, run as run_scene};
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
 
 pub(super) const CASE: Case = Case {
     name: "capstan-refined",
-    about: "the tensions of a rope over a post have the ratio exp(mu phi), the nearer the shorter its edges",
+    about: "tensions of a rope over a post converge to the ratio exp(mu phi) as its edges get shorter",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -20,7 +20,7 @@ const ROPE_OVER_POST: f64 = 1.0 / 30.0;
 /// One wrap.
 #[derive(Clone, Copy)]
 struct Wrap {
-    /// What the rope touches by: `point` or `patch`.
+    /// Kind of contact: `point` or `patch`.
     kind: &'static str,
     /// The angle, in quarter turns.
     quarters: u32,
@@ -34,7 +34,7 @@ impl Wrap {
         self.friction * angle / (1.0 + ROPE_OVER_POST)
     }
 
-    /// What the bundled scene comes to, the mean over the second half of its run.
+    /// Mean over the second half of a run of the bundled scene.
     fn found(self, per_turn: u32) -> Outcome<f64> {
         let set = |text: String| text.parse::<ParameterOverride>();
         let options = SceneOptions {
@@ -80,7 +80,7 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A polygon of points: its error goes with the edge.
+/// A polygon with contact points: the error is proportional to the edge length.
 fn in_points(quarters: u32, friction: f64, length: CaseLength) -> Outcome<Vec<Finding>> {
     let wrap = Wrap {
         kind: "point",
@@ -102,7 +102,7 @@ fn in_points(quarters: u32, friction: f64, length: CaseLength) -> Outcome<Vec<Fi
             found,
             expected,
             tolerated * expected,
-            "Euler and Eytelwein, mu phi R/(R + r); a polygon lacks a part that goes with its edge",
+            "Euler and Eytelwein, mu phi R/(R + r); the error of a polygon is proportional to its edge",
         ));
     }
     let halvings = (errors.len() - 1) as f64;
@@ -111,12 +111,12 @@ fn in_points(quarters: u32, friction: f64, length: CaseLength) -> Outcome<Vec<Fi
         format!("{name}: order of the error in the length of an edge"),
         order,
         0.6,
-        "it goes to the continuum, at first order",
+        "first-order convergence to the continuum",
     ));
     Ok(findings)
 }
 
-/// Patches: the pressure is spread along the edges, so that coarse ropes err by less.
+/// Patches: the pressure is spread along the edges, so coarse ropes have smaller errors.
 fn in_patches(quarters: u32, friction: f64) -> Outcome<Vec<Finding>> {
     let wrap = Wrap {
         kind: "patch",
@@ -124,7 +124,7 @@ fn in_patches(quarters: u32, friction: f64) -> Outcome<Vec<Finding>> {
         friction,
     };
     let expected = wrap.exponent().exp();
-    // Slip spreads from the pulled end as friction lets it: where it bears much, it lags behind the pull.
+    // Slip spreads from the pulled end; with much friction it lags behind the pull.
     let refinements = if friction > 0.3 {
         [(20, 0.06), (80, 0.015)]
     } else {

@@ -1,10 +1,10 @@
-//! What keeps a case from being computed. A wrong result is a finding, not an error.
+//! Errors that keep a case from being computed. A wrong result is a finding, not an error.
 
 use std::path::PathBuf;
 
 use pliant_contact_sap::StopReason;
 
-/// What keeps a case from being computed.
+/// An error that keeps a case from being computed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CaseError {
     /// The solver missed its tolerance.
@@ -15,7 +15,7 @@ pub(super) enum CaseError {
         step: u64,
         /// At the end of the step.
         time_s: f64,
-        /// Why it is not to be believed.
+        /// Why the step is untrusted.
         untrusted: String,
         stop: StopReason,
         iterations: usize,

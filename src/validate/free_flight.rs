@@ -5,7 +5,7 @@ use pliant_coupling::State;
 use pliant_hydroelastic::Shape;
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, Run, free_body, material};
+use super::test_world::{G, MODELS, Model, Outcome, Run, TestWorld, free_body, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -16,7 +16,7 @@ pub(super) const CASE: Case = Case {
 };
 
 const MASS: f64 = 1.7;
-/// Three unequal moments, kg m²: a body that tumbles.
+/// Three unequal principal moments of inertia, kg m², so that the body tumbles.
 const MOMENTS: [f64; 3] = [0.011, 0.02, 0.027];
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
@@ -45,12 +45,12 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// A tumbling body with the centre of mass at `com` from its origin, after half a second in `n` steps.
 fn tumble(com: Vector3<f64>, n: usize) -> Outcome<Run> {
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
     let inertia = SpatialInertia::new(MASS, com, Matrix3::from_diagonal(&MOMENTS.into()));
     let v = [3.0, -2.0, 5.0, 1.0, 0.5, 4.0];
     let body = free_body(inertia, Isometry3::identity(), v)?;
-    lab.builder.add_body("body", Box::new(body));
-    let mut run = lab.start(0.5 / n as f64)?;
+    setup.builder.add_body("body", Box::new(body));
+    let mut run = setup.start(0.5 / n as f64)?;
     run.steps(n)?;
     Ok(run)
 }
@@ -76,11 +76,11 @@ fn linear_momentum(body: &str, com: Vector3<f64>) -> Outcome<Finding> {
 
 /// Two tumbling boxes that collide without gravity: the contact's forces cancel.
 ///
-/// Whatever the solver's tolerance: a shift of everything changes no contact's velocity, so the Hessian sees in that
-/// direction the masses alone, and Newton's steps keep what the guess had.
+/// Momentum does not depend on the solver's tolerance: a common translation changes no contact velocity, so along it the Hessian
+/// contains the masses alone, and Newton's steps keep the momentum of the initial guess.
 fn collision(model: Model) -> Outcome<Finding> {
-    let mut lab = Laboratory::new(model, material(1e5, 0.5));
-    lab.builder.gravity(Vector3::zeros());
+    let mut setup = TestWorld::new(model, material(1e5, 0.5));
+    setup.builder.gravity(Vector3::zeros());
     let lengths = Vector3::new(0.1, 0.15, 0.2);
     let shape = Shape::cuboid(lengths)?;
     for (name, mass, x, v) in [
@@ -89,16 +89,16 @@ fn collision(model: Model) -> Outcome<Finding> {
     ] {
         let X_WB = Isometry3::new(Vector3::new(x, 0.0, 0.0), Vector3::new(0.3, x, -0.2));
         let inertia = SpatialInertia::solid_box(mass, lengths);
-        lab.free(name, shape.clone(), inertia, X_WB, v)?;
+        setup.free(name, shape.clone(), inertia, X_WB, v)?;
     }
-    let mut run = lab.start(1e-3)?;
+    let mut run = setup.start(1e-3)?;
     let before = run.world.energy(&run.state).linear_momentum_W;
     let of_left = |run: &Run| Vector3::from_column_slice(&run.state.bodies[0].v[3..]);
     let left_before = of_left(&run);
     run.steps(400)?;
     let after = run.world.energy(&run.state).linear_momentum_W;
     assert!((of_left(&run) - left_before).norm() > 0.1, "the boxes meet");
-    // That of the boxes taken one by one: their sum is close to zero.
+    // Relative to the momenta of the single boxes, as their sum is close to zero.
     let momentum = 1.0 * 1.5 + 3.0 * 0.5;
     let model = model.name();
     Ok(Finding::at_most(
@@ -109,7 +109,7 @@ fn collision(model: Model) -> Outcome<Finding> {
     ))
 }
 
-/// Order of convergence of an error that vanishes with the step, from runs of 500, 1000 and 2000 steps.
+/// Order of convergence of an error in the time step, from runs of 500, 1000 and 2000 steps.
 pub(super) fn orders(what: &str, error: impl Fn(usize) -> Outcome<f64>) -> Outcome<[Finding; 2]> {
     let errors = [error(500)?, error(1000)?, error(2000)?];
     let finding = |k: usize, steps: &str| {

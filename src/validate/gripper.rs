@@ -7,17 +7,17 @@ use pliant_contact_sap::PdGains;
 use pliant_hydroelastic::Shape;
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
-use super::laboratory::{
-    G, Laboratory, MODELS, Model, Outcome, SOLVER, START_STEPS, WINDOW_STEPS, material,
-};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope, softening_loss,
+};
+use super::test_world::{
+    G, MODELS, Model, Outcome, SOLVER, START_STEPS, TestWorld, WINDOW_STEPS, material,
 };
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "gripper",
-    about: "two fingers that press with F hold a box just above 2μF = mg and lose it just below",
+    about: "two fingers that squeeze with F hold a box for 2μF just above mg, and lose it just below",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -29,7 +29,7 @@ const FINGER_MASS: f64 = 0.1;
 const FRICTION: f64 = 0.5;
 const STIFFNESS: f64 = 5e5;
 
-/// What presses the fingers together.
+/// What closes the fingers.
 #[derive(Clone, Copy, Debug)]
 enum Grip {
     /// A given force.
@@ -53,9 +53,9 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 /// `ratio`: 2μF/(mg), with F the force of each finger.
 fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
     let force = ratio * MASS * G / (2.0 * FRICTION);
-    let mut lab = Laboratory::new(model, material(STIFFNESS, FRICTION));
+    let mut setup = TestWorld::new(model, material(STIFFNESS, FRICTION));
     let size = Vector3::repeat(SIDE);
-    let body = lab.free_box("box", size, MASS, Isometry3::identity(), [0.0; 6])?;
+    let body = setup.free_box("box", size, MASS, Isometry3::identity(), [0.0; 6])?;
 
     let plate = Vector3::new(0.02, 0.2, 0.2);
     let depth = force / (4.0 * STIFFNESS);
@@ -84,12 +84,12 @@ fn hold(model: Model, grip: Grip, ratio: f64) -> Outcome<Finding> {
         }
     }
     let fingers = ["left", "right"].map(|name| tree.model().link_named(name));
-    let hand = lab.builder.add_body("hand", Box::new(tree));
+    let hand = setup.builder.add_body("hand", Box::new(tree));
     for (name, link) in ["left", "right"].into_iter().zip(fingers) {
         let frame = (hand, link?.0 as u32);
-        lab.mount(name, frame, Isometry3::identity(), Shape::cuboid(plate)?);
+        setup.mount(name, frame, Isometry3::identity(), Shape::cuboid(plate)?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     match grip {
         Grip::Force => run.control(hand).effort = vec![force; 2],
         Grip::SaturatedPd => run.control(hand).position = vec![0.01; 2],
@@ -130,9 +130,9 @@ fn time(steps: usize) -> f64 {
     steps as f64 * TIME_STEP_S
 }
 
-/// Creep in stiction, m/s, and how far the solver may leave it off: as for a box on an incline, with s = mg/(2μF).
+/// Creep in stiction, m/s, and the error due to the solver: as for a box on an incline, with s = mg/(2μF).
 ///
-/// SAP: eight corners share mg δt, and a finger's joint gives way along the normal, 1/m_finger.
+/// SAP: eight corners share mg δt, and the finger's joint adds 1/m_finger along the normal.
 ///
 /// The solver's measure is ‖D Jᵀγ‖, of which the largest part are the impulses F δt on the two fingers, D = m_finger^(−1/2);
 /// 1e-6 of that may be missing from the balance of the box, in units of its own D = m^(−1/2).

@@ -2,10 +2,10 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, WINDOW_STEPS, material};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope,
 };
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, WINDOW_STEPS, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -39,12 +39,12 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     // Downhill is +x of the plane.
     let X_WG = Isometry3::rotation(Vector3::y() * angle);
     let surface = material(STIFFNESS, friction);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(X_WG);
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(X_WG);
     let depth = MASS * G * angle.cos() / (4.0 * STIFFNESS);
     let X_WB = X_WG * Isometry3::translation(0.0, 0.0, 0.5 * LENGTHS[2] - depth);
-    let body = lab.free_box("box", LENGTHS.into(), MASS, X_WB, [0.0; 6])?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let body = setup.free_box("box", LENGTHS.into(), MASS, X_WB, [0.0; 6])?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = X_WG.rotation * Vector3::x();
     let found = run.growth(|run| [run.velocity(body).dot(&downhill)])?;
 
@@ -63,8 +63,8 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
         ));
     }
     let a = G * (angle.sin() - friction * angle.cos());
-    // In the similar model Hunt-Crossley dissipation sees μ v_t, too, and carries the weight at a depth that shrinks
-    // from N/4k with v_t as 1/(1 + d μ v_t): the box rises by d μ a N/4k a second, at most, and bears as much more.
+    // In the similar model Hunt-Crossley dissipation includes μ v_t: the depth that carries the weight shrinks from N/4k
+    // with v_t as 1/(1 + d μ v_t). The box rises by at most d μ a N/4k per second, which adds to its normal force.
     let rising = match model {
         Model::Similar => surface.dissipation * friction * a * depth,
         Model::Lagged | Model::Sap => 0.0,
@@ -79,15 +79,14 @@ fn place(model: Model, friction: f64, angle_deg: f64) -> Outcome<Finding> {
     ))
 }
 
-/// Creep in stiction, m/s, and how far the solver may leave it off.
+/// Creep in stiction, m/s, and the error due to the solver.
 ///
 /// Lagged and similar: all corners slip alike, so their softened friction adds up to μ N v/√(v² + v_s²) = m g sin θ, which
 /// is [`softened_creep`] at s = tan θ/μ. An error of 1e-6 m g δt in the balance is one of 1e-6/(μ cos θ) in s.
 ///
-/// SAP: four sticking corners share m g sin θ δt. (One that bears less than the others comes to its cone first; the grid
-/// keeps away from there.)
+/// SAP: four sticking corners share m g sin θ δt. (A corner with less load reaches its cone first; the grid avoids such points.)
 ///
-/// To both, 1e-6 g δt in the speed of the centre of mass as the box rocks.
+/// In both cases 1e-6 g δt is added for the speed of the centre of mass as the box rocks.
 fn creep(model: Model, friction: f64, angle: f64) -> (f64, f64) {
     let rocking = SOLVER * G * TIME_STEP_S;
     if model == Model::Sap {

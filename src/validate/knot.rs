@@ -1,30 +1,30 @@
-//! The loop of an overhand knot: what pulls is carried by bending and, while the knot gets tighter, by friction.
+//! The loop of an overhand knot: bending and, while the knot tightens, friction balance the pull.
 
 mod braid;
 
 use std::f64::consts::PI;
 
 use self::braid::Braid;
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 use crate::runner::{RunLength, RunOptions, RunOutcome, run as run_scene};
 use crate::scene::{CentrelineEntry, Matter, ParameterOverride, Scene, SceneOptions};
 
 pub(super) const CASE: Case = Case {
     name: "rod-knot",
-    about: "an overhand knot resists the pull with the bending of its loop and the friction of its braid",
+    about: "the force that tightens an overhand knot, from bending of its loop and friction of its braid",
     kind: CaseKind::Function(run),
     needs: None,
 };
 
-/// h, m, of the bundled scene.
+/// Radius h of the cord in the bundled scene, m.
 const RADIUS: f64 = 1.5e-3;
-/// E, Pa.
+/// Young's modulus E, Pa.
 const MODULUS: f64 = 1.8e7;
-/// The answer is the first term of a series in √(h/R), which is 0.25 here.
+/// The closed form is the first term of a series in √(h/R), which is 0.25 here.
 const TOLERATED: f64 = 0.2;
 
-/// A pull that grows to `pull` (N) until `ramp_s` and is followed until `until_s`.
+/// A run in which the pull grows to `pull` (N) until `ramp_s`; it ends at `until_s`.
 #[derive(Clone, Copy)]
 struct Pull {
     /// n, the unknotting number.
@@ -33,31 +33,31 @@ struct Pull {
     pull: f64,
     ramp_s: f64,
     until_s: f64,
-    /// Of the loop at the start, m.
+    /// Initial radius of the loop, m.
     loop_radius: f64,
-    /// Of cord on either side, m: several times √(B/F), over which the tails straighten.
+    /// Length of cord on either side, m: several times √(B/F), over which the tails straighten.
     tail: f64,
-    /// At most twice as long as the cord is thick in radius.
+    /// Number of edges, each at most two cord radii long.
     edges: u32,
     time_step_s: f64,
-    /// Of a step, m/s; 0 for steps that are all alike.
+    /// Tolerance of a step, m/s; 0 for a fixed time step.
     accuracy: f64,
-    /// On all motion, 1/s: what the ends feel of it while they are drawn apart looks like friction.
+    /// Mass damping, 1/s. It acts on the moving ends as an apparent friction.
     drag: f64,
 }
 
-/// Of steps in which strands slide on each other, s. They are linearised once, where the strands would go if nothing held them apart: as
-/// far as they are thick in 4 ms, and what that stretches them by mistake pulls and presses. Of the knot of two turns, as it takes up 0.8 m:
+/// Time step for strands that slide on each other, s. A step is linearised once, at the velocity without contact, which carries strands
+/// a cord radius into each other within 4 ms; the spurious stretch adds tension and contact force. For the knot of two turns with 0.8 m of cord:
 ///
-/// | Δt (s) | β of `stiffness_damping` (s) | F over the theory | energy of stretch over what the pull explains |
+/// | Δt (s) | β of `stiffness_damping` (s) | F over theory | stretch energy over that of the tension |
 /// |---|---|---|---|
 /// | 0.004 | 1e-2, 1e-3, 1e-4, 1e-5 | 1.136, 1.122, 1.059, 1.044 | 2, 9, 18, 20 |
-/// | 0.004, until met | 1e-3 | 1.096 | 1 |
+/// | 0.004, relinearised to convergence | 1e-3 | 1.096 | 1 |
 /// | 0.001 | 1e-3, 1e-4 | 1.073, 1.071 | 1 |
 /// | 0.001, half as fast, half the drag | 1e-3 | 1.046, 1.045 with 1200 edges | 1 |
 ///
-/// Work done is accounted for within 2 %: of 26 mN, friction bears 22, bending 4, drag 0.4; viscosity of strands that slide along their
-/// curvature 0.05 at β = 1e-3 s; twist nothing.
+/// The work balance closes within 2 %: of 26 mN, friction takes 22, bending 4, mass damping 0.4, and stiffness damping of strands that
+/// slide along their curvature 0.05 at β = 1e-3 s; twist takes nothing.
 const SLIDING_STEP_S: f64 = 0.001;
 
 /// A trefoil of a small loop.
@@ -70,26 +70,26 @@ const TREFOIL: Pull = Pull {
     loop_radius: 0.025,
     tail: 0.1,
     edges: 300,
-    // It moves slowly, and how often strands pass is not asked.
+    // The motion is slow, and strand crossings are not counted.
     time_step_s: 0.004,
     accuracy: 1e-3,
     drag: 20.0,
 };
 
-/// A knot in the course of a pull.
-struct Course {
+/// A knot over time.
+struct History {
     moments: Vec<Moment>,
-    /// How often strands went through each other.
-    passages: f64,
+    /// Number of strand crossings.
+    crossings: f64,
 }
 
 #[derive(Clone, Copy)]
 struct Moment {
     /// F h²/B.
     force: f64,
-    /// √(h/R), R the radius of the circle that is bent with as much energy as the cord, πB/R.
+    /// √(h/R), with R the radius of the circle whose bending energy πB/R is that of the cord.
     epsilon: f64,
-    /// What the knot takes up of the cord, m.
+    /// Length of cord in the knot, m.
     shortening: f64,
 }
 
@@ -110,8 +110,8 @@ impl Moment {
     }
 }
 
-impl Course {
-    /// Where a quantity that grows as the knot tightens passes `value` for good.
+impl History {
+    /// State at which a quantity that grows as the knot tightens exceeds `value` for the last time.
     fn passing(&self, value: f64, of: fn(&Moment) -> f64) -> Moment {
         let before = self.moments.iter().rposition(|m| of(m) < value);
         let pair = before.and_then(|i| Some((self.moments[i], *self.moments.get(i + 1)?)));
@@ -122,7 +122,7 @@ impl Course {
 }
 
 impl Pull {
-    fn course(&self) -> Outcome<Course> {
+    fn simulate(&self) -> Outcome<History> {
         let set = |text: String| text.parse::<ParameterOverride>();
         let options = SceneOptions {
             parameters: vec![
@@ -155,15 +155,15 @@ impl Pull {
             epsilon: (RADIUS * energies[row] / (PI * stiffness)).sqrt(),
             shortening: length - spans[row],
         };
-        Ok(Course {
+        Ok(History {
             moments: times.map(moment).collect(),
-            passages: observed("passages").into_iter().fold(0.0, f64::max),
+            crossings: observed("crossings").into_iter().fold(0.0, f64::max),
         })
     }
 
-    /// When it comes to rest, and as its loop passes these ε: a trefoil against the first terms of the series in ε.
+    /// A trefoil against the first terms of the series in ε: at rest if `epsilons` is empty, else as its loop reaches each of them.
     fn trefoil(&self, epsilons: &[f64]) -> Outcome<Vec<Finding>> {
-        let course = self.course()?;
+        let history = self.simulate()?;
         let found = |at: Moment| {
             let Moment { force, epsilon, .. } = at;
             let expected = 0.5 * epsilon.powi(4) + 0.492 * self.friction * epsilon.powi(3);
@@ -179,7 +179,7 @@ impl Pull {
             )
         };
         if epsilons.is_empty() {
-            return Ok(course
+            return Ok(history
                 .moments
                 .last()
                 .copied()
@@ -189,28 +189,32 @@ impl Pull {
         }
         let passing = epsilons
             .iter()
-            .map(|value| course.passing(*value, |m| m.epsilon));
+            .map(|value| history.passing(*value, |m| m.epsilon));
         Ok(passing.map(found).collect())
     }
 
-    /// While it slides, as it takes up so much of the cord (m).
+    /// Compares with the theory while the knot slides, at these lengths of cord in it (m).
     fn sliding(&self, shortenings: &[f64]) -> Outcome<Vec<Finding>> {
-        let course = self.course()?;
-        // It grows as the knot is opened.
-        let at = |taken_up: &f64| course.passing(-taken_up, |m| -m.shortening);
+        let history = self.simulate()?;
+        // The length shrinks as the knot tightens.
+        let at = |taken_up: &f64| history.passing(-taken_up, |m| -m.shortening);
         let moments = shortenings.iter().map(at);
-        Ok(self.against_theory(moments, course.passages))
+        Ok(self.against_theory(moments, history.crossings))
     }
 
-    /// When it comes to rest.
+    /// Compares with the theory at rest.
     fn resting(&self) -> Outcome<Vec<Finding>> {
-        let course = self.course()?;
-        let last = course.moments.last().copied();
-        Ok(self.against_theory(last.into_iter(), course.passages))
+        let history = self.simulate()?;
+        let last = history.moments.last().copied();
+        Ok(self.against_theory(last.into_iter(), history.crossings))
     }
 
-    /// Against the theory of [`braid`].
-    fn against_theory(&self, moments: impl Iterator<Item = Moment>, passages: f64) -> Vec<Finding> {
+    /// Compares with the theory of [`braid`].
+    fn against_theory(
+        &self,
+        moments: impl Iterator<Item = Moment>,
+        crossings: f64,
+    ) -> Vec<Finding> {
         let knot = Braid {
             turns: self.turns,
             friction: self.friction,
@@ -223,29 +227,29 @@ impl Pull {
             let epsilon = (RADIUS / drawn.loop_radius).sqrt();
             Finding::equals(
                 format!(
-                    "{name}: F h2/B as it takes up {:.3} m, sqrt(h/R) = {epsilon:.3}",
+                    "{name}: F h2/B with {:.3} m of cord in the knot, sqrt(h/R) = {epsilon:.3}",
                     at.shortening
                 ),
                 at.force,
                 expected,
                 epsilon * expected,
-                "Jawed et al. (2015) for a braid of n - 1/2 turns, with what bends and pulls it; asymptotically in sqrt(h/R)",
+                "Jawed et al. (2015) for a braid of n - 1/2 turns, with its bending and tension; asymptotically in sqrt(h/R)",
             )
         };
         let mut findings: Vec<_> = moments.map(found).collect();
         findings.push(Finding::equals(
-            format!("{name}: strands that went through each other"),
-            passages,
+            format!("{name}: strand crossings"),
+            crossings,
             0.0,
             0.0,
-            "it is the same knot at the end",
+            "contact preserves the knot",
         ));
         findings
     }
 }
 
-/// What a scene observed, at every time.
-fn observed(scene: &Scene, outcome: &RunOutcome, name: &str) -> Vec<f64> {
+/// An observable of a run, at every time.
+pub(super) fn observed(scene: &Scene, outcome: &RunOutcome, name: &str) -> Vec<f64> {
     let mut names = scene.observables.iter().map(|o| &o.name.name);
     let column = names.position(|own| own == name);
     let rows = 0..outcome.series.times_s().len();
@@ -253,7 +257,7 @@ fn observed(scene: &Scene, outcome: &RunOutcome, name: &str) -> Vec<f64> {
     rows.map(at).collect()
 }
 
-/// Of the only rod of a scene, m.
+/// Length of the only rod of a scene, m.
 fn cord_length(scene: &Scene) -> f64 {
     let lines = scene
         .soft

@@ -5,12 +5,12 @@ use pliant_contact_sap::NEAR_RIGID_CONTACT;
 use pliant_coupling::ContactSettings;
 use pliant_hydroelastic::ContactMaterial;
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, material};
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "mass-ratio",
-    about: "a box of a million times the mass sinks into a light one no more than its static penetration",
+    about: "a box of a million times the mass penetrates a light one by its static penetration",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -35,12 +35,12 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// The weight of the heavy box on four corners between the boxes, and that of both on four corners on the floor: F/4k each.
 ///
-/// Lagged and similar start where the boxes just touch and sink in. The load F makes of Hunt-Crossley dissipation a damper
+/// Lagged and similar start where the boxes just touch and sink in. Under the load F Hunt-Crossley dissipation is a damper
 /// F d at each interface; two such interfaces in series overdamp the heavy box, F d/2 > 2√(m · 4k/2), so it comes to rest from
-/// above, and what is left after t is at most e^(−t/T), T = F d/(4k).
+/// above, and the remaining distance after t is at most e^(−t/T), T = F d/(4k).
 ///
 /// SAP would need a relaxation time to do so, which lowers its stiffness cap (k ≤ 4π²/(β² δt(δt + τ)w)); it starts at rest.
-/// The similar model is given the β that the others have by default: its own of 1 caps the stiffness below what is asked for.
+/// The similar model uses the default β of the others: its own of 1 caps the stiffness below the given one.
 fn load(model: Model, length: CaseLength) -> Outcome<[Finding; 2]> {
     let surface = ContactMaterial {
         dissipation: DISSIPATION,
@@ -56,19 +56,19 @@ fn load(model: Model, length: CaseLength) -> Outcome<[Finding; 2]> {
         CaseLength::Quick => 0.5,
         CaseLength::Full => 2.0,
     };
-    let mut lab = Laboratory::new(model, surface);
-    lab.builder.contact(ContactSettings {
+    let mut setup = TestWorld::new(model, surface);
+    setup.builder.contact(ContactSettings {
         near_rigid: Some(NEAR_RIGID_CONTACT),
         ..model.settings()
     });
-    lab.floor(Isometry3::identity());
+    setup.floor(Isometry3::identity());
     let size = Vector3::repeat(SIDE);
     let on_floor = 0.5 * SIDE - start * depths[0];
     let on_box = on_floor + SIDE - start * depths[1];
     let at = |z: f64| Isometry3::translation(0.0, 0.0, z);
-    let light = lab.free_box("light", size, LIGHT, at(on_floor), [0.0; 6])?;
-    let heavy = lab.free_box("heavy", size, HEAVY, at(on_box), [0.0; 6])?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let light = setup.free_box("light", size, LIGHT, at(on_floor), [0.0; 6])?;
+    let heavy = setup.free_box("heavy", size, HEAVY, at(on_box), [0.0; 6])?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let mut deepest = [0.0_f64; 2];
     for _ in 0..(duration / TIME_STEP_S) as usize {
         run.steps(1)?;
@@ -84,7 +84,7 @@ fn load(model: Model, length: CaseLength) -> Outcome<[Finding; 2]> {
             deepest[k],
             depths[k],
             (left + 2.0 * SOLVER) * depths[k],
-            "weight over the stiffness of four corners; what is left of the approach, solver stops at 1e-6 of the weight on each box",
+            "weight over the stiffness of four corners; and the remaining approach; solver stops at 1e-6 of the weight on each box",
         )
     };
     Ok([

@@ -5,7 +5,7 @@ use pliant_hydroelastic::{
     Compliance, ContactPatch, PatchContact, PatchGeometry, PatchSummary, Posed, RigidShape, Shape,
 };
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -20,10 +20,10 @@ pub(super) const MODULUS: f64 = 1e6;
 /// Half the edges of the box, the shortest last: the field rises to the modulus over it.
 const HALF: Vector3<f64> = Vector3::new(0.06, 0.08, 0.05);
 const DEPTH: f64 = 0.004;
-/// Levels of the quadrature, two places each.
+/// Levels of the quadrature, two points each.
 const N_LEVELS: usize = 20_000;
 
-/// A shape with what it brings to patch contact.
+/// A shape with its data for patch contact.
 pub(super) struct Side {
     shape: Shape,
     patch: PatchGeometry,
@@ -62,7 +62,7 @@ pub(super) fn patch_of(
     let mut patch = ContactPatch::default();
     PatchContact
         .patch(a.at(X_WA), b.at(X_WB), &mut patch)
-        .ok_or("two sides of which one is compliant have a patch")??;
+        .ok_or("a pair with a compliant side has a patch")??;
     Ok(*patch.summary())
 }
 
@@ -105,14 +105,14 @@ fn section(X_WB: &Isometry3<f64>, half: &Vector3<f64>) -> (f64, Vector2<f64>) {
     (area, first)
 }
 
-/// Force and centre of pressure of the box on the plane z = 0, by levels: what lies deeper than t in it is the box shrunk by t, so
+/// Force and centre of pressure of the box on the plane z = 0, integrated over depth levels. The part of the box deeper than t is the box shrunk by t, so
 /// with A(t) the area of the plane in that
 ///
 /// ```text
 /// ∫ p dA = E/H ∫ A(t) dt        H the least half edge, 0 ≤ t ≤ H
 /// ```
 ///
-/// by Gauss's rule with two places a level; A is smooth but for a few kinks, each off by O(h²) of its share.
+/// by Gauss's rule with two points per level; A is smooth except for a few kinks, each with an error of O(h²) of its share.
 fn by_levels(X_WB: &Isometry3<f64>) -> (f64, Vector2<f64>) {
     let h = HALF.min() / N_LEVELS as f64;
     let (mut force, mut weighed) = (0.0, Vector2::zeros());
@@ -170,7 +170,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
     let source = "symmetry";
     equals("centre of pressure of a box (m)", aside, 0.0, 1e-9, source);
 
-    // Beyond 22.5 degrees polygons under the raised sides begin to fade.
+    // Beyond 22.5 degrees polygons under the raised sides begin to vanish.
     for (axis, angle) in [
         (Vector3::y_axis(), 0.03),
         (Vector3::x_axis(), 0.1),

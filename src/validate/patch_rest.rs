@@ -1,4 +1,4 @@
-//! Compliant cubes at rest, cut into tetrahedra of several sizes: while their polygons change, nothing moves.
+//! Compliant cubes at rest, cut into tetrahedra of several sizes: their polygons change, but the cubes do not move.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pliant_coupling::{BodyIdx, Geometry, Mount, PatchFinder};
 use pliant_hydroelastic::mesh::{FillSettings, generate, tetrahedralise};
 use pliant_hydroelastic::{Compliance, PatchGeometry, PressureField, Shape};
 
-use super::laboratory::{Laboratory, Model, Outcome, Run, material};
+use super::test_world::{Model, Outcome, Run, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -22,7 +22,7 @@ const SIDE: f64 = 0.1;
 const MASS: f64 = 1.0;
 /// Pa.
 const MODULUS: f64 = 1e5;
-/// Of the upper cube: x, y (m) and yaw (rad) aside of what it stands on.
+/// Offsets of the upper cube from its support: x, y (m) and yaw (rad).
 const ASIDE: [f64; 3] = [0.012, -0.007, 0.35];
 /// m.
 const MOVES_AT_MOST: f64 = 1e-6;
@@ -30,18 +30,18 @@ const MOVES_AT_MOST: f64 = 1e-6;
 /// How the field of a cube is made.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// As of any box: its faces joined to the medial axis.
+    /// That of any box: its faces joined to the medial axis.
     Box,
     /// Its surface filled by a lattice of this edge length, m.
     Lattice(f64),
 }
 
-/// What the upper cube stands on.
+/// Support of the upper cube.
 #[derive(Clone, Copy, Debug)]
 enum Below {
     HalfSpace,
     RigidBox,
-    /// Of its own kind, itself on the half space.
+    /// A cube of the same kind, on a half space.
     Cube,
 }
 
@@ -73,29 +73,29 @@ fn field(cut: Cut) -> Outcome<PatchGeometry> {
     })
 }
 
-/// A world at its start, and the bodies that are not to move.
+/// A world at its start, and the bodies that must stay at rest.
 fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
-    let geometry = |name: &str, mount, shape, patch, lab: &Laboratory| Geometry {
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
+    let geometry = |name: &str, mount, shape, patch, setup: &TestWorld| Geometry {
         patch: Some(Arc::new(patch)),
-        ..Geometry::new(name, mount, shape, lab.material)
+        ..Geometry::new(name, mount, shape, setup.material)
     };
     let soft = field(cut)?;
     let on_world = |z: f64| Mount::World(Isometry3::translation(0.0, 0.0, z));
     let rigid = PatchGeometry::RigidHalfSpace;
-    let floor = geometry("floor", on_world(0.0), Shape::half_space(), rigid, &lab);
-    lab.builder.add_geometry(floor);
+    let floor = geometry("floor", on_world(0.0), Shape::half_space(), rigid, &setup);
+    setup.builder.add_geometry(floor);
     let mut bodies = Vec::new();
-    let cube = |name: &str, X_WB: Isometry3<f64>, lab: &mut Laboratory| -> Outcome<BodyIdx> {
+    let cube = |name: &str, X_WB: Isometry3<f64>, setup: &mut TestWorld| -> Outcome<BodyIdx> {
         let lengths = Vector3::repeat(SIDE);
-        let body = lab.body_alone(name, lengths, MASS, X_WB)?;
+        let body = setup.body_alone(name, lengths, MASS, X_WB)?;
         let mount = Mount::Frame {
             body,
             frame: 0,
             X_FG: Isometry3::identity(),
         };
-        let of_cube = geometry(name, mount, Shape::cuboid(lengths)?, soft.clone(), lab);
-        lab.builder.add_geometry(of_cube);
+        let of_cube = geometry(name, mount, Shape::cuboid(lengths)?, soft.clone(), setup);
+        setup.builder.add_geometry(of_cube);
         Ok(body)
     };
     let level = match below {
@@ -103,13 +103,13 @@ fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
         Below::RigidBox => {
             let shape = Shape::cuboid(Vector3::new(0.13, 0.17, SIDE))?;
             let patch = PatchGeometry::rigid(&shape, 0.02)?;
-            let block = geometry("block", on_world(0.5 * SIDE), shape, patch, &lab);
-            lab.builder.add_geometry(block);
+            let block = geometry("block", on_world(0.5 * SIDE), shape, patch, &setup);
+            setup.builder.add_geometry(block);
             SIDE
         }
         Below::Cube => {
             let X_WB = Isometry3::translation(0.0, 0.0, 0.5 * SIDE);
-            bodies.push(cube("lower", X_WB, &mut lab)?);
+            bodies.push(cube("lower", X_WB, &mut setup)?);
             SIDE
         }
     };
@@ -118,15 +118,15 @@ fn world(below: Below, cut: Cut) -> Outcome<(Run, Vec<BodyIdx>)> {
         Vector3::new(x, y, level + 0.5 * SIDE).into(),
         UnitQuaternion::from_axis_angle(&Vector3::z_axis(), yaw),
     );
-    bodies.push(cube("upper", X_WB, &mut lab)?);
-    Ok((lab.start(TIME_STEP_S)?, bodies))
+    bodies.push(cube("upper", X_WB, &mut setup)?);
+    Ok((setup.start(TIME_STEP_S)?, bodies))
 }
 
-/// How far the corners of a cube are from where they were, by no less: m.
+/// Upper bound of the displacement of a cube's corners, m.
 fn moved(now: &[f64], then: &[f64]) -> f64 {
     let apart = |k: usize| (now[k] - then[k]).abs();
     let shift = (0..3).map(apart).fold(0.0, f64::max);
-    // A quaternion's part is half an angle; the corners are 0.87 sides away.
+    // A component of a quaternion is half an angle; the corners are 0.87 sides from the centre.
     let turn = (3..7).map(apart).fold(0.0, f64::max);
     shift + 2.0 * SIDE * turn
 }

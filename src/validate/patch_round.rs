@@ -3,8 +3,8 @@
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::Shape;
 
-use super::laboratory::Outcome;
 use super::patch::{MODULUS, Side, patch_of};
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -19,16 +19,16 @@ const LENGTH: f64 = 0.3;
 const DEPTH: f64 = 0.3 * RADIUS;
 /// From R/5, where Drake's ball is 4.8 % too weak at this depth.
 const EDGES: [f64; 3] = [0.02, 0.01, 0.005];
-/// What is found at one edge length depends on how facets lie to the plane: a root mean square over so many turns.
+/// The error at one edge length depends on the orientation of facets to the plane: a root mean square over this many rotations.
 const N_TURNS: usize = 40;
 
-/// What presses a ball by x into an elastic foundation on a plane: 2π∫ E(1 − r/R) s ds = π E x²(1 − 2x/(3R)).
+/// Force on a ball of an elastic foundation at depth x on a plane: 2π∫ E(1 − r/R) s ds = π E x²(1 − 2x/(3R)).
 fn ball_force() -> f64 {
     std::f64::consts::PI * MODULUS * DEPTH * DEPTH * (1.0 - 2.0 * DEPTH / (3.0 * RADIUS))
 }
 
-/// What presses a lying cylinder of length L by x: the pressure rises with the distance from the round side or from an end, whichever
-/// is less. With d(s) = R − √(h² + s²) at the distance s from the middle of the strip, h = R − x and a = √(R² − h²),
+/// Force on a lying cylinder of length L at depth x: the pressure grows with the distance from the round side or from an end, whichever
+/// is less. With d(s) = R − √(h² + s²) at the distance s from the centreline of the strip, h = R − x and a = √(R² − h²),
 ///
 /// ```text
 /// F = E/R ∫ (L d − d²) ds                  ∫ d ds = R a − h² asinh(a/h)
@@ -43,7 +43,7 @@ fn cylinder_force() -> f64 {
     MODULUS / r * (LENGTH * first - second)
 }
 
-/// Relative error of the force at each edge length, root mean square over `turns` of the body.
+/// Relative error of the force at each edge length, root mean square over `turns` rotations of the body.
 fn errors(
     shape: &Shape,
     force: f64,

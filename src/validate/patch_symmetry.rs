@@ -1,15 +1,15 @@
-//! What patches must not depend on: where the pair is, and which of the two is asked first.
+//! Invariance of patches: under motion of the pair, and under exchange of its sides.
 
 use nalgebra::{Isometry3, Translation3, UnitQuaternion, Vector3};
 use pliant_hydroelastic::{PatchSummary, Shape};
 
-use super::laboratory::Outcome;
 use super::patch::{MODULUS, Side, patch_of};
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "patch-symmetry",
-    about: "patches turn with the pair, and are the same seen from either side, with the opposite force",
+    about: "patches rotate with the pair, and exchanging its sides reverses the force",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -17,7 +17,7 @@ pub(super) const CASE: Case = Case {
 /// Poses of each pair.
 const N_POSES: u32 = 25;
 
-/// The worst that was found over all poses of a pair, as parts of force, area and size.
+/// Largest relative differences over all poses of a pair, in force, area and size.
 #[derive(Default)]
 struct Worst {
     reaction: f64,
@@ -51,7 +51,7 @@ impl Worst {
     }
 }
 
-/// Numbers in [−1, 1] without a pattern.
+/// Pseudo-random numbers in [−1, 1].
 fn numbers(seed: f64) -> Vector3<f64> {
     Vector3::new(
         (12.9898 * seed).sin(),
@@ -99,7 +99,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
             let turn = UnitQuaternion::from_scaled_axis(2.0 * numbers(seed));
             let aside = 0.2 * size * numbers(seed + 0.1);
             let X_WB = Isometry3::identity();
-            // The centre of A at most as far as both reach: some of them touch.
+            // The distance of the centres is at most the sum of radii, so that some pairs touch.
             let height = if what.ends_with("plane") { 1.0 } else { 2.0 };
             let place = Vector3::new(aside.x, aside.y, 0.9 * height * size);
             let X_WA = Isometry3::from_parts(Translation3::from(place), turn);

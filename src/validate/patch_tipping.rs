@@ -1,4 +1,4 @@
-//! A box pushed sideways at some height: it slides or tips, whichever takes less.
+//! A box pushed sideways at some height: it slides or tips, whichever needs less force.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use pliant_contact_sap::{Load, MaterialPoint};
 use pliant_coupling::{BodyIdx, Geometry, Mount};
 use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 
-use super::laboratory::{G, Laboratory, Model, Outcome, material};
+use super::test_world::{G, Model, Outcome, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -23,10 +23,10 @@ const MASS: f64 = 1.0;
 const LENGTHS: Vector3<f64> = Vector3::new(0.1, 0.1, 0.3);
 /// h, m.
 const PUSHED_AT: f64 = 0.25;
-/// By how much the push is more than what the first of the two needs.
+/// Push over the smaller of the forces for sliding and for tipping.
 const EXCESS: f64 = 1.06;
 
-/// What became of a box that was pushed with a little more than slides or tips it, for 0.6 s.
+/// Motion of a box pushed for 0.6 s with a little more than the force that makes it slide or tip.
 struct Pushed {
     /// How far its foot slid, m.
     slid: f64,
@@ -38,14 +38,14 @@ struct Pushed {
 
 fn push(friction: f64) -> Outcome<Pushed> {
     let tips_at = LENGTHS.x / (2.0 * PUSHED_AT);
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, friction));
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, friction));
     let compliance = Compliance {
         hydroelastic_modulus: 1e8,
         ..Compliance::default()
     };
     let shape = Shape::cuboid(LENGTHS)?;
     let field = PatchGeometry::compliant(&shape, &compliance)?;
-    let body = lab.body_alone(
+    let body = setup.body_alone(
         "box",
         LENGTHS,
         MASS,
@@ -59,7 +59,7 @@ fn push(friction: f64) -> Outcome<Pushed> {
     };
     let geometry = |name: &str, mount, shape, patch| Geometry {
         patch: Some(Arc::new(patch)),
-        ..Geometry::new(name, mount, shape, lab.material)
+        ..Geometry::new(name, mount, shape, setup.material)
     };
     let of_box = geometry("box", on_body, shape, field);
     let floor = geometry(
@@ -68,11 +68,11 @@ fn push(friction: f64) -> Outcome<Pushed> {
         Shape::half_space(),
         PatchGeometry::RigidHalfSpace,
     );
-    lab.builder.add_geometry(of_box);
-    lab.builder.add_geometry(floor);
-    let mut run = lab.start(TIME_STEP_S)?;
+    setup.builder.add_geometry(of_box);
+    setup.builder.add_geometry(floor);
+    let mut run = setup.start(TIME_STEP_S)?;
     let force = EXCESS * friction.min(tips_at) * MASS * G;
-    let foot = |run: &super::laboratory::Run, body: BodyIdx| {
+    let foot = |run: &super::test_world::Run, body: BodyIdx| {
         let q = &run.body(body).q;
         let turn = nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(
             q[3], q[4], q[5], q[6],
@@ -122,20 +122,20 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
                 acceleration,
                 (EXCESS - 1.0) * friction * G,
                 0.02 * (EXCESS - 1.0) * friction * G,
-                "6 % more force than friction bears; softened by v_s, at 5 mm/s friction lacks 2e-4 of its own",
+                "6 % more force than the friction bound; regularisation by v_s reduces friction by 2e-4 at 5 mm/s",
             ));
             findings.push(Finding::at_most(
                 push("tilt (rad)"),
                 tilt,
                 3e-3,
-                "it stands: its load is within its foot, if only on 7 mm of it",
+                "it does not tip: the centre of pressure stays within the foot, of which 7 mm carry the load",
             ));
         } else {
             findings.push(Finding::at_most(
                 push("foot slides by (m)"),
                 slid.abs(),
                 1e-3,
-                "friction bears more than what tips",
+                "the friction bound exceeds the force that tips the box",
             ));
             // About its foot: I α = excess of the moment, growing from there.
             let inertia = MASS / 3.0 * (LENGTHS.x.powi(2) + LENGTHS.z.powi(2));
@@ -145,7 +145,7 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
                 push("tilt (rad)"),
                 tilt,
                 least,
-                "½ α t² about the edge with the 6 % that exceed what tips, for 0.3 s; it grows as the box leans",
+                "½ α t² about the edge under the 6 % of excess force, for 0.3 s; α grows as the box tilts",
             ));
         }
     }

@@ -7,7 +7,7 @@ use pliant_contact_sap::PdGains;
 use pliant_coupling::BodyIdx;
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
-use super::laboratory::{Laboratory, Model, Outcome, Run, material};
+use super::test_world::{Model, Outcome, Run, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -48,12 +48,12 @@ fn cart(effort_limit: f64) -> Outcome<(Run, BodyIdx)> {
         effort_limit,
     };
     let tree = RigidTree::new(Arc::new(model)).with_actuator(joint, gains)?;
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
-    let body = lab.builder.add_body("cart", Box::new(tree));
-    Ok((lab.start(TIME_STEP_S)?, body))
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
+    let body = setup.builder.add_body("cart", Box::new(tree));
+    Ok((setup.start(TIME_STEP_S)?, body))
 }
 
-/// Towards a target ten metres off the force is e in every step, and after n of them v = n δt e/m.
+/// With a target ten metres away the force is e in every step, and after n steps v = n δt e/m.
 fn saturated() -> Outcome<[Finding; 2]> {
     let (mut run, body) = cart(EFFORT)?;
     run.control(body).position = vec![10.0];

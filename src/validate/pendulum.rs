@@ -1,4 +1,4 @@
-//! Pendulums: energy in swing.
+//! Energy of swinging pendulums.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use pliant_coupling::State;
 use pliant_multibody::{JointKind, JointSpec, LinkSpec, ModelBuilder, RigidTree, SpatialInertia};
 
 use super::free_flight::orders;
-use super::laboratory::{G, Laboratory, Model, Outcome, Run, material};
+use super::test_world::{G, Model, Outcome, Run, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "pendulum",
-    about: "the energy of a swinging pendulum converges at first order, and errs as its scheme must",
+    about: "the energy of a swinging pendulum converges at first order, with the error of the modified equation",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -54,9 +54,9 @@ fn swing(links: usize, n: usize) -> Outcome<Run> {
     }
     let q: Vec<f64> = [START, 0.3][..links].to_vec();
     let tree = RigidTree::new(Arc::new(builder.build()?)).starting_at(&q, &vec![0.0; links]);
-    let mut lab = Laboratory::new(Model::Lagged, material(1e6, 0.5));
-    lab.builder.add_body("pendulum", Box::new(tree));
-    let mut run = lab.start(DURATION_S / n as f64)?;
+    let mut setup = TestWorld::new(Model::Lagged, material(1e6, 0.5));
+    setup.builder.add_body("pendulum", Box::new(tree));
+    let mut run = setup.start(DURATION_S / n as f64)?;
     run.steps(n)?;
     Ok(run)
 }

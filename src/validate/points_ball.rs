@@ -11,12 +11,12 @@ use pliant_mpm::{
 };
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{G, Laboratory, Model, Outcome, free_body, material};
+use super::test_world::{G, Model, Outcome, TestWorld, free_body, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "points-ball",
-    about: "a ball of material points rolls like a rigid one of the same points with the inertia of its grid",
+    about: "a ball of material points rolls like a rigid body of the same points with the inertia of the grid",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -26,7 +26,7 @@ const DENSITY: f64 = 1000.0;
 const SECONDS: f64 = 0.8;
 const STIFFNESS: f64 = 1e10;
 
-/// A grid, its particles and the step: as fine in one as in the others.
+/// Grid spacing, particles and time step, refined together.
 struct Fineness {
     spacing: f64,
     per_cell: f64,
@@ -58,24 +58,24 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
         // Of a rigid ball without losses: ½ a t (t + Δt) in steps of Δt.
         let ideal = 0.5 * 5.0 / 7.0 * G * FRAC_PI_4.sin() * SECONDS * SECONDS * (1.0 + 1.0 / steps);
         let heavier = 1.4 / (1.4 + 0.5 * (h / RADIUS).powi(2));
-        let points = way_of_points(&fineness, set.clone())? / ideal;
-        let bumpy = way_of_spheres(&fineness, &set, 0.0)? / ideal;
-        let twin = way_of_spheres(&fineness, &set, h)? / ideal;
+        let points = distance_of_points(&fineness, set.clone())? / ideal;
+        let bumpy = distance_of_spheres(&fineness, &set, 0.0)? / ideal;
+        let twin = distance_of_spheres(&fineness, &set, h)? / ideal;
         let name =
-            |what: &str| format!("points-ball: {what} at h = {h} m, part of a rigid ball's way");
+            |what: &str| format!("points-ball: {what} at h = {h} m, over that of a rigid ball");
         findings.push(Finding::equals(
             name("way"),
             points,
             twin,
             0.01,
-            "a rigid body of the same points, with the inertia m h²/2 that the grid adds, over the same bumps in the same steps",
+            "a rigid body of the same points, with the inertia m h²/2 that the grid adds, over the same uneven surface in the same steps",
         ));
         findings.push(Finding::equals(
-            name("way of that rigid body"),
+            name("distance rolled by that rigid body"),
             twin,
             bumpy * heavier,
             0.02,
-            "what bumps and steps leave, times what the grid's inertia leaves, 1.4/(1.4 + h²/2r²)",
+            "loss by uneven surface and time steps, times the factor of the grid's inertia, 1.4/(1.4 + h²/2r²)",
         ));
         findings.push(Finding::at_most(
             name("loss"),
@@ -90,39 +90,42 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
             "points-ball: loss at a tenth of the diameter".into(),
             last,
             0.03,
-            "within 3% of a rigid ball's way",
+            "within 3% of a rigid ball",
         ));
     }
     Ok(findings)
 }
 
-fn laboratory() -> Laboratory {
-    let mut lab = Laboratory::new(Model::Lagged, material(STIFFNESS, 0.6));
-    lab.builder
+fn test_world() -> TestWorld {
+    let mut setup = TestWorld::new(Model::Lagged, material(STIFFNESS, 0.6));
+    setup
+        .builder
         .gravity(Vector3::new(FRAC_PI_4.sin(), 0.0, -FRAC_PI_4.cos()) * G);
-    lab.floor(Isometry3::identity());
-    lab
+    setup.floor(Isometry3::identity());
+    setup
 }
 
-/// How far the ball gets in the time, m.
-fn way_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
+/// Distance the ball rolls, m.
+fn distance_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
     let mut points = MpmBuilder::new(MpmSettings::new(fineness.spacing));
     let stiff = Arc::new(LinearCorotated::new(1e8, 0.2)?);
     points.object(ObjectSpec::new("ball", stiff, DENSITY, set));
-    let mut lab = laboratory();
-    let body = lab.builder.add_body("ball", Box::new(points.build()?));
-    lab.builder
-        .add_geometry(Geometry::of_vertices("ball", body, lab.material));
-    lab.builder.exclude(Exclusion::Bodies(body, body));
-    let mut run = lab.start(fineness.time_step_s)?;
+    let mut setup = test_world();
+    let body = setup.builder.add_body("ball", Box::new(points.build()?));
+    setup
+        .builder
+        .add_geometry(Geometry::of_vertices("ball", body, setup.material));
+    setup.builder.exclude(Exclusion::Bodies(body, body));
+    let mut run = setup.start(fineness.time_step_s)?;
     let mean = |q: &[f64]| q.iter().step_by(3).sum::<f64>() / (q.len() / 3) as f64;
     let start = mean(&run.body(body).q);
     run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
     Ok(mean(&run.body(body).q) - start)
 }
 
-/// The same of a rigid ball that touches with the balls of its outer particles, its inertia that of a grid of spacing `h`.
-fn way_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcome<f64> {
+/// Distance rolled by a rigid ball whose contact geometry is spheres at its outer particles, and whose inertia includes that of a grid of
+/// spacing `h`.
+fn distance_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcome<f64> {
     let mass = DENSITY * set.volume();
     let (d, centre) = (set.spacing(), Vector3::z() * RADIUS);
     let about = |p: &nalgebra::Point3<f64>| p.coords - centre;
@@ -130,25 +133,25 @@ fn way_of_spheres(fineness: &Fineness, set: &ParticleSet, h: f64) -> Outcome<f64
     let spread: Matrix3<f64> = second.sum::<Matrix3<f64>>() / set.points.len() as f64
         + Matrix3::identity() * (0.25 * h * h);
     let rotational = (Matrix3::identity() * spread.trace() - spread) * mass;
-    let mut lab = laboratory();
+    let mut setup = test_world();
     let outer: Vec<_> = (set.points.iter().map(about))
         .filter(|p| p.norm() > RADIUS - 0.75 * d)
         .collect();
     let inertia = SpatialInertia::new(mass, Vector3::zeros(), rotational);
     let X_WB = Isometry3::translation(0.0, 0.0, RADIUS);
-    let body = lab
+    let body = setup
         .builder
         .add_body("ball", Box::new(free_body(inertia, X_WB, [0.0; 6])?));
     let shape = Shape::sphere(0.5 * d)?;
     for (k, p) in outer.iter().enumerate() {
-        lab.mount(
+        setup.mount(
             &format!("bump {k}"),
             (body, 0),
             Isometry3::from(*p),
             shape.clone(),
         );
     }
-    let mut run = lab.start(fineness.time_step_s)?;
+    let mut run = setup.start(fineness.time_step_s)?;
     let start = run.position(body).x;
     run.steps((SECONDS / fineness.time_step_s).round() as usize)?;
     Ok(run.position(body).x - start)

@@ -1,8 +1,8 @@
-//! Rods beside the continuum: what `pliant-der` knows the answers to.
+//! Rods against continuum theory: the known answers of `pliant-der`.
 
 use pliant_der::known_answers::{self, Comparisons};
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, Computation, Finding};
 
 pub(super) const DEFLECTIONS: Case = case(
@@ -38,7 +38,7 @@ pub(super) const SHAPES: Case = case(
 
 pub(super) const FREQUENCIES: Case = case(
     "rod-frequencies",
-    "clamped rods swing, spin and ring as beams and bars do, pulled ones as strings",
+    "natural frequencies of clamped rods are those of beams and bars, of tensioned ones those of strings",
     |_| {
         findings(
             "rod-frequencies",
@@ -54,7 +54,7 @@ pub(super) const FREQUENCIES: Case = case(
 
 pub(super) const COLUMNS: Case = case(
     "rod-buckling",
-    "straight rods buckle when pressed, twisted, twisted under tension, and under an axial torque",
+    "straight rods buckle under compression, twist, twisted under tension, and under an axial torque",
     |_| {
         findings(
             "rod-buckling",

@@ -1,14 +1,14 @@
-//! Round things on an incline: they roll where friction is enough, and slide with the right spin elsewhere.
+//! Round bodies on an incline: they roll where friction suffices, and slide with the right spin elsewhere.
 
 use nalgebra::{Isometry3, Vector3};
 use pliant_hydroelastic::ContactMaterial;
 
 use super::Finding;
-use super::laboratory::{G, Growth, Laboratory, MODELS, Model, Run, material};
+use super::test_world::{G, Growth, MODELS, Model, Run, TestWorld, material};
 
 pub(super) const TIME_STEP_S: f64 = 1e-3;
 
-/// One incline, and what is let go on it.
+/// An incline, and the pair of materials on it.
 #[derive(Clone, Copy)]
 pub(super) struct Incline {
     /// Name of the case.
@@ -16,18 +16,18 @@ pub(super) struct Incline {
     pub(super) model: Model,
     pub(super) angle_deg: f64,
     pub(super) friction: f64,
-    /// Of the pair at each point, N/m.
+    /// Stiffness of the pair at each contact point, N/m.
     pub(super) stiffness: f64,
 }
 
-/// How a round thing moves.
+/// How a round body moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Motion {
     Rolling,
     Sliding,
 }
 
-/// What momentum asks for.
+/// Accelerations from the momentum balance.
 #[derive(Clone, Copy)]
 pub(super) struct Law {
     pub(super) motion: Motion,
@@ -38,7 +38,7 @@ pub(super) struct Law {
 }
 
 impl Incline {
-    /// Every contact model on each incline, told by its angle (degrees) and its friction.
+    /// Each contact model on each incline, given as angle (degrees) and friction.
     pub(super) fn all<const N: usize>(
         case: &'static str,
         stiffness: f64,
@@ -73,13 +73,13 @@ impl Incline {
     }
 
     /// A world with nothing but the incline.
-    pub(super) fn laboratory(&self) -> Laboratory {
-        let mut lab = Laboratory::new(self.model, self.surface());
-        lab.floor(self.X_WG());
-        lab
+    pub(super) fn test_world(&self) -> TestWorld {
+        let mut setup = TestWorld::new(self.model, self.surface());
+        setup.floor(self.X_WG());
+        setup
     }
 
-    /// The law of a thing whose contact lies r below its centre, with the square k² of its radius of gyration (m²).
+    /// Accelerations of a body whose contact lies r below its centre, with the square k² of its radius of gyration (m²).
     ///
     /// With F the friction, m a = m g sin θ − F and m k² α = F r.
     ///
@@ -116,7 +116,7 @@ impl Incline {
         format!("{case}: {motion:?}, {what} at μ = {friction}, θ = {angle_deg}°, {model}")
     }
 
-    /// Whether speed and spin grew as the law says, to what the solver leaves off and `besides`.
+    /// Compares growth of speed and spin with the law, within the solver's error and `besides`.
     pub(super) fn findings(
         &self,
         law: &Law,

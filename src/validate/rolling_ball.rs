@@ -4,8 +4,8 @@ use nalgebra::Isometry3;
 use pliant_hydroelastic::Shape;
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{G, Model, Outcome, WINDOW_STEPS};
 use super::rolling::{Incline, Motion, TIME_STEP_S};
+use super::test_world::{G, Model, Outcome, WINDOW_STEPS};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -31,15 +31,15 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     let depth = MASS * G * incline.angle().cos() / STIFFNESS;
-    let mut lab = incline.laboratory();
-    let body = lab.free(
+    let mut setup = incline.test_world();
+    let body = setup.free(
         "ball",
         Shape::sphere(RADIUS)?,
         SpatialInertia::solid_sphere(MASS, RADIUS),
         incline.X_WG() * Isometry3::translation(0.0, 0.0, RADIUS - depth),
         [0.0; 6],
     )?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
     let found = run.growth(|run| {
         [
@@ -50,8 +50,8 @@ fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     // The contact lies halfway between the surfaces.
     let law = incline.law(RADIUS - 0.5 * depth, 0.4 * RADIUS * RADIUS);
     let [speed, turning] = found.after;
-    // A sliding contact that hovers lies higher by half of T μ v, and the similar model's dissipation, which sees μ v, too,
-    // lets the ball rise out of its dent besides.
+    // A hovering contact lies higher by half of T μ v; in the similar model dissipation includes μ v, and the ball also rises
+    // out of its static depth.
     let slip = match law.motion {
         Motion::Rolling => 0.0,
         Motion::Sliding => speed - turning * RADIUS,
@@ -64,7 +64,7 @@ fn roll(incline: &Incline) -> Outcome<[Finding; 2]> {
     let gliding = incline.model.gliding_time(TIME_STEP_S, &incline.surface());
     let hover = gliding * friction * slip + dent;
     let lever = law.angular_acceleration * hover / (2.0 * RADIUS);
-    // Its rise takes time and force: μ times the speed gained by it.
+    // The rise takes normal impulse, and friction adds μ times the speed gained.
     let rising = friction * dent.min(hover) / (WINDOW_STEPS as f64 * TIME_STEP_S).powi(2);
     Ok(incline.findings(
         &law,

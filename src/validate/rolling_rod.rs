@@ -6,9 +6,9 @@ use nalgebra::{Point3, Vector3};
 use pliant_coupling::Geometry;
 use pliant_der::{Centreline, Material, Rod, RodBuilder, RodError, Section};
 
-use super::laboratory::Outcome;
 use super::rolling::{Incline, Motion, TIME_STEP_S};
 use super::stiction::STICTION_SPEED;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -22,9 +22,9 @@ const RADIUS: f64 = 0.01;
 const LENGTH: f64 = 0.2;
 const EDGES: usize = 8;
 const DENSITY: f64 = 1000.0;
-/// Of the pair, at each node, N/m: it is pressed in by 1e-3 of its radius.
+/// Stiffness of the pair at each node, N/m: the static depth is 1e-3 of the radius.
 const STIFFNESS: f64 = 1e4;
-/// Creep of a rolling rod in stiction speeds; on its ends rests half of what rests on other nodes.
+/// Creep of a rolling rod in stiction speeds; its end nodes carry half of the load of others.
 const CREEPS: f64 = 10.0;
 
 fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
@@ -45,11 +45,11 @@ fn roll(incline: &Incline) -> Outcome<Vec<Finding>> {
     let rod = RodBuilder::new(line)
         .section(section, Material::isotropic(1e7, 0.5, DENSITY)?)
         .build()?;
-    let mut lab = incline.laboratory();
-    let body = lab.builder.add_body("rod", Box::new(rod.clone()));
+    let mut setup = incline.test_world();
+    let body = setup.builder.add_body("rod", Box::new(rod.clone()));
     let segments = Geometry::of_segments("rod", body, incline.surface());
-    lab.builder.add_geometry(segments);
-    let mut run = lab.start(TIME_STEP_S)?;
+    setup.builder.add_geometry(segments);
+    let mut run = setup.start(TIME_STEP_S)?;
     let downhill = incline.downhill();
     let rolling = Rolling::of(&rod)?;
     let found = run.growth(|run| {
@@ -66,15 +66,15 @@ fn roll(incline: &Incline) -> Outcome<Vec<Finding>> {
             omega * RADIUS / v,
             1.0,
             CREEPS * STICTION_SPEED / v,
-            "it does not slip, but creeps as friction is softened, most near its limit",
+            "it rolls without slip, except for creep of regularised friction, largest near its bound",
         ));
     }
     Ok(findings)
 }
 
-/// The unknowns of a rod that say how it rolls.
+/// Degrees of freedom of a rod that describe rolling.
 struct Rolling {
-    /// Mass of each node, and where its velocity is.
+    /// Mass of each node, and the index of its velocity.
     nodes: Vec<(f64, Range<usize>)>,
     /// Spin of each edge.
     spins: Vec<usize>,
@@ -90,7 +90,7 @@ impl Rolling {
         })
     }
 
-    /// Of the centre of mass along a unit vector, m/s.
+    /// Speed of the centre of mass along a unit vector, m/s.
     fn speed(&self, v: &[f64], along: &Vector3<f64>) -> f64 {
         let (mut momentum, mut mass) = (0.0, 0.0);
         for (of_node, dofs) in &self.nodes {
@@ -100,7 +100,7 @@ impl Rolling {
         momentum / mass
     }
 
-    /// About the axis, the mean of the edges, rad/s.
+    /// Mean spin of the edges about the axis, rad/s.
     fn spin(&self, v: &[f64]) -> f64 {
         self.spins.iter().map(|dof| v[*dof]).sum::<f64>() / self.spins.len() as f64
     }

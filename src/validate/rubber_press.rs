@@ -1,6 +1,6 @@
-//! A rubber cylinder between two plates: its force-displacement curve under refinement, at which order it converges, and to what.
+//! A rubber cylinder between two plates: its force-displacement curve under mesh refinement: order of convergence and limit.
 
-use super::laboratory::Outcome;
+use super::test_world::Outcome;
 use super::{Case, CaseKind, CaseLength, Finding};
 use crate::runner::{RunLength, RunOptions, run as run_scene};
 use crate::scene::{ParameterOverride, Scene, SceneOptions};
@@ -14,11 +14,11 @@ pub(super) const CASE: Case = Case {
 
 /// The load grows by 2.8 kN/m each second: 140 kN/m at 50 s, 1.4 MN/m at 500 s.
 const LOAD_RATE: f64 = 2.8e3;
-/// Half a second is a thousandth of the whole stroke, in which a static curve moves by as much.
+/// Half a second is a thousandth of the loading time, and changes the quasi-static curve by as little.
 const TIME_STEP_S: f64 = 0.5;
 
-/// The plate's way (m) under each of the loads (N/m).
-fn ways(rings: u32, loads: &[f64]) -> Outcome<Vec<f64>> {
+/// Displacement of the plate (m) under each of the loads (N/m).
+fn displacements(rings: u32, loads: &[f64]) -> Outcome<Vec<f64>> {
     let rings: ParameterOverride = format!("rings={rings}").parse()?;
     let options = SceneOptions {
         parameters: vec![rings],
@@ -48,22 +48,22 @@ fn ways(rings: u32, loads: &[f64]) -> Outcome<Vec<f64>> {
     Ok(loads.iter().map(way).collect())
 }
 
-/// Each mesh of a sequence has elements of half the size of those of the one before.
+/// Each mesh of a sequence has half the element size of the previous one.
 const SEQUENCE: [u32; 3] = [3, 6, 12];
 const BETWEEN: [u32; 3] = [4, 8, 16];
 
-/// Measured: 1.51 and 0.93 by the two sequences. Elements come into contact one by one, so that single differences of curves scatter
+/// Orders of convergence of the two sequences: 1.51 and 0.93. Elements come into contact one by one, so that single differences of curves scatter
 /// about the first order, that of linear tetrahedra of a nearly incompressible law and of a surface of facets.
 const ORDER_MIN: f64 = 0.8;
 
 /// A curve's root mean square distance from that of 16 rings is 17 to 23 mm over its number of rings.
 const APART_AT_ONE_RING: f64 = 0.025;
 
-/// Ways under single loads are off by up to 0.27 of themselves over the number of rings.
+/// Displacements under single loads have relative errors of up to 0.27 over the number of rings.
 const OFF_AT_ONE_RING: f64 = 0.3;
 
-/// Half the diameter at 1.4 MN/m: Sussman and Bathe (1987). The only point of their curve that is printed in words; the rest is a figure
-/// there, as it is in Han, Masterjohn and Castro (2023), and numbers read off a figure would prove nothing within 4 %.
+/// Half the diameter at 1.4 MN/m: Sussman and Bathe (1987). The only point of their curve that is given in the text. The rest is a
+/// figure, as in Han, Masterjohn and Castro (2023), which cannot be read to better than 4 %.
 const WAY_AT_LAST: f64 = 0.2;
 const WAY_READ_WITHIN: f64 = 0.008;
 
@@ -73,8 +73,8 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     (squares.sum::<f64>() / a.len() as f64).sqrt()
 }
 
-/// The order p at which the curves of three meshes come nearer to each other, and Richardson's limit w₃ + (w₃ − w₂)/(2^p − 1) of the way
-/// under the last load, m.
+/// Order p of convergence of the curves of three meshes, and Richardson's limit w₃ + (w₃ − w₂)/(2^p − 1) of the displacement under the
+/// last load, m.
 fn order_and_limit(curves: &[Vec<f64>; 3]) -> (f64, f64) {
     let [coarse, middle, fine] = curves;
     let order = (apart(coarse, middle) / apart(middle, fine)).log2();
@@ -82,7 +82,7 @@ fn order_and_limit(curves: &[Vec<f64>; 3]) -> (f64, f64) {
     (order, w_3 + (w_3 - w_2) / (order.exp2() - 1.0))
 }
 
-/// What three meshes tell.
+/// Convergence of three meshes.
 struct Sequence {
     meshes: [u32; 3],
     curves: [Vec<f64>; 3],
@@ -92,7 +92,11 @@ struct Sequence {
 impl Sequence {
     fn new(meshes: [u32; 3], loads: &[f64]) -> Outcome<(Self, [Finding; 2])> {
         let [a, b, c] = meshes;
-        let curves = [ways(a, loads)?, ways(b, loads)?, ways(c, loads)?];
+        let curves = [
+            displacements(a, loads)?,
+            displacements(b, loads)?,
+            displacements(c, loads)?,
+        ];
         let (order, limit) = order_and_limit(&curves);
         let of = format!("rubber-press, {a}, {b} and {c} rings");
         let findings = [
@@ -103,7 +107,7 @@ impl Sequence {
                 "under refinement the force-displacement curve converges",
             ),
             Finding::equals(
-                format!("{of}: way with the finest under the last load (m)"),
+                format!("{of}: displacement with the finest under the last load (m)"),
                 curves[2][loads.len() - 1],
                 limit,
                 0.02 * limit,
@@ -118,7 +122,7 @@ impl Sequence {
         Ok((sequence, findings))
     }
 
-    /// By how much the finest mesh is off under the last load, by its own account, m.
+    /// Estimated error of the finest mesh under the last load, m.
     fn error(&self) -> f64 {
         (self.curves[2][self.curves[2].len() - 1] - self.limit).abs()
     }
@@ -135,34 +139,36 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     if length == CaseLength::Full {
         let (other, of_other) = Sequence::new(BETWEEN, &loads)?;
         findings.extend(of_other);
-        judge_limits(&one, &other, &mut findings);
-        judge_meshes(&one, &other, &mut findings);
+        compare_limits(&one, &other, &mut findings);
+        compare_meshes(&one, &other, &mut findings);
     }
     Ok(findings)
 }
 
-fn judge_limits(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
+fn compare_limits(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
     findings.push(Finding::equals(
         "rubber-press: limits of the two sequences at 1400 kN/m (m)".into(),
         one.limit,
         other.limit,
         one.error() + other.error(),
-        "neither knows of the other: apart by no more than what each takes for the error of its finest mesh",
+        "two independent sequences: their limits differ by no more than the estimated errors of their finest meshes",
     ));
     for of in [one, other] {
         let [a, b, c] = of.meshes;
         findings.push(Finding::equals(
-            format!("rubber-press, {a}, {b} and {c} rings: limit of the way at 1400 kN/m (m)"),
+            format!(
+                "rubber-press, {a}, {b} and {c} rings: limit of the displacement at 1400 kN/m (m)"
+            ),
             of.limit,
             WAY_AT_LAST,
             WAY_READ_WITHIN,
-            "Sussman and Bathe (1987): the plates are half a diameter nearer",
+            "Sussman and Bathe (1987): the plates have approached by half a diameter",
         ));
     }
 }
 
-/// Every other mesh against the finest of all: the table of the crate's readme.
-fn judge_meshes(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
+/// Every other mesh against the finest of all: the table in the crate's readme.
+fn compare_meshes(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
     let finest = &other.curves[2];
     let of_one = one.meshes.iter().zip(&one.curves);
     let of_other = other.meshes.iter().zip(&other.curves).take(2);
@@ -170,7 +176,7 @@ fn judge_meshes(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
         let (rings, by_rings) = (*rings, 1.0 / f64::from(*rings));
         findings.push(Finding::at_most(
             format!(
-                "rubber-press, {rings} rings: curve off that of 16 rings by (m, root mean square)"
+                "rubber-press, {rings} rings: distance of the curve from that of 16 rings (m, root mean square)"
             ),
             apart(curve, finest),
             APART_AT_ONE_RING * by_rings,
@@ -179,7 +185,7 @@ fn judge_meshes(one: &Sequence, other: &Sequence, findings: &mut Vec<Finding>) {
         for k in [9, 19, 29, 39, 49] {
             findings.push(Finding::equals(
                 format!(
-                    "rubber-press, {rings} rings: way at {} kN/m (m)",
+                    "rubber-press, {rings} rings: displacement at {} kN/m (m)",
                     28 * (k + 1)
                 ),
                 curve[k],

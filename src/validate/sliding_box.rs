@@ -1,8 +1,8 @@
-//! A box thrown along the floor.
+//! A box that slides along the floor and stops.
 
 use nalgebra::{Isometry3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, SOLVER, material};
+use super::test_world::{G, MODELS, Model, Outcome, SOLVER, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
@@ -18,7 +18,7 @@ const STIFFNESS: f64 = 5e5;
 const FRICTION: f64 = 0.3;
 const SPEED: f64 = 1.0;
 
-/// Distance over which a body of speed v stops when each step takes a δt = μ g δt off it:
+/// Stopping distance of a body of speed v that loses a δt = μ g δt in each step:
 ///
 /// ```text
 /// x = δt Σ_{k=1}^{n} (v − k a δt),   n = ⌊v/(a δt)⌋
@@ -31,7 +31,7 @@ fn stop_distance(speed: f64, deceleration: f64, time_step_s: f64) -> f64 {
         + 0.5 * per_step * time_step_s * f * (1.0 - f)
 }
 
-/// How far the solver may leave the distance off: at 1e-6 of the momentum in every step the speed is off by
+/// Error of the distance due to the solver: at 1e-6 of the momentum in every step the speed is off by
 /// 1e-6 Σ v_k, and summed up once more over the time to stop T = v/a the distance by
 ///
 /// ```text
@@ -65,27 +65,26 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// Distance travelled after twice the time to stop, and the speed then.
 ///
-/// The box starts as if it had been sliding for long: pressed in by its weight, and in the models that hover as high as they
-/// hover, h = T μ v (T the gliding time), sinking as they sink while it slows down, ḣ = −T μ² g. Otherwise they would throw
-/// it up first.
+/// The box starts in the steady state of sliding: at its static depth and, in models with gliding, at the height h = T μ v (T the gliding
+/// time) with ḣ = −T μ² g. From another height it would first be thrown up.
 fn slide(model: Model) -> Outcome<(f64, f64)> {
     let surface = material(STIFFNESS, FRICTION);
     let glide = model.gliding_time(TIME_STEP_S, &surface);
     let sinking = -glide * FRICTION * FRICTION * G;
     let look_ahead = FRICTION * SPEED - sinking;
-    // In the similar model the dissipation sees v_n − μ‖v_t‖, too.
+    // In the similar model dissipation acts on v_n − μ‖v_t‖.
     let stiffening = match model {
         Model::Similar => 1.0 + surface.dissipation * look_ahead,
         Model::Lagged | Model::Sap => 1.0,
     };
     let height = 0.05 + glide * look_ahead - MASS * G / (4.0 * STIFFNESS * stiffening);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(Isometry3::identity());
     let lengths = Vector3::new(0.4, 0.4, 0.1);
     let X_WB = Isometry3::translation(0.0, 0.0, height);
     let v = [0.0, 0.0, 0.0, SPEED, 0.0, sinking];
-    let body = lab.free_box("box", lengths, MASS, X_WB, v)?;
-    let mut run = lab.start(TIME_STEP_S)?;
+    let body = setup.free_box("box", lengths, MASS, X_WB, v)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     let time_to_stop = SPEED / (FRICTION * G);
     run.steps((2.0 * time_to_stop / TIME_STEP_S) as usize)?;
     Ok((run.position(body).x, run.velocity(body).norm()))

@@ -2,13 +2,13 @@
 
 use nalgebra::{Isometry3, Point3, Vector3};
 
-use super::laboratory::{G, Laboratory, MODELS, Model, Outcome, material};
 use super::stiction::softened_creep;
+use super::test_world::{G, MODELS, Model, Outcome, TestWorld, material};
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "standing-stack",
-    about: "a stack of ten boxes stands still and presses on the floor with its weight",
+    about: "a stack of ten boxes stays at rest, and the floor carries its weight",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -21,16 +21,16 @@ const FRICTION: f64 = 0.5;
 /// m.
 const ASKED_MOTION: f64 = 1e-6;
 
-/// How the boxes are put on each other.
+/// Arrangement of the boxes.
 #[derive(Clone, Copy, Debug)]
 enum Pile {
     /// Corner on corner.
     Straight,
-    /// Each turned by 0.2 rad against the one below and up to 4 mm off: patches of eight corners, uneven loads.
+    /// Each rotated by 0.2 rad against the one below and up to 4 mm off: patches of eight corners, uneven loads.
     Crooked,
 }
 
-/// Steps before and while the motion is looked at.
+/// Steps before and during the measurement.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     settle: usize,
@@ -38,7 +38,7 @@ struct Steps {
 }
 
 /// The straight stack starts where it rests. The crooked one sways, with a decay time of more than a second: its
-/// dissipation is d times the weight that a contact bears.
+/// dissipation is d times the load of a contact.
 fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
     let mut findings = Vec::new();
     for model in MODELS {
@@ -69,8 +69,8 @@ fn run(length: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// An upper bound of how fast a box of the stack with these centres creeps in softened stiction, m/s.
 ///
-/// Off-centre loads press one side deeper in: an interface under the load W whose centre is e away turns by θ = W e/κ, κ at
-/// least kL²/2 (four springs k on corners at least L/2 from the middle), and a box by the sum Θ of those below it. A normal
+/// Off-centre loads tilt the boxes: an interface under the load W whose centre is e away turns by θ = W e/κ, κ at
+/// least kL²/2 (four springs k on corners at least L/2 from the centre), and a box by the sum Θ of those below it. A normal
 /// tilted by Θ leaves a part Θ of the load to friction, which creeps with v_s Θ/μ, and the box above moves with all below.
 fn creep_speed(centres: &[Vector3<f64>]) -> f64 {
     let (mut tilt, mut speed) = (0.0, 0.0);
@@ -88,13 +88,13 @@ fn creep_speed(centres: &[Vector3<f64>]) -> f64 {
 }
 
 fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
-    let mut lab = Laboratory::new(model, material(STIFFNESS, FRICTION));
-    let ground = lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, material(STIFFNESS, FRICTION));
+    let ground = setup.floor(Isometry3::identity());
     let mut bodies = Vec::new();
     let mut centres = Vec::new();
     let mut height = 0.0;
     for k in 0..N_BOXES {
-        // On the springs under box k press all boxes from k on; four corners or eight make the same springs.
+        // The springs under box k carry all boxes from k on; their total stiffness is that of four corners, also with eight.
         let load = (N_BOXES - k) as f64 * G;
         height += SIDE - load / (4.0 * STIFFNESS);
         let n = k as f64;
@@ -109,9 +109,9 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
         let X_WB = Isometry3::new(centre, Vector3::z() * turn);
         centres.push(centre);
         let name = format!("box {k}");
-        bodies.push(lab.free_box(&name, Vector3::repeat(SIDE), 1.0, X_WB, [0.0; 6])?);
+        bodies.push(setup.free_box(&name, Vector3::repeat(SIDE), 1.0, X_WB, [0.0; 6])?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     run.steps(steps.settle)?;
     let places: Vec<_> = bodies.iter().map(|&b| run.position(b)).collect();
     let weight = N_BOXES as f64 * G;
@@ -139,14 +139,14 @@ fn stand(model: Model, pile: Pile, steps: Steps) -> Outcome<[Finding; 2]> {
                 }
                 _ => ASKED_MOTION,
             },
-            "statics; 1 µm is what is asked for, in a crooked stack what softened stiction creeps",
+            "statics: 1 µm, and in a crooked stack the creep of regularised stiction",
         ),
         Finding::equals(
             format!("standing-stack: {pile:?}, force on the floor (N), worst step, {name}"),
             force,
             weight,
             1e-4 * weight,
-            "statics; 1e-4 is what is asked for",
+            "statics, to 1e-4",
         ),
     ])
 }

@@ -1,4 +1,4 @@
-//! How fast a contact creeps in stiction: what each model's regularisation makes of Coulomb's law below the cone.
+//! Creep in stiction: each model's regularisation of Coulomb's law inside the cone.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -7,7 +7,7 @@ pub(super) const STICTION_SPEED: f64 = 1e-4;
 /// σ of the SAP model: R_t = σ w.
 const SAP_REGULARISATION: f64 = 1e-3;
 
-/// Creep of the lagged and the similar model under the share `s` < 1 of what friction can bear, m/s.
+/// Creep of the lagged and the similar model at the ratio `s` < 1 of load to friction bound, m/s.
 ///
 /// The impulse is μN v/√(v² + v_s²), and equals s μN at v = v_s s/√(1 − s²).
 pub(super) fn softened_creep(s: f64) -> f64 {
@@ -19,7 +19,7 @@ pub(super) fn softened_creep_slope(s: f64) -> f64 {
     STICTION_SPEED / (1.0 - s * s).powf(1.5)
 }
 
-/// Mean of 1 − v/√(v² + v_s²) while v grows evenly from `v1` to `v2` ≫ v_s: what friction loses by the softening.
+/// Mean of 1 − v/√(v² + v_s²) while v grows evenly from `v1` to `v2` ≫ v_s: the relative loss of friction by regularisation.
 ///
 /// ∫ v/√(v² + v_s²) dv = √(v² + v_s²), so the mean is 1 − (S₂ − S₁)/(v₂ − v₁) ≈ v_s²/(2 v₁ v₂).
 pub(super) fn softening_loss(v1: f64, v2: f64) -> f64 {

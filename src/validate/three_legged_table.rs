@@ -1,21 +1,21 @@
-//! A three-legged table under a torque about its vertical axis: the stand that keeps a pizza from its box.
+//! A three-legged table under a torque about its vertical axis.
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use pliant_contact_sap::{Load, MaterialPoint};
 use pliant_hydroelastic::Shape;
 use pliant_multibody::SpatialInertia;
 
-use super::laboratory::{
-    G, Laboratory, MODELS, Model, Outcome, SOLVER, START_STEPS, WINDOW_STEPS, free_body, material,
-};
 use super::stiction::{
     delassus_at, inverse_inertia, sap_creep, softened_creep, softened_creep_slope, softening_loss,
+};
+use super::test_world::{
+    G, MODELS, Model, Outcome, SOLVER, START_STEPS, TestWorld, WINDOW_STEPS, free_body, material,
 };
 use super::{Case, CaseKind, CaseLength, Finding};
 
 pub(super) const CASE: Case = Case {
     name: "three-legged-table",
-    about: "a three-legged table resists a vertical torque up to μmgL, and spins up with the rest beyond",
+    about: "a three-legged table resists a vertical torque up to μmgL, and accelerates with the excess above",
     kind: CaseKind::Function(run),
     needs: None,
 };
@@ -45,14 +45,14 @@ fn run(_: CaseLength) -> Outcome<Vec<Finding>> {
 
 /// `ratio`: torque M over μmgL.
 ///
-/// Each foot bears mg/3 and resists with at most μmg/3 on the lever L: the table stands while M ≤ μmgL. Beyond,
+/// Each foot carries mg/3 and resists with at most μmg/3 at the moment arm L: the table stays at rest for M ≤ μmgL. Above that,
 /// I ω̇ = M − μmgL.
 fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     let limit = FRICTION * MASS * G * LEVER;
     let torque = ratio * limit;
     let surface = material(STIFFNESS, FRICTION);
-    let mut lab = Laboratory::new(model, surface);
-    lab.floor(Isometry3::identity());
+    let mut setup = TestWorld::new(model, surface);
+    setup.floor(Isometry3::identity());
     let moments = Matrix3::from_diagonal(&Vector3::from(MOMENTS));
     let depth = MASS * G / (3.0 * STIFFNESS);
     let X_WB = Isometry3::translation(0.0, 0.0, HEIGHT - depth);
@@ -61,14 +61,14 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         X_WB,
         [0.0; 6],
     )?;
-    let table = lab.builder.add_body("table", Box::new(table));
+    let table = setup.builder.add_body("table", Box::new(table));
     for k in 0..3 {
         let angle = f64::from(k) * std::f64::consts::TAU / 3.0;
         let (sin, cos) = angle.sin_cos();
         let X_FG = Isometry3::translation(LEVER * cos, LEVER * sin, FOOT - HEIGHT);
-        lab.mount(&format!("foot {k}"), (table, 0), X_FG, Shape::sphere(FOOT)?);
+        setup.mount(&format!("foot {k}"), (table, 0), X_FG, Shape::sphere(FOOT)?);
     }
-    let mut run = lab.start(TIME_STEP_S)?;
+    let mut run = setup.start(TIME_STEP_S)?;
     run.control(table).loads = vec![Load {
         point: MaterialPoint::on_frame(0, Vector3::zeros()),
         force_W: Vector3::zeros(),
@@ -98,7 +98,7 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
         Model::Lagged | Model::Similar => limit / MOMENTS[2] * softening_loss(v1, v2),
         Model::Sap => 0.0,
     };
-    // As on the incline: with Hunt-Crossley dissipation the similar model rises by d μ v̇ mg/3k a second, at most.
+    // As on the incline: with Hunt-Crossley dissipation the similar model rises by at most d μ v̇ mg/3k per second.
     let rising = match model {
         Model::Similar => surface.dissipation * FRICTION * LEVER * alpha * depth,
         Model::Lagged | Model::Sap => 0.0,
@@ -113,8 +113,8 @@ fn twist(model: Model, ratio: f64) -> Outcome<Finding> {
     ))
 }
 
-/// Creep in stiction, rad/s, and how far the solver may leave it off: as for a box on an incline, with s = M/(μmgL); in
-/// the SAP model three feet bear M/L.
+/// Creep in stiction, rad/s, and the error due to the solver: as for a box on an incline, with s = M/(μmgL); in
+/// the SAP model three feet carry M/L.
 fn creep(model: Model, s: f64, torque: f64) -> (f64, f64) {
     // Impulse of the torque against that of the weight, in the solver's measure.
     let of_torque = torque / MOMENTS[2].sqrt();

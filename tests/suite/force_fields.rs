@@ -1,4 +1,4 @@
-//! Forces that depend on the place, in scene files: a trap in which a cube swings, water in which it floats.
+//! Position-dependent forces in scene files: a harmonic trap, and buoyancy.
 
 use pliant::runner::{Outcome, RunOptions, check, run};
 use pliant::scene::{Scene, SceneOptions};
@@ -11,7 +11,7 @@ fn parse(fragment: &str) -> Result<Scene, String> {
 }
 
 #[track_caller]
-fn check_meets(fragment: &str, (component, at_s): (&str, f64), equals: &str, within: f64) {
+fn check_value(fragment: &str, (component, at_s): (&str, f64), equals: &str, within: f64) {
     let text = format!(
         "{fragment}[[observables]]\nname = \"place\"\nquantity = \"position\"\nof = \"cube\"\ncomponent = \"{component}\"\n[[expect]]\nobservable = \"place\"\nat_s = {at_s}\nequals = \"{equals}\"\nwithin = {within}\nsource = \"closed form\"\n"
     );
@@ -24,28 +24,28 @@ fn check_meets(fragment: &str, (component, at_s): (&str, f64), equals: &str, wit
     );
 }
 
-/// ρ ẍ = −k x: x = x₀ cos(ωt), ω = √(k/ρ) = 2π/s. The force is that of the start of a step, which keeps the amplitude.
+/// ρ ẍ = −k x: x = x₀ cos(ωt), ω = √(k/ρ) = 2π/s. The force is evaluated at the start of a step, which preserves the amplitude.
 #[test]
-fn a_cube_swings_in_a_trap_with_its_period() {
+fn a_cube_in_a_harmonic_trap_has_the_period_of_an_oscillator() {
     for (at_s, factor) in [(0.25, "0"), (0.5, "-1"), (1.0, "1")] {
         let scene = format!(
             "[parameters]\nk = \"500*(2*pi)^2\"\nstart = 0.3\n[simulation]\nsmoke_s = 1\ntime_step_s = 0.0025\ngravity = [0, 0, 0]\n{CUBE}force_density = [\"-k*x\", 0, \"0*y*z\"]\npose = {{ position = [\"start\", 0, 0] }}\n"
         );
-        check_meets(&scene, ("x", at_s), &format!("{factor}*start"), 0.01);
+        check_value(&scene, ("x", at_s), &format!("{factor}*start"), 0.01);
     }
 }
 
-/// Half as dense as water, it sinks in by half: the force of the water on the parts below its surface at z = 0 bears the weight.
+/// With half the density of water it is half immersed: buoyancy of the parts below z = 0 balances the weight.
 #[test]
 fn a_cube_floats_half_under_water() {
     let scene = format!(
         "[simulation]\nsmoke_s = 3\ntime_step_s = 0.005\n{CUBE}mass_damping = 5\nforce_density = [0, 0, \"9810*min(1, max(0, 0.5 - z/0.1))\"]\npose = {{ position = [0, 0, 0.03] }}\n"
     );
-    check_meets(&scene, ("z", 3.0), "0", 1e-3);
+    check_value(&scene, ("z", 3.0), "0", 1e-3);
 }
 
 #[test]
-fn forces_say_what_is_wrong_where_it_stands() {
+fn errors_in_forces_give_line_and_reason() {
     for (force, expected) in [
         ("[0, 0]", "three numbers or expressions"),
         ("[0, 0, \"2*q\"]", "no parameter or coordinate \"q\""),

@@ -1,10 +1,10 @@
-//! The opponent of Zong, Jiang, Han (2024), section VII-E: explicit substeps of material points that exchange impulses with
-//! rigid panels, where one convex problem a step holds still.
+//! The baseline of Zong, Jiang, Han (2024), section VII-E: explicit substeps of material points that exchange impulses with rigid panels.
+//! It oscillates where the stepper that solves one convex problem per time step does not.
 
 use pliant::runner::{RunLength, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions, bundled};
 
-/// Half of the cube's weight, N: what friction carries on each side.
+/// Half of the cube's weight, carried by friction on each side, N.
 const SHARE: f64 = 0.5 * 0.4 * 9.81;
 
 /// Observables of a bundled scene over the last third of a run.
@@ -73,8 +73,8 @@ const EXCHANGE: &str = "simulation.stepper=impulse-exchange";
 const AT_PARTICLES: &str = "simulation.exchange=particles";
 
 #[test]
-fn one_convex_problem_holds_a_cube_without_a_tremble() {
-    // Random particles have no symmetry that would hold them by itself.
+fn one_convex_problem_per_step_holds_a_cube_without_oscillation() {
+    // Random particles, so that symmetry cannot hide oscillations.
     for (time_step_s, sampling) in [(0.01, "lattice"), (0.01, "random"), (0.001, "random")] {
         let sampling = format!("material_points.cube.sampling={sampling}");
         let late = Late::of("panels", time_step_s, 0.24, &[&sampling]);
@@ -84,13 +84,13 @@ fn one_convex_problem_holds_a_cube_without_a_tremble() {
         let trembling = late.deviation("left.sideways");
         eprintln!("{time_step_s} s, {sampling}: {trembling:.2e} N sideways");
         assert!(trembling < 0.01 * SHARE, "{trembling} N");
-        // What is left of the landing between the panels; let go, it would be at 2 m/s.
+        // Remaining speed after the panels close; in free fall it would be 2 m/s.
         assert!(late.largest("cube.fall") < 0.01);
     }
 }
 
 #[test]
-fn the_step_as_it_was_published_holds_it_too() {
+fn the_published_time_step_holds_it_too() {
     let published = [
         "contact.model=sap",
         "grid.rotation_target=start",
@@ -104,7 +104,7 @@ fn the_step_as_it_was_published_holds_it_too() {
 }
 
 #[test]
-fn exchange_at_particles_finds_the_load_and_trembles_sideways_however_short_the_step() {
+fn exchange_at_particles_carries_the_load_and_oscillates_laterally_at_any_time_step() {
     for (time_step_s, until_s, off) in [(0.001, 0.24, 0.05), (0.0002, 0.12, 0.005)] {
         let late = Late::of("panels", time_step_s, until_s, &[EXCHANGE, AT_PARTICLES]);
         let (normal, carried) = (late.mean("left.normal"), late.mean("left.friction"));
@@ -117,22 +117,22 @@ fn exchange_at_particles_finds_the_load_and_trembles_sideways_however_short_the_
 }
 
 #[test]
-fn exchange_at_nodes_finds_the_load_with_short_steps_and_lets_go_with_long_ones() {
+fn exchange_at_nodes_carries_the_load_with_short_steps_and_loses_contact_with_long_ones() {
     let late = Late::of("panels", 0.001, 0.24, &[EXCHANGE]);
     assert!((late.mean("left.normal") - 10.0).abs() < 0.02);
     assert!(late.deviation("left.sideways") < 0.01 * SHARE);
     let substeps = "simulation.substeps=100";
     let random = "material_points.cube.sampling=random";
     let late = Late::of("panels", 0.01, 0.24, &[EXCHANGE, substeps, random]);
-    // The panels part from the cube altogether, again and again.
+    // The panels repeatedly lose contact with the cube.
     assert!(late.deviation("left.normal") > 5.0);
     assert!(late.deviation("left.sideways") > 0.01 * SHARE);
     assert!(late.largest("cube.fall") > 0.1);
 }
 
 #[test]
-fn exchange_at_nodes_leaves_a_heavy_cube_on_the_floor_that_one_convex_problem_lifts() {
-    // Panels have closed at 0.4 s and are 44 mm up at 0.75 s; friction 0.8 on two sides is to carry 15 kg.
+fn exchange_at_nodes_leaves_a_heavy_cube_on_the_floor_that_the_convex_problem_lifts() {
+    // Panels close by 0.4 s and are 44 mm up at 0.75 s; friction 0.8 on two sides carries 15 kg.
     let needed = 15.0 * 9.81 / (2.0 * 0.8);
     let strong = Late::of("close-lift-shake", 0.01, 0.75, &[]);
     assert!(
@@ -141,7 +141,7 @@ fn exchange_at_nodes_leaves_a_heavy_cube_on_the_floor_that_one_convex_problem_li
         strong.mean("grip")
     );
     assert!(strong.last("heavy.z") > 0.065, "{}", strong.last("heavy.z"));
-    // The panels go up by themselves, and no cube leaves the floor.
+    // The panels rise without the cubes, which stay on the floor.
     let exchange = Late::of("close-lift-shake", 0.001, 0.75, &[EXCHANGE]);
     assert!(exchange.last("left_panel.z") > 0.079);
     let heavy = exchange.last("heavy.z");
@@ -158,7 +158,7 @@ fn exchange_at_nodes_leaves_a_heavy_cube_on_the_floor_that_one_convex_problem_li
 }
 
 #[test]
-fn a_cube_slips_between_panels_just_below_the_friction_that_carries_it() {
+fn a_cube_slips_between_panels_just_below_the_friction_bound() {
     let gained = |mu: f64, until_s: f64| {
         let setting = format!("mu={mu}");
         let late = Late::of("panels", 0.01, until_s, &[&setting]);
@@ -168,7 +168,7 @@ fn a_cube_slips_between_panels_just_below_the_friction_that_carries_it() {
     // m g/(2 F) = 0.1962.
     let (found, expected) = (gained(0.19, 0.45), 9.81 - 2.0 * 0.19 * 10.0 / 0.4);
     assert!((found - expected).abs() < 0.03, "{found} for {expected}");
-    // Slow slip is half sticking at first; then it has g - 2 mu F/m too, now more, now less as particles change cells.
+    // Slip starts slowly with partial sticking; then its acceleration scatters about g - 2 mu F/m as particles change cells.
     let (found, expected) = (gained(0.195, 1.0), 9.81 - 2.0 * 0.195 * 10.0 / 0.4);
     assert!((found - expected).abs() < 0.03, "{found} for {expected}");
     let found = gained(0.1975, 0.45);

@@ -1,4 +1,4 @@
-//! Scenes of material points that cannot be: each is refused, or ends, at its place and in words.
+//! Invalid scenes of material points: each is refused, or its run ends, with position and reason.
 
 use pliant::runner::{RunOptions, check, run};
 use pliant::scene::{Scene, SceneOptions};
@@ -34,7 +34,7 @@ fn check_refused(fragment: &str, expected: &[&str]) {
 }
 
 #[test]
-fn what_a_grid_must_have_is_asked_for() {
+fn required_keys_of_a_grid_are_named() {
     let dough = cube("made_of = \"pizza-dough\"");
     check_refused(&dough, &["test.toml", "`[grid]`"]);
     let low = "[grid]\nspacing = 0.02\nlow = [0, 0, 0]\n";
@@ -47,7 +47,7 @@ fn what_a_grid_must_have_is_asked_for() {
 }
 
 #[test]
-fn what_matter_cannot_be_is_refused_by_name() {
+fn invalid_materials_are_refused_by_name() {
     let of = |made_of: &str| format!("{GRID}{}", cube(&format!("made_of = {made_of}")));
     check_refused(
         &of("\"porridge\""),
@@ -84,7 +84,7 @@ fn what_matter_cannot_be_is_refused_by_name() {
 }
 
 #[test]
-fn plastic_strain_is_shown_of_what_can_flow_alone() {
+fn plastic_strain_is_available_for_plastic_materials_alone() {
     let elastic = "youngs_modulus = 1e5, poissons_ratio = 0.3";
     let shown = |made_of: &str| {
         let keys = format!("made_of = {made_of}\ncolor_by = \"plastic-strain\"");
@@ -117,7 +117,7 @@ fn plastic_strain_is_shown_of_what_can_flow_alone() {
 }
 
 #[test]
-fn a_particle_that_leaves_the_box_ends_the_run_by_name_at_either_side() {
+fn a_particle_that_leaves_the_grid_s_box_ends_the_run_on_either_side() {
     for velocity in ["[0, 0, -1]", "[0, 0, 1]", "[1, 0, 0]"] {
         let bounds = "low = [-0.1, -0.1, -0.1]\nhigh = [0.1, 0.1, 0.1]\n";
         let flying = cube(&format!("made_of = \"pizza-dough\"\nvelocity = {velocity}"));

@@ -1,5 +1,4 @@
-//! Material points in scene files: where they come from and where they go, what holds them, what they weigh on whom, and what
-//! tables say of them.
+//! Material points in scene files: sources and sinks, constraints, loads on other bodies, and tables.
 
 use std::fs;
 use std::io::Cursor;
@@ -14,7 +13,7 @@ fn parse(fragment: &str) -> Result<Scene, String> {
     Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
 }
 
-/// Runs a scene for a second and asks its expectations to be met.
+/// Runs a scene for a second; all expectations must be met.
 #[track_caller]
 fn check_runs(fragment: &str) {
     let scene = parse(fragment).unwrap_or_else(|error| panic!("{error}"));
@@ -42,7 +41,7 @@ fn check_refused(fragment: &str, expected: &[&str]) {
     }
 }
 
-/// `observable` has the value `equals` in the mean from `from` to `until`.
+/// The mean of `observable` from `from` to `until` is `equals`.
 fn expect(observable: &str, from: f64, until: f64, equals: &str, within: &str) -> String {
     format!(
         "[[expect]]\nobservable = \"{observable}\"\nfrom_s = {from}\nuntil_s = {until}\ntake = \"mean\"\nequals = {equals}\nwithin = {within}\nsource = \"closed form\"\n"
@@ -78,7 +77,7 @@ along = [0, 0, -1]
 "#;
 
 #[test]
-fn a_jet_carries_what_comes_from_its_source_until_the_drain_takes_it() {
+fn a_jet_carries_the_mass_of_its_source_to_the_sink() {
     // A slab of 32 g every 20 ms, the first at once.
     let text = JET.to_owned()
         + &expect("water.mass", 0.1025, 0.1175, "0.192", "1e-6")
@@ -129,7 +128,7 @@ along = [0, 0, -1]
 "#;
 
 #[test]
-fn what_a_source_lays_on_a_belt_goes_along_with_it() {
+fn dough_from_a_source_moves_with_the_belt_below_it() {
     let text = BELT.to_owned()
         + &expect("speed", 0.0, 0.04, "0", "0.001")
         + &expect("speed", 0.7, 1.0, "0.4", "0.004")
@@ -139,7 +138,7 @@ fn what_a_source_lays_on_a_belt_goes_along_with_it() {
 }
 
 #[test]
-fn what_particles_that_come_and_go_cannot_have_is_refused_at_its_place() {
+fn keys_that_exclude_sources_and_sinks_are_refused_at_their_line() {
     let stays = "shape = { box = { size = [0.1, 0.1, 0.1] } }\n";
     let tap =
         "sources = [{ shape = { box = { size = [0.04, 0.04, 0.02] } }, velocity = [0, 0, -1] }]\n";
@@ -222,7 +221,7 @@ density = 900
 "#;
 
 #[test]
-fn every_rigid_body_feels_the_weight_of_the_points_that_are_on_it() {
+fn every_rigid_body_carries_the_weight_of_the_points_on_it() {
     let mut text = SCALES.to_owned();
     for (name, of, with, component, force) in [
         ("dough", "left", "dough", "z", "-1200*a^3*g"),
@@ -241,7 +240,7 @@ fn every_rigid_body_feels_the_weight_of_the_points_that_are_on_it() {
     check_runs(&text);
 }
 
-/// A bar that hangs from its upper end, which a body holds, raises by 0.05 m and lets go of after 0.6 s.
+/// A bar that hangs from its upper end; a body holds it, raises it by 0.05 m and releases it after 0.6 s.
 const BAR: &str = r#"
 time_step_s = 0.005
 [grid]
@@ -280,12 +279,12 @@ along = [0, 0, -1]
 "#;
 
 #[test]
-fn a_set_of_particles_is_held_moved_and_let_go() {
+fn a_set_of_particles_is_held_moved_and_released() {
     let text = BAR.to_owned()
         + &expect("top", 0.05, 0.1, "0", "1e-3")
         + &expect("top", 0.45, 0.6, "0.05", "1e-3")
         + &expect("fall", 0.45, 0.6, "0", "0.02")
-        // Free fall in the mean of 0.8 s to 1 s.
+        // Free fall, mean over 0.8 s to 1 s.
         + &expect("fall", 0.8, 1.0, "\"9.81*0.3\"", "\"0.03*9.81*0.3\"");
     check_runs(&text);
 }
@@ -312,7 +311,7 @@ velocity = [0, 0, 2]
 "#;
 
 #[test]
-fn objects_of_one_grid_weigh_and_move_for_themselves() {
+fn objects_on_one_grid_have_their_own_mass_and_velocity() {
     let (light, heavy) = (0.108, 0.432);
     let mut text = APART.to_owned();
     for (name, quantity, of, more, value) in [
@@ -343,7 +342,7 @@ fn objects_of_one_grid_weigh_and_move_for_themselves() {
     check_runs(&text.replace("smoke_s = 1", "smoke_s = 0.3"));
 }
 
-/// A folder of its own for what a test writes or reads.
+/// A folder for the files of one test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("points_{name}"));
     fs::create_dir_all(&folder).expect("the target folder can be written");
@@ -351,7 +350,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn particles_of_every_frame_are_in_the_archive_with_place_and_speed() {
+fn particles_of_every_frame_are_in_the_archive_with_position_and_speed() {
     let text = JET.replace("name = \"water\"", "name = \"water\"\ncolor_by = \"speed\"");
     let scene = parse(&text).unwrap_or_else(|error| panic!("{error}"));
     let outcome =
@@ -401,12 +400,12 @@ fn particles_of_every_frame_are_in_the_archive_with_place_and_speed() {
         }
     }
     assert_eq!(seen, speeds.len());
-    // Slabs of 32 particles of 1 g, ten of them on their way.
+    // Slabs of 32 particles of 1 g, ten of them in flight.
     assert!((288..=352).contains(&most), "{most}");
 }
 
 #[test]
-fn an_open_surface_holds_no_particles_and_is_refused_with_its_file_edges_and_remedy() {
+fn an_open_surface_is_refused_with_file_edges_and_remedy() {
     let folder = folder("open");
     // A tetrahedron that lacks the side opposite to its first vertex.
     let surface = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n";
@@ -432,6 +431,6 @@ fn an_open_surface_holds_no_particles_and_is_refused_with_its_file_edges_and_rem
     ] {
         assert!(refused.contains(part), "{part:?} is not in:\n{refused}");
     }
-    // Its hull has an inside.
+    // Its convex hull is closed.
     scene(", use = \"convex-hull\"").unwrap_or_else(|error| panic!("{error}"));
 }

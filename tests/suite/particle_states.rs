@@ -8,7 +8,7 @@ use npyz::npz::NpzArchive;
 use pliant::runner::{ParticleDetail, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
 
-/// Two cubes of 216 particles of 1 cm³ that nothing acts on: one flies, one spins; only the second can flow.
+/// Two cubes of 216 particles of 1 cm³ in free motion: one translates, one rotates; only the second is plastic.
 const CUBES: &str = r#"
 schema = 1
 title = "cubes"
@@ -76,7 +76,7 @@ fn check_all(values: &[f64], expected: f64, within: f64) {
 }
 
 #[test]
-fn states_are_in_the_archive_when_they_are_asked_for() {
+fn states_are_in_the_archive_on_request() {
     let mut archive = archive(ParticleDetail::States);
     for (body, name, mass) in [(0, "light", 0.5e-3), (1, "heavy", 2e-3)] {
         let of = |what: &str| format!("{name}.{what}");
@@ -113,7 +113,7 @@ fn states_are_in_the_archive_when_they_are_asked_for() {
             }
             _ => {
                 assert!(v.iter().copied().fold(0.0, f64::max) > 0.05);
-                // Turned by 0.2 rad about z: in a row of the world's x, y comes with −sin.
+                // Rotated by 0.2 rad about z: in a row of the world's x, y comes with −sin.
                 let column = |k: usize| f.iter().copied().skip(k).step_by(9).collect::<Vec<_>>();
                 check_all(&column(0), 0.2_f64.cos(), 2e-3);
                 check_all(&column(1), -0.2_f64.sin(), 2e-3);
@@ -125,7 +125,7 @@ fn states_are_in_the_archive_when_they_are_asked_for() {
 }
 
 #[test]
-fn a_run_keeps_no_states_that_nobody_asked_for() {
+fn a_run_keeps_no_states_without_request() {
     let archive = archive(ParticleDetail::Shown);
     let names: Vec<&str> = archive.array_names().collect();
     assert!(names.contains(&"light.points"), "{names:?}");

@@ -1,4 +1,4 @@
-//! Material points beside bodies that touch in patches: they touch in points, and a kind that asks them for a patch is refused.
+//! Material points beside bodies in patch contact: they touch in points, and patch contact is refused for them.
 
 use pliant::runner::{Outcome, RunOptions, RunOutcome, run};
 use pliant::scene::{Scene, SceneOptions};
@@ -107,7 +107,7 @@ fn expect(observable: &str, equals: f64, within: f64) -> String {
     )
 }
 
-/// Everything rests: the tower on a patch, the dough and what lies on it in points.
+/// All bodies come to rest: the tower on a patch, the dough and the bodies on it in point contact.
 #[track_caller]
 fn check_rests(contact: &str, pairs: &str) {
     let g = 9.81;
@@ -137,7 +137,7 @@ fn dough_touches_in_points_beside_a_tower_that_stands_on_a_patch() {
 }
 
 #[test]
-fn a_kind_that_asks_dough_for_a_patch_is_refused_by_name_until_its_pairs_are_points() {
+fn patch_contact_of_dough_is_refused_by_name_unless_its_pairs_are_points() {
     let patch = "[contact]\nkind = \"patch\"\n";
     let refused = outcome(&scene(patch, "")).expect_err("no patch");
     for word in [
@@ -148,7 +148,7 @@ fn a_kind_that_asks_dough_for_a_patch_is_refused_by_name_until_its_pairs_are_poi
     ] {
         assert!(refused.contains(word), "{word:?} is not in: {refused}");
     }
-    // Whatever the other is: the surface of a soft body, too.
+    // Also with the surface of a soft body.
     let with =
         |other: &str| format!("[[pairs]]\nbetween = [\"dough\", \"{other}\"]\nkind = \"point\"\n");
     let all_but_pad = ["floor", "low", "high", "plate"].map(with).concat();

@@ -1,4 +1,4 @@
-//! Material points touch bodies of finite elements by their surface: a cube of either, flying at each other.
+//! Contact of material points with the surface of finite elements: a cube of each, in collision and at rest.
 
 use pliant::runner::{Outcome, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
@@ -77,7 +77,7 @@ component = "x"
 "#;
 
 #[test]
-fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
+fn material_points_bounce_off_finite_elements_with_conserved_momentum() {
     let scene = Scene::parse("cubes", SCENE, &SceneOptions::default())
         .unwrap_or_else(|error| panic!("{error}"));
     let outcome =
@@ -104,7 +104,7 @@ fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
         assert!(off < 60.0 * 1e-6 * 0.15, "{name} changes by {off} kg m/s");
     }
 
-    // Of first order in the step: places are those of its start.
+    // First order in the step: contact points are those at its start.
     let l = column("l");
     let off = l.iter().map(|x| (x - l[0]).abs()).fold(0.0, f64::max);
     assert!(
@@ -113,7 +113,7 @@ fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
         l[0]
     );
 
-    // The particles' own radius is 7.5 mm; a millimetre of the contact's compliance besides.
+    // The particles' own radius is 7.5 mm; a millimetre is allowed for compliance.
     let (left, right) = (column("left"), column("right"));
     let deepest = left.iter().zip(&right).map(|(l, r)| r - l);
     let deepest = deepest.fold(f64::NEG_INFINITY, f64::max);
@@ -123,7 +123,7 @@ fn material_points_bounce_off_finite_elements_and_momentum_is_kept() {
     assert!(parting > 0.0, "they part at the end: {parting} m");
 }
 
-/// A cube of material points on a bed of finite elements, in gravity that is turned by `theta`.
+/// A cube of material points on a bed of finite elements, with gravity inclined by `theta`.
 const SLOPE: &str = r#"
 schema = 1
 title = "A cube of material points on a slope of finite elements"
@@ -209,7 +209,7 @@ source = "g (sin - mu cos), or at rest"
 "#;
 
 #[test]
-fn material_points_rest_stick_and_slide_on_finite_elements_as_friction_says() {
+fn material_points_rest_stick_and_slide_on_finite_elements_by_coulomb_s_law() {
     for setting in ["mu=0.2", "mu=0.6"] {
         let options = SceneOptions {
             parameters: vec![setting.parse().expect("name=value")],

@@ -1,4 +1,4 @@
-//! A press whose load alone would throw it through what it presses: it touches what it presses, and no more.
+//! A press in time steps so long that its load alone would carry it through the pressed body.
 
 use pliant::runner::check;
 use pliant::scene::{Scene, SceneOptions};
@@ -7,7 +7,7 @@ use pliant_coupling::{State, Stepper, StrongImplicit};
 
 /// The load of the first step, 70 N, would send the 10 kg of the plate 1.7 m in its half second.
 #[test]
-fn a_press_goes_no_further_than_the_cylinder_lets_it() {
+fn a_press_in_long_steps_stops_at_the_cylinder() {
     let time_step_s = 0.5;
     for rings in ["rings=7", "rings=8"] {
         let options = SceneOptions {
@@ -43,7 +43,7 @@ fn a_press_goes_no_further_than_the_cylinder_lets_it() {
                 (0.0..0.015).contains(&stroke),
                 "{rings}, step {step}: {stroke} m"
             );
-            // What the first two steps have beside is foreseen from where a first solution leads.
+            // Contact of the first two steps is predicted from a first solution.
             let normal_force = |c: &pliant_coupling::ContactForce| c.force_W.dot(&c.normal_W);
             let pressing = report.contacts.iter().filter(|c| normal_force(c) > 0.0);
             let (pressing, all) = (pressing.count(), report.contacts.len());

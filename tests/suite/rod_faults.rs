@@ -1,9 +1,9 @@
-//! Rods that a scene cannot have: what is said of them, at their line, with node and value.
+//! Invalid rods: messages with line, node and value.
 
 use crate::rods_in_scenes::{CORD, check_refused};
 
 #[test]
-fn rods_say_what_is_wrong_where_it_stands() {
+fn errors_in_rods_give_line_and_reason() {
     let with = |replaced: &str, by: &str| {
         assert!(CORD.contains(replaced));
         CORD.replace(replaced, by)
@@ -111,7 +111,7 @@ fn rods_say_what_is_wrong_where_it_stands() {
 }
 
 #[test]
-fn nodes_that_are_no_rod_are_refused_at_its_line_by_number_and_value() {
+fn invalid_nodes_are_refused_at_the_rod_s_line_by_number_and_value() {
     let rod = |centreline: &str, more: &str| {
         format!(
             "[[rods]]\nname = \"cord\"\ncentreline = {{ {centreline} }}\nsection = {{ circle = {{ radius = 0.002 }} }}\nyoungs_modulus = 1e6\ndensity = 1000\n{more}"
@@ -124,7 +124,7 @@ fn nodes_that_are_no_rod_are_refused_at_its_line_by_number_and_value() {
         )
     };
     let straight = "line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 }";
-    // What stands at the name of the rod, and what is refused where it stands itself.
+    // Errors reported at the rod's name, and errors reported at their own line.
     for (fragment, line, expected) in [
         (
             through("[0, 0, 0], [1, 0, 0]", "open"),

@@ -1,4 +1,4 @@
-//! Rods and adaptive steps in scene files: small scenes that judge themselves.
+//! Rods and adaptive steps in scene files: small scenes with expectations from closed forms.
 
 use pliant::runner::{Outcome, RunOptions, RunOutcome, check, run};
 use pliant::scene::{CentrelineEntry, Matter, Scene, SceneOptions};
@@ -9,7 +9,7 @@ fn parse(fragment: &str) -> Result<Scene, String> {
     Scene::parse("test.toml", &text, &SceneOptions::default()).map_err(|error| error.to_string())
 }
 
-/// Runs a scene for a second and asks its expectations to be met.
+/// Runs a scene for a second; all expectations must be met.
 #[track_caller]
 fn check_runs(fragment: &str) -> RunOutcome {
     let scene = parse(fragment).unwrap_or_else(|error| panic!("{error}"));
@@ -39,7 +39,7 @@ pub(crate) fn check_refused(fragment: &str, expected: &str) {
     );
 }
 
-/// An observable and the value it is to have at the end.
+/// An observable and its expected final value.
 fn expect(name: &str, observable: &str, equals: &str, within: &str) -> String {
     format!(
         "[[observables]]\nname = \"{name}\"\n{observable}\n[[expect]]\nobservable = \"{name}\"\nat_s = 1\nequals = {equals}\nwithin = {within}\nsource = \"closed form\"\n"
@@ -50,7 +50,7 @@ fn expect(name: &str, observable: &str, equals: &str, within: &str) -> String {
 pub(crate) const CORD: &str = "[[rods]]\nname = \"cord\"\ncentreline = { line = { from = [0, 0, 0], to = [0.4, 0, 0], edges = 8 } }\nsection = { circle = { radius = 0.002 } }\nyoungs_modulus = 1e6\nstretching_stiffness = 10\ndensity = \"0.1/(pi*0.002^2)\"\nmass_damping = 20\nregions.root = { vertices = { numbers = [0] } }\nregions.tip = { nearest = { to = [0.4, 0, 0] } }\n";
 
 #[test]
-fn a_pulled_cord_stretches_by_hooke_and_its_tie_bears_the_pull() {
+fn a_pulled_cord_stretches_by_hooke_and_its_constraint_carries_the_pull() {
     let text = "gravity = [0, 0, 0]\n".to_owned()
         + CORD
         + "[[constraints]]\nname = \"wall\"\nbetween = [\"world\", \"cord/root\"]\n"
@@ -122,7 +122,7 @@ fn a_ring_a_curve_and_a_file_are_centrelines_and_copies_are_rods() {
         );
     let outcome = check_runs(&text);
     assert_eq!(outcome.state.bodies.len(), 4);
-    // Edges of equal length, but for what a chord is shorter than its arc.
+    // Edges of equal length, up to the difference of chord and arc.
     let q = &outcome.state.bodies[3].q;
     let node = |i: usize| nalgebra::Point3::new(q[4 * i], q[4 * i + 1], q[4 * i + 2]);
     let lengths: Vec<f64> = (0..10).map(|i| (node(i + 1) - node(i)).norm()).collect();
@@ -134,7 +134,7 @@ fn a_ring_a_curve_and_a_file_are_centrelines_and_copies_are_rods() {
 }
 
 #[test]
-fn a_rope_that_falls_on_the_floor_lies_there() {
+fn a_rope_that_falls_on_the_floor_comes_to_rest() {
     let text = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n".to_owned()
         + CORD
         + "pose = { position = [0, 0, 0.05] }\n"
@@ -154,8 +154,8 @@ fn a_rope_that_falls_on_the_floor_lies_there() {
 }
 
 #[test]
-fn steps_follow_the_accuracy_of_the_scene() {
-    // With Δt = 0.1 s alone a ball in free fall would be 0.49 m too deep after a second.
+fn adaptive_steps_meet_the_accuracy_of_the_scene() {
+    // With a fixed Δt = 0.1 s a ball in free fall would be 0.49 m too low after a second.
     let ball = "[[bodies]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\n".to_owned()
         + &expect(
             "z",
@@ -198,7 +198,7 @@ fn a_welded_end_bends_as_a_cantilever() {
 }
 
 #[test]
-fn a_driven_twist_turns_what_is_welded_to_the_end() {
+fn a_prescribed_twist_rotates_the_body_welded_to_the_end() {
     let text = STRIP.to_owned()
         + "start = \"clamped\"\nfinish = \"welded\"\nnatural_twist = 2\ntwist_schedule = [[0, 0], [0.5, 1]]\n"
         + "[[bodies]]\nname = \"cube\"\nshape = { box = { size = [0.02, 0.02, 0.02] } }\npose = { position = [0.41, 0, 0] }\n"
@@ -212,7 +212,7 @@ fn a_driven_twist_turns_what_is_welded_to_the_end() {
     let _ = check_runs(&text);
 }
 
-/// A bar, stiff enough to lie straight, that comes down between the vertices of a soft block whose cells are wider than it is thick.
+/// A straight, stiff bar that lands between the vertices of a soft block whose cells are wider than the bar.
 const BAR_ON_BLOCK: &str = "[contact]\nkind = \"point\"\n[[fem]]\nname = \"block\"\nmesh = { box = { size = [0.16, 0.08, 0.04], cells = [8, 4, 2] } }\nmade_of = { youngs_modulus = 3e4, poissons_ratio = 0.2 }\ndensity = 100\nstiffness_damping = 0.02\nregions.bottom = { half_space = { point = [0, 0, -0.02], normal = [0, 0, 1] } }\nfixed = [{ region = \"bottom\" }]\n[[rods]]\nname = \"bar\"\ncentreline = { line = { from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285], edges = 12 } }\nsection = { circle = { radius = 0.008 } }\nyoungs_modulus = 1e7\ndensity = \"0.3/(pi*0.008^2)\"\nmass_damping = 10\nstiffness_damping = 2e-3\n";
 
 #[test]
@@ -234,7 +234,7 @@ fn a_bar_rests_in_points_between_the_vertices_of_a_soft_block() {
 }
 
 #[test]
-fn an_elliptic_rod_on_a_soft_block_lies_as_high_as_the_semi_axis_that_it_lies_on() {
+fn an_elliptic_rod_on_a_soft_block_rests_at_the_height_of_its_lower_semi_axis() {
     let (block, bar) = BAR_ON_BLOCK
         .split_once("[[rods]]")
         .expect("a bar on a block");
@@ -244,7 +244,7 @@ fn an_elliptic_rod_on_a_soft_block_lies_as_high_as_the_semi_axis_that_it_lies_on
             "ellipse = { semi_axes = [0.008, 0.004] }",
         )
         .replace("pi*0.008^2", "pi*0.008*0.004")
-        // So much that the upright one, left to itself, needs seconds to fall.
+        // Enough damping that the upright one needs seconds to fall over.
         .replace("mass_damping = 10", "mass_damping = 1000");
     let put = |name: &str, y: &str, z: &str, director: &str| {
         let line = "from = [-0.06, 0.01, 0.0285], to = [0.06, 0.01, 0.0285]";
@@ -276,7 +276,7 @@ fn an_elliptic_rod_on_a_soft_block_lies_as_high_as_the_semi_axis_that_it_lies_on
 }
 
 #[test]
-fn scattered_natural_twist_turns_what_is_welded_to_the_end_by_what_the_joints_add_up_to() {
+fn scattered_natural_twist_rotates_the_body_welded_to_the_end_by_the_sum_over_the_joints() {
     let said = "natural_scatter = { twist = 4, seed = 11 }\n";
     let scene = parse(&(STRIP.to_owned() + said)).expect("a strip");
     let Matter::Rod(strip) = &scene.soft.entries[0].matter else {
@@ -289,7 +289,7 @@ fn scattered_natural_twist_turns_what_is_welded_to_the_end_by_what_the_joints_ad
     let scatter = strip.scatter.expect("it is scattered");
     let strains = scatter.strains(&NaturalStrain::default(), n);
     let edge = 0.4 / (n - 1) as f64;
-    // A held end has half an edge of its own.
+    // A fixed end counts half an edge.
     let length = |node: usize| {
         if node == 0 || node == n - 1 {
             0.5 * edge
@@ -313,7 +313,7 @@ fn scattered_natural_twist_turns_what_is_welded_to_the_end_by_what_the_joints_ad
     let _ = check_runs(&text);
 }
 
-/// A stub of 3 cm, 1 cm thick, that is put down on its end.
+/// A stub of 3 cm, 1 cm thick, that stands on its end.
 const STUB: &str = "[contact]\nkind = \"KIND\"\n[materials.default]\nstiffness = 1e5\n[materials.rubber]\nhydroelastic = \"compliant\"\nhydroelastic_modulus = 1e6\n[materials.stone]\nhydroelastic = \"rigid\"\n[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\nmaterial = \"stone\"\n[[rods]]\nname = \"stub\"\nmaterial = \"rubber\"\ntips = \"flat\"\ncentreline = { line = { from = [0, 0, 0], to = [0, 0, 0.03], edges = 3 } }\nsection = { SECTION }\nyoungs_modulus = 1e7\nmass_damping = 5\nstiffness_damping = 1e-3\nregions.foot = { vertices = { numbers = [0] } }\n";
 
 #[test]
@@ -326,7 +326,7 @@ fn flat_tips_stand_on_the_floor_whatever_the_section_and_the_contact() {
         for kind in ["point", "patch"] {
             let stub = STUB.replace("SECTION", section).replace("KIND", kind);
             let foot = "quantity = \"position\"\nof = \"stub/foot\"\ncomponent = \"z\"";
-            // Of 300 Pa on a field of 1e6 Pa over 5 mm.
+            // Depth of 300 Pa in a field of 1e6 Pa over 5 mm.
             check_runs(&(stub + &expect("foot", foot, "0", "5e-6")));
         }
     }

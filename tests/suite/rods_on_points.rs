@@ -1,4 +1,4 @@
-//! A rod that falls on material points lies on them.
+//! Contact of a rod with material points.
 
 use pliant::runner::{Outcome, RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};

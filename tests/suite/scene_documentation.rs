@@ -84,7 +84,7 @@ fn renewed(text: &str) -> String {
         let Some(table) = table_of(line) else {
             continue;
         };
-        // What stood there ends at the next marker, heading or code block.
+        // The old block ends at the next marker, heading or code block.
         while let Some(next) = lines.peek() {
             if next.starts_with("<!-- ") || next.starts_with("## ") || next.starts_with("```") {
                 break;

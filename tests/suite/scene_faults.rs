@@ -1,5 +1,5 @@
-//! Scenes whose entries are fine one by one and contradict each other, or do nothing: each is refused at its place, with
-//! what to do about it.
+//! Scenes with entries that are valid one by one but contradict each other or have no effect: each is refused with position and
+//! remedy.
 
 use pliant::runner::check;
 use pliant::scene::{Scene, SceneOptions};
@@ -11,7 +11,7 @@ const WALL: &str = "[[fixed]]\nname = \"wall\"\nshape = { half_space = {} }\n";
 const ARM: &str = "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\n";
 const ACTUATED: &str = "actuators = { \"*\" = { proportional = 10, derivative = 1 } }\n";
 
-/// Of `joint_1`: a target, a motion, an effort.
+/// A target of `joint_1`.
 fn target(position: &str) -> String {
     drive("joint_targets", &format!("positions = [{position}]"))
 }
@@ -55,7 +55,7 @@ fn check_accepted(fragment: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_joint_is_asked_for_one_thing_only() {
+fn a_joint_has_one_kind_of_drive() {
     let once = [
         format!("{ARM}{ACTUATED}{}{}", target("0.1"), target("0.2")),
         format!("{ARM}{}{}", motion("0.1"), motion("0.2")),
@@ -76,12 +76,12 @@ fn a_joint_is_asked_for_one_thing_only() {
         &format!("{ARM}{ACTUATED}{}{}", target("0.1"), target("0.2")),
         &["s.toml:15:11", "has a joint target in line 11"],
     );
-    // An effort adds to what an actuator does.
+    // An effort adds to that of an actuator.
     check_accepted(&format!("{ARM}{ACTUATED}{}{}", target("0.1"), effort()));
 }
 
 #[test]
-fn a_frame_target_shares_its_joints_with_nothing_but_what_goes_before() {
+fn a_frame_target_excludes_other_drives_of_its_joints_at_the_same_time() {
     check_refused(
         &format!("{ARM}{ACTUATED}{}{}", target("0.1"), frame_target(0.0)),
         &[
@@ -98,7 +98,7 @@ fn a_frame_target_shares_its_joints_with_nothing_but_what_goes_before() {
         target("0.1"),
         frame_target(0.5)
     ));
-    // A joint that is moved along is no part of the solution.
+    // A joint with a prescribed motion is no unknown of inverse kinematics.
     check_accepted(&format!(
         "{ARM}{ACTUATED}{}{}",
         motion("0.1"),
@@ -169,7 +169,7 @@ fn a_moved_body_has_one_motion_and_takes_no_load() {
 }
 
 #[test]
-fn filters_and_pairs_name_things_that_can_touch() {
+fn filters_and_pairs_name_bodies_with_contact_geometry() {
     let idle = [
         "[[filters]]\nbetween = [\"ball\", \"ball\"]\n",
         "[[filters]]\nwithin = [\"ball\"]\n",
@@ -197,7 +197,7 @@ fn filters_and_pairs_name_things_that_can_touch() {
         ),
         &["is described in line 12 already"],
     );
-    // A robot as a whole, then one of its links: the last one counts.
+    // A robot as a whole, then one of its links: the last one applies.
     check_accepted(&format!(
         "{ARM}{FLOOR}{}{}",
         pair("arm", "floor"),
@@ -206,7 +206,7 @@ fn filters_and_pairs_name_things_that_can_touch() {
 }
 
 #[test]
-fn ties_hold_two_things_together() {
+fn constraints_have_two_sides() {
     let constraint =
         |a: &str, b: &str| format!("[[constraints]]\nname = \"t\"\nbetween = [\"{a}\", \"{b}\"]\n");
     check_refused(
@@ -223,7 +223,7 @@ fn ties_hold_two_things_together() {
 }
 
 #[test]
-fn what_is_wrong_in_a_robot_file_is_said_at_its_mention_with_its_own_line() {
+fn errors_in_a_robot_file_give_the_lines_in_scene_and_file() {
     let urdf = "<robot name=\"r\"><link name=\"l\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial>\
         <collision><geometry><sphere radius=\"0.1\"/></geometry>\
         <drake:proximity_properties><drake:mu_dynamic value=\"-1\"/></drake:proximity_properties></collision></link></robot>";
@@ -241,7 +241,7 @@ fn what_is_wrong_in_a_robot_file_is_said_at_its_mention_with_its_own_line() {
 }
 
 #[test]
-fn names_of_parts_are_looked_up_without_a_step() {
+fn names_of_parts_are_checked_before_the_first_step() {
     let observable = |of: &str, quantity: &str| {
         format!("{ARM}[[observables]]\nname = \"o\"\nquantity = \"{quantity}\"\nof = \"{of}\"\n")
     };
@@ -269,7 +269,7 @@ fn names_of_parts_are_looked_up_without_a_step() {
 const CUBE: &str = "[[fem]]\nname = \"cube\"\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nmade_of = \"sponge\"\nregions.foot = { half_space = { point = [0, 0, -0.05], normal = [0, 0, 1] } }\n";
 
 #[test]
-fn soft_bodies_say_what_is_wrong_where_it_stands() {
+fn errors_in_soft_bodies_give_line_and_reason() {
     let soft = |replaced: &str, by: &str| {
         assert!(CUBE.contains(replaced));
         CUBE.replace(replaced, by)
@@ -394,7 +394,7 @@ fn soft_bodies_say_what_is_wrong_where_it_stands() {
 }
 
 #[test]
-fn bodies_that_start_inside_others_are_remarked() {
+fn initial_overlap_of_bodies_is_noted() {
     let ball = |height: f64| {
         let pose = format!("pose = {{ position = [0, 0, {height}] }}\n");
         check_accepted(&format!("{FLOOR}{BALL}{pose}"))
@@ -416,7 +416,7 @@ fn bodies_that_start_inside_others_are_remarked() {
 }
 
 #[test]
-fn bodies_made_of_nothing_on_earth_are_remarked() {
+fn implausible_densities_are_noted() {
     let notes = check_accepted(&format!("{BALL}mass = 1e-4\n"));
     let said = "body \"ball\" of 0.0001 kg";
     assert!(notes.iter().any(|note| note.contains(said)), "{notes:?}");

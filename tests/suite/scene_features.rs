@@ -1,4 +1,4 @@
-//! What scene files can express, each against a closed form: a small scene that judges itself.
+//! Features of scene files: small scenes with expectations from closed forms.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ fn run_scene(scene: &Scene) -> RunOutcome {
     run(scene, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a scene of Δt = 1 ms for a second and asks its expectations to be met.
+/// Runs a scene for a second with Δt = 1 ms; all expectations must be met.
 #[track_caller]
 pub(crate) fn check(fragment: &str) {
     let text = format!("schema = 1\ntitle = \"test\"\n[simulation]\nsmoke_s = 1\n{fragment}");
@@ -33,7 +33,7 @@ fn check_met(outcome: &RunOutcome) {
 const BALL: &str = "[[bodies]]\nname = \"ball\"\nmass = 2\nshape = { sphere = { radius = 0.1 } }\npose = { position = [0, 0, 1] }\n";
 const FLOOR: &str = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n";
 
-/// An observable and the value it is to have, at a time or as a reduction of a window.
+/// An observable and its expected value, at a time or reduced over a window.
 pub(crate) fn expect(
     name: &str,
     observable: &str,
@@ -68,7 +68,7 @@ fn force_and_torque_ramps_accelerate_a_free_body() {
 }
 
 #[test]
-fn force_beside_the_centre_turns_the_body() {
+fn an_off_centre_force_rotates_the_body() {
     // 1 N along x at r = 0.1 m above the centre: angular momentum F r t about y, taken about the centre at rest in z.
     let load = "gravity = \"absent\"\n[[loads]]\non = \"ball\"\npoint = [0, 0, 0.1]\nknots = [{ at_s = 0, force = [1, 0, 0] }]\n";
     let spin = expect(
@@ -82,7 +82,7 @@ fn force_beside_the_centre_turns_the_body() {
 }
 
 #[test]
-fn body_motion_is_followed_exactly_and_pushes_what_is_in_its_way() {
+fn a_prescribed_body_motion_is_exact_and_pushes_other_bodies() {
     let paddle = "[[bodies]]\nname = \"paddle\"\nshape = { box = { size = [0.02, 0.4, 0.4] } }\n[[body_motions]]\nbody = \"paddle\"\ninterpolation = \"linear\"\nknots = [{ at_s = 0, pose = { position = [-0.3, 0, 1] } }, { at_s = 1, pose = { position = [0.7, 0, 1], rpy = [0, 0, 0.1] } }]\n";
     let ball = "gravity = \"absent\"\n";
     let at = expect(
@@ -143,7 +143,7 @@ fn joint_motion_is_followed_exactly_and_held_joints_stay() {
         "0.3",
         "1e-15",
     );
-    // The tip of both rods, turned by 0.6 and another 0.3.
+    // The tip of both rods, rotated by 0.6 and another 0.3.
     let tip = expect(
         "tip",
         "quantity = \"position\"\nof = \"p/tip\"\ncomponent = \"z\"",
@@ -155,7 +155,7 @@ fn joint_motion_is_followed_exactly_and_held_joints_stay() {
 }
 
 #[test]
-fn what_mimics_a_joint_starts_where_that_one_puts_it() {
+fn a_mimic_joint_starts_at_the_position_of_its_joint() {
     let gripper = "[[models]]\nname = \"g\"\nurdf = \"robots/gripper2.urdf\"\npositions = { left_slide = 0.02 }\n";
     let follower = expect(
         "q",
@@ -209,7 +209,7 @@ fn frame_follows_its_poses_by_inverse_kinematics() {
         [[frame_targets]]\nframe = \"arm/flange\"\nknots = [{ at_s = 0, pose = { position = [0.5, 0, 0.4], rpy = [\"pi\", 0, 0] } }, { at_s = 1, pose = { position = [0.5, 0.2, 0.5], rpy = [\"pi\", 0, 0.5] } }]\n";
     let on = "quantity = \"position\"\nof = \"arm/flange\"\ncomponent";
     let start = expect("y0", &format!("{on} = \"y\""), "at_s = 0", "0", "1e-8");
-    // Half way of an eased track is the middle. The lag is that of the actuators: inertia times acceleration over Kp.
+    // Half the time of an eased track is half its path. The lag is that of the actuators: inertia times acceleration over Kp.
     let middle = expect("y", &format!("{on} = \"y\""), "at_s = 0.5", "0.1", "1e-3");
     let height = expect("z", &format!("{on} = \"z\""), "at_s = 1", "0.5", "1e-3");
     let tilt = expect(
@@ -223,7 +223,7 @@ fn frame_follows_its_poses_by_inverse_kinematics() {
 }
 
 #[test]
-fn tie_carries_the_weight_until_it_is_released() {
+fn a_constraint_carries_the_weight_until_its_release() {
     let constraint = "[[constraints]]\nname = \"rope\"\nkind = \"distance\"\nbetween = [\"world\", \"ball\"]\npoints = [[0, 0, 2], [0, 0, 0]]\nrelease_at_s = 0.5\n";
     let force = expect(
         "f",
@@ -260,7 +260,7 @@ fn weld_keeps_the_pose_of_the_start_and_ball_keeps_two_points_together() {
         "0.3",
         "1e-5",
     );
-    // The hold carries both; so it does for a weld, whose torque holds the lever arm.
+    // The constraint carries both weights, also as a weld, whose torque balances the lever arm.
     let force = expect(
         "f",
         "quantity = \"constraint-force\"\nof = \"hold\"\ncomponent = \"z\"",
@@ -465,7 +465,7 @@ fn mesh_files_beside_the_scene_become_bodies() {
 }
 
 #[test]
-fn recording_keeps_the_rates_it_was_asked_for() {
+fn recording_has_the_given_rates() {
     let text = format!(
         "schema = 1\ntitle = \"t\"\n[simulation]\nsmoke_s = 1\n[recording]\nframes_per_s = 20\nrows_per_s = 50\n{BALL}"
     );

@@ -1,4 +1,4 @@
-//! The keys of patch contact in scene files and robot files: each changes what it says, or is refused with place and remedy.
+//! Keys of patch contact in scene and robot files: each has its effect, or is refused with position and remedy.
 
 use std::fs;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn outcome(text: &str) -> Result<RunOutcome, String> {
 }
 
 #[test]
-fn the_table_of_pairs_in_the_docs_is_the_one_that_holds() {
+fn the_table_of_pairs_in_the_docs_is_correct() {
     use pliant_hydroelastic::{Compliance, PatchGeometry, Shape};
 
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/patches.md"))
@@ -140,7 +140,7 @@ fn last(text: &str) -> impl Fn(&str) -> f64 + use<> {
 
 const SOFT: &str = "hydroelastic = \"compliant\", hydroelastic_modulus = 1e6";
 const RIGID: &str = "hydroelastic = \"rigid\"";
-/// By how much the soft cube sinks into something rigid: m g H/(E A).
+/// Static depth of the soft cube on a rigid body: m g H/(E A).
 const SUNK: f64 = 9.81 * 0.05 / (1e6 * 0.01);
 
 #[track_caller]
@@ -211,20 +211,20 @@ fn contact_is_in_points_without_properties_by_choice_of_the_scene_and_of_the_pai
 }
 
 #[test]
-fn modulus_margin_and_slab_thickness_do_what_they_say() {
+fn modulus_margin_and_slab_thickness_have_their_effect() {
     let value = last(&cube_on_floor(
         "",
         "hydroelastic = \"compliant\", hydroelastic_modulus = 2e6",
         RIGID,
     ));
     near(0.05 - value("z"), 0.5 * SUNK, 2e-3);
-    // The floor of the same modulus yields as well: over 0.2 m instead of 0.05 m.
+    // A floor of the same modulus deforms, too: over 0.2 m instead of 0.05 m.
     let slab = "hydroelastic = \"compliant\", hydroelastic_modulus = 1e6, slab_thickness = 0.2";
     let value = last(&cube_on_floor("", SOFT, slab));
     near(0.05 - value("z"), 5.0 * SUNK, 2e-2);
     let value = last(&cube_on_floor("", RIGID, slab));
     near(0.05 - value("z"), 4.0 * SUNK, 2e-2);
-    // A margin foresees what will press within the step.
+    // A margin adds speculative contact that closes within the step.
     let lifted = |margin: &str| {
         let cube = format!("{SOFT}, hydroelastic_margin = {margin}");
         let text = cube_on_floor("", &cube, RIGID)
@@ -257,7 +257,7 @@ fn resolution_decides_how_round_a_sphere_is() {
 }
 
 #[test]
-fn dissipation_of_a_patch_is_that_of_the_side_that_yields() {
+fn dissipation_of_a_patch_is_that_of_the_compliant_side() {
     let rebound = |cube: &str, floor: &str| {
         let text = cube_on_floor("", &format!("{SOFT}, {cube}"), &format!("{RIGID}, {floor}"));
         let text = text.replace("0.02, 0.05]", "0.02, 0.07]");
@@ -298,7 +298,7 @@ fn refused(text: &str, says: &[&str]) {
 }
 
 #[test]
-fn wrong_properties_are_refused_with_place_and_remedy() {
+fn invalid_properties_are_refused_with_position_and_remedy() {
     let contact = "[contact]\nkind = \"patch\"";
     refused(
         &cube_on_floor(contact, "friction = 1", RIGID),
@@ -424,7 +424,7 @@ fn robot_world(file: &str, shape: &str, properties: &str) -> pliant::runner::Ass
 }
 
 #[test]
-fn every_property_of_a_robot_file_arrives_in_its_world() {
+fn every_property_of_a_robot_file_reaches_its_world() {
     use pliant_hydroelastic::PatchGeometry;
 
     let assembly = robot_world(

@@ -1,10 +1,10 @@
-//! Settings of scene files do what they say: each is changed in a small scene whose outcome is known.
+//! Settings of scene files: each is changed in a small scene with a known result.
 
 use pliant::runner::{RunLength, RunOptions, RunOutcome, run};
 use pliant::scene::{Scene, SceneOptions, bundled};
 
 const FLOOR: &str = "[[fixed]]\nname = \"floor\"\nshape = { half_space = {} }\n";
-/// A box of 1 kg that rests on the floor, pressed in by its weight: mg/4k at k = 5e5 N/m, the half of 1e6.
+/// A box of 1 kg at rest on the floor at its static depth: mg/4k with k = 5e5 N/m, half of 1e6.
 const BOX: &str = "[[bodies]]\nname = \"box\"\nmass = 1\nshape = { box = { size = [0.2, 0.2, 0.1] } }\npose = { position = [0, 0, \"0.05 - 9.81/4/5e5\"] }\n";
 const PENDULUM: &str = "[[models]]\nname = \"p\"\nurdf = \"robots/double_pendulum.urdf\"\npose = { position = [0, 0, 2] }\n";
 
@@ -40,7 +40,7 @@ fn check_near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn gravity_pulls_where_the_scene_says() {
+fn gravity_has_the_given_direction() {
     let fall = outcome(
         0.1,
         "gravity = [1, -2, 0]",
@@ -50,7 +50,7 @@ fn gravity_pulls_where_the_scene_says() {
         ),
     );
     check_near(fall.series.last()[0], -0.2, 1e-12);
-    // A model whose gravity is absent hangs still where it is; the other one falls.
+    // A model without gravity stays at rest; the other one falls.
     let angle = |keys: &str| {
         last(
             0.2,
@@ -104,7 +104,7 @@ fn joints_of_several_coordinates(fragment: &str) -> String {
 }
 
 #[test]
-fn joints_of_several_coordinates_start_where_their_lists_say() {
+fn joints_of_several_coordinates_start_at_the_given_lists() {
     let model = joints_of_several_coordinates(
         "positions = { planar = [0.1, 0.2, 0.3], ball = [0.7071, 0.7071, 0, 0] }\nvelocities = { planar = [1, 2, 3], ball = [4, 0, 0] }",
     );
@@ -151,7 +151,7 @@ fn lists_that_do_not_fit_their_joint_are_refused() {
 }
 
 #[test]
-fn softer_surfaces_are_pressed_in_deeper() {
+fn softer_surfaces_have_larger_static_depth() {
     // Two equal surfaces in series have half the stiffness.
     let depth = |stiffness: f64| {
         let soft = format!("[materials.default]\nstiffness = {stiffness}\n");
@@ -168,8 +168,8 @@ fn softer_surfaces_are_pressed_in_deeper() {
 }
 
 #[test]
-fn stiction_speed_is_how_fast_a_loaded_box_creeps() {
-    // Half the friction limit pulls: v/√(v² + v_s²) = 1/2, so v = v_s/√3.
+fn stiction_speed_scales_the_creep_of_a_loaded_box() {
+    // Under half of the friction bound: v/√(v² + v_s²) = 1/2, so v = v_s/√3.
     let creep = |speed: f64| {
         let contact = format!("[contact]\nstiction_speed = {speed}\n");
         let load = "[[loads]]\non = \"box\"\npoint = [0, 0, -0.05]\nknots = [{ at_s = 0, force = [\"0.25*9.81\", 0, 0] }]\n";
@@ -185,7 +185,7 @@ fn stiction_speed_is_how_fast_a_loaded_box_creeps() {
     }
 }
 
-/// A ball that comes down at 2 m/s while it moves along the floor at 1 m/s, and has bounced.
+/// A velocity component of a ball after it has hit the floor at 2 m/s downwards and 1 m/s sideways.
 fn bounced(contact: &str, material: &str, component: &str) -> f64 {
     let ball = format!(
         "[[bodies]]\nname = \"ball\"\nmass = 1\nshape = {{ sphere = {{ radius = 0.1 }} }}\npose = {{ position = [0, 0, 0.102] }}\nvelocity = [1, 0, -2]\ngravity = \"absent\"\n[contact]\n{contact}\n[materials.default]\n{material}\n"
@@ -199,7 +199,7 @@ fn bounced(contact: &str, material: &str, component: &str) -> f64 {
 
 #[test]
 fn published_friction_limit_sticks_in_the_step_of_an_impact() {
-    // Friction takes μ (1 + e) 2 m/s, the rebound e less than 1/(50 s/m)/(2 m/s) = 1%; a ball that sticks rolls on with 5/7.
+    // Friction takes μ (1 + e) 2 m/s, the rebound e less than 1/(50 s/m)/(2 m/s) = 1%; a ball that sticks rolls with 5/7 of its speed.
     let stiff = "friction = 0.1\nstiffness = 1e9";
     let slides = bounced("", stiff, "x");
     assert!(
@@ -215,7 +215,7 @@ fn published_friction_limit_sticks_in_the_step_of_an_impact() {
 
 #[test]
 fn either_rule_of_dissipation_takes_its_own_parameter() {
-    // Without dissipation a soft ball comes back nearly as fast as it came.
+    // Without dissipation a soft ball rebounds with nearly its initial speed.
     let up = |contact: &str, material: &str| {
         bounced(
             contact,
@@ -228,7 +228,7 @@ fn either_rule_of_dissipation_takes_its_own_parameter() {
     // Hunt and Crossley: not faster than 1/d.
     let damped = up("", "dissipation = 5");
     assert!(damped < 0.2 && damped > 0.0, "{damped}");
-    // The relaxation time counts under its rule only.
+    // The relaxation time has an effect under its rule only.
     assert_eq!(up("", "dissipation = 0\nrelaxation_time_s = 1"), elastic);
     let rule = "dissipation = \"relaxation-time\"";
     let linear = up(rule, "dissipation = 0\nrelaxation_time_s = 0.05");
@@ -240,7 +240,7 @@ fn either_rule_of_dissipation_takes_its_own_parameter() {
 }
 
 #[test]
-fn speculation_keeps_fast_bodies_from_passing_through() {
+fn speculative_contact_prevents_tunnelling() {
     let side = |speculation: &str| {
         let scene = format!(
             "[contact]\nspeculation = \"{speculation}\"\n[[fixed]]\nname = \"plate\"\nshape = {{ box = {{ size = [1, 1, 0.005] }} }}\n[[bodies]]\nname = \"ball\"\nshape = {{ sphere = {{ radius = 0.01 }} }}\npose = {{ position = [0, 0, 0.5] }}\nvelocity = [0, 0, -60]\n"
@@ -255,13 +255,13 @@ fn speculation_keeps_fast_bodies_from_passing_through() {
     assert!(side("resting-margin") < -1.0);
 }
 
-/// A box slides into rest on ten others: work for a solver.
+/// A box slides to rest on ten others.
 fn solved(solver: &str) -> RunOutcome {
     let pile = "[[repeat]]\nname = \"r\"\ncount = 8\ngrid = { origin = [0, 0, 0.05], spacing = [0.21, 0, 0.1], counts = [4, 1, 2] }\n[[repeat.templates]]\nshape = { box = { size = [0.2, 0.2, 0.1] } }\nvelocity = [0.5, 0.1, 0]\n";
     outcome(0.2, "", &format!("{solver}{FLOOR}{pile}"))
 }
 
-/// Iterations a step while forty things fall on each other.
+/// Iterations per step while forty bodies fall on each other.
 fn clutter(solver: &str) -> f64 {
     let text = format!("{}\n{solver}", bundled::scene("clutter").expect("bundled"));
     let scene = Scene::parse("clutter", &text, &SceneOptions::default())
@@ -298,12 +298,12 @@ fn settings_of_the_solver_reach_it() {
     assert!(plain > 1.2 * conjugate, "{plain} and {conjugate}");
     let given_up = solved("[solver]\niterations_max = 1\n").summary;
     assert!(given_up.unconverged_steps > 0);
-    // A step solves once and corrects limits up to twelve times.
+    // A step has one solve and up to twelve friction bound iterations.
     assert!(given_up.iterations_max <= 13, "{}", given_up.iterations_max);
 }
 
 #[test]
-fn values_go_from_knot_to_knot_as_their_interpolation_says() {
+fn values_between_knots_follow_the_interpolation() {
     let motion = |interpolation: &str| {
         let keys = format!(
             "{PENDULUM}[[joint_motions]]\nmodel = \"p\"\njoints = [\"shoulder\"]\n{interpolation}\nknots = [{{ at_s = 0, positions = [0] }}, {{ at_s = 0.4, positions = [1] }}]\n"
@@ -322,7 +322,7 @@ fn values_go_from_knot_to_knot_as_their_interpolation_says() {
 }
 
 #[test]
-fn targets_move_what_actuators_hold_and_huge_gains_stay_stable() {
+fn actuators_follow_their_targets_and_huge_gains_stay_stable() {
     // Implicit in stiffness and damping: gains far beyond 1/δt² only track better.
     let tracked = |gain: f64| {
         let scene = format!(
@@ -346,8 +346,8 @@ fn targets_move_what_actuators_hold_and_huge_gains_stay_stable() {
 }
 
 #[test]
-fn actuators_without_a_limit_of_their_own_take_the_file_s() {
-    // joint_1 of the arm has 176 N m in its file; a target 2 rad away asks for far more.
+fn actuators_without_a_limit_in_the_scene_have_that_of_the_file() {
+    // joint_1 of the arm has 176 N m in its file; a target 2 rad away requires far more.
     let effort = |limit: &str| {
         let scene = format!(
             "[[models]]\nname = \"arm\"\nurdf = \"robots/arm7.urdf\"\ngravity = \"absent\"\nactuators = {{ joint_1 = {{ proportional = 1e6, derivative = 0{limit} }} }}\n[[joint_targets]]\nmodel = \"arm\"\njoints = [\"joint_1\"]\nknots = [{{ at_s = 0, positions = [2] }}]\n"
@@ -360,7 +360,7 @@ fn actuators_without_a_limit_of_their_own_take_the_file_s() {
     };
     check_near(effort(""), 176.0, 1e-9);
     check_near(effort(", effort_limit = 5"), 5.0, 1e-9);
-    // No scene asks more of a drive than its file does.
+    // A scene cannot raise the limit of the file.
     check_near(effort(", effort_limit = inf"), 176.0, 1e-9);
 }
 
@@ -402,7 +402,7 @@ fn orientation_momentum_and_potential_energy_are_those_of_the_body() {
     };
     check_near(of("orientation", ""), 0.3, 1e-9);
     check_near(of("orientation", "component = \"yaw\""), 0.005, 1e-9);
-    // r × p + I ω = 1·8 + 0.4·2·0.01·5 about z, the first up to the way of one step.
+    // r × p + I ω = 1·8 + 0.4·2·0.01·5 about z, the first up to the displacement of one step.
     check_near(of("angular-momentum", "component = \"z\""), 8.04, 1e-9);
     check_near(
         of("momentum", "along = [0, 1, 1]"),

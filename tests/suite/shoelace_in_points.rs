@@ -1,9 +1,9 @@
-//! Why points let a pinched lace slip where patches hold it (Li and Chou 2025, V-E, figure 8d).
+//! A pinched lace slips with point contact and not with patches (Li and Chou 2025, V-E, figure 8d).
 
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Scene, SceneOptions};
 
-/// Hard contact by the paper's solver: SAP, at rest within a step.
+/// Stiff contact with the paper's solver, SAP: relaxation within a step.
 const HARD: [&str; 5] = [
     "contact.model=sap",
     "materials.default.stiffness=1e6",
@@ -12,8 +12,8 @@ const HARD: [&str; 5] = [
     "materials.lace.relaxation_time_s=0",
 ];
 
-/// Of `shoelace-pull`: mean and spread of the pinching force over that of the fingers, and the pull that friction bears over the
-/// one that it should.
+/// Results of `shoelace-pull`: mean and spread of the pinching force over the force of the fingers, and pull carried by friction over
+/// the friction bound.
 fn pinch(settings: &[&str]) -> [f64; 3] {
     let all = HARD.iter().chain(settings);
     let options = SceneOptions {
@@ -37,7 +37,7 @@ fn pinch(settings: &[&str]) -> [f64; 3] {
 }
 
 #[test]
-fn hard_points_lose_a_lace_unless_contact_is_foreseen_and_patches_hold_it_either_way() {
+fn stiff_points_lose_a_lace_without_speculative_contact_and_patches_hold_it_always() {
     let unforeseen = "contact.speculation=overlapping";
     let points = "contact.kind=point";
     for holding in [&[points][..], &[unforeseen]] {
@@ -46,8 +46,8 @@ fn hard_points_lose_a_lace_unless_contact_is_foreseen_and_patches_hold_it_either
         assert!(spread < 0.05, "{holding:?}: {spread}");
         assert!((drag - 1.0).abs() < 0.01, "{holding:?}: {drag}");
     }
-    // Points that a step has just pushed out are none for the next: others bear their load and are pushed out in turn, until a few bear it
-    // in blows or none is left.
+    // Points that separated in one step are no contacts of the next. Others carry their load and separate in turn, until impacts of a few
+    // carry it or none is left.
     let [mean, spread, drag] = pinch(&[points, unforeseen]);
     assert!((mean - 1.0).abs() > 0.2 && spread > 1.0, "{mean} {spread}");
     assert_eq!(drag, 0.0, "the lace is gone");

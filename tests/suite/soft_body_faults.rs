@@ -1,5 +1,4 @@
-//! Soft bodies that a scene cannot have: what is said of them, with file, element and value. Scenes and meshes are files, as a user
-//! has them.
+//! Invalid soft bodies: messages with file, element and value. Scenes and meshes are files, as in use.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +6,7 @@ use std::path::PathBuf;
 use pliant::runner::{RunOptions, RunOutcome, check, run};
 use pliant::scene::{Scene, SceneOptions};
 
-/// A cube of six tetrahedra of 0.1 m, its middle at the origin.
+/// A cube of six tetrahedra of 0.1 m, centred at the origin.
 const VERTICES: [[f64; 3]; 8] = [
     [-0.05, -0.05, -0.05],
     [0.05, -0.05, -0.05],
@@ -72,7 +71,7 @@ impl Files {
         Scene::load(path, &SceneOptions::default()).map_err(|error| error.to_string())
     }
 
-    /// What is noted of the scene without a step.
+    /// Notes about the scene before the first step.
     fn notes(&self) -> Result<Vec<String>, String> {
         let assembly = check(&self.load()?).map_err(|error| error.to_string())?;
         Ok(assembly.notes)
@@ -83,7 +82,7 @@ impl Files {
     }
 }
 
-/// Line 6 begins it.
+/// A scene whose soft body starts in line 6.
 const BEAR: &str = "[[fem]]\nname = \"bear\"\nmesh = { tetrahedra = { file = \"bear.vtk\" } }\nmade_of = { youngs_modulus = 1e5, poissons_ratio = 0.3 }\ndensity = 1000\n";
 
 #[track_caller]
@@ -97,13 +96,13 @@ fn check_refused(name: &str, mesh: &str, body: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_good_bear_has_no_notes() {
+fn a_valid_body_has_no_notes() {
     let files = Files::new("good", &vtk(&vertices(1.0), &TETRAHEDRA), BEAR);
     assert_eq!(files.notes(), Ok(Vec::new()));
 }
 
 #[test]
-fn constants_that_no_solid_has_are_refused_at_their_line() {
+fn invalid_material_constants_are_refused_at_their_line() {
     let mesh = vtk(&vertices(1.0), &TETRAHEDRA);
     let with = |from: &str, to: &str| {
         assert!(BEAR.contains(from));
@@ -130,7 +129,7 @@ fn constants_that_no_solid_has_are_refused_at_their_line() {
 }
 
 #[test]
-fn meshes_that_are_none_are_refused_with_their_file_and_element() {
+fn invalid_meshes_are_refused_with_file_and_element() {
     check_refused(
         "empty",
         &vtk(&vertices(1.0), &[]),
@@ -144,7 +143,7 @@ fn meshes_that_are_none_are_refused_with_their_file_and_element() {
 }
 
 #[test]
-fn elements_that_are_turned_over_are_noted_with_their_lines() {
+fn inverted_elements_are_noted_with_their_lines() {
     // A vertex that is pushed through the opposite faces: two elements have negative volumes and overlap others.
     let mut inverted = vertices(1.0);
     inverted[1] = "-0.2 0.2 0.1".into();
@@ -161,7 +160,7 @@ fn elements_that_are_turned_over_are_noted_with_their_lines() {
 }
 
 #[test]
-fn a_bear_in_millimetres_is_doubted() {
+fn a_body_in_millimetres_is_reported_as_suspicious() {
     let files = Files::new("millimetres", &vtk(&vertices(1000.0), &TETRAHEDRA), BEAR);
     let notes = files.notes().expect("possible, if hardly meant").join("\n");
     for word in ["\"bear\"", "100.000 m large", "1.0e5 Pa", "scale 0.001"] {
@@ -170,7 +169,7 @@ fn a_bear_in_millimetres_is_doubted() {
 }
 
 #[test]
-fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
+fn a_vertex_both_fixed_and_constrained_is_refused_by_name() {
     let body = format!(
         "{BEAR}regions.foot = {{ half_space = {{ point = [0, 0, -0.05], normal = [0, 0, 1] }} }}\nfixed = [{{ region = \"foot\" }}]\n[[constraints]]\nname = \"leash\"\nbetween = [\"world\", \"bear/foot\"]\n"
     );
@@ -184,7 +183,7 @@ fn a_vertex_that_is_fixed_and_tied_at_once_is_refused_by_name() {
     check_refused("pinned", &mesh, &body, &words);
 }
 
-/// The cube is pushed through the floor's reaction: thrown at 60 m/s on something hard, in steps of 10 ms.
+/// The cube hits a stiff floor at 60 m/s, in steps of 10 ms.
 fn thrown(law: &str) -> String {
     let stuff = format!("{{ law = \"{law}\", youngs_modulus = 2e4, poissons_ratio = 0.3 }}");
     let bear = BEAR.replace("{ youngs_modulus = 1e5, poissons_ratio = 0.3 }", &stuff);

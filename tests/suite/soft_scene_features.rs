@@ -1,4 +1,4 @@
-//! What scene files can express of finite elements, each against a closed form: a small scene that judges itself.
+//! Finite elements in scene files: small scenes with expectations from closed forms.
 
 use crate::scene_features::{check, expect};
 
@@ -6,9 +6,9 @@ use crate::scene_features::{check, expect};
 const BAR: &str = "[[fem]]\nname = \"bar\"\nmesh = { box = { size = [0.4, 0.1, 0.1], cells = [4, 1, 1] } }\nmade_of = { youngs_modulus = 1e6, poissons_ratio = 0 }\nregions.root = { box = { low = [-0.2, -inf, -inf], high = [-0.2, inf, inf] } }\nregions.tip = { half_space = { point = [0.2, 0, 0], normal = [-1, 0, 0] } }\n";
 
 #[test]
-fn a_pulled_bar_stretches_by_hooke_and_its_tie_bears_the_pull() {
-    // F = 20 N on A = 0.01 m² of E = 1e6 Pa: 2e-3 of 0.4 m; a little more where the even shares of the corners
-    // are not those of an even stress.
+fn a_pulled_bar_stretches_by_hooke_and_its_constraint_carries_the_pull() {
+    // F = 20 N on A = 0.01 m² of E = 1e6 Pa: 2e-3 of 0.4 m; a little more, as equal forces on the vertices
+    // are not a uniform stress.
     let text = "gravity = [0, 0, 0]\ntime_step_s = 0.01\n".to_owned()
         + BAR
         + "[[constraints]]\nname = \"wall\"\nbetween = [\"world\", \"bar/root\"]\n"
@@ -45,8 +45,8 @@ fn a_pulled_bar_stretches_by_hooke_and_its_tie_bears_the_pull() {
 }
 
 #[test]
-fn fixed_regions_stay_and_ties_carry_regions_along() {
-    // A body that is moved takes the tied face along; a face fixed along x only slides sideways.
+fn fixed_regions_stay_and_constraints_move_regions() {
+    // A moving body moves the constrained face; a face fixed along x alone slides sideways.
     let text = "gravity = [0, 0, 0]\ntime_step_s = 0.01\n".to_owned()
         + BAR
         + "fixed = [{ region = \"root\", axes = \"x\" }]\n"
@@ -71,7 +71,7 @@ fn fixed_regions_stay_and_ties_carry_regions_along() {
 }
 
 #[test]
-fn copies_stand_where_their_number_puts_them() {
+fn copies_are_placed_by_their_index() {
     let text = "gravity = [0, 0, 0]\n".to_owned()
         + "[[fem]]\nname = \"cube\"\ncopies = 3\nmesh = { box = { size = [0.1, 0.1, 0.1], cells = [1, 1, 1] } }\nmade_of = \"sponge\"\npose = { position = [0, 0, \"i^2\"] }\nvelocity = [\"i\", 0, 0]\n"
         + &expect(

@@ -1,5 +1,7 @@
 //! The quick length of every case with a known answer.
 
+use std::io::Write;
+
 use pliant::validate::{CASES, CaseKind, CaseLength};
 
 #[track_caller]
@@ -7,7 +9,9 @@ fn check(name: &str) {
     let case = CASES.iter().find(|case| case.name == name);
     let case = case.expect("a case of this name");
     if let Some(file) = case.missing() {
-        eprintln!("skipped: {file} is not there");
+        assert!(file.starts_with("../shared"), "{file} is missing");
+        // Past the test harness's capture, so that CI can count skipped tests.
+        writeln!(std::io::stderr(), "SKIPPED {name}: ../shared is missing").expect("stderr");
         return;
     }
     let findings = case.run(CaseLength::Quick).expect("a case that runs");
@@ -34,7 +38,7 @@ cases! {
     a_box_on_an_incline_sticks_or_slides_as_coulomb_says => "incline",
     a_ball_rolls_and_slides_with_the_right_spin => "rolling-ball",
     a_rod_rolls_and_slides_with_the_right_spin => "rolling-rod",
-    a_ball_of_points_rolls_as_a_rigid_one_of_the_same_points_and_inertia => "points-ball",
+    a_ball_of_points_rolls_as_a_rigid_one_of_equal_points_and_inertia => "points-ball",
     a_cube_of_points_that_spins_keeps_volume_and_angular_momentum => "points-spin",
     a_stack_stands_still => "standing-stack",
     a_gripper_holds_just_above_its_limit => "gripper",
@@ -45,27 +49,27 @@ cases! {
     a_heavy_box_stands_on_a_light_one => "mass-ratio",
     patches_have_the_area_force_and_center_of_closed_forms => "patch",
     patches_of_round_bodies_converge_at_second_order => "patch-round",
-    patches_turn_with_the_pair_and_are_the_same_from_either_side => "patch-symmetry",
+    patches_are_invariant_under_motion_and_exchange_of_sides => "patch-symmetry",
     compliant_cubes_rest_within_a_micrometre => "patch-rest",
     a_pushed_box_tips_or_slides_as_it_must => "patch-tipping",
     a_rope_over_a_post_has_the_tensions_of_a_capstan => "capstan-refined",
-    an_overhand_knot_carries_the_pull_by_bending_and_friction => "rod-knot",
-    a_knot_slips_through_an_energy_and_not_through_constraints => "knot-rival",
+    bending_and_friction_of_an_overhand_knot_balance_the_pull => "rod-knot",
+    strands_of_a_knot_cross_with_an_energy_and_not_with_constraints => "knot-baseline",
     rods_bend_as_the_elastica => "rod-deflections",
-    rods_rest_in_the_shapes_of_the_continuum => "rod-shapes",
+    rods_rest_in_the_shapes_of_continuum_theory => "rod-shapes",
     rods_have_the_frequencies_of_beams_and_bars => "rod-frequencies",
     straight_rods_buckle_where_they_must => "rod-buckling",
     rods_leave_their_plane_where_they_must => "rod-sideways",
-    turns_of_rods_are_kept => "rod-turns",
+    twist_of_rods_is_conserved => "rod-turns",
     derivatives_of_rods_are_those_of_dual_numbers => "rod-derivatives",
     rods_take_few_newton_iterations => "rod-iterations",
-    a_real_cube_is_followed => "cube-toss",
+    measured_tosses_of_a_cube_are_reproduced => "cube-toss",
 }
 
 #[test]
 fn every_case_is_tested_and_its_name_is_its_own() {
     for case in CASES {
-        // Scenes are judged where scenes are.
+        // Scenes are tested in `bundled_scenes`.
         let tested = TESTED.iter().filter(|name| **name == case.name).count();
         let expected = usize::from(matches!(case.kind, CaseKind::Function(_)));
         assert_eq!(tested, expected, "{}", case.name);

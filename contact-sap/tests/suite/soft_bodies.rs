@@ -324,10 +324,8 @@ fn a_net_catches_a_blob() {
     assert!(world.contacts((0, 1)) > 0, "no contact between the two");
     let bottom = world.lowest(1);
     let sag = world.lowest(0);
-    assert!(
-        bottom > sag - 0.02 && bottom > 0.0,
-        "held at {bottom} by a net at {sag}"
-    );
+    eprintln!("blob at {bottom}, net at {sag}");
+    assert!(bottom > sag, "blob at {bottom}, net at {sag}");
 }
 
 #[test]

@@ -331,16 +331,14 @@ fn hessian_solve_gives_the_derivative_of_the_step() {
 }
 
 #[test]
-fn reports_have_counts_and_times() {
+fn reports_count_iterations_evaluations_and_factorisations() {
     let scene = clutter(1, (3, 3, 2), Models::Lagged);
     for kind in SolverKind::ALL {
         let mut solver = kind.build(StopCriteria {
             iterations_max: 500,
             ..StopCriteria::default()
         });
-        let clock = std::time::Instant::now();
         let (solution, report) = solve_from(solver.as_mut(), &scene, &scene.v0);
-        let wall = clock.elapsed();
         match kind {
             SolverKind::Newton | SolverKind::NewtonCg => {
                 assert_eq!(report.stop, StopReason::Converged, "{kind}");
@@ -375,16 +373,6 @@ fn reports_have_counts_and_times() {
             _ => report.iterations,
         };
         assert_eq!(report.factorisations, factorisations, "{kind}");
-        let stages = report.stages;
-        let all = [
-            stages.set_up,
-            stages.gradient,
-            stages.assembly,
-            stages.linear_solve,
-            stages.line_search,
-        ];
-        assert!(all.iter().all(|time| !time.is_zero()), "{kind}: {stages:?}");
-        assert!(all.iter().sum::<std::time::Duration>() <= wall, "{kind}");
     }
 }
 

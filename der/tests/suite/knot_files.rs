@@ -1,21 +1,15 @@
 //! Rods on centrelines read from files.
 
-use std::path::Path;
-
+use crate::shared_data::shared;
 use nalgebra::Vector3;
 use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, StepInput};
 use pliant_der::{Centreline, Closure, Material, RodBuilder, RodStep, Section};
 
 #[test]
 fn ropes_tied_with_one_to_four_turns_are_read_and_spring_open() {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../shared/data/meshes/drake_der"
-    );
-    if !Path::new(folder).is_dir() {
-        eprintln!("skipped: ../shared/data is not there");
+    let Some(folder) = shared("data/meshes/drake_der") else {
         return;
-    }
+    };
     // The published rope: E 18 MPa, G 6 MPa, 3 mm thick, naturally straight.
     let material = Material {
         youngs_modulus: 1.8e7,
@@ -23,7 +17,8 @@ fn ropes_tied_with_one_to_four_turns_are_read_and_spring_open() {
         density: 1000.0,
     };
     for turns in 1..=4 {
-        let line = Centreline::read(format!("{folder}/knot_n{turns}.txt"), Closure::Open).unwrap();
+        let line =
+            Centreline::read(folder.join(format!("knot_n{turns}.txt")), Closure::Open).unwrap();
         let rod = RodBuilder::new(line)
             .section(Section::Circle { radius: 1.5e-3 }, material)
             .build()

@@ -18,6 +18,7 @@ mod patch_contact;
 mod relinearised;
 mod section_contact;
 mod segment_contact;
+mod shared_data;
 mod statics;
 mod support;
 mod vibration;

@@ -18,6 +18,7 @@ mod parts;
 mod passing_through;
 mod promises;
 mod random_contact;
+mod shared_data;
 mod silicones;
 mod soft_patches;
 mod statics;

@@ -2,6 +2,7 @@
 //! entries, or refused by an error with its location. The files are not part of this repository; the test reports when
 //! they are missing.
 
+use crate::shared_data::shared;
 use pliant_hydroelastic::mesh::{
     LoadReport, MeshError, SurfaceOptions, SurfaceUse, TetOptions, TriMesh, read_surface, read_tets,
 };
@@ -9,12 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/broken/mesh");
-    if !folder.is_dir() {
-        eprintln!("skipped: ../shared/data is not there");
-        return None;
-    }
-    Some(folder)
+    shared("data/broken/mesh")
 }
 
 /// Required outcome for a file.

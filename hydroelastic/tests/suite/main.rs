@@ -11,6 +11,7 @@ mod mesh_readers;
 mod patch_accuracy;
 mod patch_soak;
 mod published_meshes;
+mod shared_data;
 mod tet_mesh_checks;
 mod tetrahedralise;
 mod vtu_files;

@@ -1,5 +1,6 @@
 //! Published meshes load without repair, and agree with facts computed independently of this code.
 
+use crate::shared_data::shared;
 use nalgebra::{Matrix3, Vector3};
 use pliant_hydroelastic::mesh::{
     Bounds, LoadReport, MeshError, Orientation, Severity, SurfaceOptions, SurfaceUse, TetMesh,
@@ -9,12 +10,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/meshes");
-    if !folder.is_dir() {
-        eprintln!("skipped: ../shared/data is not there");
-        return None;
-    }
-    Some(folder)
+    shared("data/meshes")
 }
 
 /// The facts are printed with ten digits, but those of two tiny files whose points are declared `float` were summed in

@@ -17,4 +17,5 @@ mod published_files;
 mod random_trees;
 mod rigid_tree;
 mod robots;
+mod shared_data;
 mod urdf_dialects;

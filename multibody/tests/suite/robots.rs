@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::shared_data::shared;
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Quaternion, UnitQuaternion, Vector3};
 use pliant_multibody::urdf::{LoadedModel, UrdfOptions, read_urdf};
 use pliant_multibody::{
@@ -15,14 +16,9 @@ use pliant_multibody::{
 };
 use serde_json::Value;
 
-/// Where the descriptions lie, or `None` with a word when they are not there.
+/// The folder of robot descriptions, if there.
 pub(crate) fn robots() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/robots");
-    if !folder.is_dir() {
-        eprintln!("skipped: ../shared/data is not there");
-        return None;
-    }
-    Some(folder)
+    shared("data/robots")
 }
 
 pub(crate) fn load(folder: &Path, file: &str, root: Root) -> LoadedModel {

@@ -68,13 +68,13 @@ fn unpack_poses(packed: &PackedPoses, n_frames: usize) -> Vec<Isometry3<f64>> {
     assert!(reader.is_at_end());
     (0..n_frames)
         .map(|k| {
-            let place =
+            let position =
                 |axis: usize| packed.grid.origin[axis] + packed.grid.step * channels[axis][k];
             let q =
                 [3, 4, 5, 6].map(|channel: usize| channels[channel][k] * packed.quaternion_step);
             let quaternion = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
             Isometry3::from_parts(
-                Translation3::new(place(0), place(1), place(2)),
+                Translation3::new(position(0), position(1), position(2)),
                 UnitQuaternion::from_quaternion(quaternion),
             )
         })
@@ -92,13 +92,13 @@ proptest! {
         prop_assert!(reader.is_at_end());
     }
 
-    /// Half a step of 2⁻²⁰ of the travel for places; 4e-5 rad for rotations: four components each off by at most 2⁻¹⁷
-    /// turn a quaternion by at most 2·√4·2⁻¹⁷ = 3.1e-5, with room for the square terms.
+    /// Half a step of 2⁻²⁰ of the travel for positions; 4e-5 rad for rotations: four components each off by at most 2⁻¹⁷
+    /// rotate a quaternion by at most 2·√4·2⁻¹⁷ = 3.1e-5, with room for the square terms.
     #[test]
     fn poses_come_back_within_the_promised_bounds(
         rows in prop::collection::vec((prop::array::uniform3(-50.0..50.0_f64), prop::array::uniform3(-4.0..4.0_f64)), 1..40),
     ) {
-        let poses: Vec<Isometry3<f64>> = rows.iter().map(|(p, turn)| Isometry3::new(Vector3::from(*p), Vector3::from(*turn))).collect();
+        let poses: Vec<Isometry3<f64>> = rows.iter().map(|(p, rotation)| Isometry3::new(Vector3::from(*p), Vector3::from(*rotation))).collect();
         let back = unpack_poses(&PackedPoses::pack(poses.iter()), poses.len());
         let travel = (0..3).map(|axis| {
             let along = || rows.iter().map(|(p, _)| p[axis]);
@@ -157,8 +157,8 @@ fn contacts_that_come_and_go_come_back() {
         for (contact, now) in frame.iter().zip(&mut before) {
             now.iter_mut().for_each(|value| *value += reader.next());
             for axis in 0..3 {
-                let place = packed.grid.origin[axis] + packed.grid.step * now[axis] as f64;
-                assert!((place - contact.p_WC[axis]).abs() <= 0.51 * packed.grid.step);
+                let position = packed.grid.origin[axis] + packed.grid.step * now[axis] as f64;
+                assert!((position - contact.p_WC[axis]).abs() <= 0.51 * packed.grid.step);
                 let force = packed.force_step * now[3 + axis] as f64;
                 assert!((force - contact.f_W[axis]).abs() <= 0.51 * packed.force_step);
             }
@@ -202,9 +202,9 @@ fn soft_points_and_their_values_come_back() {
         values.iter_mut().for_each(|value| *value += reader.next());
         for (i, (point, value)) in frame.points.iter().zip(&frame.values).enumerate() {
             for axis in 0..3 {
-                let place =
+                let position =
                     packed.grid.origin[axis] + packed.grid.step * points[3 * i + axis] as f64;
-                assert!((place - point[axis]).abs() <= 0.51 * packed.grid.step);
+                assert!((position - point[axis]).abs() <= 0.51 * packed.grid.step);
             }
             assert!(
                 (values[i] as f64 / VALUE_STEPS * 10.0 - value).abs() <= 0.51 * 10.0 / VALUE_STEPS

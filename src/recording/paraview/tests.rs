@@ -63,16 +63,16 @@ fn check_solid(name: &str, shape: VisualShape, volume: f64) {
     )
     .expect("a mesh");
     let moments = mesh.solid_moments().expect("a closed surface");
-    // 32 corners cut 0.6% off a disc; both ways of cutting a sphere stay below 2%.
+    // 32 corners cut 0.6% off a disc; both tessellations of a sphere stay below 2%.
     let share = moments.volume / volume;
     assert!(
         (0.98..1.0 + 1e-12).contains(&share),
         "{name}: {share} of the volume"
     );
-    let middle = mesh.bounds().center();
+    let centre = mesh.bounds().center();
     assert!(
-        (middle - Vector3::new(1.0, 0.0, 1.0)).amax() < 0.05,
-        "{name} is around {middle}"
+        (centre - Vector3::new(1.0, 0.0, 1.0)).amax() < 0.05,
+        "{name} is around {centre}"
     );
     std::fs::remove_dir_all(folder).expect("removed");
 }

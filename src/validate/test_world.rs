@@ -1,4 +1,4 @@
-//! What the cases share: a floor, free bodies, the contact models, and a run that trusts no bad step.
+//! What the cases share: worlds with a floor and free bodies, the contact models, and runs that fail on untrusted steps.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 use super::error::CaseError;
 use super::stiction::STICTION_SPEED;
 
-/// Whatever can go wrong while a case is computed, in place of the result.
+/// A result, or any error that keeps a case from being computed.
 pub(super) type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Gravity, m/s².
 pub(super) const G: f64 = 9.81;
 
-/// A contact model, as findings name it.
+/// A contact model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Model {
     Lagged,
@@ -55,7 +55,7 @@ impl Model {
         }
     }
 
-    /// T, s: a sliding body hovers by μ‖v_t‖T.
+    /// T, s: a body that slides at v_t hovers μ‖v_t‖T above its contact.
     pub(super) fn gliding_time(self, time_step_s: f64, material: &ContactMaterial) -> f64 {
         match self {
             Model::Lagged => 0.0,
@@ -66,24 +66,24 @@ impl Model {
     }
 }
 
-/// A material for both surfaces of every pair: `pair_stiffness` (N/m at each point) and `friction` are the pair's, and
-/// so is a relaxation time of 1 ms.
+/// A material for both surfaces of every pair. `pair_stiffness` (N/m at each point), `friction` and a relaxation time of 1 ms are those
+/// of the pair.
 pub(super) fn material(pair_stiffness: f64, friction: f64) -> ContactMaterial {
     ContactMaterial {
-        stiffness: 2.0 * pair_stiffness, // in series with its like
+        stiffness: 2.0 * pair_stiffness, // two equal surfaces in series
         friction,
         relaxation_time_s: 0.5e-3,
         ..ContactMaterial::default()
     }
 }
 
-/// Collects a world in which every surface is of one material.
-pub(super) struct Laboratory {
+/// Builds a world in which all surfaces have one material.
+pub(super) struct TestWorld {
     pub(super) builder: WorldBuilder,
     pub(super) material: ContactMaterial,
 }
 
-impl Laboratory {
+impl TestWorld {
     pub(super) fn new(model: Model, material: ContactMaterial) -> Self {
         let mut builder = WorldBuilder::default();
         builder.gravity(Vector3::new(0.0, 0.0, -G));
@@ -153,7 +153,7 @@ impl Laboratory {
         self.free(name, Shape::cuboid(lengths)?, inertia, X_WB, v)
     }
 
-    /// A free homogeneous box that nothing touches yet, at rest.
+    /// A free homogeneous box without contact geometry, at rest.
     pub(super) fn body_alone(
         &mut self,
         name: &str,
@@ -165,7 +165,7 @@ impl Laboratory {
         Ok(self.builder.add_body(name, Box::new(tree)))
     }
 
-    /// Closes the world and opens a run.
+    /// Builds the world and starts a run.
     pub(super) fn start(self, time_step_s: f64) -> Outcome<Run> {
         let world = self.builder.build()?;
         Ok(Run {
@@ -178,7 +178,7 @@ impl Laboratory {
     }
 }
 
-/// One link that flies free; `v` = [ω; v] in world axes.
+/// A free body of one link; `v` = [ω; v] in world axes.
 pub(super) fn free_body(
     inertia: SpatialInertia,
     X_WB: Isometry3<f64>,
@@ -192,7 +192,7 @@ pub(super) fn free_body(
     Ok(RigidTree::new(Arc::new(builder.build()?)).starting_at(&q, &v))
 }
 
-/// A world on its way.
+/// A world and its state during a simulation.
 pub(super) struct Run {
     pub(super) world: World,
     pub(super) state: State,
@@ -202,7 +202,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// One step; an error if it is not to be believed.
+    /// Takes one step; an untrusted step is an error.
     pub(super) fn step(&mut self) -> Outcome<StepReport> {
         let report =
             self.stepper
@@ -221,12 +221,12 @@ impl Run {
         }))
     }
 
-    /// `n` steps.
+    /// Takes `n` steps.
     pub(super) fn steps(&mut self, n: usize) -> Outcome<()> {
         (0..n).try_for_each(|_| self.step().map(drop))
     }
 
-    /// Lets the start pass for [`START_STEPS`], then takes `speeds` before and after [`WINDOW_STEPS`] more.
+    /// Takes [`START_STEPS`], then measures `speeds` before and after [`WINDOW_STEPS`] more.
     pub(super) fn growth<const N: usize>(
         &mut self,
         speeds: impl Fn(&Self) -> [f64; N],
@@ -242,9 +242,9 @@ impl Run {
         })
     }
 
-    /// How far the solver may leave an acceleration off, given the largest speed v of the run: 1e-6 v/δt.
+    /// Largest error of an acceleration due to the solver, given the largest speed v of the run: 1e-6 v/δt.
     ///
-    /// It stops when the momentum balance is met to 1e-6 of the momentum ([`StopCriteria::relative_tolerance`]).
+    /// The solver stops when the momentum balance holds to 1e-6 of the momentum ([`StopCriteria::relative_tolerance`]).
     pub(super) fn solver_acceleration(&self, speed: f64) -> f64 {
         SOLVER * speed.abs() / self.time_step_s
     }
@@ -273,19 +273,19 @@ impl Run {
     }
 }
 
-/// ε_r of [`StopCriteria`].
+/// Relative tolerance ε_r of [`StopCriteria`].
 pub(super) const SOLVER: f64 = 1e-6;
 
-/// Steps before an acceleration is looked at.
+/// Steps before an acceleration is measured.
 pub(super) const START_STEPS: usize = 100;
-/// Steps over which an acceleration is looked at.
+/// Steps over which an acceleration is measured.
 pub(super) const WINDOW_STEPS: usize = 200;
 
-/// Speeds that grew.
+/// Mean accelerations and final speeds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth<const N: usize> {
-    /// By how much a second.
+    /// Accelerations.
     pub(super) rate: [f64; N],
-    /// At the end.
+    /// Final speeds.
     pub(super) after: [f64; N],
 }

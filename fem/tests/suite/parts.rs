@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use crate::support::{Alone, UNDAMPED, built, place};
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::DeformableModel;
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{Control, StepInput};
 use pliant_fem::{
     AnchorCompliance, Axis, Elements, FemBody, FemBuilder, FemError, LawKind, MassKind, Material,
-    Region, UniformForce, lame_parameters,
+    Region, UniformForce,
 };
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 fn law(kind: LawKind, youngs_modulus: f64) -> Arc<dyn Material> {
     // No lateral strain, so that both halves stretch as the textbook's springs in series.
-    kind.of(lame_parameters(youngs_modulus, 0.0).unwrap())
+    kind.of(Lame::from_young_poisson(youngs_modulus, 0.0).unwrap())
         .unwrap()
 }
 

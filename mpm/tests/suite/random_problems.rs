@@ -14,7 +14,8 @@ use pliant_coupling::{
     ContactModel, ContactSettings, Geometry, Mount, State, StepReport, StrongImplicit, World,
     WorldBuilder,
 };
-use pliant_fem::{FemBuilder, LawKind, lame_parameters};
+use pliant_constitutive::Lame;
+use pliant_fem::{FemBuilder, LawKind};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
@@ -226,7 +227,7 @@ fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     }
     if besides >= 2 {
         let half = Vector3::from_fn(|_, _| rng.random_range(0.3 * H..H));
-        let lame = lame_parameters(log_uniform(rng, range.modulus), 0.3).unwrap();
+        let lame = Lame::from_young_poisson(log_uniform(rng, range.modulus), 0.3).unwrap();
         let law = LawKind::LinearCorotated.of(lame).unwrap();
         let mesh = tet_cuboid(half, [1, 1, 1]).unwrap();
         let turn = UnitQuaternion::from_scaled_axis(direction(rng) * 3.0);

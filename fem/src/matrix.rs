@@ -347,7 +347,7 @@ mod tests {
                 let mut blocks = [Matrix3::zeros(); 10];
                 for a in 0..4 {
                     for b in a..4 {
-                        blocks[BlockTable::index(a, b)] = hooke_block(&LAME, &h[a], &h[b]);
+                        blocks[BlockTable::index(a, b)] = lame().hooke().block(&h[a], &h[b]);
                     }
                 }
                 blocks

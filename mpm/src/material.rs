@@ -1,19 +1,15 @@
 //! Materials behind one trait.
 //!
-//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. Everything that a step asks of a
-//! material is therefore a function of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second
-//! derivative, and the strain that is left after plastic flow. A liquid, whose J moves to J(1 + tr G), fits as well as a
+//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. A material is therefore a set of
+//! functions of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second derivative, and the strain that
+//! is left after plastic flow. A liquid, whose J moves to J(1 + tr G), fits as well as a
 //! solid; and since G is linear in the velocities, a law that is convex in G makes the step a convex problem.
 
-mod corotated;
-mod hencky;
 mod hencky_von_mises;
+mod hyperelastic;
 mod linear_corotated;
 mod liquid;
-mod moduli;
-mod neo_hookean;
 mod presets;
-mod principal;
 mod sand;
 mod tangent;
 #[cfg(test)]
@@ -22,20 +18,16 @@ mod tests;
 use std::fmt;
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Real, symmetric_part};
 
-pub use corotated::Corotated;
 pub use hencky_von_mises::HenckyVonMises;
 pub use linear_corotated::{LinearCorotated, ReturnForm};
 pub use liquid::{Liquid, Tension};
-pub use moduli::Moduli;
-pub use neo_hookean::NeoHookean;
 pub use presets::Preset;
 pub use sand::{FrictionAngle, Sand};
 pub use tangent::{Definiteness, Tangent};
 
-use crate::scalar::Real;
-
-/// What a material remembers of a particle.
+/// The internal state of a particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strain<T> {
     /// Elastic deformation gradient F^E.
@@ -73,9 +65,9 @@ impl<T: Real> Lagged<T> {
     /// sym ∇v, 1/s.
     pub(crate) fn strain_rate(&self, g: &Matrix3<T>) -> Matrix3<T> {
         if self.time_s > T::zero() {
-            crate::rotation::sym(g) / self.time_s
+            symmetric_part(g) / self.time_s
         } else {
-            crate::rotation::sym(&self.velocity_gradient)
+            symmetric_part(&self.velocity_gradient)
         }
     }
 }
@@ -89,7 +81,8 @@ pub enum EnergyForm {
     General,
 }
 
-/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`.
+/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`; every isotropic
+/// [`PrincipalLaw`](pliant_constitutive::PrincipalLaw) is a law.
 pub trait Law<T: Real> {
     /// Fills in what is held fixed during a step from `strain`; `coming` is an estimate of G at its end, if the rotation
     /// target is to follow it.
@@ -141,7 +134,7 @@ pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
     fn bears_shear(&self) -> bool {
         true
     }
-    /// The internal numbers of fresh material.
+    /// The internal numbers of undeformed material.
     fn fresh(&self) -> [f64; 2] {
         [0.0; 2]
     }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings, StopCriteria, StopReason};
 use pliant_coupling::{Geometry, Mount, State, StepReport, StrongImplicit, World, WorldBuilder};
-use pliant_constitutive::Lame;
 use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, Rotation};
 use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};

@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_read_off_its_chord() {
-        let w = Vector3::new(0.2, -0.1, 0.3);
+        let w: Vector3<f64> = Vector3::new(0.2, -0.1, 0.3);
         let Q = Rotation3::from_scaled_axis(w);
         // R₀ = Q seen from the step before: δF = R₀ − R_prev, R₀ᵀδF = I − Qᵀ.
         let change = Matrix3::identity() - Q.matrix().transpose();

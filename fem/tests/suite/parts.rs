@@ -51,7 +51,7 @@ fn a_bar_of_two_materials_stretches_as_springs_in_series() {
     ] {
         let body = built(bar(kind).anchor(end(-1.0), AnchorCompliance::NearRigid));
         assert!((body.mass() - 4e-5 * (1000.0 + 3000.0)).abs() < 1e-12);
-        assert_eq!(body.material_of(TetIdx(0)).lame().mu, 0.5e5);
+        assert_eq!(body.material_of(TetIdx(0)).lame().mu(), 0.5e5);
         // 1 mm of 0.2 m: F = A Δ/(l/E₁ + l/E₂), A = 4e-4 m², l = 0.1 m; the weaker half takes four fifths.
         let right = end(1.0).vertices(body.mesh(), "the jaw").unwrap();
         let pull = |speed: f64| body.holding(&right, &Axis::ALL, &(Vector3::x() * speed));

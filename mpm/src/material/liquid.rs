@@ -1,10 +1,10 @@
 //! A weakly compressible liquid: pressure by an equation of state, and viscosity.
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Hooke, Real};
 
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
-use crate::scalar::Real;
 
 /// Volumes below this part of that at rest are beyond the equation of state: pressure, 127 κ by then, goes on straight. No flow
 /// that the law holds for comes here, but the guesses of a search do, and from a power of J Newton's method comes back by an eighth
@@ -14,7 +14,7 @@ const STRAIGHT_BELOW: f64 = 0.5;
 /// The least volume that a step leaves, as a part of that at rest.
 const RATIO_MIN: f64 = 0.1;
 
-/// What a liquid does when it is pulled apart.
+/// The behaviour of a liquid under tension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tension {
     /// No pressure below zero: it parts, and its particles forget by how much. A free surface stays free of clumps.
@@ -173,8 +173,10 @@ impl<T: Real> Law<T> for Liquid {
         };
         Tangent::Isotropic {
             map: Matrix3::identity(),
-            mu,
-            lambda: stiffness * before * before,
+            hooke: Hooke {
+                mu,
+                lambda: stiffness * before * before,
+            },
         }
     }
 

@@ -1,10 +1,10 @@
-//! What material points are made of: `made_of = "pizza-dough"`, or a law and its constants.
+//! Constitutive materials of material points: `made_of = "pizza-dough"`, or a law and its constants.
 
 use std::sync::Arc;
 
+use pliant_constitutive::{FixedCorotated, Lame, NeoHookean, ParameterError};
 use pliant_mpm::{
-    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError,
-    NeoHookean, Preset, Sand, Tension,
+    FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, Preset, Sand, Tension,
 };
 
 use crate::scene::error::{SceneError, SceneFault, remedy};
@@ -33,10 +33,10 @@ pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
     keys: &[
         constant(
             "law",
-            "`linear-corotated`, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+            "`linear-corotated`, `fixed-corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
             "",
             "`linear-corotated`",
-            "the first makes a step one linear problem; it and `hencky` flow at a yield stress",
+            "a step of the first is one linear problem; it and `hencky` flow at a yield stress",
         ),
         constant(
             "youngs_modulus",
@@ -50,7 +50,7 @@ pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
             "number in (-1, 0.5)",
             "",
             "none",
-            "ν; needed by all but `liquid`; locks beyond 0.45 or so",
+            "ν; needed by all but `liquid`; not negative for `neo-hookean` and `fixed-corotated`; locks beyond 0.45 or so",
         ),
         constant(
             "yield_stress",
@@ -87,7 +87,7 @@ pub(super) static MADE_OF_POINTS: TableSchema = TableSchema {
             "`none` or `full`",
             "",
             "`none`",
-            "of `liquid`: whether it holds together when pulled",
+            "of `liquid`: its pressure when pulled apart, zero or negative",
         ),
     ],
 };
@@ -101,7 +101,7 @@ pub(super) struct Stuff {
 #[derive(Clone, Copy, PartialEq)]
 enum Law {
     LinearCorotated,
-    Corotated,
+    FixedCorotated,
     NeoHookean,
     Hencky,
     Sand,
@@ -110,7 +110,7 @@ enum Law {
 
 const LAWS: [(&str, Law); 6] = [
     ("linear-corotated", Law::LinearCorotated),
-    ("corotated", Law::Corotated),
+    ("fixed-corotated", Law::FixedCorotated),
     ("neo-hookean", Law::NeoHookean),
     ("hencky", Law::Hencky),
     ("sand", Law::Sand),
@@ -133,7 +133,7 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
         Law::Liquid => FLUID.to_vec(),
         Law::Sand => [SOLID, GRAINS].concat(),
         Law::LinearCorotated | Law::Hencky => [&SOLID[..], &[YIELD]].concat(),
-        Law::Corotated | Law::NeoHookean => SOLID.to_vec(),
+        Law::FixedCorotated | Law::NeoHookean => SOLID.to_vec(),
     };
     let all = SOLID.into_iter().chain(GRAINS).chain(FLUID).chain([YIELD]);
     for key in all.filter(|key| !own.contains(key)) {
@@ -145,18 +145,16 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
             )));
         }
     }
-    let made = build(law, &table)?;
+    let law = build(law, &table, item)?;
     table.finish();
-    Ok(Stuff {
-        law: made.map_err(|error| refused(item, &error))?,
-        density: None,
-    })
+    Ok(Stuff { law, density: None })
 }
 
 fn build(
     law: Law,
     table: &TableReader<'_>,
-) -> Result<Result<Arc<dyn Material>, MpmError>, SceneError> {
+    item: &Item<'_>,
+) -> Result<Arc<dyn Material>, SceneError> {
     let number = |key| match table.optional(key) {
         Some(item) => item.number(),
         None => Err(table.missing(key)),
@@ -173,19 +171,31 @@ fn build(
             "tension",
             &[("none", Tension::None), ("full", Tension::Full)],
         )?;
-        return Ok(Liquid::new(bulk, exponent)
+        let liquid = Liquid::new(bulk, exponent)
             .and_then(|liquid| liquid.with_viscosity(viscosity))
-            .map(|liquid| Arc::new(liquid.with_tension(tension)) as _));
+            .map_err(|error| refused(item, &error))?;
+        return Ok(Arc::new(liquid.with_tension(tension)));
     }
-    let [e, nu] = [number("youngs_modulus")?, number("poissons_ratio")?];
+    let lame = Lame::from_young_poisson(number("youngs_modulus")?, number("poissons_ratio")?)
+        .map_err(|error| refused_parameter(table, item, &error))?;
     Ok(match law {
-        Law::LinearCorotated => LinearCorotated::new(e, nu)
-            .and_then(|solid| yields.map_or(Ok(solid), |eta| solid.with_yield_stress(eta)))
-            .map(|solid| Arc::new(solid) as _),
-        Law::Corotated => Corotated::new(e, nu).map(|solid| Arc::new(solid) as _),
-        Law::NeoHookean => NeoHookean::new(e, nu).map(|solid| Arc::new(solid) as _),
-        Law::Hencky => HenckyVonMises::new(e, nu, yields.unwrap_or(f64::INFINITY))
-            .map(|solid| Arc::new(solid) as _),
+        Law::LinearCorotated => {
+            let elastic = LinearCorotated::new(lame);
+            let solid = yields.map_or(Ok(elastic), |eta| elastic.with_yield_stress(eta));
+            Arc::new(solid.map_err(|error| refused(item, &error))?)
+        }
+        Law::FixedCorotated => {
+            let solid = FixedCorotated::new(lame);
+            Arc::new(solid.map_err(|error| refused_parameter(table, item, &error))?)
+        }
+        Law::NeoHookean => {
+            let solid = NeoHookean::new(lame);
+            Arc::new(solid.map_err(|error| refused_parameter(table, item, &error))?)
+        }
+        Law::Hencky => {
+            let solid = HenckyVonMises::new(lame, yields.unwrap_or(f64::INFINITY));
+            Arc::new(solid.map_err(|error| refused(item, &error))?)
+        }
         Law::Sand | Law::Liquid => {
             let angle = number("friction_angle")?.to_degrees();
             let cone = table.choice_or_first(
@@ -195,7 +205,8 @@ fn build(
                     ("triaxial-compression", FrictionAngle::TriaxialCompression),
                 ],
             )?;
-            Sand::new(e, nu, angle, cone).map(|sand| Arc::new(sand) as _)
+            let sand = Sand::new(lame, angle, cone);
+            Arc::new(sand.map_err(|error| refused(item, &error))?)
         }
     })
 }
@@ -206,7 +217,7 @@ fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
     let Some(preset) = Preset::ALL.into_iter().find(|p| word(p) == mention.name) else {
         let words: Vec<String> = Preset::ALL.iter().map(word).collect();
         return Err(item.error(SceneFault::UnknownName {
-            what: "stuff of material points".into(),
+            what: "preset of material points".into(),
             name: mention.name.clone(),
             remedy: remedy(&mention.name, words.iter().map(String::as_str)),
         }));
@@ -217,7 +228,17 @@ fn preset(item: &Item<'_>) -> Result<Stuff, SceneError> {
     })
 }
 
-fn refused(item: &Item<'_>, error: &MpmError) -> SceneError {
+/// The error of an elastic constant, at the key that gives it.
+fn refused_parameter(
+    table: &TableReader<'_>,
+    item: &Item<'_>,
+    error: &ParameterError,
+) -> SceneError {
+    let given = table.optional(error.parameter);
+    refused(given.as_ref().unwrap_or(item), error)
+}
+
+fn refused(item: &Item<'_>, error: &impl std::fmt::Display) -> SceneError {
     item.error(SceneFault::Conflict {
         table: item.table.clone(),
         reason: error.to_string(),

@@ -1,8 +1,9 @@
-//! What soft bodies are made of: `made_of = "rubber"`, or a law and its constants.
+//! Constitutive materials of finite-element bodies: `made_of = "rubber"`, or a law and its constants.
 
 use std::sync::Arc;
 
-use pliant_fem::{FemError, LawKind, Material, MooneyRivlin, lame_parameters, material_preset};
+use pliant_constitutive::{Lame, MooneyRivlin};
+use pliant_fem::{LawKind, Material, material_preset};
 
 use crate::scene::error::{SceneError, SceneFault};
 use crate::scene::item::Item;
@@ -24,7 +25,7 @@ pub(super) static MADE_OF: TableSchema = TableSchema {
             value: "name",
             unit: "",
             default: "none",
-            about: "moduli and density of a stuff, see above; its other keys replace what it says",
+            about: "moduli and density of a published material, see above; the other keys replace its values",
         },
         Key {
             name: "youngs_modulus",
@@ -38,7 +39,7 @@ pub(super) static MADE_OF: TableSchema = TableSchema {
             value: "number in (-1, 0.5)",
             unit: "",
             default: "the preset's",
-            about: "ν; linear tetrahedra lock beyond 0.45 or so",
+            about: "ν; not negative for `neo-hookean`; linear tetrahedra lock beyond 0.45 or so",
         },
         Key {
             name: "c1",
@@ -114,12 +115,15 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
                 without(&table, &MOONEY_RIVLIN, kind.name(), &MODULI)?;
                 let modulus = constant(&table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
                 let ratio = constant(&table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
-                let of_ratio = |e: &FemError| matches!(e, FemError::PoissonsRatio(_));
-                let lame = lame_parameters(modulus.0, ratio.0).map_err(|error| {
-                    let place = if of_ratio(&error) { ratio.1 } else { modulus.1 };
-                    refused(place.as_ref().unwrap_or(item), &error)
-                })?;
-                kind.of(lame).map_err(|error| refused(item, &error))?
+                Lame::from_young_poisson(modulus.0, ratio.0)
+                    .and_then(|lame| kind.of(lame))
+                    .map_err(|error| {
+                        let given = match error.parameter {
+                            "poissons_ratio" => ratio.1,
+                            _ => modulus.1,
+                        };
+                        refused(given.as_ref().unwrap_or(item), &error)
+                    })?
             }
             Law::MooneyRivlin => {
                 if preset.is_some() {
@@ -141,7 +145,7 @@ pub(super) fn stuff(item: &Item<'_>) -> Result<Stuff, SceneError> {
     Ok(stuff)
 }
 
-/// A constant of the law with its place, or the preset's.
+/// A constant of the law with the key that gives it, or the preset's.
 fn constant<'a>(
     table: &TableReader<'a>,
     key: &'static str,
@@ -174,7 +178,7 @@ fn without(
     }
 }
 
-fn refused(item: &Item<'_>, error: &FemError) -> SceneError {
+fn refused(item: &Item<'_>, error: &impl std::fmt::Display) -> SceneError {
     item.error(SceneFault::Conflict {
         table: item.table.clone(),
         reason: error.to_string(),

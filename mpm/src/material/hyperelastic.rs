@@ -94,43 +94,28 @@ pub(super) fn clamped_log<T: Real>(s: &Vector3<T>) -> Vector3<T> {
     s.map(|s| s.max(T::of(STRETCH_MIN)).ln())
 }
 
-/// `impl PrincipalLaw<T>` is an `impl Law<T>`. For one scalar at a time: the compiler can tell that materials of this crate are no
-/// principal laws for `f32` and `f64`, not for every `T`.
+/// Implements [`Law`] for every principal law of one scalar. A generic implementation would overlap with those of the other materials:
+/// that they are no principal laws, the compiler can tell for `f32` and `f64`, not for every `T`.
 macro_rules! principal_laws_are_laws {
-    ($scalar:ty) => {
-        impl<L: PrincipalLaw<$scalar>> Law<$scalar> for L {
-            fn energy(
-                &self,
-                strain: &Strain<$scalar>,
-                _: &Lagged<$scalar>,
-                g: &Matrix3<$scalar>,
-            ) -> $scalar {
+    ($T:ty) => {
+        impl<L: PrincipalLaw<$T>> Law<$T> for L {
+            fn energy(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> $T {
                 energy(self, strain, g)
             }
-            fn stress(
-                &self,
-                strain: &Strain<$scalar>,
-                _: &Lagged<$scalar>,
-                g: &Matrix3<$scalar>,
-            ) -> Matrix3<$scalar> {
+            fn stress(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Matrix3<$T> {
                 stress(self, strain, g)
             }
             fn tangent(
                 &self,
-                strain: &Strain<$scalar>,
-                _: &Lagged<$scalar>,
-                g: &Matrix3<$scalar>,
+                strain: &Strain<$T>,
+                _: &Lagged<$T>,
+                g: &Matrix3<$T>,
                 definiteness: Definiteness,
-            ) -> Tangent<$scalar> {
+            ) -> Tangent<$T> {
                 tangent(self, strain, g, definiteness)
             }
             /// F keeps the least stretch where the law is infinite at J = 0.
-            fn advance(
-                &self,
-                strain: &Strain<$scalar>,
-                _: &Lagged<$scalar>,
-                g: &Matrix3<$scalar>,
-            ) -> Strain<$scalar> {
+            fn advance(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Strain<$T> {
                 let f = deformed(strain, g);
                 let f = match self.domain() {
                     Domain::Everywhere => f,
@@ -139,7 +124,7 @@ macro_rules! principal_laws_are_laws {
                 Strain { f, ..*strain }
             }
             #[inline]
-            fn kirchhoff(&self, strain: &Strain<$scalar>, _: &Lagged<$scalar>) -> Matrix3<$scalar> {
+            fn kirchhoff(&self, strain: &Strain<$T>, _: &Lagged<$T>) -> Matrix3<$T> {
                 self.kirchhoff_stress(&strain.f)
             }
         }

@@ -79,7 +79,7 @@ fn stretch<T: Real>(strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> M
 }
 
 /// Symmetric V with sym(QV) = S for a rotation Q: V = Qᵀ(S + x̂), (tr(Q) I − Q)/2 x = −ax(QᵀS). `None` beyond 60°.
-pub(crate) fn turned_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option<Matrix3<T>> {
+pub(crate) fn rotated_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option<Matrix3<T>> {
     let half = T::of(0.5);
     if (q.trace() - T::one()) * half < half {
         return None;
@@ -146,7 +146,7 @@ impl<T: Real> Law<T> for LinearCorotated {
             ReturnForm::Additive => None,
             ReturnForm::KeepRotation => {
                 let r = polar_rotation(&f);
-                turned_stretch(&(lagged.rotation.transpose() * r), &returned).map(|v| r * v)
+                rotated_stretch(&(lagged.rotation.transpose() * r), &returned).map(|v| r * v)
             }
         };
         let sound = |f: &Matrix3<T>| f.determinant() > T::zero();

@@ -156,7 +156,7 @@ fn projected_tangents_are_symmetric_without_negative_eigenvalues_and_equal_to_ex
 }
 
 #[test]
-fn materials_do_not_feel_where_they_are_turned() {
+fn stresses_rotate_with_the_material() {
     let mut draw = Draw::new(3);
     for material in all() {
         let material = material.as_ref();
@@ -175,7 +175,7 @@ fn materials_do_not_feel_where_they_are_turned() {
             material.name()
         );
         assert!((tau - tau.transpose()).norm() < 0.2 * tau.norm());
-        // Undeformed material is without stress, however it is turned.
+        // Undeformed material is free of stress in every orientation.
         let fresh = Strain {
             f: turn,
             internal: material.fresh(),
@@ -211,7 +211,7 @@ fn both_precisions_agree() {
 }
 
 #[test]
-fn small_strains_find_hookes_law() {
+fn small_strains_give_hookes_law() {
     let mut draw = Draw::new(5);
     let e = symmetric_part(&draw.matrix(1e-6));
     for material in all().iter().filter(|m| m.name() != "liquid") {
@@ -237,7 +237,7 @@ fn small_strains_find_hookes_law() {
 }
 
 #[test]
-fn a_liquid_parts_without_tension_and_forgets_it() {
+fn a_liquid_without_tension_separates_and_does_not_remember_it() {
     let water = Liquid::new(1e5, 7.0).unwrap();
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),
@@ -262,7 +262,7 @@ fn a_liquid_parts_without_tension_and_forgets_it() {
 
 /// J(1 + tr G) from −0.2 to 0.76, across a half, where pressure begins to go on straight.
 #[test]
-fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
+fn a_liquid_compressed_beyond_its_law_has_the_derivatives_of_its_energy() {
     let water = Liquid::new(1e5, 7.0).unwrap();
     let fresh = Strain {
         f: Matrix3::<f64>::identity(),
@@ -294,7 +294,7 @@ fn a_liquid_crushed_beyond_its_law_still_has_the_derivatives_of_its_energy() {
 }
 
 #[test]
-fn parameters_out_of_range_are_refused_by_name() {
+fn parameters_out_of_range_are_rejected_by_name() {
     let said = |error: MpmError, words: [&str; 2]| {
         let text = error.to_string();
         assert!(words.iter().all(|w| text.contains(w)), "{text}");

@@ -1,9 +1,9 @@
-//! Return mappings: on the surface, once, with the volume they may change.
+//! Return mappings: onto the yield surface, once, with their change of volume.
 
 use super::*;
 
 #[test]
-fn return_to_the_yield_surface_lands_on_it_once_and_keeps_the_volume() {
+fn the_return_mapping_reaches_the_yield_surface_once_and_keeps_the_volume() {
     let mut draw = Draw::new(6);
     let elastic = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let eta = 2e3;
@@ -57,7 +57,7 @@ fn return_to_the_yield_surface_lands_on_it_once_and_keeps_the_volume() {
 }
 
 #[test]
-fn logarithmic_flow_lands_on_the_surface_and_keeps_det_f() {
+fn logarithmic_flow_returns_to_the_surface_and_keeps_det_f() {
     let mut draw = Draw::new(8);
     let material = HenckyVonMises::new(Lame::from_young_poisson(1e5, 0.3).unwrap(), 2e3).unwrap();
     for _ in 0..40 {
@@ -138,7 +138,7 @@ fn excess(material: &Sand, f: &Matrix3<f64>) -> f64 {
 }
 
 #[test]
-fn sand_lands_on_its_cone_and_gives_back_the_volume_it_gained() {
+fn sand_returns_to_its_cone_and_recovers_the_volume_it_gained() {
     let mut draw = Draw::new(9);
     let mut sheared = 0;
     let material = Sand::new(

@@ -1,4 +1,4 @@
-//! Closed forms from almost nothing to a thousandfold, turns of a quarter, and numbers of publications.
+//! Closed forms from 6 % to a thousandfold stretch, quarter rotations, and published numbers.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -80,7 +80,7 @@ fn stress_of_a_pulled_bar_is_its_closed_form_at_any_length() {
 }
 
 #[test]
-fn squeezed_to_nothing_logarithms_are_infinite_and_corotated_laws_are_not() {
+fn at_zero_volume_logarithmic_laws_are_infinite_and_corotated_laws_finite() {
     for material in all() {
         let material = material.as_ref();
         let strain = fresh(material);
@@ -111,7 +111,7 @@ fn squeezed_to_nothing_logarithms_are_infinite_and_corotated_laws_are_not() {
 }
 
 #[test]
-fn a_quarter_turn_within_a_step_leaves_no_stress_in_what_knows_its_turn() {
+fn a_quarter_rotation_within_a_step_leaves_no_stress_in_laws_of_the_current_rotation() {
     for material in all() {
         let material = material.as_ref();
         // The linear model's rest strain follows up to 73 degrees, and a liquid takes tr G for its change of volume.
@@ -141,7 +141,7 @@ fn a_quarter_turn_within_a_step_leaves_no_stress_in_what_knows_its_turn() {
 }
 
 #[test]
-fn the_rest_strain_of_the_linear_model_follows_turns_up_to_seventy_degrees() {
+fn the_rest_strain_of_the_linear_model_follows_rotations_up_to_seventy_degrees() {
     let material = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let strain = fresh(&material);
     let energy = |degrees: f64| {
@@ -156,7 +156,7 @@ fn the_rest_strain_of_the_linear_model_follows_turns_up_to_seventy_degrees() {
 }
 
 #[test]
-fn shearing_liquid_bears_viscosity_times_rate_and_turns_its_power_to_heat() {
+fn a_sheared_liquid_has_the_stress_and_dissipation_of_its_viscosity() {
     let (viscosity, rate, time_s) = (3.0, 0.7, 0.01);
     let liquid = Liquid::new(1e5, 7.0)
         .unwrap()
@@ -211,7 +211,7 @@ fn flow_stress(material: &dyn Material) -> f64 {
 }
 
 #[test]
-fn presets_are_what_their_sources_print() {
+fn presets_have_the_values_of_their_sources() {
     // E, ν, ρ: Zong (2024) VII-B, C, E; Klár (2016) table 3.
     for (preset, youngs_modulus, nu, density) in [
         (Preset::CookieDough, 1e5, 0.4, 1000.0),

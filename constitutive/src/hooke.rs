@@ -18,7 +18,7 @@ pub struct Hooke<T = f64> {
 impl<T: Real> Hooke<T> {
     /// C:ε of a symmetric strain, Pa.
     #[must_use]
-    #[inline(always)]
+    #[inline]
     pub fn stress(&self, strain: &Matrix3<T>) -> Matrix3<T> {
         let mut stress = strain * (T::of(2.0) * self.mu);
         let pressure = self.lambda * strain.trace();
@@ -30,7 +30,7 @@ impl<T: Real> Hooke<T> {
 
     /// ½ε:C:ε = μ‖ε‖² + λ/2 tr²ε of a symmetric strain, J/m³.
     #[must_use]
-    #[inline(always)]
+    #[inline]
     pub fn energy_density(&self, strain: &Matrix3<T>) -> T {
         let trace = strain.trace();
         self.mu * strain.norm_squared() + T::of(0.5) * self.lambda * trace * trace
@@ -41,7 +41,7 @@ impl<T: Real> Hooke<T> {
     ///
     /// It is the derivative of (C:ε) a by u for ∇u = u bᵀ.
     #[must_use]
-    #[inline(always)]
+    #[inline]
     pub fn block(&self, a: &Vector3<T>, b: &Vector3<T>) -> Matrix3<T> {
         let on_diagonal = self.mu * a.dot(b);
         let mut block = Matrix3::zeros();

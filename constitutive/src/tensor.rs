@@ -6,7 +6,7 @@ use crate::Real;
 
 /// cof F = det(F) F⁻ᵀ = ∂ det F / ∂F; defined for singular F, too.
 #[must_use]
-#[inline(always)]
+#[inline]
 pub fn cofactor<T: Real>(F: &Matrix3<T>) -> Matrix3<T> {
     let (a, b, c) = (F.column(0), F.column(1), F.column(2));
     Matrix3::from_columns(&[b.cross(&c), c.cross(&a), a.cross(&b)])

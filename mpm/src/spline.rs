@@ -119,6 +119,14 @@ mod tests {
         Stencil::about(x, base_node(x, 1.0 / H), 1.0 / H, form)
     }
 
+    #[test]
+    fn the_floor_of_negative_numbers_is_below_them() {
+        for (x, expected) in [(1.5, 1), (-0.5, -1), (-2.0, -2), (0.0, 0), (f64::NAN, 0)] {
+            assert_eq!(floor_index(x), expected, "{x}");
+            assert_eq!(floor_index(x as f32), expected, "{x}");
+        }
+    }
+
     proptest! {
         #[test]
         fn moments_are_exact_wherever_the_particle_is(

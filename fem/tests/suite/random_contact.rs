@@ -41,12 +41,15 @@ fn direction(rng: &mut ChaCha8Rng) -> Vector3<f64> {
 /// Any of the laws, the default more often than the others; and whether it bears to be turned and to be inverted.
 fn law(rng: &mut ChaCha8Rng) -> (Arc<dyn Material>, bool, bool) {
     let (modulus, nu) = (log_uniform(rng, 1e4, 1e8), rng.random_range(-0.2..0.45));
-    let lame = Lame::from_young_poisson(modulus, nu).unwrap();
+    let solid = |nu| Lame::from_young_poisson(modulus, nu).unwrap();
+    let lame = solid(nu);
     let n = LawKind::ALL.len();
     match rng.random_range(0..n + 3) {
         k if k < n => {
             let law = LawKind::ALL[k];
             let inverts = law != LawKind::NeoHookean;
+            // The law with a barrier takes no negative ratio.
+            let lame = if inverts { lame } else { solid(nu.abs()) };
             (law.of(lame).unwrap(), law != LawKind::Linear, inverts)
         }
         k if k == n => {

@@ -126,32 +126,18 @@ fn direction(rng: &mut ChaCha8Rng) -> Vector3<f64> {
 
 fn law(rng: &mut ChaCha8Rng, modulus: f64) -> Arc<dyn Material> {
     let nu = rng.random_range(0.0..0.45);
+    let lame = Lame::from_young_poisson(modulus, nu).unwrap();
     match rng.random_range(0..7) {
-        0 => Arc::new(NeoHookean::new(Lame::from_young_poisson(modulus, nu).unwrap()).unwrap()),
-        1 => Arc::new(FixedCorotated::new(Lame::from_young_poisson(modulus, nu).unwrap()).unwrap()),
+        0 => Arc::new(NeoHookean::new(lame).unwrap()),
+        1 => Arc::new(FixedCorotated::new(lame).unwrap()),
         2 => Arc::new(Liquid::new(modulus, 7.0).unwrap()),
-        3 => Arc::new(
-            Sand::new(
-                Lame::from_young_poisson(modulus, nu).unwrap(),
-                35.0,
-                FrictionAngle::PlaneStrain,
-            )
-            .unwrap(),
-        ),
-        4 => Arc::new(
-            HenckyVonMises::new(
-                Lame::from_young_poisson(modulus, nu).unwrap(),
-                0.02 * modulus,
-            )
-            .unwrap(),
-        ),
+        3 => Arc::new(Sand::new(lame, 35.0, FrictionAngle::PlaneStrain).unwrap()),
+        4 => Arc::new(HenckyVonMises::new(lame, 0.02 * modulus).unwrap()),
         5 => {
-            let elastic = LinearCorotated::new(Lame::from_young_poisson(modulus, nu).unwrap());
+            let elastic = LinearCorotated::new(lame);
             Arc::new(elastic.with_yield_stress(0.02 * modulus).unwrap())
         }
-        _ => Arc::new(LinearCorotated::new(
-            Lame::from_young_poisson(modulus, nu).unwrap(),
-        )),
+        _ => Arc::new(LinearCorotated::new(lame)),
     }
 }
 

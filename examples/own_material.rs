@@ -7,27 +7,27 @@ use nalgebra::{Matrix3, Vector3};
 use pliant::Registry;
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Key, REQUIRED, Scene, SceneOptions, ValueKind};
-use pliant_fem::{Domain, Lame, PrincipalLaw, Spectrum};
+use pliant_constitutive::{Domain, Lame, PrincipalLaw, Spectrum, principal_pair};
 
 #[derive(Debug)]
 struct BlatzKo {
-    mu: f64,
+    lame: Lame,
 }
 
 impl PrincipalLaw for BlatzKo {
     fn energy(&self, s: &Vector3<f64>) -> f64 {
-        0.5 * self.mu * (s.map(|s| 1.0 / (s * s)).sum() + 2.0 * s.product() - 5.0)
+        0.5 * self.lame.mu() * (s.map(|s| 1.0 / (s * s)).sum() + 2.0 * s.product() - 5.0)
     }
 
     fn stresses(&self, s: &Vector3<f64>) -> Vector3<f64> {
-        s.map(|x| self.mu * (s.product() / x - 1.0 / (x * x * x)))
+        s.map(|x| self.lame.mu() * (s.product() / x - 1.0 / (x * x * x)))
     }
 
     fn spectrum(&self, s: &Vector3<f64>) -> Spectrum {
-        let mu = self.mu;
+        let mu = self.lame.mu();
         // σ_i⁻³ ∓ σ_j⁻³ over σ_i ∓ σ_j, without 0/0.
         let pair = |k: usize, sign: f64| {
-            let (i, j) = Spectrum::pair(k);
+            let (i, j) = principal_pair(k);
             let product = s[i] * s[j];
             sign * mu * ((s[i] * s[i] + sign * product + s[j] * s[j]) / product.powi(3) - s[k])
         };
@@ -42,10 +42,7 @@ impl PrincipalLaw for BlatzKo {
     }
 
     fn lame(&self) -> Lame {
-        Lame {
-            mu: self.mu,
-            lambda: self.mu,
-        }
+        self.lame
     }
 
     fn domain(&self) -> Domain {
@@ -94,7 +91,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut registry = Registry::default();
     registry.fem_material("blatz-ko", KEYS, |table| {
         let mu = table.number("shear_modulus")?;
-        Ok(BlatzKo { mu })
+        let lame = Lame::new(mu, mu).map_err(|error| table.conflict(error.to_string()))?;
+        Ok(BlatzKo { lame })
     });
     let options = SceneOptions {
         registry,

@@ -6,7 +6,8 @@ use nalgebra::Matrix3;
 use pliant::Registry;
 use pliant::runner::{RunOptions, run};
 use pliant::scene::{Key, REQUIRED, Scene, SceneOptions, ValueKind};
-use pliant_mpm::{Definiteness, EnergyForm, Lagged, Law, Material, Real, Strain, Tangent};
+use pliant_constitutive::Real;
+use pliant_mpm::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 
 /// Its volume ratio J is the first internal variable.
 #[derive(Debug)]

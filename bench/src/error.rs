@@ -1,5 +1,6 @@
 //! What can go wrong before anything is timed.
 
+use pliant_constitutive::ParameterError;
 use pliant_coupling::{StepError, WorldError};
 use pliant_fem::FemError;
 use pliant_hydroelastic::GeometryError;
@@ -45,6 +46,9 @@ pub enum BenchError {
     /// A mesh file that cannot be used.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// An elastic constant out of range.
+    #[error(transparent)]
+    Material(#[from] ParameterError),
     /// A soft body that cannot be built.
     #[error(transparent)]
     Fem(#[from] FemError),

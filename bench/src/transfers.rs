@@ -6,10 +6,11 @@
 use std::time::Instant;
 
 use nalgebra::{Point3, Vector3};
+use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::{DeformableModel, StepInput};
 use pliant_mpm::{
     GradientForm, InstructionSet, Lagged, LaneScalar, Law, LinearCorotated, MatrixForm, MpmBuilder,
-    MpmSettings, NeoHookean, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer,
+    MpmSettings, NodeField, ObjectSpec, Particle, ParticleSet, SparseGrid, Transfer,
     sort_particles,
 };
 
@@ -60,7 +61,8 @@ where
 {
     let mut particles = cube::<T>(edge);
     let (mut grid, mut sorted) = (SparseGrid::default(), Vec::new());
-    let material = NeoHookean::new(1e3, 0.3).expect("legal constants");
+    let material = NeoHookean::new(Lame::from_young_poisson(1e3, 0.3).expect("legal constants"))
+        .expect("legal constants");
     let transfer = Transfer {
         instructions,
         ..Transfer::new(T::one(), form)
@@ -136,7 +138,8 @@ pub fn implicit_cost(edge: usize, matrix: MatrixForm) -> ImplicitCost {
         points,
         particle_volume: 0.125,
     };
-    let material = LinearCorotated::new(1e5, 0.3).expect("legal constants");
+    let material =
+        LinearCorotated::new(Lame::from_young_poisson(1e5, 0.3).expect("legal constants"));
     builder.object(ObjectSpec::new(
         "cube",
         std::sync::Arc::new(material),

@@ -10,13 +10,12 @@ use std::f64::consts::TAU;
 use std::time::{Duration, Instant};
 
 use nalgebra::{Isometry3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{
     BodyState, ConstraintSet, ContactProblem, Control, ConvexContactSolver, DeformableModel,
     Dynamics, Newton, Solution, SolveReport, StepInput,
 };
-use pliant_fem::{
-    Axis, FemBody, FemBuilder, LawKind, LinearCorotated, Rayleigh, Region, lame_parameters,
-};
+use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, LinearCorotated, Rayleigh, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{MeshError, TetMesh, TetOptions};
 use std::sync::Arc;
@@ -155,12 +154,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         mass: 0.0,
         stiffness: 0.05,
     };
-    let foam = |law: LawKind| law.of(lame_parameters(1e7, 0.4)?);
+    let foam = |law: LawKind| law.of(Lame::from_young_poisson(1e7, 0.4)?);
     let wall = Region::HalfSpace {
         point: Vector3::x() * -0.5,
         normal: Vector3::x(),
     };
-    let rubber = LinearCorotated::new(lame_parameters(1e6, 0.4)?)?;
+    let rubber = LinearCorotated::new(Lame::from_young_poisson(1e6, 0.4)?);
     let beam = tet_cuboid(Vector3::new(0.5, 0.1, 0.1), [40, 8, 8])?;
     let beam = FemBuilder::new(beam, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL);
     let ring = |law, around, across| -> Result<FemBody, Box<dyn Error>> {

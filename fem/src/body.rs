@@ -6,6 +6,7 @@ mod surface;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Point3, Vector3};
+use pliant_constitutive::{Lame, polar_rotation};
 use pliant_contact_sap::{
     BodyError, BodyState, BodyStep, Control, DeformableModel, Energy, MaterialPoint, Primitive,
     Surface,
@@ -14,9 +15,8 @@ use pliant_hydroelastic::mesh::{TetIdx, TetMesh};
 
 use crate::loads::ForceField;
 use crate::mass::{MassKind, add_consistent_product};
-use crate::material::{Lag, Lame, Linearity, Material};
+use crate::material::{Lag, Linearity, Material};
 use crate::mesh_links::MeshLinks;
-use crate::polar_decomposition::rotation_of;
 use crate::region::Region;
 use crate::rest::{Kinematics, RestElement};
 use crate::step::FemStep;
@@ -258,11 +258,11 @@ impl Parts {
         element.gradient(q) + self.kinematics.out_of_plane()
     }
 
-    /// What is known of an element that is at F: its rotation, and no turn ahead.
+    /// The lagged state of an element at F that is not expected to rotate.
     pub(crate) fn lag_of(&self, F: &Matrix3<f64>) -> Lag {
         match self.linearity {
             Linearity::Corotated => Lag {
-                rotation: rotation_of(F),
+                rotation: polar_rotation(F),
                 ..Lag::default()
             },
             Linearity::Linear | Linearity::Nonlinear => Lag::default(),

@@ -6,16 +6,6 @@ use pliant_hydroelastic::mesh::MeshError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FemError {
-    /// A Young's modulus that no solid has.
-    #[error(
-        "youngs_modulus = {0} Pa must be positive and finite; soft silicone has 7e4, rubber 3e6, steel 2e11"
-    )]
-    YoungsModulus(f64),
-    /// A Poisson's ratio outside (−1, 0.5).
-    #[error(
-        "poissons_ratio = {0} must lie in (-1, 0.5); for a nearly incompressible solid use 0.49"
-    )]
-    PoissonsRatio(f64),
     /// A density that no solid has.
     #[error("density = {0} kg/m3 must be positive and finite; water has 1000")]
     Density(f64),

@@ -270,13 +270,13 @@ mod tests {
     use pliant_contact_sap::conformance::check_dynamics;
     use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
-    use crate::material::{Lame, hooke_block};
+    use pliant_constitutive::Lame;
+
     use crate::stuff::PerElement;
 
-    const LAME: Lame = Lame {
-        mu: 2.0,
-        lambda: 5.0,
-    };
+    fn lame() -> Lame {
+        Lame::new(2.0, 5.0).unwrap()
+    }
 
     /// A by dense sums, the plain way.
     fn dense(links: &MeshLinks, gradients: &[[Vector3<f64>; 4]], mass: &[f64]) -> DMatrix<f64> {
@@ -291,7 +291,7 @@ mod tests {
             let corners = links.corners_of(element);
             for i in 0..4 {
                 for j in 0..4 {
-                    let block = hooke_block(&LAME, &h[i], &h[j]);
+                    let block = lame().hooke().block(&h[i], &h[j]);
                     let at = (3 * corners[i] as usize, 3 * corners[j] as usize);
                     let mut view = a.fixed_view_mut::<3, 3>(at.0, at.1);
                     view += block;
@@ -321,7 +321,7 @@ mod tests {
         let mut system = System::default();
         system.lay_out(&links, &dofs);
         let blocks = HookeBlocks {
-            lames: &PerElement::new(vec![LAME], Vec::new()),
+            lames: &PerElement::new(vec![lame()], Vec::new()),
             gradients: &gradients,
         };
         system.assemble(&links, &dofs, MassPart::Lumped(1.0, &mass), &blocks);
@@ -347,7 +347,7 @@ mod tests {
                 let mut blocks = [Matrix3::zeros(); 10];
                 for a in 0..4 {
                     for b in a..4 {
-                        blocks[BlockTable::index(a, b)] = hooke_block(&LAME, &h[a], &h[b]);
+                        blocks[BlockTable::index(a, b)] = lame().hooke().block(&h[a], &h[b]);
                     }
                 }
                 blocks

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::material::{Domain, Lame, Material};
+use pliant_constitutive::{Domain, Lame};
+
+use crate::material::Material;
 
 /// A material and its density.
 #[derive(Clone, Debug)]

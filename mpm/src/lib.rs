@@ -24,8 +24,6 @@ mod nodes;
 mod particle;
 mod pcg;
 mod random;
-mod rotation;
-mod scalar;
 mod sparse_grid;
 mod spline;
 mod step;
@@ -37,17 +35,14 @@ pub use fill::{ParticleSet, Sampling, fill};
 pub use free_motion::{FreeMotionReport, FreeMotionSettings};
 pub use lanes::{InstructionSet, LaneScalar};
 pub use material::{
-    Corotated, Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, Law,
-    LinearCorotated, Liquid, Material, Moduli, NeoHookean, Preset, ReturnForm, Sand, Strain,
-    Tangent, Tension,
+    Definiteness, EnergyForm, FrictionAngle, HenckyVonMises, Lagged, Law, LinearCorotated, Liquid,
+    Material, Preset, ReturnForm, Sand, Strain, Tangent, Tension,
 };
 pub use model::{
     MaterialPoints, MatrixForm, MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, ParticleView,
     RotationTarget, Sink, Source, Wall, WallKind,
 };
 pub use particle::Particle;
-pub use rotation::{Svd, polar_rotation};
-pub use scalar::Real;
 pub use sparse_grid::{BLOCK_NODES, SparseGrid};
 pub use spline::{GradientForm, Stencil, base_node};
 pub use transfer::{NodeField, Transfer, momenta, sort_particles};

@@ -1,19 +1,15 @@
 //! Materials behind one trait.
 //!
-//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. Everything that a step asks of a
-//! material is therefore a function of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second
-//! derivative, and the strain that is left after plastic flow. A liquid, whose J moves to J(1 + tr G), fits as well as a
-//! solid; and since G is linear in the velocities, a law that is convex in G makes the step a convex problem.
+//! A step moves a particle's elastic deformation from F to (I + G)F, with G = δt ∇v. A material is therefore a set of
+//! functions of G: energy ψ(G), its gradient ∂ψ/∂G (at G = 0 the Kirchhoff stress τ), its second derivative, and the strain that
+//! is left after plastic flow. This holds for solids and for liquids, whose J moves to J(1 + tr G). G is linear in the velocities, so
+//! a law that is convex in G makes the step a convex problem.
 
-mod corotated;
-mod hencky;
 mod hencky_von_mises;
+mod hyperelastic;
 mod linear_corotated;
 mod liquid;
-mod moduli;
-mod neo_hookean;
 mod presets;
-mod principal;
 mod sand;
 mod tangent;
 #[cfg(test)]
@@ -22,20 +18,16 @@ mod tests;
 use std::fmt;
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Real, symmetric_part};
 
-pub use corotated::Corotated;
 pub use hencky_von_mises::HenckyVonMises;
 pub use linear_corotated::{LinearCorotated, ReturnForm};
 pub use liquid::{Liquid, Tension};
-pub use moduli::Moduli;
-pub use neo_hookean::NeoHookean;
 pub use presets::Preset;
 pub use sand::{FrictionAngle, Sand};
 pub use tangent::{Definiteness, Tangent};
 
-use crate::scalar::Real;
-
-/// What a material remembers of a particle.
+/// The internal state of a particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strain<T> {
     /// Elastic deformation gradient F^E.
@@ -50,7 +42,7 @@ pub struct Strain<T> {
 pub struct Lagged<T> {
     /// R₀, the rotation of F at the start.
     pub rotation: Matrix3<T>,
-    /// sym(R₀ᵀR₁), the rest strain of a solid that turns from R₀ to R₁ within the step; the identity if it doesn't turn.
+    /// The rest stretch sym(R₀ᵀR₁) of a solid that rotates from R₀ to R₁ within the step; the identity without rotation.
     pub target: Matrix3<T>,
     /// Rates of strain are G divided by this time, s; zero: take `velocity_gradient`.
     pub time_s: T,
@@ -73,9 +65,9 @@ impl<T: Real> Lagged<T> {
     /// sym ∇v, 1/s.
     pub(crate) fn strain_rate(&self, g: &Matrix3<T>) -> Matrix3<T> {
         if self.time_s > T::zero() {
-            crate::rotation::sym(g) / self.time_s
+            symmetric_part(g) / self.time_s
         } else {
-            crate::rotation::sym(&self.velocity_gradient)
+            symmetric_part(&self.velocity_gradient)
         }
     }
 }
@@ -89,10 +81,11 @@ pub enum EnergyForm {
     General,
 }
 
-/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`.
+/// The formulas of a material in one precision. Write them once, `impl<T: Real> Law<T> for Mine`; every isotropic
+/// [`PrincipalLaw`](pliant_constitutive::PrincipalLaw) is a law.
 pub trait Law<T: Real> {
-    /// Fills in what is held fixed during a step from `strain`; `coming` is an estimate of G at its end, if the rotation
-    /// target is to follow it.
+    /// Sets what is held fixed during a step from `strain`; `coming` is a prediction of G at its end, if the rotation target
+    /// is to follow it.
     fn lag(&self, strain: &Strain<T>, coming: Option<&Matrix3<T>>, lagged: &mut Lagged<T>) {
         let _ = (strain, coming, lagged);
     }
@@ -116,8 +109,8 @@ pub trait Law<T: Real> {
             internal: strain.internal,
         }
     }
-    /// Whether a step with G leaves nothing of the material's volume, or less than its law can bear: contact, which knows the
-    /// law's tangent only, may ask for that. `advance` goes as far as it can; the step is reported as suspicious.
+    /// Whether a step with G takes the volume to zero or below the range of the law. Contact may, as it uses the tangent only.
+    /// `advance` then stops at the limit, and the step is reported as suspicious.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         (strain.f + g * strain.f).determinant() <= T::zero()
     }
@@ -131,31 +124,31 @@ pub trait Law<T: Real> {
 
 /// A material: [`Law`] in both precisions, and what doesn't depend on precision.
 pub trait Material: Law<f64> + Law<f32> + fmt::Debug + Send + Sync {
-    /// The word for it in messages and files.
+    /// Its name in messages and files.
     fn name(&self) -> &'static str;
     /// How ψ depends on G.
     fn energy_form(&self) -> EnergyForm;
     /// ρc² of the fastest wave at rest, Pa: λ + 2μ of a solid.
     fn wave_modulus(&self) -> f64;
-    /// Whether it resists shear, so that a particle turns and deforms as one piece. What doesn't is touched at its particles' middles.
+    /// Whether it resists shear, so that a particle rotates and deforms as one piece. Particles of other materials are in contact at
+    /// their centres.
     fn bears_shear(&self) -> bool {
         true
     }
-    /// The internal numbers of fresh material.
+    /// The internal numbers of undeformed material.
     fn fresh(&self) -> [f64; 2] {
         [0.0; 2]
     }
-    /// Accumulated plastic strain; none for a material that keeps no account of one.
+    /// Accumulated plastic strain; `None` for a material without plastic flow.
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
         let _ = strain;
         None
     }
-    /// Volume now over volume at rest, with what plastic flow took out of F^E: the product of det(I + G) of all steps. What
-    /// has opened counts as opened.
+    /// Current volume over volume at rest, plastic volume change included: the product of det(I + G) of all steps.
     fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
         strain.f.determinant()
     }
-    /// Pressure, Pa, positive when squeezed, for pictures and reports.
+    /// Pressure, Pa, positive in compression, for pictures and reports.
     fn pressure(&self, strain: &Strain<f64>) -> f64 {
         let tau = Law::<f64>::kirchhoff(self, strain, &Lagged::default());
         let ratio = strain.f.determinant();

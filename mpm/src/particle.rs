@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::material::Strain;
-use crate::scalar::Real;
+use pliant_constitutive::Real;
 
 /// One material point with everything that transfers and materials need of it, side by side in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use std::ops::Range;
 use nalgebra::Vector3;
 
 use crate::error::MpmError;
-use crate::scalar::Real;
 use crate::spline::base_node;
+use pliant_constitutive::Real;
 
 /// Nodes along the edge of a block.
 pub(crate) const EDGE: i32 = 4;

@@ -2,9 +2,9 @@
 
 use nalgebra::Vector3;
 
-use crate::scalar::Real;
+use pliant_constitutive::Real;
 
-/// Which gradient of a velocity field a particle feels. The same one is used in the energy and where the deformation
+/// The gradient of the velocity field at a particle. The same one is used in the energy and where the deformation
 /// gradient is updated, otherwise the implicit step would minimise nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GradientForm {
@@ -21,8 +21,17 @@ pub enum GradientForm {
 #[inline(always)]
 pub fn base_node<T: Real>(x: &Vector3<T>, inverse_spacing: T) -> [i32; 3] {
     let half = T::of(0.5);
-    let along = |k: usize| (x[k] * inverse_spacing - half).floor_index();
+    let along = |k: usize| floor_index(x[k] * inverse_spacing - half);
     [along(0), along(1), along(2)]
+}
+
+/// ⌊x⌋, saturating; 0 for NaN.
+#[inline(always)]
+fn floor_index<T: Real>(x: T) -> i32 {
+    let x = x.wide();
+    // The cast rounds towards zero.
+    let truncated = x as i32;
+    truncated - i32::from(f64::from(truncated) > x)
 }
 
 /// Weights and slopes of a particle at three nodes on each axis; the 27 are their products.
@@ -108,6 +117,14 @@ mod tests {
 
     fn stencil(x: &Vector3<f64>, form: GradientForm) -> Stencil<f64> {
         Stencil::about(x, base_node(x, 1.0 / H), 1.0 / H, form)
+    }
+
+    #[test]
+    fn the_floor_of_negative_numbers_is_below_them() {
+        for (x, expected) in [(1.5, 1), (-0.5, -1), (-2.0, -2), (0.0, 0), (f64::NAN, 0)] {
+            assert_eq!(floor_index(x), expected, "{x}");
+            assert_eq!(floor_index(x as f32), expected, "{x}");
+        }
     }
 
     proptest! {

@@ -20,6 +20,7 @@ mod tests;
 use std::sync::Arc;
 
 use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::Hooke;
 use pliant_contact_sap::TimeStep;
 
 use crate::material::{Definiteness, EnergyForm, Lagged, Law, Material, Tangent};
@@ -261,8 +262,10 @@ impl GridSystem {
     ) {
         let none = || Tangent::Isotropic {
             map: Matrix3::zeros(),
-            mu: 0.0,
-            lambda: 0.0,
+            hooke: Hooke {
+                mu: 0.0,
+                lambda: 0.0,
+            },
         };
         tangents.resize_with(self.particles.len(), none);
         crate::colours::for_each_block(&self.grid, tangents, |block, out| {

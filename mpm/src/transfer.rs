@@ -19,10 +19,10 @@ use rayon::prelude::*;
 use crate::colours::{for_each_block, scatter, worth_threads};
 use crate::lanes::{InstructionSet, LaneScalar};
 use crate::particle::Particle;
-use crate::scalar::Real;
 use crate::sparse_grid::{BLOCK_NODES, SparseGrid};
 use crate::spline::GradientForm;
 use kernel::{Gather, Scatter};
+use pliant_constitutive::Real;
 
 /// Values on the nodes of a [`SparseGrid`]: momentum and mass, or velocity and mass, four numbers a node.
 #[derive(Clone, Debug, Default)]

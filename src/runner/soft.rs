@@ -6,6 +6,7 @@ mod points;
 mod ribbon;
 
 use nalgebra::{Matrix3, Point3, Vector3};
+use pliant_constitutive::deviator;
 use pliant_contact_sap::{BodyState, Energy};
 use pliant_der::Rod;
 use pliant_fem::FemBody;
@@ -178,8 +179,7 @@ impl SoftModel for CapsuleChain {
 ///
 /// Source: von Mises (1913).
 fn von_mises(stress: &Matrix3<f64>) -> f64 {
-    let deviator = stress - Matrix3::identity() * (stress.trace() / 3.0);
-    (1.5 * deviator.norm_squared()).sqrt()
+    (1.5 * deviator(stress).norm_squared()).sqrt()
 }
 
 /// The numbers at the points of a body that the replay colours, with their name and unit; none for its plain colour.

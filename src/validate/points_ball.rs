@@ -4,6 +4,7 @@ use std::f64::consts::FRAC_PI_4;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_coupling::{Exclusion, Geometry};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
@@ -108,7 +109,7 @@ fn test_world() -> TestWorld {
 /// Distance the ball rolls, m.
 fn distance_of_points(fineness: &Fineness, set: ParticleSet) -> Outcome<f64> {
     let mut points = MpmBuilder::new(MpmSettings::new(fineness.spacing));
-    let stiff = Arc::new(LinearCorotated::new(1e8, 0.2)?);
+    let stiff = Arc::new(LinearCorotated::new(Lame::from_young_poisson(1e8, 0.2)?));
     points.object(ObjectSpec::new("ball", stiff, DENSITY, set));
     let mut setup = test_world();
     let body = setup.builder.add_body("ball", Box::new(points.build()?));

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_coupling::{State, World};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{LinearCorotated, MpmBuilder, MpmSettings, ObjectSpec, Sampling, fill};
@@ -68,7 +69,10 @@ fn spin(youngs_modulus: f64, turns: u32) -> Outcome<Kept> {
     let cube = Shape::cuboid(Vector3::repeat(EDGE))?;
     let X_WS = Isometry3::identity();
     let set = fill("cube", &cube, &X_WS, SPACING, Sampling::default())?;
-    let elastic = Arc::new(LinearCorotated::new(youngs_modulus, 0.4)?);
+    let elastic = Arc::new(LinearCorotated::new(Lame::from_young_poisson(
+        youngs_modulus,
+        0.4,
+    )?));
     let mut spec = ObjectSpec::new("cube", elastic, DENSITY, set);
     spec.angular_velocity_W = Vector3::z() * SPEED;
     let mut points = MpmBuilder::new(MpmSettings::new(SPACING));

@@ -84,13 +84,39 @@ fn invalid_materials_are_refused_by_name() {
 }
 
 #[test]
+fn poissons_ratio_lies_in_the_range_of_its_law() {
+    let cube_of = |law: &str, ratio: &str| {
+        let made_of = format!(
+            "made_of = {{ law = \"{law}\", youngs_modulus = 1e5, poissons_ratio = {ratio} }}"
+        );
+        format!("{GRID}{}", cube(&made_of))
+    };
+    for ratio in ["0.5", "-1"] {
+        let said = format!("poissons_ratio = {ratio} must lie in (-1, 0.5)");
+        check_refused(&cube_of("hencky", ratio), &["test.toml:11", &said]);
+    }
+    for law in ["neo-hookean", "fixed-corotated"] {
+        let said = "must lie in [0, 0.5)";
+        check_refused(&cube_of(law, "-0.3"), &["test.toml:11", said]);
+    }
+    for law in ["linear-corotated", "hencky"] {
+        check(&scene(&cube_of(law, "-0.3")).unwrap()).unwrap();
+    }
+}
+
+#[test]
 fn plastic_strain_is_available_for_plastic_materials_alone() {
     let elastic = "youngs_modulus = 1e5, poissons_ratio = 0.3";
     let shown = |made_of: &str| {
         let keys = format!("made_of = {made_of}\ncolor_by = \"plastic-strain\"");
         format!("{GRID}{}", cube(&keys))
     };
-    for law in ["linear-corotated", "corotated", "neo-hookean", "hencky"] {
+    for law in [
+        "linear-corotated",
+        "fixed-corotated",
+        "neo-hookean",
+        "hencky",
+    ] {
         check_refused(
             &shown(&format!("{{ law = \"{law}\", {elastic} }}")),
             &[

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{LinearAlgebra, Newton, NewtonSettings, StopCriteria, StopReason};
 use pliant_coupling::{
     Geometry, Mount, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
 };
-use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, Rotation, lame_parameters};
+use pliant_fem::{Axis, FemBuilder, LinearCorotated, Rayleigh, Region, Rotation};
 use pliant_hydroelastic::mesh::TetMesh;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use serde::{Deserialize, Serialize};
@@ -80,8 +81,8 @@ impl FemEngine {
             friction: scene.friction,
             ..ContactMaterial::default()
         };
-        let lame = lame_parameters(scene.youngs_modulus, scene.poissons_ratio)?;
-        let law = Arc::new(LinearCorotated::new(lame)?);
+        let lame = Lame::from_young_poisson(scene.youngs_modulus, scene.poissons_ratio)?;
+        let law = Arc::new(LinearCorotated::new(lame));
         let mesh = scene.mesh.build()?;
         for (k, body) in scene.bodies.iter().enumerate() {
             let mut soft = FemBuilder::new(mesh.clone(), law.clone(), scene.density)

@@ -30,12 +30,13 @@ const STANDARD_GRAVITY: f64 = 9.81;
 /// use std::sync::Arc;
 ///
 /// use nalgebra::Vector3;
-/// use pliant_fem::{Axis, FemBuilder, LinearCorotated, Region, lame_parameters};
+/// use pliant_constitutive::Lame;
+/// use pliant_fem::{Axis, FemBuilder, LinearCorotated, Region};
 /// use pliant_hydroelastic::mesh::generate::tet_cuboid;
 ///
 /// // A rubber beam of 1 × 0.1 × 0.1 m, clamped at its left end.
 /// let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [20, 2, 2])?;
-/// let rubber = LinearCorotated::new(lame_parameters(1e6, 0.4)?)?;
+/// let rubber = LinearCorotated::new(Lame::from_young_poisson(1e6, 0.4)?);
 /// let wall = Region::HalfSpace { point: Vector3::new(-0.5, 0.0, 0.0), normal: Vector3::x() };
 /// let (beam, report) = FemBuilder::new(mesh, Arc::new(rubber), 1000.0).fix(wall, &Axis::ALL).build()?;
 /// assert!((beam.mass() - 10.0).abs() < 1e-9 && report.entries.is_empty());
@@ -221,7 +222,6 @@ impl FemBuilder {
             if !(stuff.density > 0.0 && stuff.density.is_finite()) {
                 return Err(FemError::Density(stuff.density));
             }
-            stuff.lame.validate()?;
             if stuff.material.linearity() != linearity {
                 return Err(FemError::MixedLaws {
                     first: format!("{:?}", self.stuff[0].material),

@@ -1,11 +1,11 @@
 //! Hooke's law in fixed axes.
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Lame, symmetric_part};
 
-use super::{Lag, Lame, Linearity, Material, Tangent};
-use crate::error::FemError;
+use super::{Lag, Linearity, Material, Tangent};
 
-/// Ψ = μ‖ε‖² + λ/2 tr²ε with ε = sym(F) − I: small turns only, a turned body swells.
+/// Linear elasticity: Ψ = μ‖ε‖² + λ/2 tr²ε with ε = sym(F) − I. For small rotations only: a rotated body swells.
 ///
 /// For comparison with textbooks; bodies that move take [`LinearCorotated`](super::LinearCorotated).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,25 +14,24 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// # Errors
-    /// [`FemError::Parameter`] of [`Lame::validate`].
-    pub fn new(lame: Lame) -> Result<Self, FemError> {
-        lame.validate()?;
-        Ok(Self { lame })
+    /// The law with these parameters.
+    #[must_use]
+    pub fn new(lame: Lame) -> Self {
+        Self { lame }
     }
 
     fn strain(F: &Matrix3<f64>) -> Matrix3<f64> {
-        0.5 * (F + F.transpose()) - Matrix3::identity()
+        symmetric_part(F) - Matrix3::identity()
     }
 }
 
 impl Material for Linear {
     fn energy_density(&self, F: &Matrix3<f64>, _: &Lag) -> f64 {
-        self.lame.energy_density(&Self::strain(F))
+        self.lame.hooke().energy_density(&Self::strain(F))
     }
 
     fn first_piola(&self, F: &Matrix3<f64>, _: &Lag) -> Matrix3<f64> {
-        self.lame.stress(&Self::strain(F))
+        self.lame.hooke().stress(&Self::strain(F))
     }
 
     fn tangent(&self, _: &Matrix3<f64>, _: &Lag) -> Tangent {

@@ -1,8 +1,7 @@
-//! ∂P/∂F as its structure allows: products and element blocks without a 9×9 contraction.
+//! ∂P/∂F in structured form: products and element blocks without a 9×9 contraction.
 
 use nalgebra::{Matrix3, SMatrix, Vector3};
-
-use super::{Lame, Spectrum};
+use pliant_constitutive::{Lame, Spectrum, corotated_stretch, principal_pair};
 
 /// The derivative ∂P/∂F of a stress, Pa; symmetric.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +36,7 @@ impl Tangent {
     pub fn apply(&self, dF: &Matrix3<f64>) -> Matrix3<f64> {
         match self {
             Self::Hooke { rotation, lame } => {
-                let turned = rotation.transpose() * dF;
-                rotation * lame.stress(&(0.5 * (turned + turned.transpose())))
+                rotation * lame.hooke().stress(&corotated_stretch(rotation, dF))
             }
             Self::Principal(principal) => principal.apply(dF),
             Self::Full(matrix) => {
@@ -54,12 +52,12 @@ impl Tangent {
     pub fn block(&self, g_a: &Vector3<f64>, g_b: &Vector3<f64>) -> Matrix3<f64> {
         match self {
             Self::Hooke { rotation, lame } => {
-                hooke_block(lame, &(rotation * g_a), &(rotation * g_b))
+                lame.hooke().block(&(rotation * g_a), &(rotation * g_b))
             }
             Self::Principal(principal) => {
                 let V = principal.V.transpose();
-                let turned = principal.turned_block(&(V * g_a), &(V * g_b));
-                principal.U * turned * principal.U.transpose()
+                let rotated = principal.rotated_block(&(V * g_a), &(V * g_b));
+                principal.U * rotated * principal.U.transpose()
             }
             Self::Full(matrix) => {
                 let mut block = Matrix3::zeros();
@@ -80,11 +78,7 @@ impl Tangent {
             // 2μ and 2μ + 3λ, positive for every solid.
             Self::Hooke { .. } => self,
             Self::Principal(principal) => {
-                let mut spectrum = principal.spectrum;
-                spectrum.stretching = without_negative(&spectrum.stretching);
-                let at_least_zero = |x: &mut f64| *x = x.max(0.0);
-                spectrum.symmetric.iter_mut().for_each(at_least_zero);
-                spectrum.antisymmetric.iter_mut().for_each(at_least_zero);
+                let spectrum = principal.spectrum.semidefinite();
                 Self::Principal(Principal {
                     spectrum,
                     ..principal
@@ -112,33 +106,17 @@ impl Tangent {
     }
 }
 
-/// μ(h_a·h_b I + h_b h_aᵀ) + λ h_a h_bᵀ for rotated gradients h = R g.
-#[inline]
-pub(crate) fn hooke_block(lame: &Lame, h_a: &Vector3<f64>, h_b: &Vector3<f64>) -> Matrix3<f64> {
-    let (mu, lambda) = (lame.mu, lame.lambda);
-    let on_diagonal = mu * h_a.dot(h_b);
-    let mut block = Matrix3::zeros();
-    for c in 0..3 {
-        let (x, y) = (mu * h_a[c], lambda * h_b[c]);
-        for r in 0..3 {
-            block[(r, c)] = x * h_b[r] + y * h_a[r];
-        }
-        block[(c, c)] += on_diagonal;
-    }
-    block
-}
-
 impl Principal {
     fn apply(&self, dF: &Matrix3<f64>) -> Matrix3<f64> {
-        let turned = self.U.transpose() * dF * self.V;
+        let rotated = self.U.transpose() * dF * self.V;
         let mut stress = Matrix3::zeros();
-        let stretching = self.spectrum.stretching * turned.diagonal();
+        let stretching = self.spectrum.stretching * rotated.diagonal();
         stress.set_diagonal(&stretching);
         for k in 0..3 {
-            let (i, j) = Spectrum::pair(k);
+            let (i, j) = principal_pair(k);
             let (p, q) = self.shear(k);
-            stress[(i, j)] = p * turned[(i, j)] + q * turned[(j, i)];
-            stress[(j, i)] = p * turned[(j, i)] + q * turned[(i, j)];
+            stress[(i, j)] = p * rotated[(i, j)] + q * rotated[(j, i)];
+            stress[(j, i)] = p * rotated[(j, i)] + q * rotated[(i, j)];
         }
         self.U * stress * self.V.transpose()
     }
@@ -149,15 +127,15 @@ impl Principal {
         (0.5 * (s + t), 0.5 * (s - t))
     }
 
-    /// UᵀK_ab U for gradients turned by Vᵀ.
-    fn turned_block(&self, a: &Vector3<f64>, b: &Vector3<f64>) -> Matrix3<f64> {
+    /// UᵀK_ab U for gradients rotated by Vᵀ.
+    fn rotated_block(&self, a: &Vector3<f64>, b: &Vector3<f64>) -> Matrix3<f64> {
         let stretching = &self.spectrum.stretching;
         let mut block = Matrix3::zeros();
         for i in 0..3 {
             block[(i, i)] = stretching[(i, i)] * a[i] * b[i];
         }
         for k in 0..3 {
-            let (i, j) = Spectrum::pair(k);
+            let (i, j) = principal_pair(k);
             let (p, q) = self.shear(k);
             block[(i, i)] += p * a[j] * b[j];
             block[(j, j)] += p * a[i] * b[i];
@@ -166,13 +144,4 @@ impl Principal {
         }
         block
     }
-}
-
-fn without_negative(matrix: &Matrix3<f64>) -> Matrix3<f64> {
-    let mut eigen = matrix.symmetric_eigen();
-    if eigen.eigenvalues.min() >= 0.0 {
-        return *matrix;
-    }
-    eigen.eigenvalues.iter_mut().for_each(|x| *x = x.max(0.0));
-    eigen.recompose()
 }

@@ -1,8 +1,8 @@
-//! The stiffness blocks of an element, as assembly asks for them.
+//! The stiffness blocks of an element, in the order of assembly.
 
 use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::Lame;
 
-use crate::material::{Lame, hooke_block};
 use crate::stuff::PerElement;
 
 /// Stiffness blocks of elements.
@@ -11,7 +11,7 @@ pub(crate) trait ElementBlocks: Sync {
     fn for_each(&self, element: usize, local: usize, add: impl FnMut(usize, Matrix3<f64>));
 }
 
-/// Hooke's law in turned axes, by the turned and scaled shape gradients √(cV) R∇N of every element.
+/// Hooke's law in rotated axes, by the rotated and scaled shape gradients √(cV) R∇N of every element.
 pub(crate) struct HookeBlocks<'a> {
     pub(crate) lames: &'a PerElement<Lame>,
     pub(crate) gradients: &'a [[Vector3<f64>; 4]],
@@ -21,9 +21,9 @@ impl ElementBlocks for HookeBlocks<'_> {
     #[inline]
     fn for_each(&self, element: usize, local: usize, mut add: impl FnMut(usize, Matrix3<f64>)) {
         let h = &self.gradients[element];
-        let lame = self.lames.at(element);
+        let hooke = self.lames.at(element).hooke();
         for a in 0..4 {
-            add(a, hooke_block(lame, &h[a], &h[local]));
+            add(a, hooke.block(&h[a], &h[local]));
         }
     }
 }

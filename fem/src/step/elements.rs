@@ -1,12 +1,12 @@
 //! What a step knows of every element: its rotation, where it turns, its stiffness, its pull on the vertices.
 
 use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::{corotated_stretch, polar_rotation};
 
 use super::{FemStep, Scratch};
 use crate::material::{Lag, Linearity, Tangent};
 use crate::matrix::{BlockTable, HookeBlocks, System};
 use crate::parallel;
-use crate::polar_decomposition::rotation_of;
 use crate::rest::RestElement;
 
 /// How the stress at the end of a step follows from F there.
@@ -51,7 +51,7 @@ impl ElementState {
         match parts.linearity {
             Linearity::Corotated => {
                 self.rotations.resize(n, Matrix3::identity());
-                parallel::fill(&mut self.rotations, |e| rotation_of(&deformation(e)));
+                parallel::fill(&mut self.rotations, |e| polar_rotation(&deformation(e)));
             }
             Linearity::Linear => {}
             Linearity::Nonlinear => {
@@ -243,8 +243,7 @@ impl ElementState {
         parallel::fill(pulls, |e| {
             let element = &parts.elements[e];
             let rotation = self.rotation(e);
-            let turned = rotation.transpose() * parts.deformation(element, field);
-            let mut strain = 0.5 * (turned + turned.transpose());
+            let mut strain = corotated_stretch(&rotation, &parts.deformation(element, field));
             for k in 0..3 {
                 strain[(k, k)] -= 1.0;
             }
@@ -253,7 +252,7 @@ impl ElementState {
                 let ahead = target - Matrix3::identity();
                 strain -= ahead * (1.0 + viscous_target);
             }
-            element.pull(&(rotation * parts.lames.at(e).stress(&strain)))
+            element.pull(&(rotation * parts.lames.at(e).hooke().stress(&strain)))
         });
     }
 

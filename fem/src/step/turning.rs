@@ -11,6 +11,7 @@
 use std::f64::consts::SQRT_2;
 
 use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::{axial_vector, polar_rotation, rest_stretch};
 use pliant_contact_sap::{BodyError, Dynamics, Integration};
 
 use super::FemStep;
@@ -20,7 +21,6 @@ use crate::free_motion::{Digits, Exactness, RestKey};
 use crate::material::Linearity;
 use crate::matrix::{HookeBlocks, System};
 use crate::parallel;
-use crate::polar_decomposition::rotation_of;
 
 /// Turns up to this (rad) in a step change T by less than 1e-4 and need no correction.
 const TURN_CORRECTED: f64 = 0.014;
@@ -58,15 +58,15 @@ impl ElementState {
             let element = &parts.elements[e];
             let rotation = &self.rotations[e];
             let change = element.gradient(&step.v) * step.time_step.length_s;
-            let turn = turn_of(&(rotation.transpose() * change));
+            let turn = axial_vector(&(rotation.transpose() * change));
             if turn.norm_squared() < TURN_SMALL * TURN_SMALL {
                 // cos θ ≈ 1 − θ²/2.
                 let across = turn * turn.transpose();
                 return Matrix3::identity()
                     + 0.5 * (across - Matrix3::from_diagonal_element(turn.norm_squared()));
             }
-            let before = rotation_of(&(parts.deformation(element, &step.q) - change));
-            target(&(before.transpose() * rotation))
+            let before = polar_rotation(&(parts.deformation(element, &step.q) - change));
+            rest_stretch(&(before.transpose() * rotation))
         });
         self.targets = targets;
     }
@@ -88,7 +88,7 @@ impl ElementState {
             if before.determinant() <= 0.0 || after.determinant() <= 0.0 {
                 return Matrix3::identity();
             }
-            target(&(self.rotations[e].transpose() * rotation_of(&after)))
+            rest_stretch(&(self.rotations[e].transpose() * polar_rotation(&after)))
         });
         let before = |e: usize| match self.targets.get(e) {
             Some(target) => *target,
@@ -121,7 +121,7 @@ impl ElementState {
         let elements = &step.parts.elements;
         let sine = parallel::largest(elements.len(), |e| {
             let change = elements[e].gradient(v) * step.time_step.length_s;
-            turn_of(&(self.rotation(e).transpose() * change)).norm()
+            axial_vector(&(self.rotation(e).transpose() * change)).norm()
         });
         sine.min(1.0).asin()
     }
@@ -232,7 +232,7 @@ impl FemStep {
         for ((p, x), mass) in self.q.iter().zip(&parts.rest).zip(&parts.vertex_mass) {
             moment += (p - here) * (x - rest).transpose() * *mass;
         }
-        Some(rotation_of(&moment))
+        Some(polar_rotation(&moment))
     }
 
     /// How far a body that is held somewhere is about to swing by what pulls at it, rad: δt² |net force|/(mass · size).
@@ -261,51 +261,18 @@ fn indefinite() -> BodyError {
     )
 }
 
-/// sin θ times the axis, in the frame of R₀, for R₀ᵀδF.
-fn turn_of(change: &Matrix3<f64>) -> Vector3<f64> {
-    0.5 * Vector3::new(
-        change[(2, 1)] - change[(1, 2)],
-        change[(0, 2)] - change[(2, 0)],
-        change[(1, 0)] - change[(0, 1)],
-    )
-}
-
-/// T = sym(Q) of the turn Q, kept invertible: beyond about 73 degrees it stays at 0.3 across the axis.
-fn target(turn: &Matrix3<f64>) -> Matrix3<f64> {
-    let target = 0.5 * (turn + turn.transpose());
-    let cosine = 0.5 * (target.trace() - 1.0);
-    if cosine >= 0.3 {
-        return target;
-    }
-    let identity = Matrix3::identity();
-    identity + (target - identity) * (0.7 / (1.0 - cosine))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use nalgebra::Rotation3;
 
     #[test]
-    fn a_target_is_the_turn_seen_across_and_stays_invertible() {
-        let axis = Vector3::new(1.0, 2.0, -0.5).normalize();
-        for angle in [0.0_f64, 0.3, 1.2, 2.0, 3.1] {
-            let Q = Rotation3::from_scaled_axis(axis * angle);
-            let T = target(Q.matrix());
-            assert!((T * axis - axis).norm() < 1e-14);
-            let across = axis.cross(&Vector3::x()).normalize();
-            let expected = angle.cos().max(0.3);
-            assert!((T * across - across * expected).norm() < 1e-14, "{angle}");
-        }
-    }
-
-    #[test]
     fn a_turn_is_read_off_its_chord() {
-        let w = Vector3::new(0.2, -0.1, 0.3);
+        let w: Vector3<f64> = Vector3::new(0.2, -0.1, 0.3);
         let Q = Rotation3::from_scaled_axis(w);
         // R₀ = Q seen from the step before: δF = R₀ − R_prev, R₀ᵀδF = I − Qᵀ.
         let change = Matrix3::identity() - Q.matrix().transpose();
-        let turn = turn_of(&change);
+        let turn = axial_vector(&change);
         assert!((turn.norm().asin() - w.norm()).abs() < 1e-14);
         assert!(turn.cross(&w).norm() < 1e-15);
     }

@@ -2,10 +2,9 @@
 
 use crate::support::{Alone, built, corotated};
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::Control;
-use pliant_fem::{
-    AnchorCompliance, Axis, FemBuilder, FemError, LawKind, Rayleigh, Region, lame_parameters,
-};
+use pliant_fem::{AnchorCompliance, Axis, FemBuilder, FemError, LawKind, Rayleigh, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions, tets_from_bytes};
 
@@ -33,16 +32,16 @@ fn says(text: &impl ToString, words: &[&str]) {
 #[test]
 fn constants_that_no_solid_has_are_refused_with_their_values() {
     for ratio in [0.5, 0.7, -1.0, f64::NAN] {
-        let refused = lame_parameters(1e5, ratio).unwrap_err();
-        assert!(matches!(refused, FemError::PoissonsRatio(_)));
+        let refused = Lame::from_young_poisson(1e5, ratio).unwrap_err();
+        assert!(refused.parameter == "poissons_ratio");
         says(
             &refused,
             &["poissons_ratio", &ratio.to_string(), "(-1, 0.5)"],
         );
     }
     for modulus in [0.0, -1e5, f64::INFINITY] {
-        let refused = lame_parameters(modulus, 0.3).unwrap_err();
-        assert!(matches!(refused, FemError::YoungsModulus(_)));
+        let refused = Lame::from_young_poisson(modulus, 0.3).unwrap_err();
+        assert!(refused.parameter == "youngs_modulus");
         says(
             &refused,
             &["youngs_modulus", &modulus.to_string(), "positive"],
@@ -167,7 +166,7 @@ fn an_inverted_element_is_an_error_of_a_barrier_law_and_a_warning_of_the_corotat
             .0
     };
     let through_its_base = |law: LawKind| {
-        let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+        let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         let body = built(FemBuilder::new(one(), material, 1000.0));
         let mut alone = Alone::new(&body, 1e-3);
         alone.control = Control {

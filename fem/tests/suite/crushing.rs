@@ -2,8 +2,9 @@
 
 use crate::support::{Alone, built, largest_speed, place};
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{Control, DeformableModel};
-use pliant_fem::{Axis, FemBuilder, LawKind, Region, lame_parameters};
+use pliant_fem::{Axis, FemBuilder, LawKind, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 /// Presses a cube of 0.1 m to 5 % of its height within half a second, holds it, lets it go; returns whether anything was
@@ -19,7 +20,7 @@ fn crush_and_release(law: LawKind) -> bool {
     let bottom = face(-1.0).vertices(&mesh, "the bottom").unwrap();
     let top = face(1.0).vertices(&mesh, "the top").unwrap();
     assert_eq!((bottom.len(), top.len()), (16, 16));
-    let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+    let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
     let body = built(FemBuilder::new(mesh, material, 1000.0).fix(face(-1.0), &Axis::ALL));
     let mut state = body.default_state();
     let rest = state.clone();
@@ -59,7 +60,7 @@ fn an_element_turned_inside_out_comes_back() {
     // One vertex of a free cube is pulled through the opposite face and let go: the law is finite there, and warns.
     for law in [LawKind::LinearCorotated, LawKind::StableNeoHookean] {
         let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
-        let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+        let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         let body = built(FemBuilder::new(mesh, material, 1000.0));
         let mut state = body.default_state();
         let rest_volume = body.volume(&state);

@@ -2,6 +2,7 @@
 
 use crate::support::{GRAVITY, UNDAMPED, built, place};
 use nalgebra::{Isometry3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{
     Control, ConvexContactSolver, DeformableModel, Integration, SolverKind, StepInput, StopCriteria,
 };
@@ -9,7 +10,7 @@ use pliant_coupling::{
     Geometry, Linearisation, Mount, State, StepError, StepReport, Stepper, StrongImplicit,
     StrongImplicitSettings, World, WorldBuilder, WorldError,
 };
-use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, Region, lame_parameters};
+use pliant_fem::{Axis, FemBody, FemBuilder, LawKind, Region};
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
@@ -23,7 +24,7 @@ const FULL: Linearisation = Linearisation::UntilConverged {
 fn cube(law: LawKind, youngs_modulus: f64) -> FemBody {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [3, 3, 3]).unwrap();
     let material = law
-        .of(lame_parameters(youngs_modulus, 0.4).unwrap())
+        .of(Lame::from_young_poisson(youngs_modulus, 0.4).unwrap())
         .unwrap();
     let pose = Isometry3::translation(0.0, 0.0, 0.06);
     built(FemBuilder::new(mesh, material, 1000.0).pose(pose))
@@ -187,7 +188,7 @@ fn cantilever() -> (World, u32) {
         normal: -Vector3::x(),
     };
     let tip = tip.vertices(&mesh, "the tip").unwrap()[0];
-    let law = LawKind::Corotational.of(lame_parameters(1e6, 0.3).unwrap());
+    let law = LawKind::Corotational.of(Lame::from_young_poisson(1e6, 0.3).unwrap());
     let beam = FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED);
     let mut builder = WorldBuilder::default();
     builder.add_body("beam", Box::new(built(beam.fix(clamp, &Axis::ALL))));
@@ -238,7 +239,7 @@ fn a_cantilever_of_the_corotational_law_is_at_rest_after_one_step() {
 /// Where a corner of a stretched, free cube is after a twentieth of a second in `n` steps.
 fn swing(integration: Integration, linearisation: Linearisation, n: usize) -> Vector3<f64> {
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
-    let law = LawKind::StableNeoHookean.of(lame_parameters(3e4, 0.3).unwrap());
+    let law = LawKind::StableNeoHookean.of(Lame::from_young_poisson(3e4, 0.3).unwrap());
     let body = built(FemBuilder::new(mesh, law.unwrap(), 1000.0).damping(UNDAMPED));
     let mut builder = WorldBuilder::default();
     builder.gravity(Vector3::zeros());

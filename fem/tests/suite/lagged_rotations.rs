@@ -7,12 +7,13 @@ use std::sync::Arc;
 use crate::support::touching::{Touch, add_floor, add_soft, run, surface};
 use crate::support::{built, corotated};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use pliant_constitutive::{Corotational, Lame};
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Geometry, Mount, State, StepReport, Stepper, StrongImplicit, StrongImplicitSettings, Untrusted,
     World, WorldBuilder,
 };
-use pliant_fem::{Axis, Corotational, FemBuilder, Material, Region, lame_parameters};
+use pliant_fem::{Axis, FemBuilder, Material, Region};
 use pliant_hydroelastic::Shape;
 use pliant_hydroelastic::mesh::generate::{tet_cuboid, tet_torus};
 
@@ -75,8 +76,8 @@ fn held_shut(material: Arc<dyn Material>) -> ([f64; 2], usize) {
 /// rest: the force would alternate between 16.8 and 21.8 N.
 #[test]
 fn a_ring_held_shut_keeps_the_force_of_the_corotational_law() {
-    let lame = lame_parameters(1e5, 0.3).unwrap();
-    let ([_, expected], _) = held_shut(Arc::new(Corotational::new(lame).unwrap()));
+    let lame = Lame::from_young_poisson(1e5, 0.3).unwrap();
+    let ([_, expected], _) = held_shut(Arc::new(Corotational::new(lame)));
     let ([least, most], untrusted) = held_shut(corotated(1e5, 0.3));
     eprintln!(
         "{least:.4} to {most:.4} N, by the corotational law {expected:.4} N; {untrusted} steps untrusted"

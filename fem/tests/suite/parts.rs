@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use crate::support::{Alone, UNDAMPED, built, place};
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::DeformableModel;
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{Control, StepInput};
 use pliant_fem::{
     AnchorCompliance, Axis, Elements, FemBody, FemBuilder, FemError, LawKind, MassKind, Material,
-    Region, UniformForce, lame_parameters,
+    Region, UniformForce,
 };
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 
 fn law(kind: LawKind, youngs_modulus: f64) -> Arc<dyn Material> {
     // No lateral strain, so that both halves stretch as the textbook's springs in series.
-    kind.of(lame_parameters(youngs_modulus, 0.0).unwrap())
+    kind.of(Lame::from_young_poisson(youngs_modulus, 0.0).unwrap())
         .unwrap()
 }
 
@@ -50,7 +51,7 @@ fn a_bar_of_two_materials_stretches_as_springs_in_series() {
     ] {
         let body = built(bar(kind).anchor(end(-1.0), AnchorCompliance::NearRigid));
         assert!((body.mass() - 4e-5 * (1000.0 + 3000.0)).abs() < 1e-12);
-        assert_eq!(body.material_of(TetIdx(0)).lame().mu, 0.5e5);
+        assert_eq!(body.material_of(TetIdx(0)).lame().mu(), 0.5e5);
         // 1 mm of 0.2 m: F = A Δ/(l/E₁ + l/E₂), A = 4e-4 m², l = 0.1 m; the weaker half takes four fifths.
         let right = end(1.0).vertices(body.mesh(), "the jaw").unwrap();
         let pull = |speed: f64| body.holding(&right, &Axis::ALL, &(Vector3::x() * speed));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::support::touching::{Touch, add_floor, add_soft, run, surface};
 use crate::support::{built, corotated};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Vector3};
+use pliant_constitutive::{Domain, Lame, MooneyRivlin};
 use pliant_contact_sap::conformance::{check_body, check_dynamics};
 use pliant_contact_sap::{
     BodyError, BodyState, ConstraintSet, ContactProblem, Control, ConvexContactSolver,
@@ -13,9 +14,8 @@ use pliant_contact_sap::{
 };
 use pliant_coupling::WorldBuilder;
 use pliant_fem::{
-    AnchorCompliance, Axis, Domain, FemBody, FemBuilder, Kinematics, LawKind, LinearCorotated,
-    MassKind, Material, MooneyRivlin, Preconditioning, Rayleigh, Region, Rotation, UniformForce,
-    lame_parameters,
+    AnchorCompliance, Axis, FemBody, FemBuilder, Kinematics, LawKind, LinearCorotated, MassKind,
+    Material, Preconditioning, Rayleigh, Region, Rotation, UniformForce,
 };
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -27,7 +27,9 @@ fn block() -> TetMesh {
 }
 
 fn rubber() -> Arc<dyn Material> {
-    Arc::new(LinearCorotated::new(lame_parameters(1e5, 0.4).unwrap()).unwrap())
+    Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(1e5, 0.4).unwrap(),
+    ))
 }
 
 fn builder() -> FemBuilder {
@@ -67,7 +69,7 @@ fn free(_: &FemBody) -> Control {
 #[test]
 fn a_body_of_any_law_keeps_its_promises() {
     for law in LawKind::ALL {
-        let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+        let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         check(FemBuilder::new(block(), material, 1000.0), free);
     }
     let rubber = MooneyRivlin::new(1e4, 5e3, 1e5).unwrap();
@@ -107,7 +109,7 @@ fn a_body_keeps_its_promises_however_it_is_built() {
     check(offering(), free);
     check(offering().fix(wall(), &[Axis::X]), free);
     let material = LawKind::StableNeoHookean
-        .of(lame_parameters(1e5, 0.4).unwrap())
+        .of(Lame::from_young_poisson(1e5, 0.4).unwrap())
         .unwrap();
     let neo_hookean = FemBuilder::new(block(), material, 1000.0);
     check(
@@ -185,7 +187,7 @@ fn a_step_has_the_same_bits_for_any_number_of_threads() {
     // Large enough for every loop to be shared.
     let mesh = tet_cuboid(Vector3::new(0.3, 0.3, 0.3), [9, 9, 9]).unwrap();
     for law in [LawKind::LinearCorotated, LawKind::StableNeoHookean] {
-        let material = law.of(lame_parameters(1e5, 0.4).unwrap()).unwrap();
+        let material = law.of(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap();
         let body = built(FemBuilder::new(mesh.clone(), material, 1000.0));
         let state = shaken(&body);
         let run = |threads: usize| {
@@ -354,7 +356,7 @@ fn an_inverted_element_shows_no_surface_and_is_named() {
     );
 
     let barrier = LawKind::NeoHookean
-        .of(lame_parameters(1e5, 0.4).unwrap())
+        .of(Lame::from_young_poisson(1e5, 0.4).unwrap())
         .unwrap();
     assert_eq!(barrier.domain(), Domain::PositiveVolume);
     let body = built(FemBuilder::new(one(), barrier, 1000.0));

@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use crate::support::GRAVITY;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_constitutive::{Lame, MooneyRivlin};
 use pliant_contact_sap::conformance::CheckedSolver;
 use pliant_contact_sap::{FrictionLimit, Integration, SolverKind, StopCriteria};
 use pliant_coupling::{
     BodyIdx, ContactModel, ContactSettings, Exclusion, Geometry, Mount, State, Stepper,
     StrongImplicit, StrongImplicitSettings, World, WorldBuilder,
 };
-use pliant_fem::{
-    FemBody, FemBuilder, LawKind, MassKind, Material, MooneyRivlin, Rayleigh, lame_parameters,
-};
+use pliant_fem::{FemBody, FemBuilder, LawKind, MassKind, Material, Rayleigh};
 use pliant_hydroelastic::mesh::generate::{cuboid, tet_cuboid};
 use pliant_hydroelastic::{Compliance, ContactMaterial, PatchGeometry, Shape};
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
@@ -42,17 +41,20 @@ fn direction(rng: &mut ChaCha8Rng) -> Vector3<f64> {
 /// Any of the laws, the default more often than the others; and whether it bears to be turned and to be inverted.
 fn law(rng: &mut ChaCha8Rng) -> (Arc<dyn Material>, bool, bool) {
     let (modulus, nu) = (log_uniform(rng, 1e4, 1e8), rng.random_range(-0.2..0.45));
-    let lame = lame_parameters(modulus, nu).unwrap();
+    let solid = |nu| Lame::from_young_poisson(modulus, nu).unwrap();
+    let lame = solid(nu);
     let n = LawKind::ALL.len();
     match rng.random_range(0..n + 3) {
         k if k < n => {
             let law = LawKind::ALL[k];
             let inverts = law != LawKind::NeoHookean;
+            // The law with a barrier takes no negative ratio.
+            let lame = if inverts { lame } else { solid(nu.abs()) };
             (law.of(lame).unwrap(), law != LawKind::Linear, inverts)
         }
         k if k == n => {
-            let (c1, c2) = (lame.mu * 0.3, lame.mu * 0.2);
-            let law = MooneyRivlin::new(c1, c2, lame.mu * rng.random_range(1.0..9.0));
+            let (c1, c2) = (lame.mu() * 0.3, lame.mu() * 0.2);
+            let law = MooneyRivlin::new(c1, c2, lame.mu() * rng.random_range(1.0..9.0));
             (Arc::new(law.unwrap()), true, true)
         }
         _ => (LawKind::LinearCorotated.of(lame).unwrap(), true, true),

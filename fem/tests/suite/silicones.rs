@@ -7,8 +7,9 @@ use std::sync::Arc;
 use crate::shared_data::shared;
 use crate::support::{Alone, UNDAMPED, built, place};
 use nalgebra::{DMatrix, DVector, Vector3};
+use pliant_constitutive::MooneyRivlin;
 use pliant_contact_sap::DeformableModel;
-use pliant_fem::{Axis, FemBody, FemBuilder, MooneyRivlin, Region};
+use pliant_fem::{Axis, FemBody, FemBuilder, Region};
 use pliant_hydroelastic::mesh::TetIdx;
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 

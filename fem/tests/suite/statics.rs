@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use crate::support::{Alone, GRAVITY, UNDAMPED, built, corotated, largest_speed, place};
 use nalgebra::{Isometry3, Matrix3, Rotation3, Vector3};
+use pliant_constitutive::{
+    Corotational, Lame, MooneyRivlin, NeoHookean, PrincipalLaw, StableNeoHookean,
+};
 use pliant_contact_sap::{Control, DeformableModel, Integration, TimeStep};
 use pliant_fem::{
-    AnchorCompliance, Axis, FemBuilder, Kinematics, LawKind, MassKind, Material, MooneyRivlin,
-    PrincipalLaw, Region, StableNeoHookean, lame_parameters,
+    AnchorCompliance, Axis, FemBuilder, Kinematics, LawKind, MassKind, Material, Region,
 };
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::mesh::{TetMesh, TetOptions};
@@ -18,7 +20,7 @@ const STATIC_S: f64 = 1e4;
 /// Every law by its name, all of about the same stiffness.
 fn laws() -> Vec<(&'static str, Arc<dyn Material>)> {
     let of_hooke = LawKind::ALL.into_iter().map(|law| {
-        let lame = lame_parameters(1e5, 0.3).unwrap();
+        let lame = Lame::from_young_poisson(1e5, 0.3).unwrap();
         (law.name(), law.of(lame).unwrap())
     });
     let mooney_rivlin = Arc::new(MooneyRivlin::new(1.2e4, 0.7e4, 8e4).unwrap());
@@ -155,7 +157,7 @@ fn linear_momentum_is_conserved_by_a_tumbling_body() {
 /// Tip deflection of a beam of 1 × 0.1 × 0.1 m under its own weight, clamped at one end, `n` cells through its depth.
 fn deflection(n: u32, law: LawKind) -> f64 {
     let mesh = tet_cuboid(Vector3::new(0.5, 0.05, 0.05), [10 * n, n, n]).unwrap();
-    let material = law.of(lame_parameters(1e9, 0.0).unwrap()).unwrap();
+    let material = law.of(Lame::from_young_poisson(1e9, 0.0).unwrap()).unwrap();
     let wall = Region::HalfSpace {
         point: Vector3::new(-0.5, 0.0, 0.0),
         normal: Vector3::x(),
@@ -311,16 +313,16 @@ fn check_tension(law: impl PrincipalLaw + Clone + 'static, stretch: f64) {
 #[test]
 fn a_bar_pulled_to_half_again_its_length_has_the_law_s_stress() {
     check_tension(
-        StableNeoHookean::new(lame_parameters(1e5, 0.4).unwrap()).unwrap(),
+        StableNeoHookean::new(Lame::from_young_poisson(1e5, 0.4).unwrap()),
         1.5,
     );
     check_tension(MooneyRivlin::new(2e4, 1e4, 3e5).unwrap(), 1.5);
     check_tension(
-        pliant_fem::NeoHookean::new(lame_parameters(1e5, 0.4).unwrap()).unwrap(),
+        NeoHookean::new(Lame::from_young_poisson(1e5, 0.4).unwrap()).unwrap(),
         1.5,
     );
     check_tension(
-        pliant_fem::Corotational::new(lame_parameters(1e5, 0.3).unwrap()).unwrap(),
+        Corotational::new(Lame::from_young_poisson(1e5, 0.3).unwrap()),
         1.2,
     );
 }

@@ -3,11 +3,12 @@
 use crate::support::touching::{Touch, add_floor, add_soft, run, run_by};
 use crate::support::{Alone, GRAVITY, UNDAMPED, built, corotated, place};
 use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{Integration, TimeStep};
 use pliant_coupling::{
     ContactSettings, DissipationRule, Geometry, Mount, State, World, WorldBuilder,
 };
-use pliant_fem::{Axis, FemBuilder, LawKind, Region, lame_parameters};
+use pliant_fem::{Axis, FemBuilder, LawKind, Region};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 
@@ -138,7 +139,7 @@ fn the_default_law_converges_at_first_order_by_every_integration() {
 /// Where the corner of a block of Hooke's law is 50 ms after a plate, 6 mm in it, is let go on it, in `n` steps: the two never part. Contact has this
 /// relaxation time.
 fn pressed(integration: Integration, n: usize, relaxation_time_s: f64) -> Vector3<f64> {
-    let lame = lame_parameters(3e4, 0.3).unwrap();
+    let lame = Lame::from_young_poisson(3e4, 0.3).unwrap();
     let law = LawKind::Linear.of(lame).unwrap();
     let mesh = tet_cuboid(Vector3::repeat(0.05), [2, 2, 2]).unwrap();
     let foot = Region::HalfSpace {

@@ -1,12 +1,11 @@
 //! Metal-like and dough-like solids that flow at a yield stress, in logarithmic strain.
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Hencky, Hooke, Lame, Real, SignedSvd};
 
-use super::hencky::{Hencky, clamped_log};
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Moduli, Strain, Tangent, principal};
+use super::hyperelastic::{self, STRETCH_MIN, clamped_log};
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, positive};
-use crate::rotation::Svd;
-use crate::scalar::Real;
 
 /// Hencky elasticity with the von Mises yield surface |dev τ| ≤ √(2/3) σ_y; flow keeps the volume exactly.
 ///
@@ -18,7 +17,7 @@ use crate::scalar::Real;
 /// inelasticity", chapter 9; the form of Yu et al. (2025).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HenckyVonMises {
-    hencky: Hencky,
+    lame: Lame,
     yield_stress: f64,
 }
 
@@ -26,30 +25,21 @@ impl HenckyVonMises {
     /// `yield_stress`: σ_y in uniaxial tension, Pa; infinite for an elastic solid.
     ///
     /// # Errors
-    /// [`MpmError::Parameter`].
-    pub fn new(
-        youngs_modulus: f64,
-        poissons_ratio: f64,
-        yield_stress: f64,
-    ) -> Result<Self, MpmError> {
-        let what = "Hencky von Mises";
-        let moduli = Moduli::new(what, youngs_modulus, poissons_ratio)?;
+    /// [`MpmError::Parameter`] unless the yield stress is positive.
+    pub fn new(lame: Lame, yield_stress: f64) -> Result<Self, MpmError> {
         if yield_stress != f64::INFINITY {
-            positive(what, "yield_stress", yield_stress)?;
+            positive("Hencky von Mises", "yield_stress", yield_stress)?;
         }
-        Ok(Self {
-            hencky: Hencky { moduli },
-            yield_stress,
-        })
+        Ok(Self { lame, yield_stress })
     }
 }
 
 impl<T: Real> Law<T> for HenckyVonMises {
     fn energy(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> T {
-        principal::energy(&self.hencky, strain, g)
+        hyperelastic::energy(&Hencky::new(self.lame), strain, g)
     }
     fn stress(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-        principal::stress(&self.hencky, strain, g)
+        hyperelastic::stress(&Hencky::new(self.lame), strain, g)
     }
     fn tangent(
         &self,
@@ -58,19 +48,19 @@ impl<T: Real> Law<T> for HenckyVonMises {
         g: &Matrix3<T>,
         definiteness: Definiteness,
     ) -> Tangent<T> {
-        principal::tangent(&self.hencky, strain, g, definiteness)
+        hyperelastic::tangent(&Hencky::new(self.lame), strain, g, definiteness)
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
         let f = strain.f + g * strain.f;
-        let svd = Svd::of(&f);
-        let e = clamped_log(&svd.sigma);
+        let svd = SignedSvd::of(&f);
+        let e = clamped_log(&svd.stretches);
         let mean = e.sum() / T::of(3.0);
         let deviator = e.add_scalar(-mean);
-        let (mu, _) = self.hencky.constants::<T>();
+        let Hooke { mu, .. } = self.lame.hooke::<T>();
         let norm = deviator.norm();
         let bound = T::of((2.0_f64 / 3.0).sqrt() * self.yield_stress) / (T::of(2.0) * mu);
-        if !(norm > bound) && svd.sigma[2] >= T::of(principal::STRETCH_MIN) {
+        if !(norm > bound) && svd.stretches[2] >= T::of(STRETCH_MIN) {
             return Strain { f, ..*strain };
         }
         let kept = if norm > bound { bound / norm } else { T::one() };
@@ -91,7 +81,7 @@ impl Material for HenckyVonMises {
         EnergyForm::General
     }
     fn wave_modulus(&self) -> f64 {
-        self.hencky.moduli.wave_modulus()
+        self.lame.wave_modulus()
     }
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
         (self.yield_stress < f64::INFINITY).then_some(strain.internal[0])

@@ -2,17 +2,19 @@
 //! step quadratic (Zong, Jiang, Han 2024, section VI).
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{
+    Lame, Real, axial_vector, corotated_stretch, deviator, polar_rotation, rest_stretch,
+    symmetric_part,
+};
 
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Moduli, Strain, Tangent};
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, positive};
-use crate::rotation::{deviator, polar_rotation, sym};
-use crate::scalar::Real;
 
 /// How the returned strain S̃ becomes a deformation gradient with sym(R₀ᵀF̃) = S̃.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReturnForm {
-    /// F̃ = R Ṽ with R the rotation of the trial F and Ṽ symmetric: eq. 26 of the paper, as a 3×3 solve. Turns of more than
-    /// 60° within a step, where that system becomes singular, fall back to `Additive`.
+    /// F̃ = R Ṽ with R the rotation of the trial F and Ṽ symmetric: eq. 26 of the paper, as a 3×3 solve. Rotations of more
+    /// than 60° within a step, where that system becomes singular, fall back to `Additive`.
     #[default]
     KeepRotation,
     /// F̃ = F + R₀ (S̃ − S): no polar decomposition, no solve, never singular; attributes the rotation differently, by an
@@ -32,22 +34,20 @@ pub enum ReturnForm {
 /// Σ ln(det F_before/det F_after).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearCorotated {
-    moduli: Moduli,
+    lame: Lame,
     yield_norm: f64,
     form: ReturnForm,
 }
 
 impl LinearCorotated {
     /// An elastic solid.
-    ///
-    /// # Errors
-    /// [`MpmError::Parameter`], see [`Moduli::new`].
-    pub fn new(youngs_modulus: f64, poissons_ratio: f64) -> Result<Self, MpmError> {
-        Ok(Self {
-            moduli: Moduli::new("linear corotated", youngs_modulus, poissons_ratio)?,
+    #[must_use]
+    pub fn new(lame: Lame) -> Self {
+        Self {
+            lame,
             yield_norm: f64::INFINITY,
             form: ReturnForm::default(),
-        })
+        }
     }
 
     /// The same solid flowing at |dev(P R₀ᵀ)| = η, Pa.
@@ -59,7 +59,7 @@ impl LinearCorotated {
         Ok(self)
     }
 
-    /// The same solid with another way back from the yield surface.
+    /// The same solid with another return mapping.
     #[must_use]
     pub fn with_return_form(mut self, form: ReturnForm) -> Self {
         self.form = form;
@@ -68,47 +68,25 @@ impl LinearCorotated {
 
     /// μ and λ.
     #[must_use]
-    pub fn moduli(&self) -> Moduli {
-        self.moduli
-    }
-
-    fn constants<T: Real>(&self) -> (T, T) {
-        (T::of(self.moduli.mu), T::of(self.moduli.lambda))
+    pub fn lame(&self) -> Lame {
+        self.lame
     }
 }
 
 /// S = sym(R₀ᵀ(I + G)F).
 fn stretch<T: Real>(strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-    sym(&(lagged.rotation.transpose() * (strain.f + g * strain.f)))
-}
-
-/// sym(R₀ᵀR₁), bounded so that the target stays invertible: turns beyond about 73° count as 73°.
-fn target<T: Real>(r0: &Matrix3<T>, r1: &Matrix3<T>) -> Matrix3<T> {
-    let target = sym(&(r0.transpose() * r1));
-    let cosine = (target.trace() - T::one()) * T::of(0.5);
-    if cosine < T::of(0.3) {
-        let identity = Matrix3::identity();
-        return identity + (target - identity) * (T::of(0.7) / (T::one() - cosine));
-    }
-    target
+    corotated_stretch(&lagged.rotation, &(strain.f + g * strain.f))
 }
 
 /// Symmetric V with sym(QV) = S for a rotation Q: V = Qᵀ(S + x̂), (tr(Q) I − Q)/2 x = −ax(QᵀS). `None` beyond 60°.
-pub(crate) fn turned_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option<Matrix3<T>> {
+pub(crate) fn rotated_stretch<T: Real>(q: &Matrix3<T>, s: &Matrix3<T>) -> Option<Matrix3<T>> {
     let half = T::of(0.5);
     if (q.trace() - T::one()) * half < half {
         return None;
     }
-    let axial = |m: &Matrix3<T>| {
-        nalgebra::Vector3::new(
-            m[(2, 1)] - m[(1, 2)],
-            m[(0, 2)] - m[(2, 0)],
-            m[(1, 0)] - m[(0, 1)],
-        ) * half
-    };
     let l = (Matrix3::from_diagonal_element(q.trace()) - q) * half;
-    let x = -(l.try_inverse()? * axial(&(q.transpose() * s)));
-    Some(sym(&(q.transpose() * (s + x.cross_matrix()))))
+    let x = -(l.try_inverse()? * axial_vector(&(q.transpose() * s)));
+    Some(symmetric_part(&(q.transpose() * (s + x.cross_matrix()))))
 }
 
 impl<T: Real> Law<T> for LinearCorotated {
@@ -118,23 +96,19 @@ impl<T: Real> Law<T> for LinearCorotated {
             None => Matrix3::identity(),
             Some(g) => {
                 let r1 = polar_rotation(&(strain.f + g * strain.f));
-                target(&lagged.rotation, &r1)
+                rest_stretch(&(lagged.rotation.transpose() * r1))
             }
         };
     }
 
     fn energy(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> T {
-        let (mu, lambda) = self.constants::<T>();
         let e = stretch(strain, lagged, g) - lagged.target;
-        let trace = e.trace();
-        mu * e.norm_squared() + T::of(0.5) * lambda * trace * trace
+        self.lame.hooke().energy_density(&e)
     }
 
     fn stress(&self, strain: &Strain<T>, lagged: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-        let (mu, lambda) = self.constants::<T>();
         let e = stretch(strain, lagged, g) - lagged.target;
-        let pressure = Matrix3::from_diagonal_element(lambda * e.trace());
-        lagged.rotation * (e * (T::of(2.0) * mu) + pressure) * strain.f.transpose()
+        lagged.rotation * self.lame.hooke().stress(&e) * strain.f.transpose()
     }
 
     fn tangent(
@@ -144,11 +118,9 @@ impl<T: Real> Law<T> for LinearCorotated {
         _: &Matrix3<T>,
         _: Definiteness,
     ) -> Tangent<T> {
-        let (mu, lambda) = self.constants();
         Tangent::Isotropic {
             map: lagged.rotation * strain.f.transpose(),
-            mu,
-            lambda,
+            hooke: self.lame.hooke(),
         }
     }
 
@@ -160,13 +132,13 @@ impl<T: Real> Law<T> for LinearCorotated {
         let s = stretch(strain, lagged, g);
         let beyond = deviator(&(s - lagged.target));
         let norm = beyond.norm();
-        let bound = T::of(self.yield_norm / (2.0 * self.moduli.mu));
+        let bound = T::of(self.yield_norm / (2.0 * self.lame.mu()));
         if norm <= bound {
             return Strain { f, ..*strain };
         }
         let excess = T::one() - bound / norm;
         let mut returned = s - beyond * excess;
-        // The model does not resist inversion; a particle on its way through is stopped at a tenth of its size.
+        // The model does not resist inversion: the mean stretch of a particle that flows is at least a tenth.
         let mean = returned.trace() / T::of(3.0);
         returned += Matrix3::from_diagonal_element((T::of(0.1) - mean).max(T::zero()));
         let additive = f + lagged.rotation * (returned - s);
@@ -174,7 +146,7 @@ impl<T: Real> Law<T> for LinearCorotated {
             ReturnForm::Additive => None,
             ReturnForm::KeepRotation => {
                 let r = polar_rotation(&f);
-                turned_stretch(&(lagged.rotation.transpose() * r), &returned).map(|v| r * v)
+                rotated_stretch(&(lagged.rotation.transpose() * r), &returned).map(|v| r * v)
             }
         };
         let sound = |f: &Matrix3<T>| f.determinant() > T::zero();
@@ -183,7 +155,7 @@ impl<T: Real> Law<T> for LinearCorotated {
         let left = sound_one.unwrap_or_else(upright);
         let flowed = norm * excess * T::of((2.0_f64 / 3.0).sqrt());
         let lost = f.determinant() / left.determinant();
-        // A trial turned inside out has no volume to give account of.
+        // An inverted trial has no volume to account for.
         let lost = if lost > T::zero() {
             lost.ln()
         } else {
@@ -195,7 +167,7 @@ impl<T: Real> Law<T> for LinearCorotated {
         }
     }
 
-    // Flow stops what is on its way through.
+    // A material that flows keeps its mean stretch positive.
     fn is_crushed(&self, strain: &Strain<T>, g: &Matrix3<T>) -> bool {
         self.yield_norm == f64::INFINITY && (strain.f + g * strain.f).determinant() <= T::zero()
     }
@@ -209,7 +181,7 @@ impl Material for LinearCorotated {
         EnergyForm::Quadratic
     }
     fn wave_modulus(&self) -> f64 {
-        self.moduli.wave_modulus()
+        self.lame.wave_modulus()
     }
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {
         (self.yield_norm < f64::INFINITY).then_some(strain.internal[0])

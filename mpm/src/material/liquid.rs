@@ -1,26 +1,25 @@
 //! A weakly compressible liquid: pressure by an equation of state, and viscosity.
 
 use nalgebra::Matrix3;
+use pliant_constitutive::{Hooke, Real};
 
 use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, not_negative, positive, within};
-use crate::scalar::Real;
 
-/// Volumes below this part of that at rest are beyond the equation of state: pressure, 127 κ by then, goes on straight. No flow
-/// that the law holds for comes here, but the guesses of a search do, and from a power of J Newton's method comes back by an eighth
-/// of J at a time.
+/// Below this volume ratio the equation of state, at 127 κ, is continued by its tangent. Flows in the range of the law stay above;
+/// iterates of a line search do not, and Newton's method on the power of J would return by an eighth of J per iteration.
 const STRAIGHT_BELOW: f64 = 0.5;
 
 /// The least volume that a step leaves, as a part of that at rest.
 const RATIO_MIN: f64 = 0.1;
 
-/// What a liquid does when it is pulled apart.
+/// The behaviour of a liquid under tension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tension {
-    /// No pressure below zero: it parts, and its particles forget by how much. A free surface stays free of clumps.
+    /// No negative pressure: it separates, and its particles do not remember by how much. A free surface has no clumps.
     #[default]
     None,
-    /// The equation of state goes on below zero: a convex energy without a kink, for closed vessels.
+    /// The equation of state holds for negative pressures, too: a convex energy without a kink, for closed vessels.
     Full,
 }
 
@@ -30,8 +29,8 @@ pub enum Tension {
 /// Ψ(J) = κ (J^(1−γ)/(γ−1) + J − γ/(γ−1)),   Ψ' = −p,   Ψ'' = κγ J^(−γ−1) > 0
 /// ```
 ///
-/// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J, `internal[1]` the logarithm of how far it has parted,
-/// which the law does not feel; F stays I.
+/// is convex in them. Viscosity adds τ = 2 μ_v J sym ∇v. `internal[0]` is J, `internal[1]` the logarithm of the volume ratio of
+/// separation, which does not enter the law; F stays I.
 ///
 /// κ = ρc²/γ. A liquid need not be as stiff as water: c ten times the fastest flow keeps density within 1%, which for a column
 /// of height H is κ = 200 ρ g H/γ ([`Liquid::for_depth`]). Sources: Monaghan (1994), "Simulating free surface flows with
@@ -64,7 +63,7 @@ impl Liquid {
         })
     }
 
-    /// As stiff as density changes of 1% need at the bottom of a column: κ = 200 ρ g H/γ, γ = 7.
+    /// κ = 200 ρ g H/γ with γ = 7: density changes of 1% at the bottom of a column.
     ///
     /// `depth` H in m, `density` ρ in kg/m³, `gravity` g in m/s².
     ///
@@ -114,7 +113,7 @@ impl Liquid {
     }
 }
 
-/// J where the equation of state holds, and how far J is beyond, not positive.
+/// J limited to the range of the equation of state, and the rest of J, not positive.
 fn beyond_the_law<T: Real>(ratio: T) -> (T, T) {
     let held = ratio.max(T::of(STRAIGHT_BELOW));
     (held, ratio - held)
@@ -173,8 +172,10 @@ impl<T: Real> Law<T> for Liquid {
         };
         Tangent::Isotropic {
             map: Matrix3::identity(),
-            mu,
-            lambda: stiffness * before * before,
+            hooke: Hooke {
+                mu,
+                lambda: stiffness * before * before,
+            },
         }
     }
 
@@ -212,7 +213,7 @@ impl Material for Liquid {
     fn fresh(&self) -> [f64; 2] {
         [1.0, 0.0]
     }
-    /// J with what it has parted by.
+    /// J times the volume ratio of separation.
     fn volume_ratio(&self, strain: &Strain<f64>) -> f64 {
         strain.internal[0] * strain.internal[1].exp()
     }

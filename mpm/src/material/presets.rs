@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use pliant_constitutive::Lame;
+
 use super::{FrictionAngle, LinearCorotated, Liquid, Material, Sand};
 use crate::error::MpmError;
 
@@ -30,7 +32,7 @@ impl Preset {
         Self::ShallowWater,
     ];
 
-    /// The word for it in files.
+    /// Its name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,16 +60,16 @@ impl Preset {
         let built: Result<Arc<dyn Material>, MpmError> = match self {
             Self::CookieDough => dough(1e5, 6e3),
             Self::PizzaDough => dough(2e4, 1e3),
-            Self::FoamCube => LinearCorotated::new(1e5, 0.4).map(shared),
+            Self::FoamCube => Ok(shared(LinearCorotated::new(solid(1e5, 0.4)))),
             Self::DrySand => {
                 let angle = FrictionAngle::TriaxialCompression;
-                Sand::hardening(3.537e5, 0.3, [35.0, 9.0, 0.2, 10.0], angle).map(shared)
+                Sand::hardening(solid(3.537e5, 0.3), [35.0, 9.0, 0.2, 10.0], angle).map(shared)
             }
             Self::ShallowWater => Liquid::for_depth(0.2, 1000.0, 9.81)
                 .and_then(|water| water.with_viscosity(1e-3))
                 .map(shared),
         };
-        built.expect("published parameters are legal")
+        built.expect("published parameters are in range: checked by a test")
     }
 }
 
@@ -75,7 +77,12 @@ fn shared(material: impl Material + 'static) -> Arc<dyn Material> {
     Arc::new(material)
 }
 
+fn solid(youngs_modulus: f64, poissons_ratio: f64) -> Lame {
+    Lame::from_young_poisson(youngs_modulus, poissons_ratio)
+        .expect("published parameters are in range: checked by a test")
+}
+
 fn dough(youngs_modulus: f64, eta: f64) -> Result<Arc<dyn Material>, MpmError> {
-    let elastic = LinearCorotated::new(youngs_modulus, 0.4)?;
+    let elastic = LinearCorotated::new(solid(youngs_modulus, 0.4));
     Ok(shared(elastic.with_yield_stress(eta)?))
 }

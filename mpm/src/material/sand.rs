@@ -1,14 +1,13 @@
-//! Dry sand: bears pressure, and as much shear as friction gives it.
+//! Dry sand: Drucker-Prager plasticity.
 
 use nalgebra::{Matrix3, Vector3};
+use pliant_constitutive::{Hencky, Hooke, Lame, Real, SignedSvd};
 
-use super::hencky::{Hencky, clamped_log};
-use super::{Definiteness, EnergyForm, Lagged, Law, Material, Moduli, Strain, Tangent, principal};
+use super::hyperelastic::{self, clamped_log, with_least_stretch};
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
 use crate::error::{MpmError, within};
-use crate::rotation::Svd;
-use crate::scalar::Real;
 
-/// How the angle of friction becomes the slope α of the Drucker-Prager cone.
+/// The relation between the angle of friction φ and the slope α of the Drucker-Prager cone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrictionAngle {
     /// α = √(2/3) · 2 sin φ/(3 − sin φ): Mohr-Coulomb in triaxial compression (Klár et al. 2016). In plane strain the
@@ -22,9 +21,9 @@ pub enum FrictionAngle {
 ///
 /// ```text
 /// ε = ln σ + v_c/3,  ε̂ = dev ε
-/// tr ε > 0:             σ ← 1,  δq = |ln σ|                          it falls apart
-/// δγ = |ε̂| + α (3λ + 2μ)/(2μ) tr ε ≤ 0:   σ stays                   friction holds it
-/// else:                 ln σ ← ε − δγ ε̂/|ε̂|,  δq = δγ                it shears
+/// tr ε > 0:             σ ← 1,  δq = |ln σ|                          no cohesion
+/// δγ = |ε̂| + α (3λ + 2μ)/(2μ) tr ε ≤ 0:   σ stays                   elastic
+/// else:                 ln σ ← ε − δγ ε̂/|ε̂|,  δq = δγ                shear flow
 /// after either change   v_c ← v_c + ln det σ_before − ln det σ_after,  q ← q + δq
 /// φ = h0 + (h1 q − h3) exp(−h2 q)                                     hardening
 /// ```
@@ -33,7 +32,7 @@ pub enum FrictionAngle {
 /// al. (2017), "Multi-species simulation of porous sand and water mixtures", for v_c.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sand {
-    hencky: Hencky,
+    lame: Lame,
     /// h0..h3, angles in radians.
     hardening: [f64; 4],
     angle: FrictionAngle,
@@ -45,13 +44,12 @@ impl Sand {
     /// # Errors
     /// [`MpmError::Parameter`] unless 0 < φ < 90.
     pub fn new(
-        youngs_modulus: f64,
-        poissons_ratio: f64,
+        lame: Lame,
         friction_angle_deg: f64,
         angle: FrictionAngle,
     ) -> Result<Self, MpmError> {
         let hardening = [friction_angle_deg, 0.0, 0.0, 0.0];
-        Self::hardening(youngs_modulus, poissons_ratio, hardening, angle)
+        Self::hardening(lame, hardening, angle)
     }
 
     /// Sand that hardens: h0, h1, h3 in degrees, h2 without unit.
@@ -59,12 +57,10 @@ impl Sand {
     /// # Errors
     /// [`MpmError::Parameter`] unless 0 < h0 − h3 and h0 < 90, h1, h2, h3 ≥ 0.
     pub fn hardening(
-        youngs_modulus: f64,
-        poissons_ratio: f64,
+        lame: Lame,
         [h0, h1, h2, h3]: [f64; 4],
         angle: FrictionAngle,
     ) -> Result<Self, MpmError> {
-        let moduli = Moduli::new("sand", youngs_modulus, poissons_ratio)?;
         within(
             "sand",
             "friction angle",
@@ -82,7 +78,7 @@ impl Sand {
             )?;
         }
         Ok(Self {
-            hencky: Hencky { moduli },
+            lame,
             hardening: [h0.to_radians(), h1.to_radians(), h2, h3.to_radians()],
             angle,
         })
@@ -104,10 +100,10 @@ impl Sand {
 
 impl<T: Real> Law<T> for Sand {
     fn energy(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> T {
-        principal::energy(&self.hencky, strain, g)
+        hyperelastic::energy(&Hencky::new(self.lame), strain, g)
     }
     fn stress(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Matrix3<T> {
-        principal::stress(&self.hencky, strain, g)
+        hyperelastic::stress(&Hencky::new(self.lame), strain, g)
     }
     fn tangent(
         &self,
@@ -116,15 +112,15 @@ impl<T: Real> Law<T> for Sand {
         g: &Matrix3<T>,
         definiteness: Definiteness,
     ) -> Tangent<T> {
-        principal::tangent(&self.hencky, strain, g, definiteness)
+        hyperelastic::tangent(&Hencky::new(self.lame), strain, g, definiteness)
     }
 
     fn advance(&self, strain: &Strain<T>, _: &Lagged<T>, g: &Matrix3<T>) -> Strain<T> {
         let f = strain.f + g * strain.f;
-        let svd = Svd::of(&f);
-        let (mu, lambda) = self.hencky.constants::<T>();
+        let svd = SignedSvd::of(&f);
+        let Hooke { mu, lambda } = self.lame.hooke::<T>();
         let [correction, q] = strain.internal;
-        let logs = clamped_log(&svd.sigma);
+        let logs = clamped_log(&svd.stretches);
         let e = logs.add_scalar(correction / T::of(3.0));
         let trace = e.sum();
         let deviator = e.add_scalar(-trace / T::of(3.0));
@@ -137,7 +133,7 @@ impl<T: Real> Law<T> for Sand {
             let excess = norm + slope * ratio * trace;
             if excess <= T::zero() {
                 return Strain {
-                    f: principal::uncrushed(&f),
+                    f: with_least_stretch(&f),
                     ..*strain
                 };
             }
@@ -158,7 +154,7 @@ impl Material for Sand {
         EnergyForm::General
     }
     fn wave_modulus(&self) -> f64 {
-        self.hencky.moduli.wave_modulus()
+        self.lame.wave_modulus()
     }
     /// q.
     fn plastic_strain(&self, strain: &Strain<f64>) -> Option<f64> {

@@ -1,9 +1,7 @@
 //! ∂²ψ/∂G² of one particle: how stress changes with G.
 
 use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
-
-use crate::rotation::sym;
-use crate::scalar::Real;
+use pliant_constitutive::{Hooke, Real, symmetric_part};
 
 /// Whether directions in which the energy bends down are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +10,8 @@ pub enum Definiteness {
     Exact,
     /// Negative eigenvalues set to zero, so that every minimisation step goes down.
     Projected,
-    /// As [`Self::Projected`], and what has just parted resists as if it still touched: what contact, which is not in the free
-    /// motion, is going to press together again must not give way to it like nothing.
+    /// As [`Self::Projected`], and material that has just separated is as stiff as if it still touched: contact, which is not
+    /// in the free motion, may close it again within the step.
     Touching,
 }
 
@@ -28,10 +26,8 @@ pub enum Tangent<T: Real> {
     Isotropic {
         /// W: R₀Fᵀ of a corotated solid, the identity of a liquid.
         map: Matrix3<T>,
-        /// μ, Pa.
-        mu: T,
-        /// λ, Pa.
-        lambda: T,
+        /// μ and λ.
+        hooke: Hooke<T>,
     },
     /// 9×9 on columns of G one below the other.
     General(Box<SMatrix<T, 9, 9>>),
@@ -43,10 +39,8 @@ impl<T: Real> Tangent<T> {
     #[inline(always)]
     pub fn apply(&self, dg: &Matrix3<T>) -> Matrix3<T> {
         match self {
-            Self::Isotropic { map, mu, lambda } => {
-                let mapped = dg * map.transpose();
-                let pressure = Matrix3::from_diagonal_element(*lambda * mapped.trace());
-                (sym(&mapped) * (T::of(2.0) * *mu) + pressure) * map
+            Self::Isotropic { map, hooke } => {
+                hooke.stress(&symmetric_part(&(dg * map.transpose()))) * map
             }
             Self::General(h) => {
                 let dg = SVector::<T, 9>::from_column_slice(dg.as_slice());
@@ -60,13 +54,7 @@ impl<T: Real> Tangent<T> {
     #[inline]
     pub fn block(&self, a: &Vector3<T>, b: &Vector3<T>) -> Matrix3<T> {
         match self {
-            Self::Isotropic { map, mu, lambda } => {
-                let (p, q) = (map * a, map * b);
-                let dyad = q * p.transpose();
-                dyad * *mu
-                    + dyad.transpose() * *lambda
-                    + Matrix3::from_diagonal_element(*mu * p.dot(&q))
-            }
+            Self::Isotropic { map, hooke } => hooke.block(&(map * a), &(map * b)),
             Self::General(h) => {
                 let mut block = Matrix3::zeros();
                 for c in 0..3 {
@@ -94,8 +82,10 @@ mod tests {
         let tangents = [
             Tangent::Isotropic {
                 map,
-                mu: 2.0,
-                lambda: 3.0,
+                hooke: Hooke {
+                    mu: 2.0,
+                    lambda: 3.0,
+                },
             },
             Tangent::General(Box::new(general + general.transpose())),
         ];

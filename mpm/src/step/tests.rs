@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector, Isometry3, Point3, Vector3};
+use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::conformance::check_body;
 use pliant_contact_sap::{
     BodyState, BodyStep, Control, DeformableModel, Load, MaterialPoint, StepInput,
@@ -9,7 +10,7 @@ use pliant_hydroelastic::Shape;
 
 use super::*;
 use crate::free_motion::FreeMotionSettings;
-use crate::material::{LinearCorotated, Liquid, Material, NeoHookean};
+use crate::material::{LinearCorotated, Liquid, Material};
 use crate::model::{
     MpmBuilder, MpmSettings, ObjectIdx, ObjectSpec, RotationTarget, Sink, Source, Wall, WallKind,
 };
@@ -25,7 +26,9 @@ fn cube(edge: f64, p_WC: Vector3<f64>) -> ParticleSet {
 }
 
 fn solid(e: f64) -> Arc<dyn Material> {
-    Arc::new(LinearCorotated::new(e, 0.3).unwrap())
+    Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(e, 0.3).unwrap(),
+    ))
 }
 
 fn shaken(model: &MaterialPoints, size: f64) -> BodyState {
@@ -89,7 +92,7 @@ fn step_freely(step: &mut dyn BodyStep, state: &mut BodyState, input: &StepInput
 fn material_points_are_a_body() {
     let materials: [Arc<dyn Material>; 3] = [
         solid(1e5),
-        Arc::new(NeoHookean::new(1e4, 0.3).unwrap()),
+        Arc::new(NeoHookean::new(Lame::from_young_poisson(1e4, 0.3).unwrap()).unwrap()),
         Arc::new(Liquid::new(1e4, 7.0).unwrap().with_viscosity(1.0).unwrap()),
     ];
     for (k, material) in materials.into_iter().enumerate() {

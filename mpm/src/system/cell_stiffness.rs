@@ -9,6 +9,8 @@
 //!
 //! Both are sums of numbers that lie side by side in the nodes b, so that registers are filled whatever the particles.
 
+use pliant_constitutive::Hooke;
+
 use crate::lanes::{InstructionSet, LaneScalar, LaneWork, Lanes};
 use crate::material::Tangent;
 use crate::sparse_grid::Cell;
@@ -80,12 +82,13 @@ impl CellStiffness {
                 to.for_each(|(to, g)| to[node] = *g);
             }
             match &tangents[p] {
-                Tangent::Isotropic { map, mu, lambda } => {
+                Tangent::Isotropic { map, hooke } => {
+                    let Hooke { mu, lambda } = *hooke;
                     // Particles of one ratio are weighted by their size.
-                    let (size, ratio) = if *mu > 0.0 {
-                        (*mu, (1.0, lambda / mu))
+                    let (size, ratio) = if mu > 0.0 {
+                        (mu, (1.0, lambda / mu))
                     } else {
-                        (*lambda, (0.0, 1.0))
+                        (lambda, (0.0, 1.0))
                     };
                     if size == 0.0 {
                         continue;

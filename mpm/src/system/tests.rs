@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use nalgebra::{DMatrix, DVector, Vector3};
+use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::{
     BodyState, BodyStep, Control, DeformableModel, Dynamics, Integration, StepInput,
 };
 
 use super::*;
-use crate::material::{FrictionAngle, LinearCorotated, Liquid, NeoHookean, Sand};
+use crate::material::{FrictionAngle, LinearCorotated, Liquid, Sand};
 use crate::model::{MatrixForm, MpmBuilder, MpmSettings, ObjectSpec, RotationTarget};
 use crate::random::Random;
 use crate::{MaterialPoints, ParticleSet};
@@ -165,19 +166,28 @@ fn brute_force(system: &GridSystem, v: impl Fn([i32; 3]) -> Vector3<f64>) -> Den
 use std::ops::AddAssign;
 
 fn pairs() -> Vec<[Arc<dyn Material>; 2]> {
-    let solid = LinearCorotated::new(2e4, 0.3).unwrap();
+    let solid = LinearCorotated::new(Lame::from_young_poisson(2e4, 0.3).unwrap());
     vec![
         [
             Arc::new(solid),
-            Arc::new(LinearCorotated::new(5e4, 0.4).unwrap()),
+            Arc::new(LinearCorotated::new(
+                Lame::from_young_poisson(5e4, 0.4).unwrap(),
+            )),
         ],
         [
             Arc::new(solid),
-            Arc::new(NeoHookean::new(2e4, 0.3).unwrap()),
+            Arc::new(NeoHookean::new(Lame::from_young_poisson(2e4, 0.3).unwrap()).unwrap()),
         ],
         [
             Arc::new(Liquid::new(3e4, 7.0).unwrap().with_viscosity(5.0).unwrap()),
-            Arc::new(Sand::new(1e5, 0.3, 30.0, FrictionAngle::PlaneStrain).unwrap()),
+            Arc::new(
+                Sand::new(
+                    Lame::from_young_poisson(1e5, 0.3).unwrap(),
+                    30.0,
+                    FrictionAngle::PlaneStrain,
+                )
+                .unwrap(),
+            ),
         ],
     ]
 }

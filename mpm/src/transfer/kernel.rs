@@ -17,9 +17,9 @@ use super::Transfer;
 use crate::colours::Octants;
 use crate::lanes::{LANES, LaneScalar, LaneWork, Lanes};
 use crate::particle::Particle;
-use crate::scalar::Real;
 use crate::sparse_grid::{Cell, NONE, SparseGrid};
 use crate::spline::{GradientForm, Stencil};
+use pliant_constitutive::Real;
 
 /// Nodes that the particles of a block reach along x and y.
 const ARENA: usize = 6;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{ConvexContactSolver, SolverKind, StopCriteria};
 use pliant_coupling::{
     Accuracy, Adaptive, AdaptiveReport, ErrorMeasure, Exclusion, Geometry, Mount, State, Stepper,
@@ -19,7 +20,9 @@ fn cube(modulus: f64, z: f64) -> MaterialPoints {
     let shape = Shape::cuboid(Vector3::repeat(0.1)).unwrap();
     let pose = Isometry3::translation(0.0, 0.0, z);
     let set = fill("cube", &shape, &pose, H, Sampling::default()).unwrap();
-    let material = Arc::new(LinearCorotated::new(modulus, 0.3).unwrap());
+    let material = Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(modulus, 0.3).unwrap(),
+    ));
     let mut builder = MpmBuilder::new(MpmSettings::new(H));
     builder.object(ObjectSpec::new("cube", material, 1000.0, set));
     builder.build().unwrap()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{DMatrix, DVector, Isometry3, Matrix3, Point3, Rotation3, Vector3};
+use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_contact_sap::{
     BodyState, BodyStep, DeformableModel, SolverKind, StepInput, StopCriteria,
 };
@@ -11,8 +12,8 @@ use pliant_coupling::{
 };
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
-    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MaterialPoints,
-    MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sampling, Sand, Tension, fill,
+    FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MaterialPoints, MpmBuilder,
+    MpmSettings, ObjectSpec, ParticleSet, Sampling, Sand, Tension, fill,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -21,15 +22,24 @@ use rand_chacha::ChaCha8Rng;
 const H: f64 = 0.05;
 
 fn material(number: usize) -> Arc<dyn Material> {
-    let solid = LinearCorotated::new(1e5, 0.4).unwrap();
+    let solid = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let liquid = Liquid::new(2e4, 7.0).unwrap();
     match number {
         0 => Arc::new(solid),
         1 => Arc::new(solid.with_yield_stress(2e3).unwrap()),
-        2 => Arc::new(Corotated::new(1e5, 0.3).unwrap()),
-        3 => Arc::new(NeoHookean::new(1e5, 0.3).unwrap()),
-        4 => Arc::new(HenckyVonMises::new(1e5, 0.3, 2e3).unwrap()),
-        5 => Arc::new(Sand::new(1e6, 0.3, 30.0, FrictionAngle::PlaneStrain).unwrap()),
+        2 => Arc::new(FixedCorotated::new(Lame::from_young_poisson(1e5, 0.3).unwrap()).unwrap()),
+        3 => Arc::new(NeoHookean::new(Lame::from_young_poisson(1e5, 0.3).unwrap()).unwrap()),
+        4 => {
+            Arc::new(HenckyVonMises::new(Lame::from_young_poisson(1e5, 0.3).unwrap(), 2e3).unwrap())
+        }
+        5 => Arc::new(
+            Sand::new(
+                Lame::from_young_poisson(1e6, 0.3).unwrap(),
+                30.0,
+                FrictionAngle::PlaneStrain,
+            )
+            .unwrap(),
+        ),
         6 => Arc::new(liquid),
         7 => Arc::new(liquid.with_viscosity(0.01).unwrap()),
         _ => Arc::new(liquid.with_tension(Tension::Full)),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Exclusion, Geometry, Mount, State, Stepper, StrongImplicit, World, WorldBuilder,
@@ -76,7 +77,9 @@ fn mean_velocity(points: &MaterialPoints, state: &State) -> Vector3<f64> {
 #[test]
 fn the_floor_carries_solids_and_liquids_by_their_weight() {
     let materials: [Arc<dyn Material>; 2] = [
-        Arc::new(LinearCorotated::new(5e4, 0.3).unwrap()),
+        Arc::new(LinearCorotated::new(
+            Lame::from_young_poisson(5e4, 0.3).unwrap(),
+        )),
         Arc::new(Liquid::new(1e4, 7.0).unwrap().with_viscosity(50.0).unwrap()),
     ];
     for material in materials {
@@ -97,7 +100,9 @@ fn a_cube_slides_down_a_slope_as_friction_lets_it() {
     let slope = 0.4_f64; // tan = 0.42
     let along = Vector3::new(slope.cos(), 0.0, -slope.sin());
     for (friction, expected) in [(0.2, G * (slope.sin() - 0.2 * slope.cos())), (0.6, 0.0)] {
-        let material = Arc::new(LinearCorotated::new(2e5, 0.3).unwrap());
+        let material = Arc::new(LinearCorotated::new(
+            Lame::from_young_poisson(2e5, 0.3).unwrap(),
+        ));
         let (world, points) = world(material, friction, slope);
         let mut state = world.default_state();
         let _ = run(&world, &mut state, 0.2);

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use nalgebra::{Isometry3, Vector3};
+use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::conformance::minimiser;
 use pliant_contact_sap::{
     Acceleration, ContactProblem, ConvexContactSolver, FrictionTangent, LineSearch, LinearAlgebra,
@@ -13,7 +14,7 @@ use pliant_coupling::{Geometry, Mount, State, Stepper, StrongImplicit, World, Wo
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
     FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings,
-    NeoHookean, ObjectSpec, Sampling, Sand, fill,
+    ObjectSpec, Sampling, Sand, fill,
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 
@@ -235,18 +236,30 @@ fn worst(about: &str, found: &[Found]) -> Vec<(String, f64)> {
 
 #[test]
 fn every_solver_of_second_order_finds_the_minimiser_of_a_dense_reference() {
-    let solid = LinearCorotated::new(5e4, 0.3).unwrap();
+    let solid = LinearCorotated::new(Lame::from_young_poisson(5e4, 0.3).unwrap());
     let materials: [(&str, Arc<dyn Material>); 6] = [
         ("elastic", Arc::new(solid)),
         ("dough", Arc::new(solid.with_yield_stress(1e3).unwrap())),
-        ("neo-Hookean", Arc::new(NeoHookean::new(2e4, 0.35).unwrap())),
+        (
+            "neo-Hookean",
+            Arc::new(NeoHookean::new(Lame::from_young_poisson(2e4, 0.35).unwrap()).unwrap()),
+        ),
         (
             "metal",
-            Arc::new(HenckyVonMises::new(5e4, 0.3, 1e3).unwrap()),
+            Arc::new(
+                HenckyVonMises::new(Lame::from_young_poisson(5e4, 0.3).unwrap(), 1e3).unwrap(),
+            ),
         ),
         (
             "sand",
-            Arc::new(Sand::new(2e5, 0.3, 30.0, FrictionAngle::PlaneStrain).unwrap()),
+            Arc::new(
+                Sand::new(
+                    Lame::from_young_poisson(2e5, 0.3).unwrap(),
+                    30.0,
+                    FrictionAngle::PlaneStrain,
+                )
+                .unwrap(),
+            ),
         ),
         (
             "liquid",
@@ -270,7 +283,12 @@ fn every_solver_of_second_order_finds_the_minimiser_of_a_dense_reference() {
 #[test]
 fn solvers_of_first_order_find_the_same_minimiser() {
     // Stiffness within their reach.
-    let world = pile(Arc::new(LinearCorotated::new(5e3, 0.3).unwrap()), 1.0);
+    let world = pile(
+        Arc::new(LinearCorotated::new(
+            Lame::from_young_poisson(5e3, 0.3).unwrap(),
+        )),
+        1.0,
+    );
     let stop = StopCriteria {
         relative_tolerance: 1e-8,
         iterations_max: 100_000,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::one_step::{Row, energy_norm, of_second_order};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_contact_sap::conformance::{CheckedSolver, minimiser};
 use pliant_contact_sap::{
     ContactProblem, ConvexContactSolver, FrictionLimit, Solution, SolveError, SolveMode,
@@ -14,12 +15,12 @@ use pliant_coupling::{
     ContactModel, ContactSettings, Geometry, Mount, State, StepReport, Stepper, StrongImplicit,
     World, WorldBuilder,
 };
-use pliant_fem::{FemBuilder, LawKind, lame_parameters};
+use pliant_fem::{FemBuilder, LawKind};
 use pliant_hydroelastic::mesh::generate::tet_cuboid;
 use pliant_hydroelastic::{ContactMaterial, Shape};
 use pliant_mpm::{
-    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MatrixForm,
-    MpmBuilder, MpmSettings, NeoHookean, ObjectSpec, ParticleSet, Sand,
+    FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MatrixForm, MpmBuilder,
+    MpmSettings, ObjectSpec, ParticleSet, Sand,
 };
 use pliant_multibody::{LinkSpec, ModelBuilder, RigidTree, Root, SpatialInertia};
 use rand::{RngExt, SeedableRng};
@@ -125,17 +126,18 @@ fn direction(rng: &mut ChaCha8Rng) -> Vector3<f64> {
 
 fn law(rng: &mut ChaCha8Rng, modulus: f64) -> Arc<dyn Material> {
     let nu = rng.random_range(0.0..0.45);
+    let lame = Lame::from_young_poisson(modulus, nu).unwrap();
     match rng.random_range(0..7) {
-        0 => Arc::new(NeoHookean::new(modulus, nu).unwrap()),
-        1 => Arc::new(Corotated::new(modulus, nu).unwrap()),
+        0 => Arc::new(NeoHookean::new(lame).unwrap()),
+        1 => Arc::new(FixedCorotated::new(lame).unwrap()),
         2 => Arc::new(Liquid::new(modulus, 7.0).unwrap()),
-        3 => Arc::new(Sand::new(modulus, nu, 35.0, FrictionAngle::PlaneStrain).unwrap()),
-        4 => Arc::new(HenckyVonMises::new(modulus, nu, 0.02 * modulus).unwrap()),
+        3 => Arc::new(Sand::new(lame, 35.0, FrictionAngle::PlaneStrain).unwrap()),
+        4 => Arc::new(HenckyVonMises::new(lame, 0.02 * modulus).unwrap()),
         5 => {
-            let elastic = LinearCorotated::new(modulus, nu).unwrap();
+            let elastic = LinearCorotated::new(lame);
             Arc::new(elastic.with_yield_stress(0.02 * modulus).unwrap())
         }
-        _ => Arc::new(LinearCorotated::new(modulus, nu).unwrap()),
+        _ => Arc::new(LinearCorotated::new(lame)),
     }
 }
 
@@ -226,7 +228,7 @@ fn problem(rng: &mut ChaCha8Rng, range: Range) -> Problem {
     }
     if besides >= 2 {
         let half = Vector3::from_fn(|_, _| rng.random_range(0.3 * H..H));
-        let lame = lame_parameters(log_uniform(rng, range.modulus), 0.3).unwrap();
+        let lame = Lame::from_young_poisson(log_uniform(rng, range.modulus), 0.3).unwrap();
         let law = LawKind::LinearCorotated.of(lame).unwrap();
         let mesh = tet_cuboid(half, [1, 1, 1]).unwrap();
         let turn = UnitQuaternion::from_scaled_axis(direction(rng) * 3.0);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Exclusion, Geometry, GeometryIdx, Mount, State, Stepper, StrongImplicit, WorldBuilder,
@@ -135,7 +136,9 @@ fn a_block_in_plane_strain_fails_at_its_friction_angle() {
         (FrictionAngle::PlaneStrain, 30.0, 30.0),
         (FrictionAngle::TriaxialCompression, 20.0, wider.to_degrees()),
     ] {
-        let found = stress_ratio(Sand::new(1e6, 0.3, degrees, cone).unwrap());
+        let found = stress_ratio(
+            Sand::new(Lame::from_young_poisson(1e6, 0.3).unwrap(), degrees, cone).unwrap(),
+        );
         let share = found / coulomb(effective);
         eprintln!(
             "{cone:?}, {degrees}°: σ₁/σ₃ {found:.3}, {share:.4} of Coulomb's at {effective:.1}°"

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, World, WorldBuilder,
@@ -28,7 +29,9 @@ fn rubber(bottom: f64) -> ObjectSpec {
     let shape = Shape::cuboid(Vector3::repeat(EDGE)).unwrap();
     let pose = Isometry3::translation(0.0, 0.0, bottom + 0.5 * EDGE);
     let set = fill("cube", &shape, &pose, H, Sampling::default()).unwrap();
-    let material = Arc::new(LinearCorotated::new(1e5, 0.3).unwrap());
+    let material = Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(1e5, 0.3).unwrap(),
+    ));
     ObjectSpec::new("cube", material, DENSITY, set)
 }
 

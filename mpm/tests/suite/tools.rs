@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{SolverKind, StopCriteria};
 use pliant_coupling::{
     BodyIdx, Geometry, GeometryIdx, Mount, State, StepReport, Stepper, StrongImplicit, World,
@@ -31,7 +32,9 @@ fn rubber(name: &str, edge: f64, p_WC: [f64; 3], velocity_W: Vector3<f64>) -> Ob
         Sampling::default(),
     )
     .unwrap();
-    let material = Arc::new(LinearCorotated::new(1e5, 0.3).unwrap());
+    let material = Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(1e5, 0.3).unwrap(),
+    ));
     let mut object = ObjectSpec::new(name, material, 500.0, set);
     object.velocity_W = velocity_W;
     object

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::support::{G, Run};
 use nalgebra::{Isometry3, Point3, Vector3};
+use pliant_constitutive::{Lame, NeoHookean};
 use pliant_contact_sap::{DeformableModel, Integration};
 use pliant_hydroelastic::Shape;
 use pliant_mpm::{
-    GradientForm, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings, NeoHookean,
-    ObjectSpec, RotationTarget, Sampling, Wall, WallKind, fill,
+    GradientForm, LinearCorotated, Liquid, Material, MpmBuilder, MpmSettings, ObjectSpec,
+    RotationTarget, Sampling, Wall, WallKind, fill,
 };
 
 /// A column on the origin, `cells` high and two wide, between walls that let it slide; its base is held.
@@ -55,7 +56,12 @@ fn stiff() -> (Arc<dyn Material>, f64) {
     // λ + 2μ = E (1 − ν)/((1 + ν)(1 − 2ν)).
     let modulus = density * G / 0.02;
     let e = modulus * (1.0 + nu) * (1.0 - 2.0 * nu) / (1.0 - nu);
-    (Arc::new(LinearCorotated::new(e, nu).unwrap()), density)
+    (
+        Arc::new(LinearCorotated::new(
+            Lame::from_young_poisson(e, nu).unwrap(),
+        )),
+        density,
+    )
 }
 
 /// Displacement of the top of a column under its weight, g L²/(2c²) = 0.01 m, relative to that.
@@ -178,7 +184,9 @@ fn spin(target: RotationTarget, e: f64, omega: f64, dt: f64, turns: f64) -> (f64
         Sampling::default(),
     )
     .unwrap();
-    let material = Arc::new(LinearCorotated::new(e, 0.4).unwrap());
+    let material = Arc::new(LinearCorotated::new(
+        Lame::from_young_poisson(e, 0.4).unwrap(),
+    ));
     let mut cube = ObjectSpec::new("cube", material, 1000.0, set);
     cube.angular_velocity_W = Vector3::new(0.0, 0.0, omega);
     builder.object(cube);
@@ -231,8 +239,10 @@ fn energy_never_grows_in_an_implicit_step() {
     )
     .unwrap();
     let materials: [Arc<dyn Material>; 2] = [
-        Arc::new(LinearCorotated::new(1e4, 0.3).unwrap()),
-        Arc::new(NeoHookean::new(1e4, 0.3).unwrap()),
+        Arc::new(LinearCorotated::new(
+            Lame::from_young_poisson(1e4, 0.3).unwrap(),
+        )),
+        Arc::new(NeoHookean::new(Lame::from_young_poisson(1e4, 0.3).unwrap()).unwrap()),
     ];
     for material in materials {
         let mut builder = MpmBuilder::new(MpmSettings::new(0.025));

@@ -150,6 +150,7 @@ impl SoftModel for PointsObject {
 mod tests {
     use std::sync::Arc;
 
+    use pliant_constitutive::Lame;
     use pliant_contact_sap::DeformableModel;
     use pliant_mpm::{LinearCorotated, MpmBuilder, MpmSettings, ObjectSpec, ParticleSet};
 
@@ -164,7 +165,8 @@ mod tests {
             particle_volume: 1e-3,
         };
         let mut builder = MpmBuilder::new(MpmSettings::new(0.1));
-        let material = LinearCorotated::new(1e4, 0.3).expect("legal constants");
+        let material =
+            LinearCorotated::new(Lame::from_young_poisson(1e4, 0.3).expect("legal constants"));
         builder.object(ObjectSpec::new("row", Arc::new(material), 1000.0, set));
         let model = builder.build().expect("a legal model");
         let object = PointsObject {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use pliant_fem::{
-    FemError, LawKind, Material, MaterialPreset, MooneyRivlin, lame_parameters, material_preset,
-};
+use pliant_constitutive::{Lame, MooneyRivlin, ParameterError};
+use pliant_fem::{LawKind, Material, MaterialPreset, material_preset};
 
 use crate::registry::Registry;
 use crate::scene::error::{SceneError, SceneFault};
@@ -48,7 +47,7 @@ static TWO_MODULI: TableSchema = TableSchema {
             value: ValueKind::Between(-1.0, 0.5),
             unit: "",
             default: "the preset's",
-            about: "ν; linear tetrahedra lock beyond 0.45 or so",
+            about: "ν; not negative for `neo-hookean`; linear tetrahedra lock beyond 0.45 or so",
         },
     ],
 };
@@ -101,15 +100,15 @@ pub(crate) fn register(registry: &mut Registry) {
             let preset = preset(table)?;
             let stiffness = modulus(table, "youngs_modulus", preset.map(|p| p.youngs_modulus))?;
             let ratio = modulus(table, "poissons_ratio", preset.map(|p| p.poissons_ratio))?;
-            let lame = lame_parameters(stiffness, ratio);
-            lame.and_then(|lame| kind.of(lame))
-                .map_err(|error| table.conflict(error.to_string()))
+            Lame::from_young_poisson(stiffness, ratio)
+                .and_then(|lame| kind.of(lame))
+                .map_err(|error| refused_parameter(table, &error))
         });
     }
     registry.fem_material("mooney-rivlin", MOONEY_RIVLIN.keys, |table| {
         let [c1, c2] = [table.number("c1")?, table.number("c2")?];
         MooneyRivlin::new(c1, c2, table.number("bulk_modulus")?)
-            .map_err(|error| table.conflict(error.to_string()))
+            .map_err(|error| refused_parameter(table, &error))
     });
 }
 
@@ -155,9 +154,17 @@ fn modulus(
     }
 }
 
-fn refused(item: &Item<'_>, error: &FemError) -> SceneError {
+fn refused(item: &Item<'_>, error: &impl std::fmt::Display) -> SceneError {
     item.error(SceneFault::Conflict {
         table: item.table.clone(),
         reason: error.to_string(),
     })
+}
+
+/// The error of an elastic constant, at the key that gives it.
+pub(super) fn refused_parameter(table: &TableReader<'_>, error: &ParameterError) -> SceneError {
+    match table.optional(error.parameter) {
+        Some(item) => refused(&item, error),
+        None => table.conflict(error.to_string()),
+    }
 }

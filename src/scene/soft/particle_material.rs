@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use pliant_constitutive::{FixedCorotated, Lame, NeoHookean};
 use pliant_mpm::{
-    Corotated, FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError,
-    NeoHookean, Preset, Sand, Tension,
+    FrictionAngle, HenckyVonMises, LinearCorotated, Liquid, Material, MpmError, Preset, Sand,
+    Tension,
 };
 
 use crate::registry::Registry;
@@ -12,6 +13,8 @@ use crate::scene::error::{SceneError, SceneFault, remedy};
 use crate::scene::item::Item;
 use crate::scene::schema::{Key, REQUIRED, TableSchema, ValueKind};
 use crate::scene::table::TableReader;
+
+use super::fem_material::refused_parameter;
 
 /// `made_of` of `[[material_points]]`.
 pub(super) static TABLES: [&TableSchema; 5] = [&MADE_OF, &ELASTIC, &PLASTIC, &SAND, &LIQUID];
@@ -39,7 +42,7 @@ static MADE_OF: TableSchema = TableSchema {
         ValueKind::Described("name of a law"),
         "",
         "`linear-corotated`",
-        "`linear-corotated`, which makes a step one linear problem, `corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
+        "`linear-corotated`, which makes a step one linear problem, `fixed-corotated`, `neo-hookean`, `hencky`, `sand` or `liquid`",
     )],
 };
 
@@ -49,11 +52,11 @@ const POISSONS_RATIO: Key = constant(
     ValueKind::Between(-1.0, 0.5),
     "",
     REQUIRED,
-    "ν; locks beyond 0.45 or so",
+    "ν; not negative for `neo-hookean` and `fixed-corotated`; locks beyond 0.45 or so",
 );
 
 static ELASTIC: TableSchema = TableSchema {
-    name: "material_points.made_of law = \"corotated\" or \"neo-hookean\"",
+    name: "material_points.made_of law = \"fixed-corotated\" or \"neo-hookean\"",
     keys: &[YOUNGS_MODULUS, POISSONS_RATIO],
 };
 static PLASTIC: TableSchema = TableSchema {
@@ -114,7 +117,7 @@ static LIQUID: TableSchema = TableSchema {
             ValueKind::Choice(&["none", "full"]),
             "",
             "`none`",
-            "whether it resists tension",
+            "of `liquid`: its pressure when pulled apart, zero or negative",
         ),
     ],
 };
@@ -129,34 +132,31 @@ pub(super) struct Constitutive {
 pub(crate) fn register(registry: &mut Registry) {
     registry
         .particle_material("linear-corotated", PLASTIC.keys, |table| {
-            let [e, nu] = moduli(table)?;
-            let solid = LinearCorotated::new(e, nu);
+            let elastic = LinearCorotated::new(lame(table)?);
+            let yields = table.number_if_given("yield_stress")?;
             legal(
                 table,
-                match table.number_if_given("yield_stress")? {
-                    Some(stress) => solid.and_then(|solid| solid.with_yield_stress(stress)),
-                    None => solid,
-                },
+                yields.map_or(Ok(elastic), |stress| elastic.with_yield_stress(stress)),
             )
         })
-        .particle_material("corotated", ELASTIC.keys, |table| {
-            let [e, nu] = moduli(table)?;
-            legal(table, Corotated::new(e, nu))
+        .particle_material("fixed-corotated", ELASTIC.keys, |table| {
+            let solid = FixedCorotated::new(lame(table)?);
+            solid.map_err(|error| refused_parameter(table, &error))
         })
         .particle_material("neo-hookean", ELASTIC.keys, |table| {
-            let [e, nu] = moduli(table)?;
-            legal(table, NeoHookean::new(e, nu))
+            let solid = NeoHookean::new(lame(table)?);
+            solid.map_err(|error| refused_parameter(table, &error))
         })
         .particle_material("hencky", PLASTIC.keys, |table| {
-            let [e, nu] = moduli(table)?;
+            let lame = lame(table)?;
             let stress = table.number_if_given("yield_stress")?;
             legal(
                 table,
-                HenckyVonMises::new(e, nu, stress.unwrap_or(f64::INFINITY)),
+                HenckyVonMises::new(lame, stress.unwrap_or(f64::INFINITY)),
             )
         })
         .particle_material("sand", SAND.keys, |table| {
-            let [e, nu] = moduli(table)?;
+            let lame = lame(table)?;
             let angle = table.number("friction_angle")?.to_degrees();
             let cone = table.choice_or_first(
                 "friction_cone",
@@ -165,7 +165,7 @@ pub(crate) fn register(registry: &mut Registry) {
                     ("triaxial-compression", FrictionAngle::TriaxialCompression),
                 ],
             )?;
-            legal(table, Sand::new(e, nu, angle, cone))
+            legal(table, Sand::new(lame, angle, cone))
         })
         .particle_material("liquid", LIQUID.keys, |table| {
             let liquid = Liquid::new(table.number("bulk_modulus")?, table.number("exponent")?);
@@ -179,11 +179,13 @@ pub(crate) fn register(registry: &mut Registry) {
         });
 }
 
-fn moduli(table: &TableReader<'_>) -> Result<[f64; 2], SceneError> {
-    Ok([
+fn lame(table: &TableReader<'_>) -> Result<Lame, SceneError> {
+    let (youngs_modulus, poissons_ratio) = (
         table.number("youngs_modulus")?,
         table.number("poissons_ratio")?,
-    ])
+    );
+    Lame::from_young_poisson(youngs_modulus, poissons_ratio)
+        .map_err(|error| refused_parameter(table, &error))
 }
 
 fn legal<M>(table: &TableReader<'_>, material: Result<M, MpmError>) -> Result<M, SceneError> {

@@ -5,11 +5,12 @@ pub(crate) mod touching;
 use std::sync::Arc;
 
 use nalgebra::Vector3;
+use pliant_constitutive::Lame;
 use pliant_contact_sap::{
     BlockFactors, BodyError, BodyState, BodyStep, ConstraintSet, ContactProblem, Control,
     ConvexContactSolver, DeformableModel, Newton, ParticipantIdx, Solution, StepInput, TimeStep,
 };
-use pliant_fem::{FemBody, FemBuilder, LinearCorotated, Material, Rayleigh, lame_parameters};
+use pliant_fem::{FemBody, FemBuilder, LinearCorotated, Material, Rayleigh};
 
 pub(crate) const GRAVITY: Vector3<f64> = Vector3::new(0.0, 0.0, -9.81);
 
@@ -19,8 +20,8 @@ pub(crate) const UNDAMPED: Rayleigh = Rayleigh {
 };
 
 pub(crate) fn corotated(youngs_modulus: f64, poissons_ratio: f64) -> Arc<dyn Material> {
-    let lame = lame_parameters(youngs_modulus, poissons_ratio).unwrap();
-    Arc::new(LinearCorotated::new(lame).unwrap())
+    let lame = Lame::from_young_poisson(youngs_modulus, poissons_ratio).unwrap();
+    Arc::new(LinearCorotated::new(lame))
 }
 
 pub(crate) fn built(builder: FemBuilder) -> FemBody {

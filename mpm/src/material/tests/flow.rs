@@ -1,13 +1,13 @@
-//! Return mappings: on the surface, once, with the volume they may change.
+//! Return mappings: onto the yield surface, once, with their change of volume.
 
 use super::*;
 
 #[test]
-fn return_to_the_yield_surface_lands_on_it_once_and_keeps_the_volume() {
+fn the_return_mapping_reaches_the_yield_surface_once_and_keeps_the_volume() {
     let mut draw = Draw::new(6);
-    let elastic = LinearCorotated::new(1e5, 0.4).unwrap();
+    let elastic = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
     let eta = 2e3;
-    let bound = eta / (2.0 * elastic.moduli().mu);
+    let bound = eta / (2.0 * elastic.lame().mu());
     for form in [ReturnForm::KeepRotation, ReturnForm::Additive] {
         let material = elastic
             .with_yield_stress(eta)
@@ -23,7 +23,7 @@ fn return_to_the_yield_surface_lands_on_it_once_and_keeps_the_volume() {
             let lagged = lagged(&material, &strain, &coming);
             let after: Strain<f64> = material.advance(&strain, &lagged, &g);
             let r0 = lagged.rotation;
-            let s = |f: &Matrix3<f64>| sym(&(r0.transpose() * f));
+            let s = |f: &Matrix3<f64>| symmetric_part(&(r0.transpose() * f));
             let trial = s(&(strain.f + g * strain.f));
             let e = s(&after.f) - lagged.target;
             let flowed = deviator(&(trial - lagged.target)).norm() > bound;
@@ -57,9 +57,9 @@ fn return_to_the_yield_surface_lands_on_it_once_and_keeps_the_volume() {
 }
 
 #[test]
-fn logarithmic_flow_lands_on_the_surface_and_keeps_det_f() {
+fn logarithmic_flow_returns_to_the_surface_and_keeps_det_f() {
     let mut draw = Draw::new(8);
-    let material = HenckyVonMises::new(1e5, 0.3, 2e3).unwrap();
+    let material = HenckyVonMises::new(Lame::from_young_poisson(1e5, 0.3).unwrap(), 2e3).unwrap();
     for _ in 0..40 {
         let strain = Strain {
             f: draw.turn(),
@@ -100,7 +100,7 @@ fn logarithmic_flow_lands_on_the_surface_and_keeps_det_f() {
 
 /// Shears sand in the plane at constant volume under pressure until it flows; the sine of the mobilised friction angle.
 fn mobilised(angle: FrictionAngle) -> f64 {
-    let material = Sand::new(1e6, 0.3, 30.0, angle).unwrap();
+    let material = Sand::new(Lame::from_young_poisson(1e6, 0.3).unwrap(), 30.0, angle).unwrap();
     let mut strain = Strain {
         f: Matrix3::<f64>::identity() * 0.99,
         internal: [0.0; 2],
@@ -129,19 +129,24 @@ fn sand_mobilises_its_friction_angle_in_plane_strain() {
 
 /// How far F is beyond the cone of fresh sand.
 fn excess(material: &Sand, f: &Matrix3<f64>) -> f64 {
-    let moduli = Moduli::new("", 1e6, 0.3).unwrap();
-    let logs = crate::rotation::Svd::of(f).sigma.map(f64::ln);
+    let moduli = Lame::from_young_poisson(1e6, 0.3).unwrap();
+    let logs = SignedSvd::of(f).stretches.map(f64::ln);
     let trace = logs.sum();
     let deviator = logs.add_scalar(-trace / 3.0).norm();
-    let ratio = (3.0 * moduli.lambda + 2.0 * moduli.mu) / (2.0 * moduli.mu);
+    let ratio = (3.0 * moduli.lambda() + 2.0 * moduli.mu()) / (2.0 * moduli.mu());
     deviator + material.cone_slope(0.0) * ratio * trace
 }
 
 #[test]
-fn sand_lands_on_its_cone_and_gives_back_the_volume_it_gained() {
+fn sand_returns_to_its_cone_and_recovers_the_volume_it_gained() {
     let mut draw = Draw::new(9);
     let mut sheared = 0;
-    let material = Sand::new(1e6, 0.3, 35.0, FrictionAngle::TriaxialCompression).unwrap();
+    let material = Sand::new(
+        Lame::from_young_poisson(1e6, 0.3).unwrap(),
+        35.0,
+        FrictionAngle::TriaxialCompression,
+    )
+    .unwrap();
     for _ in 0..40 {
         let strain = Strain {
             f: draw.turn() * 0.97,

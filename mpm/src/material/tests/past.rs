@@ -1,4 +1,4 @@
-//! What is told of a particle's past: its plastic strain and its volume.
+//! The history of a particle: its plastic strain and its volume.
 
 use super::*;
 
@@ -10,13 +10,13 @@ fn fresh(material: &dyn Material) -> Strain<f64> {
 }
 
 #[test]
-fn plastic_strain_is_a_long_shear_less_its_elastic_part_and_none_where_nothing_flows() {
+fn plastic_strain_of_a_long_shear_is_the_shear_less_its_elastic_part() {
     let step = 1e-3;
     // Simple shear γ has |D| = γ/√2. Von Mises flow counts √(2/3) of it, which is γ/√3, sand all of it.
     let (mises, sand) = (1.0 / 3.0_f64.sqrt(), 0.5_f64.sqrt());
     for material in all() {
         let material = material.as_ref();
-        let elastic = LinearCorotated::new(1e5, 0.4).unwrap();
+        let elastic = LinearCorotated::new(Lame::from_young_poisson(1e5, 0.4).unwrap());
         let expected = match material.name() {
             "hencky_von_mises" => Some(mises),
             "sand" => Some(sand),
@@ -60,7 +60,7 @@ fn plastic_strain_is_a_long_shear_less_its_elastic_part_and_none_where_nothing_f
 }
 
 #[test]
-fn volume_is_the_product_of_all_steps_whatever_flowed_or_opened() {
+fn the_volume_ratio_is_the_product_of_all_steps_with_flow_and_separation() {
     let mut draw = Draw::new(21);
     for material in all() {
         let material = material.as_ref();

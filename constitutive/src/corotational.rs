@@ -1,0 +1,55 @@
+//! Corotational elasticity, with the trace of the stretch.
+
+use nalgebra::Vector3;
+
+use crate::terms::{RotationDistance, TraceTerm};
+use crate::{Lame, PrincipalLaw, Real, Spectrum};
+
+/// Corotational linear elasticity: ψ = μ‖S − I‖² + λ/2 tr²(S − I), F = RS.
+///
+/// Hooke's law in the frame of the rotation R(F); the derivatives are exact, that of R included, and may be indefinite. Finite
+/// for inverted F. Where two stretches cancel (σ_i + σ_j = 0, deep in inversion) the energy has a kink: the stiffness there is that
+/// of σ_i + σ_j = 1e-6.
+///
+/// [`FixedCorotated`](crate::FixedCorotated) has another volume term. The linear corotated law, whose rotation is lagged, is Hooke's
+/// law of [`corotated_stretch`](crate::corotated_stretch).
+///
+/// Source: McAdams et al. (2011), "Efficient elasticity for character skinning with contact and collisions".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Corotational {
+    lame: Lame,
+}
+
+impl Corotational {
+    /// The law with these parameters.
+    #[must_use]
+    pub fn new(lame: Lame) -> Self {
+        Self { lame }
+    }
+
+    fn terms<T: Real>(&self) -> (RotationDistance<T>, TraceTerm<T>) {
+        let hooke = self.lame.hooke();
+        (RotationDistance(hooke.mu), TraceTerm(hooke.lambda))
+    }
+}
+
+impl<T: Real> PrincipalLaw<T> for Corotational {
+    fn energy(&self, s: &Vector3<T>) -> T {
+        let (distance, trace) = self.terms();
+        distance.energy(s) + trace.energy(s)
+    }
+
+    fn stresses(&self, s: &Vector3<T>) -> Vector3<T> {
+        let (distance, trace) = self.terms();
+        distance.stresses(s) + trace.stresses(s)
+    }
+
+    fn spectrum(&self, s: &Vector3<T>) -> Spectrum<T> {
+        let (distance, trace) = self.terms();
+        distance.spectrum(s) + trace.spectrum(s)
+    }
+
+    fn lame(&self) -> Lame {
+        self.lame
+    }
+}

@@ -1,0 +1,59 @@
+//! Fixed corotated elasticity, with the determinant of F.
+
+use nalgebra::Vector3;
+
+use crate::terms::{RotationDistance, VolumeTerm};
+use crate::{Hooke, Lame, ParameterError, PrincipalLaw, Real, Spectrum};
+
+/// Fixed corotated elasticity: ψ = μ‖F − R‖² + λ/2 (J − 1)².
+///
+/// Finite for inverted F, which it pushes back. Its volume term is that of J where [`Corotational`](crate::Corotational) has the
+/// trace of the stretch; at small strain both are Hooke's law. The same kink where two stretches cancel.
+///
+/// Source: Stomakhin, Howes, Schroeder, Teran (2012), "Energetically consistent invertible elasticity".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FixedCorotated {
+    lame: Lame,
+}
+
+impl FixedCorotated {
+    /// The law with these parameters.
+    ///
+    /// # Errors
+    /// [`ParameterError`] of `poissons_ratio` if λ < 0: the energy would fall without bound as J grows.
+    pub fn new(lame: Lame) -> Result<Self, ParameterError> {
+        let lame = lame.require_nonnegative_lambda(
+            "must lie in [0, 0.5) for the fixed corotated law, whose energy is unbounded below for lambda < 0",
+        )?;
+        Ok(Self { lame })
+    }
+
+    fn volume<T: Real>(Hooke { lambda, .. }: &Hooke<T>, s: &Vector3<T>) -> VolumeTerm<T> {
+        VolumeTerm {
+            first: *lambda * (s.product() - T::one()),
+            second: *lambda,
+        }
+    }
+}
+
+impl<T: Real> PrincipalLaw<T> for FixedCorotated {
+    fn energy(&self, s: &Vector3<T>) -> T {
+        let hooke = self.lame.hooke();
+        let dilation = s.product() - T::one();
+        RotationDistance(hooke.mu).energy(s) + T::of(0.5) * hooke.lambda * dilation * dilation
+    }
+
+    fn stresses(&self, s: &Vector3<T>) -> Vector3<T> {
+        let hooke = self.lame.hooke();
+        RotationDistance(hooke.mu).stresses(s) + Self::volume(&hooke, s).stresses(s)
+    }
+
+    fn spectrum(&self, s: &Vector3<T>) -> Spectrum<T> {
+        let hooke = self.lame.hooke();
+        RotationDistance(hooke.mu).spectrum(s) + Self::volume(&hooke, s).spectrum(s)
+    }
+
+    fn lame(&self) -> Lame {
+        self.lame
+    }
+}

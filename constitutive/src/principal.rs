@@ -1,0 +1,118 @@
+//! Isotropic laws as functions of the principal stretches.
+
+use std::fmt::Debug;
+use std::ops::Add;
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::{Lame, Real, SignedSvd, symmetric_eigen};
+
+/// An isotropic hyperelastic law Ψ(F) = ψ(σ₁, σ₂, σ₃) of the signed principal stretches of F = U diag(σ) Vᵀ
+/// ([`SignedSvd`]), per volume at rest.
+///
+/// ψ is symmetric in its arguments and zero, with zero stress, at σ = (1, 1, 1). Its derivatives give the first Piola stress
+/// P = U diag(∂ψ/∂σ) Vᵀ and, by the [`Spectrum`], the nine eigenvalues of ∂P/∂F in closed form.
+///
+/// Source: Smith, de Goes, Kim (2019), "Analytic eigensystems for isotropic distortion energies".
+pub trait PrincipalLaw<T: Real = f64>: Send + Sync + Debug {
+    /// ψ, J/m³; infinite outside of the law's [`Domain`].
+    fn energy(&self, stretches: &Vector3<T>) -> T;
+    /// ∂ψ/∂σ, Pa.
+    fn stresses(&self, stretches: &Vector3<T>) -> Vector3<T>;
+    /// The second derivative.
+    fn spectrum(&self, stretches: &Vector3<T>) -> Spectrum<T>;
+    /// The parameters of Hooke's law at small strain.
+    fn lame(&self) -> Lame;
+    /// Where the law is defined.
+    fn domain(&self) -> Domain {
+        Domain::Everywhere
+    }
+    /// Ψ(F), J/m³.
+    fn strain_energy(&self, F: &Matrix3<T>) -> T {
+        self.energy(&SignedSvd::of(F).stretches)
+    }
+    /// P = ∂Ψ/∂F, the first Piola stress, Pa.
+    fn piola_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
+        let svd = SignedSvd::of(F);
+        svd.rebuild(&self.stresses(&svd.stretches))
+    }
+    /// τ = P Fᵀ, the Kirchhoff stress, Pa.
+    fn kirchhoff_stress(&self, F: &Matrix3<T>) -> Matrix3<T> {
+        self.piola_stress(F) * F.transpose()
+    }
+}
+
+/// Where a law is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Domain {
+    /// For every F, inverted ones too.
+    Everywhere,
+    /// For det F > 0; the energy grows without bound towards det F = 0.
+    PositiveVolume,
+}
+
+/// The second derivative of an isotropic law in the frame of its principal stretches, Pa.
+///
+/// Entry k of the vectors belongs to the pair (i, j) of [`principal_pair`]. The eigenvalues of ∂P/∂F are those of
+/// `stretching`, for eigenmatrices U diag(e) Vᵀ, and the entries of the two vectors, for U(E_ij ± E_ji)Vᵀ/√2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spectrum<T = f64> {
+    /// ψ_ij = ∂²ψ/∂σ_i∂σ_j.
+    pub stretching: Matrix3<T>,
+    /// (ψ_i − ψ_j)/(σ_i − σ_j), the stiffness against symmetric shear; in a form without 0/0 at equal stretches.
+    pub symmetric: Vector3<T>,
+    /// (ψ_i + ψ_j)/(σ_i + σ_j), the stiffness against rotating U relative to V.
+    pub antisymmetric: Vector3<T>,
+}
+
+/// The pair (i, j) of stretches other than k, in cyclic order.
+#[must_use]
+#[inline]
+pub const fn principal_pair(k: usize) -> (usize, usize) {
+    ((k + 1) % 3, (k + 2) % 3)
+}
+
+impl<T: Real> Spectrum<T> {
+    /// The second derivative of c‖F‖²/2: stiffness c in all nine directions.
+    #[must_use]
+    pub fn uniform(stiffness: T) -> Self {
+        Self {
+            stretching: Matrix3::from_diagonal_element(stiffness),
+            symmetric: Vector3::repeat(stiffness),
+            antisymmetric: Vector3::repeat(stiffness),
+        }
+    }
+
+    /// The same with negative eigenvalues set to zero.
+    #[must_use]
+    pub fn semidefinite(&self) -> Self {
+        let at_least_zero = |x: T| x.max(T::zero());
+        Self {
+            stretching: without_negative_eigenvalues(&self.stretching),
+            symmetric: self.symmetric.map(at_least_zero),
+            antisymmetric: self.antisymmetric.map(at_least_zero),
+        }
+    }
+}
+
+/// The second derivative of a sum of laws.
+impl<T: Real> Add for Spectrum<T> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            stretching: self.stretching + other.stretching,
+            symmetric: self.symmetric + other.symmetric,
+            antisymmetric: self.antisymmetric + other.antisymmetric,
+        }
+    }
+}
+
+fn without_negative_eigenvalues<T: Real>(M: &Matrix3<T>) -> Matrix3<T> {
+    let (values, vectors) = symmetric_eigen(M);
+    if values.min() >= T::zero() {
+        return *M;
+    }
+    let kept = values.map(|x| x.max(T::zero()));
+    vectors * Matrix3::from_diagonal(&kept) * vectors.transpose()
+}

@@ -1,0 +1,158 @@
+//! Every isotropic law of `pliant-constitutive` as a law of particles.
+//!
+//! With F = (I + G)F₀ the stress is ∂ψ/∂G = P F₀ᵀ, and the tangent has the eigenmatrices of ∂P/∂F ([`Spectrum`](pliant_constitutive::Spectrum)), multiplied by F₀ᵀ.
+
+use nalgebra::{Matrix3, SMatrix, SVector, Vector3};
+use pliant_constitutive::{
+    Domain, FixedCorotated, NeoHookean, PrincipalLaw, Real, SignedSvd, principal_pair,
+    symmetric_eigen,
+};
+
+use super::{Definiteness, EnergyForm, Lagged, Law, Material, Strain, Tangent};
+
+/// Stretches below this are outside of the range of laws that are infinite at J = 0: what contact compresses further within a
+/// step is left at it.
+pub(super) const STRETCH_MIN: f64 = 0.05;
+
+/// (I + G)F₀.
+fn deformed<T: Real>(strain: &Strain<T>, g: &Matrix3<T>) -> Matrix3<T> {
+    strain.f + g * strain.f
+}
+
+/// ψ(G).
+pub(super) fn energy<T: Real>(law: &impl PrincipalLaw<T>, strain: &Strain<T>, g: &Matrix3<T>) -> T {
+    law.strain_energy(&deformed(strain, g))
+}
+
+/// ∂ψ/∂G = P F₀ᵀ.
+pub(super) fn stress<T: Real>(
+    law: &impl PrincipalLaw<T>,
+    strain: &Strain<T>,
+    g: &Matrix3<T>,
+) -> Matrix3<T> {
+    law.piola_stress(&deformed(strain, g)) * strain.f.transpose()
+}
+
+/// ∂²ψ/∂G² = Σ λ q qᵀ over the nine eigenvalues λ and eigenmatrices Q of ∂P/∂F, q = vec(Q F₀ᵀ).
+pub(super) fn tangent<T: Real>(
+    law: &impl PrincipalLaw<T>,
+    strain: &Strain<T>,
+    g: &Matrix3<T>,
+    definiteness: Definiteness,
+) -> Tangent<T> {
+    let SignedSvd { U, stretches, V } = SignedSvd::of(&deformed(strain, g));
+    let spectrum = law.spectrum(&stretches);
+    let right = V.transpose() * strain.f.transpose();
+    let mut h = SMatrix::<T, 9, 9>::zeros();
+    let mut add = |value: T, direction: Matrix3<T>| {
+        let value = match definiteness {
+            Definiteness::Exact => value,
+            Definiteness::Projected | Definiteness::Touching => value.max(T::zero()),
+        };
+        let dyad = U * direction * right;
+        let q = SVector::<T, 9>::from_column_slice(dyad.as_slice());
+        h.ger(value, &q, &q, T::one());
+    };
+    let (values, vectors) = symmetric_eigen(&spectrum.stretching);
+    for k in 0..3 {
+        let stretch: Vector3<T> = vectors.column(k).into();
+        add(values[k], Matrix3::from_diagonal(&stretch));
+    }
+    let root = T::of(std::f64::consts::FRAC_1_SQRT_2);
+    for k in 0..3 {
+        let (i, j) = principal_pair(k);
+        let pair = [
+            (spectrum.antisymmetric[k], -root),
+            (spectrum.symmetric[k], root),
+        ];
+        for (value, sign) in pair {
+            let mut direction = Matrix3::zeros();
+            direction[(i, j)] = root;
+            direction[(j, i)] = sign;
+            add(value, direction);
+        }
+    }
+    Tangent::General(Box::new(h))
+}
+
+/// F with no stretch below [`STRETCH_MIN`].
+pub(super) fn with_least_stretch<T: Real>(f: &Matrix3<T>) -> Matrix3<T> {
+    let least = T::of(STRETCH_MIN);
+    // σ₃ = det F/(σ₁σ₂), and 2σ₁σ₂ is at most ‖F‖².
+    if f.determinant() >= least * T::of(0.5) * f.norm_squared() {
+        return *f;
+    }
+    let svd = SignedSvd::of(f);
+    if svd.stretches[2] >= least {
+        return *f;
+    }
+    svd.rebuild(&svd.stretches.map(|s| s.max(least)))
+}
+
+/// ln σ, cut off at the logarithm of [`STRETCH_MIN`], so that return mappings are defined for every F.
+pub(super) fn clamped_log<T: Real>(s: &Vector3<T>) -> Vector3<T> {
+    s.map(|s| s.max(T::of(STRETCH_MIN)).ln())
+}
+
+/// Implements [`Law`] for every principal law of one scalar. A generic implementation would overlap with those of the other materials:
+/// that they are no principal laws, the compiler can tell for `f32` and `f64`, not for every `T`.
+macro_rules! principal_laws_are_laws {
+    ($T:ty) => {
+        impl<L: PrincipalLaw<$T>> Law<$T> for L {
+            fn energy(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> $T {
+                energy(self, strain, g)
+            }
+            fn stress(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Matrix3<$T> {
+                stress(self, strain, g)
+            }
+            fn tangent(
+                &self,
+                strain: &Strain<$T>,
+                _: &Lagged<$T>,
+                g: &Matrix3<$T>,
+                definiteness: Definiteness,
+            ) -> Tangent<$T> {
+                tangent(self, strain, g, definiteness)
+            }
+            /// F keeps the least stretch where the law is infinite at J = 0.
+            fn advance(&self, strain: &Strain<$T>, _: &Lagged<$T>, g: &Matrix3<$T>) -> Strain<$T> {
+                let f = deformed(strain, g);
+                let f = match self.domain() {
+                    Domain::Everywhere => f,
+                    Domain::PositiveVolume => with_least_stretch(&f),
+                };
+                Strain { f, ..*strain }
+            }
+            #[inline]
+            fn kirchhoff(&self, strain: &Strain<$T>, _: &Lagged<$T>) -> Matrix3<$T> {
+                self.kirchhoff_stress(&strain.f)
+            }
+        }
+    };
+}
+principal_laws_are_laws!(f32);
+principal_laws_are_laws!(f64);
+
+impl Material for NeoHookean {
+    fn name(&self) -> &'static str {
+        "neo_hookean"
+    }
+    fn energy_form(&self) -> EnergyForm {
+        EnergyForm::General
+    }
+    fn wave_modulus(&self) -> f64 {
+        PrincipalLaw::<f64>::lame(self).wave_modulus()
+    }
+}
+
+impl Material for FixedCorotated {
+    fn name(&self) -> &'static str {
+        "fixed_corotated"
+    }
+    fn energy_form(&self) -> EnergyForm {
+        EnergyForm::General
+    }
+    fn wave_modulus(&self) -> f64 {
+        PrincipalLaw::<f64>::lame(self).wave_modulus()
+    }
+}

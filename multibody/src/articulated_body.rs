@@ -12,12 +12,11 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::body_inertias::BodyInertias;
-use crate::error::MultibodyError;
 use crate::held::HeldDofs;
 use crate::inverse_dynamics::along;
 use crate::joint::DofKind;
 use crate::kinematics::{AccelerationKinematics, PositionKinematics};
-use crate::model::{LinkIdx, Model};
+use crate::model::Model;
 use crate::spatial::{OriginInertia, Symmetric3, Twist, Wrench};
 
 /// A 6×6 articulated inertia by blocks: n = J α + H a, f = Hᵀ α + M a.
@@ -121,7 +120,7 @@ pub struct ArticulatedBodies {
     articulated: Vec<ArticulatedInertia>,
     /// U = IA S of each degree of freedom, and 1/D; zero where held.
     column: Vec<Wrench>,
-    inverse_d: Vec<f64>,
+    pub(crate) inverse_d: Vec<f64>,
     /// u = τ − Sᵀp during a solve.
     residual: Vec<f64>,
     bias: Vec<Wrench>,
@@ -248,56 +247,4 @@ impl ArticulatedBodies {
             self.gained[i] = a;
         }
     }
-}
-
-/// Refuses a tree whose mass matrix, with reflected inertias, is singular: some joint moves nothing with inertia.
-///
-/// CheckedSolver at two positions without symmetry: the articulated inertia D along each degree of freedom must exceed
-/// round-off of the composite inertia it was reduced from at one of them.
-pub(crate) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
-    let mut positions = PositionKinematics::new(model);
-    let mut inertias = BodyInertias::new(model);
-    let mut bodies = ArticulatedBodies::new(model);
-    let mut diagonal = vec![0.0; model.n_v()];
-    model.add_reflected_inertia(&mut diagonal);
-    let held = HeldDofs::none(model);
-    let v: Vec<f64> = (0..model.n_v())
-        .map(|k| 0.3 + 0.17 * (k % 11) as f64)
-        .collect();
-    let neutral = model.neutral_positions();
-    let mut q = neutral.clone();
-    let mut is_regular = vec![false; model.n_v()];
-    for time in [1.0, -2.1] {
-        model.integrate(&neutral, &v, time, &mut q);
-        positions.update(model, &q);
-        inertias.update(model, &positions);
-        bodies.factor(model, &positions, &inertias, &diagonal, &held);
-        let mut composite = inertias.bodies.clone();
-        for i in (1..model.bodies.len()).rev() {
-            let (body, own) = (&model.bodies[i], composite[i]);
-            if body.parent != 0 {
-                composite[body.parent].add_shifted(&own, &positions.bodies[i].from_parent);
-            }
-            for k in body.v_start..body.v_end {
-                let whole = diagonal[k]
-                    + match model.dof_kind[k] {
-                        DofKind::Angular => own.second.xx + own.second.yy + own.second.zz,
-                        DofKind::Linear => own.mass,
-                    };
-                let reduced = 1.0 / bodies.inverse_d[k];
-                // 1e-13 of the composite is a thousand times its round-off.
-                is_regular[k] |= reduced.is_finite() && whole > 0.0 && reduced > 1e-13 * whole;
-            }
-        }
-    }
-    // A vanishing D also spoils those nearer to the root, so the one nearest the tips is to blame.
-    let Some(culprit) = is_regular.iter().rposition(|&regular| !regular) else {
-        return Ok(());
-    };
-    let joint = &model.joints[model.dof_joint[culprit]];
-    let LinkIdx(child) = joint.child;
-    Err(MultibodyError::MasslessJoint {
-        joint: joint.name.clone(),
-        link: model.links[child].name.clone(),
-    })
 }

@@ -15,11 +15,12 @@ use std::sync::Arc;
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use pliant_contact_sap::{BodyState, BodyStep, Control, DeformableModel, Energy, Surface};
 
+use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::inertia::SpatialInertia;
 use crate::joint::{JointKind, PassiveForces, write_floating_position};
 use crate::kinematics::{PositionKinematics, VelocityKinematics};
-use crate::model::{JointSpec, LinkIdx, LinkSpec, Model, ModelBuilder, Root};
+use crate::model::{LinkIdx, Model, Root};
 use crate::rigid_tree::RigidTree;
 use step::ChainStep;
 

@@ -50,6 +50,8 @@ mod geometry;
 
 mod model;
 
+mod builder;
+
 mod kinematics;
 
 mod jacobian;
@@ -86,6 +88,7 @@ mod error;
 
 pub use articulated_body::ArticulatedBodies;
 pub use body_inertias::BodyInertias;
+pub use builder::{JointSpec, LinkSpec, ModelBuilder};
 pub use capsule_chain::{CapsuleChain, CapsuleChainSpec, RestShape};
 pub use dynamics::{
     ForwardDynamicsInput, Workspace, bias_forces, bias_forces_again, constrained_forward_dynamics,
@@ -104,8 +107,8 @@ pub use jacobian::{add_wrench, jacobian_columns, point_jacobian};
 pub use joint::{DofKind, Drive, DriveGains, JointKind, JointLimits, PassiveForces};
 pub use kinematics::{AccelerationKinematics, PositionKinematics, VelocityKinematics};
 pub use model::{
-    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, JointSpec, Link, LinkIdx, LinkSpec,
-    Model, ModelBuilder, NamedFrame, Root,
+    BodyIdx, Coupler, DofIdx, GravityAction, Joint, JointIdx, Link, LinkIdx, Model, NamedFrame,
+    Root,
 };
 pub use reactions::joint_reactions;
 pub use rigid_tree::RigidTree;

@@ -5,13 +5,7 @@
 //! fixed in the world. Bodies and their degrees of freedom are numbered depth first, in the order of the joints as
 //! given, so each subtree is one contiguous range.
 
-mod attach;
-mod builder;
-mod checks;
 mod coordinates;
-mod tree;
-
-pub use builder::{JointSpec, LinkSpec, ModelBuilder};
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -150,7 +144,7 @@ pub(crate) struct Body {
     pub(crate) inertia_B: OriginInertia,
 }
 
-/// One kinematic tree of rigid links. Built by [`ModelBuilder`] or read from a file, then immutable; states are plain
+/// One kinematic tree of rigid links. Built by [`ModelBuilder`](crate::ModelBuilder) or read from a file, then immutable; states are plain
 /// arrays q (positions) and v (velocities), laid out as the [`joint`](crate::joint) module says.
 #[derive(Clone, Debug)]
 pub struct Model {

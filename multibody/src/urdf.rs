@@ -35,9 +35,10 @@ use roxmltree::Node;
 
 pub use packages::PackageMap;
 
+use crate::builder::{JointSpec, LinkSpec, ModelBuilder};
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
-use crate::model::{GravityAction, JointSpec, LinkSpec, Model, ModelBuilder, Root};
+use crate::model::{GravityAction, Model, Root};
 use document::{Document, Reader};
 
 /// What a URDF file doesn't say itself.

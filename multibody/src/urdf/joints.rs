@@ -6,9 +6,9 @@ use roxmltree::Node;
 
 use super::Mimic;
 use super::document::Reader;
+use crate::builder::JointSpec;
 use crate::error::MultibodyError;
 use crate::joint::{JointKind, JointLimits, PassiveForces};
-use crate::model::JointSpec;
 
 const KNOWN_TYPES: &str = "revolute, continuous, prismatic, fixed, floating, planar, ball";
 

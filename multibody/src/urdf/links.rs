@@ -5,10 +5,10 @@ use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::CollisionFilterGroup;
 use crate::inertia::SpatialInertia;
-use crate::model::LinkSpec;
 
 impl<'d, 't> Reader<'d, 't> {
     pub(super) fn link(&mut self, node: Node<'d, 't>) -> Result<LinkSpec, MultibodyError> {

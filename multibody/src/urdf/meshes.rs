@@ -10,9 +10,9 @@ use pliant_hydroelastic::mesh::{
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::MeshHull;
-use crate::model::LinkSpec;
 
 impl<'d, 't> Reader<'d, 't> {
     /// Reads a collision mesh. One that is not closed serves by its convex hull; `hull` then says so.

@@ -4,11 +4,11 @@ use nalgebra::Vector3;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::LinkSpec;
 use crate::error::MultibodyError;
 use crate::geometry::{
     Collision, GeometryDescription, HydroelasticCompliance, MeshHull, ProximityProperties, Visual,
 };
-use crate::model::LinkSpec;
 
 /// Endings of files that hold a surface pliant reads.
 const SURFACE_FILES: [&str; 5] = ["obj", "stl", "vtk", "vtu", "msh"];

@@ -4,9 +4,9 @@ use pliant_hydroelastic::mesh::Severity;
 use roxmltree::Node;
 
 use super::document::Reader;
+use crate::builder::JointSpec;
 use crate::error::MultibodyError;
 use crate::joint::DriveGains;
-use crate::model::JointSpec;
 
 /// Parts of a transmission that say how another program reaches it.
 const INTERFACE_TAGS: [&str; 3] = ["hardwareInterface", "robotNamespace", "motorTorqueConstant"];

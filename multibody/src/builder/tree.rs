@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{JointSpec, LinkSpec, nearest_name};
+use super::{JointSpec, LinkSpec};
 use crate::error::MultibodyError;
+use crate::model::nearest_name;
 
 /// One link of the tree in visiting order; `parent` is the position of its parent in that order.
 pub(super) struct Visit {

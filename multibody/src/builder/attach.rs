@@ -2,9 +2,10 @@
 
 use nalgebra::Isometry3;
 
-use super::{JointSpec, LinkSpec, Model, ModelBuilder};
+use super::{JointSpec, LinkSpec, ModelBuilder};
 use crate::geometry::CollisionFilterGroup;
 use crate::joint::JointKind;
+use crate::model::{JointIdx, Model};
 
 impl Model {
     /// A builder that would build this model again, for adding to it.
@@ -37,7 +38,7 @@ impl Model {
             builder.joint(spec);
         }
         for coupler in &self.couplers {
-            let name = |joint: super::JointIdx| named(&self.joints[joint.0].name);
+            let name = |joint: JointIdx| named(&self.joints[joint.0].name);
             builder.coupler(
                 name(coupler.joint),
                 name(coupler.source),

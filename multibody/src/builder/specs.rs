@@ -1,4 +1,4 @@
-//! Links and joints as the builder takes them.
+//! Specifications of links and joints.
 
 use nalgebra::{Isometry3, Vector3};
 
@@ -6,16 +6,16 @@ use crate::geometry::{Collision, Visual};
 use crate::inertia::SpatialInertia;
 use crate::joint::{Drive, JointKind, JointLimits, PassiveForces};
 
-/// A link to be built.
+/// Specification of a link.
 #[derive(Clone, Debug)]
 pub struct LinkSpec {
     /// Name, unique in the model.
     pub name: String,
     /// Mass properties in the link frame.
     pub inertia: SpatialInertia,
-    /// Shapes that touch.
+    /// Collision shapes.
     pub collisions: Vec<Collision>,
-    /// Shapes that are seen.
+    /// Visual shapes.
     pub visuals: Vec<Visual>,
 }
 
@@ -31,12 +31,12 @@ impl LinkSpec {
     }
 }
 
-/// A joint to be built.
+/// Specification of a joint.
 #[derive(Clone, Debug)]
 pub struct JointSpec {
     /// Name, unique in the model.
     pub name: String,
-    /// What it lets free.
+    /// Kind of joint.
     pub kind: JointKind,
     /// Name of the parent link.
     pub parent: String,
@@ -44,18 +44,18 @@ pub struct JointSpec {
     pub child: String,
     /// Pose of the joint frame in the parent link's frame.
     pub X_PJ: Isometry3<f64>,
-    /// Axis in the joint frame, of any nonzero length; joints without an axis don't read it.
+    /// Axis in the joint frame, of any nonzero length; ignored by joints without an axis.
     pub axis: Vector3<f64>,
-    /// Bounds.
+    /// Limits.
     pub limits: JointLimits,
-    /// Damping, friction, spring.
+    /// Damping, dry friction and spring.
     pub passive: PassiveForces,
-    /// Rotor and gear.
+    /// Rotor, gear and gains.
     pub drive: Drive,
 }
 
 impl JointSpec {
-    /// A joint at the parent's origin, about or along x (URDF's default axis), without limits, friction or drive.
+    /// A joint at the parent's origin with axis x (URDF's default), without limits, passive forces or drive.
     pub fn new(
         name: impl Into<String>,
         kind: JointKind,
@@ -75,14 +75,14 @@ impl JointSpec {
         }
     }
 
-    /// The same joint at another pose.
+    /// Sets the pose of the joint frame in the parent.
     #[must_use]
     pub fn at(mut self, X_PJ: Isometry3<f64>) -> Self {
         self.X_PJ = X_PJ;
         self
     }
 
-    /// The same joint with another axis.
+    /// Sets the axis.
     #[must_use]
     pub fn about(mut self, axis: Vector3<f64>) -> Self {
         self.axis = axis;

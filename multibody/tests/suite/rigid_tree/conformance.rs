@@ -1,4 +1,4 @@
-//! What a tree promises as a body of the contact problem, held against the kit.
+//! The tree passes the conformance checks of a body of the contact problem.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(crate) fn menagerie(root: Root) -> Arc<Model> {
     Arc::new(builder.build().expect("a legal model"))
 }
 
-/// In motion, off every symmetry.
+/// A state in motion, without symmetry.
 pub(crate) fn moving(model: &Arc<Model>) -> RigidTree {
     let v: Vec<f64> = (0..model.n_v())
         .map(|k| (1.3 * k as f64 + 0.4).sin())
@@ -69,7 +69,7 @@ pub(crate) fn moving(model: &Arc<Model>) -> RigidTree {
 }
 
 #[test]
-fn a_tree_of_all_joints_keeps_the_promises_of_a_body_free_and_held() {
+fn a_tree_of_all_joint_kinds_conforms_free_and_held() {
     for root in [
         Root::Fixed(Isometry3::translation(0.1, 0.2, 0.3)),
         Root::Floating,
@@ -134,7 +134,7 @@ fn check_start_surface(tree: &RigidTree, input: &StepInput<'_>) {
 }
 
 #[test]
-fn states_and_controls_that_do_not_fit_are_refused_with_the_place() {
+fn errors_of_states_and_controls_name_the_entry() {
     let model = menagerie(Root::Floating);
     let tree = moving(&model);
     let state = tree.default_state();

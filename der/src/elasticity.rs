@@ -144,7 +144,7 @@ impl pulp::WithSimd for Evaluation<'_> {
 }
 
 /// Least 1 + t0·t of an edge: it may turn by up to 143 degrees from its reference frame in one step.
-const LEAST_TURN: f64 = 0.2;
+const LEAST_CHI: f64 = 0.2;
 /// An edge shorter than this fraction of its rest length has collapsed.
 const LEAST_LENGTH: f64 = 1e-3;
 
@@ -321,8 +321,8 @@ pub(crate) fn edge_direction(
         return Err(Impossible::Collapsed { edge: i });
     }
     let tangent = e / length;
-    let turn = 1.0 + reference.tangent.dot(&tangent);
-    if turn.is_nan() || turn <= LEAST_TURN {
+    let chi = 1.0 + reference.tangent.dot(&tangent);
+    if chi.is_nan() || chi <= LEAST_CHI {
         return Err(Impossible::Turned { edge: i });
     }
     Ok((length, tangent))
@@ -342,10 +342,10 @@ pub(crate) fn edge_kinematics(
         tangent: t_0,
         director: d_0,
     } = reference;
-    let turn = 1.0 + t_0.dot(&tangent);
+    let chi = 1.0 + t_0.dot(&tangent);
     let w = t_0.cross(&tangent);
-    let z = w / turn;
-    let director = d_0 * (turn - 1.0) + w.cross(d_0) + z * w.dot(d_0);
+    let z = w / chi;
+    let director = d_0 * (chi - 1.0) + w.cross(d_0) + z * w.dot(d_0);
     let (m_1, m_2) = material_directors(&tangent, &director, angle);
     Ok(EdgeKinematics {
         length,
@@ -354,7 +354,7 @@ pub(crate) fn edge_kinematics(
         m_1,
         m_2,
         z,
-        s: tangent + (tangent + t_0) / turn,
+        s: tangent + (tangent + t_0) / chi,
         angle,
     })
 }

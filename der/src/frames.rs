@@ -162,8 +162,8 @@ mod tests {
         let mut beta = 0.0;
         for k in 1..=1000 {
             let angle = 0.1 * f64::from(k);
-            let turned = Rotation3::from_axis_angle(&Unit::new_unchecked(u), angle) * d_b;
-            beta = reference_twist((&t, &d_a), (&u, &turned), beta);
+            let rotated = Rotation3::from_axis_angle(&Unit::new_unchecked(u), angle) * d_b;
+            beta = reference_twist((&t, &d_a), (&u, &rotated), beta);
             assert!((beta - angle).abs() < 1e-12);
         }
     }

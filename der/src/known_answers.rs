@@ -176,7 +176,7 @@ fn strained(rod: &Rod, tension: f64, torque: f64, properties: &RodProperties) ->
     state
 }
 
-/// The value at which `is_stable` turns false, between 0 and `high`, by bisection to 1e-9; NaN if it never does.
+/// The value at which `is_stable` becomes false, between 0 and `high`, by bisection to 1e-9; NaN if it never does.
 fn critical(
     high: f64,
     mut is_stable: impl FnMut(f64) -> Result<bool, RodError>,

@@ -233,7 +233,7 @@ pub(crate) fn material_blocks(
 
 /// Σ w (s − s̄) d²s, the geometric part.
 ///
-/// d²k is linear in the directors, so M = c₁ m2 − c₂ m1 in their place gives both curvatures at once, with
+/// d²k is linear in the directors, so substituting M = c₁ m2 − c₂ m1 for them gives both curvatures at once, with
 /// P = dM/dγ = −c₁ m1 − c₂ m2.
 #[inline(always)]
 pub(crate) fn geometric_blocks(

@@ -138,15 +138,15 @@ pub fn strip_under_weight() -> Comparisons {
 /// None but [`RodError::NoEquilibrium`].
 pub fn natural_circle() -> Comparisons {
     let mut comparisons = Vec::new();
-    for (turn, results) in [
+    for (angle, results) in [
         (1.5 * PI, [(16, 12.12), (32, 12.28), (64, 12.32)]),
         (2.0 * PI, [(16, 21.72), (32, 22.37), (64, 22.55)]),
     ] {
         for (edges, expected) in results {
             // A polygon of length 1.
-            let radius = 0.5 / edges as f64 / (0.5 * turn / edges as f64).sin();
+            let radius = 0.5 / edges as f64 / (0.5 * angle / edges as f64).sin();
             let line = Centreline::curve(Closure::Open, edges, |u| {
-                let (sin, cos) = (turn * u).sin_cos();
+                let (sin, cos) = (angle * u).sin_cos();
                 Point3::new(radius * sin, 0.0, radius * (1.0 - cos))
             });
             let tangent = Some(Vector3::x());
@@ -163,7 +163,7 @@ pub fn natural_circle() -> Comparisons {
             comparisons.push(Comparison {
                 what: format!(
                     "wL³/EI at which a natural circular arc of {:.0}° buckles sideways, {edges} edges",
-                    turn.to_degrees()
+                    angle.to_degrees()
                 ),
                 found,
                 expected,

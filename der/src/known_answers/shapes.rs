@@ -144,7 +144,7 @@ pub fn helical_spring() -> Comparisons {
             found: coarse,
             expected: 1.0,
             tolerance: 0.02,
-            source: "L R² (cos²a/GJ + sin²a/EI), ends free to turn (Timoshenko)",
+            source: "L R² (cos²a/GJ + sin²a/EI), ends free to rotate (Timoshenko)",
         },
         // Midpoints of edges lie inside the helix, by (2π/n)²/8 of the radius.
         Comparison {

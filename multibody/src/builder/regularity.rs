@@ -37,14 +37,14 @@ pub(super) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
                 composite[body.parent].add_shifted(&own, &positions.bodies[i].from_parent);
             }
             for k in body.v_start..body.v_end {
-                let whole = diagonal[k]
+                let composite_inertia = diagonal[k]
                     + match model.dof_kind[k] {
                         DofKind::Angular => own.second.xx + own.second.yy + own.second.zz,
                         DofKind::Linear => own.mass,
                     };
                 let reduced = 1.0 / bodies.inverse_d[k];
                 // 1e-13 of the composite is a thousand times its round-off.
-                is_regular[k] |= reduced.is_finite() && whole > 0.0 && reduced > 1e-13 * whole;
+                is_regular[k] |= reduced.is_finite() && composite_inertia > 0.0 && reduced > 1e-13 * composite_inertia;
             }
         }
     }

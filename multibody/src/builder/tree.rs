@@ -37,9 +37,9 @@ impl Tree {
                 });
             }
         }
-        let mut seen = BTreeMap::new();
+        let mut names = BTreeMap::new();
         for joint in joints {
-            if seen.insert(&*joint.name, ()).is_some() {
+            if names.insert(&*joint.name, ()).is_some() {
                 return Err(MultibodyError::DuplicateJoint {
                     joint: joint.name.clone(),
                 });

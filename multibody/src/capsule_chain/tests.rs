@@ -142,18 +142,18 @@ fn a_torque_twists_the_chain() {
         torque_W: Vector3::new(1e-4, 0.0, 0.0),
     });
     let state = run(&chain, &control, 4000);
-    let turn: f64 = (0..n - 1).map(|i| state.q[7 + 3 * i + 2]).sum();
+    let twist: f64 = (0..n - 1).map(|i| state.q[7 + 3 * i + 2]).sum();
     let theory = 1e-4 * 0.04 * 9.0 / 7e-4;
-    assert!((turn / theory - 1.0).abs() < 1e-6, "{turn} {theory}");
+    assert!((twist / theory - 1.0).abs() < 1e-6, "{twist} {theory}");
 }
 
 #[test]
 fn errors_name_the_invalid_value() {
-    let said = |spec: CapsuleChainSpec| CapsuleChain::new(&spec).unwrap_err().to_string();
+    let error = |spec: CapsuleChainSpec| CapsuleChain::new(&spec).unwrap_err().to_string();
     let with = |change: fn(&mut CapsuleChainSpec)| {
         let mut spec = spec(4);
         change(&mut spec);
-        said(spec)
+        error(spec)
     };
     assert!(with(|s| s.nodes.truncate(1)).contains("nodes: number = 1"));
     assert!(with(|s| s.nodes[2] = s.nodes[1]).contains("nodes 1 and 2: distance = 0"));
@@ -161,7 +161,7 @@ fn errors_name_the_invalid_value() {
     assert!(with(|s| s.nodes[3].x = 0.1).contains("bends the chain"));
     assert!(with(|s| s.radius = 0.0).contains("radius"));
     assert!(with(|s| s.bending_stiffness = -1.0).contains("bending stiffness"));
-    let _ = said(CapsuleChainSpec {
+    let _ = error(CapsuleChainSpec {
         linear_density: f64::NAN,
         ..spec(3)
     });

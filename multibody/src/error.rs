@@ -21,7 +21,7 @@ pub enum MultibodyError {
     Actuator {
         /// Name of the joint.
         joint: String,
-        /// What is wrong.
+        /// The reason.
         what: String,
     },
     /// A file that could not be read.
@@ -43,7 +43,7 @@ pub enum MultibodyError {
     /// An invalid element or attribute.
     #[error("{subject}: {text}")]
     Element {
-        /// What it belongs to, such as `joint "j1"`.
+        /// The element, such as `joint "j1"`.
         subject: String,
         /// The value, the allowed range and the remedy.
         text: String,

@@ -44,7 +44,9 @@ pub(super) fn check_regular(model: &Model) -> Result<(), MultibodyError> {
                     };
                 let reduced = 1.0 / bodies.inverse_d[k];
                 // 1e-13 of the composite is a thousand times its round-off.
-                is_regular[k] |= reduced.is_finite() && composite_inertia > 0.0 && reduced > 1e-13 * composite_inertia;
+                is_regular[k] |= reduced.is_finite()
+                    && composite_inertia > 0.0
+                    && reduced > 1e-13 * composite_inertia;
             }
         }
     }

@@ -13,8 +13,8 @@ use pliant_multibody::{JointKind, JointSpec, LinkSpec, Model, ModelBuilder, Rigi
 use super::test_bench::{DOWN, brick};
 
 /// One joint of every kind, in two branches, with springs, dampers and a rotor.
-pub(crate) fn menagerie(root: Root) -> Arc<Model> {
-    let mut builder = ModelBuilder::new("menagerie");
+pub(crate) fn tree_of_all_joints(root: Root) -> Arc<Model> {
+    let mut builder = ModelBuilder::new("tree_of_all_joints");
     builder.root(root);
     builder.link(LinkSpec::new(
         "root",
@@ -74,7 +74,7 @@ fn a_tree_of_all_joint_kinds_conforms_free_and_held() {
         Root::Fixed(Isometry3::translation(0.1, 0.2, 0.3)),
         Root::Floating,
     ] {
-        let model = menagerie(root);
+        let model = tree_of_all_joints(root);
         let tree = moving(&model);
         let mut control = tree.default_control();
         let joint = |name: &str| model.joint(model.joint_named(name).expect("there is one"));
@@ -135,7 +135,7 @@ fn check_start_surface(tree: &RigidTree, input: &StepInput<'_>) {
 
 #[test]
 fn errors_of_states_and_controls_name_the_entry() {
-    let model = menagerie(Root::Floating);
+    let model = tree_of_all_joints(Root::Floating);
     let tree = moving(&model);
     let state = tree.default_state();
     let good = tree.default_control();

@@ -9,7 +9,7 @@ use pliant_multibody::{
     Workspace, centre_of_mass, forward_dynamics,
 };
 
-use super::promises::{menagerie, moving};
+use super::conformance::{moving, tree_of_all_joints};
 use super::test_bench::{Bench, DOWN, G, WEIGHTLESS, brick, chain, pendulum};
 
 /// q after time `until` by classical Runge-Kutta on the model's forward dynamics, joints of one degree of freedom only.
@@ -200,7 +200,7 @@ fn the_motion_of_a_free_body_does_not_depend_on_its_origin() {
 #[test]
 fn linear_momentum_of_a_floating_tree_changes_by_external_forces_only() {
     for integration in Integration::ALL {
-        let tree = moving(&menagerie(Root::Floating));
+        let tree = moving(&tree_of_all_joints(Root::Floating));
         let frame = tree.model().link_named("ball").expect("there is one").0;
         let mass: f64 = tree.model().moving_mass();
         let mut bench = Bench::new(tree, 1e-3, WEIGHTLESS);
@@ -230,7 +230,7 @@ fn linear_momentum_of_a_floating_tree_changes_by_external_forces_only() {
 
 #[test]
 fn a_floating_root_has_no_joint_reaction() {
-    let mut bench = Bench::new(moving(&menagerie(Root::Floating)), 2e-3, DOWN);
+    let mut bench = Bench::new(moving(&tree_of_all_joints(Root::Floating)), 2e-3, DOWN);
     bench.tighten();
     bench.steps(10);
     let root = bench.reactions()[0];

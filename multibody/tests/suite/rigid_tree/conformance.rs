@@ -154,17 +154,17 @@ fn errors_of_states_and_controls_name_the_entry() {
     cases[3].1 = "control.loads[1]";
     cases[4].0.loads = vec![load(0)];
     cases[4].0.loads[0].point.primitive = Primitive::Vertex(0);
-    cases[4].1 = "frames only";
+    cases[4].1 = "no other primitives";
     cases[5].0.loads = vec![load(0)];
     cases[5].0.loads[0].torque_W.y = f64::NAN;
     cases[5].1 = "control.loads[0]";
-    for (control, place) in &cases {
+    for (control, entry) in &cases {
         let input = StepInput {
             time_step: 1e-2.into(),
             gravity: DOWN,
             control,
         };
-        let error: BodyError = tree.new_step().begin(&state, &input).expect_err("refused");
-        assert!(error.to_string().contains(place), "{error}");
+        let error: BodyError = tree.new_step().begin(&state, &input).expect_err("rejected");
+        assert!(error.to_string().contains(entry), "{error}");
     }
 }
